@@ -5,8 +5,8 @@
 //! in a directory beside them.
 
 use server::config::Sources;
+use server::log;
 use server::server::{Started, environment};
-use server::telemetry::log_to_stderr;
 use sql::Environment;
 use sql::environment::{Device, File, StorageError};
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ fn serve() -> bool {
     let Some((data, flags)) = to_serve() else { return false };
     let trouble = trouble(&data);
     let sources = Sources { data, file: None, flags, environment: Vec::new() };
-    log_to_stderr(&sources.read().expect("the settings are valid"));
+    log::begin(&sources.read().expect("the settings are valid"));
     let files = environment(&sources.data).expect("nobody else has the directory");
     let device = Arc::new(Failing { device: Arc::clone(&files.device), trouble });
     let started = Started::start_in(sources, Environment { device, ..files });
@@ -189,7 +189,7 @@ fn a_failed_sync_ends_the_process_and_a_restart_brings_back_what_was_answered() 
     let told = insert(&mut client, 50);
     assert!(told.is_err(), "nobody is told of a commit whose sync failed: {told:?}");
     assert_eq!(atoll.wait_for_end(), Some(HALTED));
-    assert!(atoll.log().contains("PANIC: cannot sync: planted"), "{}", atoll.log());
+    assert!(atoll.log().contains("PANIC:  cannot sync: planted"), "{}", atoll.log());
     set(&atoll, "unsynced", false);
     atoll.restart();
     let mut client = atoll.connect();
@@ -222,7 +222,7 @@ fn an_idle_server_whose_background_thread_panics_ends() {
         Err(_) => Some(()),
     });
     assert_eq!(atoll.wait_for_end(), Some(HALTED));
-    assert!(atoll.log().contains("PANIC: the cleaner panicked: planted"), "{}", atoll.log());
+    assert!(atoll.log().contains("PANIC:  the cleaner panicked: planted"), "{}", atoll.log());
     set(&atoll, "panic", false);
     atoll.restart();
     let there = count(&mut atoll.connect());

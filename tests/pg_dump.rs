@@ -1,7 +1,8 @@
 //! pg_dump and pg_restore 15: what they say of a schema on Atoll is what they say of it on PostgreSQL, and what is dumped
 //! from Atoll restores into both, from where it is dumped as it was.
 //!
-//! `pg_dump/schema.sql` is the schema, with data, comments and privileges.
+//! `pg_dump/schema.sql` is the schema, with data, comments and privileges; `pg_dump/hostile.sql` one whose names hold what
+//! means something in the texts that they stand in.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -51,29 +52,40 @@ fn demand_equal(what: &str, expected: &str, actual: &str) {
 
 #[test]
 fn dumps_are_what_postgresql_s_are_and_restore() {
+    of_schema("schema", "dumped");
+}
+
+#[test]
+fn names_of_any_kind_go_through_dumps_and_back() {
+    of_schema("hostile", "hostile");
+}
+
+/// A schema's dumps, of a database of this name.
+fn of_schema(file: &str, name: &str) {
     let atoll = Atoll::start(&[]);
     let (wanted, actual) = (oracle::shared(), atoll.port());
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("pg_dump/schema.sql");
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("pg_dump/{file}.sql"));
     for port in [wanted, actual] {
-        create(port, "dumped");
-        run_script(port, "dumped", &schema);
+        create(port, name);
+        run_script(port, name, &schema);
     }
     for arguments in [&[][..], &["--inserts", "--clean", "--if-exists"], &["-s", "-O", "-x"]] {
-        let expected = dump(wanted, "dumped", arguments);
-        demand_equal(&format!("{arguments:?}"), &expected, &dump(actual, "dumped", arguments));
+        let expected = dump(wanted, name, arguments);
+        demand_equal(&format!("{arguments:?}"), &expected, &dump(actual, name, arguments));
     }
     let directory = process::TemporaryDirectory::new("dump");
     let (plain, custom) = (directory.path().join("plain.sql"), directory.path().join("custom"));
-    let expected = dump(wanted, "dumped", &[]);
-    std::fs::write(&plain, dump(actual, "dumped", &[])).expect("the directory is writable");
-    succeeds(program("pg_dump", actual).arg("-Fc").arg("-f").arg(&custom).arg("dumped"));
+    let expected = dump(wanted, name, &[]);
+    std::fs::write(&plain, dump(actual, name, &[])).expect("the directory is writable");
+    succeeds(program("pg_dump", actual).arg("-Fc").arg("-f").arg(&custom).arg(name));
     for port in [wanted, actual] {
-        create(port, "by_psql");
-        run_script(port, "by_psql", &plain);
-        demand_equal("restored by psql", &expected, &dump(port, "by_psql", &[]));
-        create(port, "by_restore");
+        let (by_psql, by_restore) = (format!("{name}_by_psql"), format!("{name}_by_restore"));
+        create(port, &by_psql);
+        run_script(port, &by_psql, &plain);
+        demand_equal("restored by psql", &expected, &dump(port, &by_psql, &[]));
+        create(port, &by_restore);
         let mut restore = program("pg_restore", port);
-        succeeds(restore.args(["--exit-on-error", "-d", "by_restore"]).arg(&custom));
-        demand_equal("restored by pg_restore", &expected, &dump(port, "by_restore", &[]));
+        succeeds(restore.args(["--exit-on-error", "-d", &by_restore]).arg(&custom));
+        demand_equal("restored by pg_restore", &expected, &dump(port, &by_restore, &[]));
     }
 }

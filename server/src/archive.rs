@@ -5,6 +5,7 @@
 //! status 0 says that the segment is in the archive, anything else that it is to be tried again.
 
 use crate::peer::locked;
+use crate::user_files::REFUSED;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use sql::environment::{Archive, Archived};
@@ -16,6 +17,7 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub struct ArchiveCommand {
     data: PathBuf,
+    programs: bool,
     state: Mutex<State>,
 }
 
@@ -28,11 +30,11 @@ struct State {
 }
 
 impl ArchiveCommand {
-    /// The archive of the directory `data`, by `command`.
+    /// The archive of the directory `data`, by `command`; `programs`: the server may run programs.
     #[must_use]
-    pub fn new(data: &Path, command: &str) -> ArchiveCommand {
+    pub fn new(data: &Path, command: &str, programs: bool) -> ArchiveCommand {
         let state = State { command: command.to_owned(), ..State::default() };
-        ArchiveCommand { data: data.to_owned(), state: Mutex::new(state) }
+        ArchiveCommand { data: data.to_owned(), programs, state: Mutex::new(state) }
     }
 
     /// Another command from now on.
@@ -74,6 +76,10 @@ impl Archive for ArchiveCommand {
             return Archived::Unconfigured;
         }
         let command = filled_in(&command, path, name);
+        if !self.programs {
+            tracing::warn!("could not start the archive command \"{command}\": {REFUSED}");
+            return Archived::Failed;
+        }
         match self.run(&command) {
             Some(status) if status.success() => {
                 tracing::debug!("archived write-ahead log file \"{name}\"");
@@ -138,7 +144,7 @@ mod tests {
     #[test]
     fn a_command_says_by_its_status_whether_it_has_the_segment() {
         let place = std::env::temp_dir();
-        let archive = ArchiveCommand::new(&place, "test %p = log/7 && test %f = 7");
+        let archive = ArchiveCommand::new(&place, "test %p = log/7 && test %f = 7", true);
         assert_eq!(archive.archive("log/7", "7"), Archived::Done);
         assert_eq!(archive.archive("log/8", "8"), Archived::Failed);
         archive.set_command("");
@@ -149,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_command_that_runs_is_ended_with_the_log() {
-        let archive = ArchiveCommand::new(&std::env::temp_dir(), "exec sleep 600");
+        let archive = ArchiveCommand::new(&std::env::temp_dir(), "exec sleep 600", true);
         std::thread::scope(|scope| {
             let running = scope.spawn(|| archive.archive("log/7", "7"));
             while locked(&archive.state).running.is_none() {

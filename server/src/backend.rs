@@ -6,7 +6,9 @@
 
 use sql::exec::sink::RowSink;
 use sql::session::notify::Notification;
-use sql::session::{AnswerAfter, CommandTag, Progress, StatementDescription, Timeouts};
+use sql::session::{
+    AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,
+};
 use sql::types::Oid;
 use sql::{Bind, ColumnDescription, Engine, Format, Notice, Session, SqlError};
 use sql::{SessionWait, TransactionStatus};
@@ -44,6 +46,13 @@ pub trait Backend: Send {
     fn copy_in_done(&mut self) -> Result<CommandTag>;
     fn copy_in_fail(&mut self, message: &str) -> SqlError;
     fn timeouts(&self) -> Timeouts;
+    fn log_settings(&self) -> LogSettings;
+    fn statement_text(&self) -> String;
+    fn application_name(&self) -> Arc<str>;
+    fn statement_age(&self) -> i64;
+    fn executed_text(&self) -> Option<Arc<str>>;
+    fn query_class(&self) -> Option<StatementClass>;
+    fn portal_class(&self, portal: &str) -> Option<(StatementClass, Arc<str>)>;
 }
 
 /// The engine's session.
@@ -157,5 +166,33 @@ impl Backend for Live {
 
     fn timeouts(&self) -> Timeouts {
         self.session.timeouts()
+    }
+
+    fn log_settings(&self) -> LogSettings {
+        self.session.log_settings()
+    }
+
+    fn statement_text(&self) -> String {
+        self.session.statement_text()
+    }
+
+    fn application_name(&self) -> Arc<str> {
+        self.session.application_name()
+    }
+
+    fn statement_age(&self) -> i64 {
+        self.session.statement_age()
+    }
+
+    fn executed_text(&self) -> Option<Arc<str>> {
+        self.session.executed_text()
+    }
+
+    fn query_class(&self) -> Option<StatementClass> {
+        self.session.query_class()
+    }
+
+    fn portal_class(&self, portal: &str) -> Option<(StatementClass, Arc<str>)> {
+        self.session.portal_class(portal)
     }
 }

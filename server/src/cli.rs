@@ -7,10 +7,11 @@
 use crate::auth;
 use crate::config::{self, Sources};
 use crate::hba;
+use crate::log;
 use crate::server::{self, StartError, Started, raise_file_limit, random};
-use crate::telemetry;
 use clap::{Args, Parser, Subcommand};
 use sql::{Engine, EngineOptions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -205,6 +206,9 @@ fn fill(
     verifier: Option<&str>,
 ) -> Result<(), StartError> {
     let environment = server::environment(data)?;
+    std::fs::set_permissions(data, std::fs::Permissions::from_mode(0o700)).map_err(|error| {
+        format!("could not change permissions of \"{}\": {error}", data.display())
+    })?;
     Engine::create(&environment, options, superuser, verifier)?;
     for (name, text) in [("pg_hba.conf", hba::DEFAULT), (config::FILE, config::DEFAULT)] {
         let path = data.join(name);
@@ -265,13 +269,14 @@ fn serve(arguments: Serve) -> Result<(), StartError> {
     // Settings and messages name it whole.
     let data = data.canonicalize().unwrap_or(data);
     is_database(&data)?;
+    server::check_directory(&data)?;
     let mut sources = sources(&data);
     sources.file = arguments.config;
     if let Some(listen) = &arguments.listen {
         sources.flags.extend(listen_settings(listen)?);
     }
     sources.flags.extend(arguments.settings);
-    telemetry::log_to_stderr(&sources.read()?);
+    log::begin(&sources.read()?);
     raise_file_limit();
     let started = Started::start(sources)?;
     println!(

@@ -54,7 +54,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
     }
 
     /// Talks until one side ends it, and takes leave: under TLS a client that is not told so may think that it was cut off.
-    pub async fn run(mut self) -> Ended {
+    /// Gives the dialogue back, too.
+    pub async fn run(mut self) -> (Ended, Dialogue<B>) {
         let ended = self.talk().await;
         if matches!(ended, Ended::Closed) {
             let stream = &mut self.stream;
@@ -65,7 +66,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
                 let _ = tokio::time::timeout(LAST_WORDS, leave).await;
             }
         }
-        ended
+        (ended, self.dialogue)
     }
 
     async fn talk(&mut self) -> Ended {
@@ -113,6 +114,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
     /// Tells the client why the session ends.
     async fn dismiss(&mut self, error: &SqlError) -> Ended {
         respond::report(&mut self.dialogue.output, error);
+        self.dialogue.log(error);
         match tokio::time::timeout(LAST_WORDS, self.send()).await {
             Ok(Err(ended)) => ended,
             Ok(Ok(())) | Err(_) => Ended::Closed,

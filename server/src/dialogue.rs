@@ -16,6 +16,8 @@
 use crate::backend::Backend;
 use crate::encode::WireSink;
 use crate::frame::{Framed, frame};
+use crate::log;
+use crate::logged::Logged;
 use crate::message::{Message, decode};
 use crate::metrics::Counters;
 use crate::peer::Peer;
@@ -74,6 +76,10 @@ pub struct Dialogue<B> {
     formats: Vec<Format>,
     pub(crate) types: Vec<Oid>,
     buffer_bytes: usize,
+    /// Whose events the log's are.
+    pub log: log::Session,
+    /// What is to be logged when what is under way has ended.
+    pub(crate) logged: Logged,
 }
 
 impl<B: Backend> Dialogue<B> {
@@ -85,7 +91,10 @@ impl<B: Backend> Dialogue<B> {
         counters: Arc<Counters>,
         buffer_bytes: usize,
     ) -> Dialogue<B> {
+        let log = log::Session::of_client(peer.pid, ("", ""), None);
         Dialogue {
+            log,
+            logged: Logged::default(),
             backend,
             peer,
             timers,
@@ -144,6 +153,7 @@ impl<B: Backend> Dialogue<B> {
                 Ok(Framed::Partial(needed)) => return Step::Read(needed - rest.len()),
                 Err(error) => {
                     respond::report(&mut self.output, &error);
+                    self.log(&error);
                     return Step::End;
                 }
             };
@@ -213,7 +223,9 @@ impl<B: Backend> Dialogue<B> {
         let backend = &mut self.backend;
         let progress = guarded(|| backend.run(portal, max_rows, &mut sink));
         let rows = sink.rows;
+        let warnings = std::mem::take(&mut sink.warnings);
         self.counters.rows(rows);
+        warnings.iter().for_each(|warning| self.log(warning));
         self.notices();
         (progress, rows)
     }
@@ -231,6 +243,7 @@ impl<B: Backend> Dialogue<B> {
         if self.backend.has_notices() {
             for notice in self.backend.take_notices() {
                 respond::report(&mut self.output, &notice);
+                self.log(&notice);
             }
         }
     }
@@ -239,6 +252,8 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn fail(&mut self, error: &SqlError, extended: bool) -> Option<Step> {
         self.notices();
         respond::report(&mut self.output, error);
+        self.log(error);
+        self.logged = Logged::default();
         self.counters.failed(error);
         if matches!(error.fields().severity, Severity::Fatal | Severity::Panic) {
             self.end_statement();

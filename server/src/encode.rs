@@ -19,12 +19,14 @@ pub struct WireSink<'a> {
     formats: &'a mut Vec<Format>,
     /// Rows that have passed.
     pub rows: u64,
+    /// What of the notices that have passed may be one for the log, too.
+    pub warnings: Vec<Notice>,
 }
 
 impl<'a> WireSink<'a> {
     /// Into `out`. `formats` is memory for those of the columns.
     pub fn new(out: &'a mut Vec<u8>, formats: &'a mut Vec<Format>) -> WireSink<'a> {
-        WireSink { out, formats, rows: 0 }
+        WireSink { out, formats, rows: 0, warnings: Vec::new() }
     }
 
     fn flow(&self) -> Flow {
@@ -101,5 +103,6 @@ impl RowSink for WireSink<'_> {
 
     fn notice(&mut self, notice: &Notice) {
         respond::report(self.out, notice);
+        self.warnings.push(notice.clone());
     }
 }

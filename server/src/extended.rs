@@ -2,6 +2,7 @@
 
 use crate::backend::Backend;
 use crate::dialogue::{Dialogue, Mode, Step, guarded};
+use crate::logged::statement_name;
 use crate::message::Target;
 use crate::respond;
 use sql::session::Progress;
@@ -27,16 +28,25 @@ impl<B: Backend> Dialogue<B> {
         self.types.clear();
         let (words, _) = types.as_chunks::<4>();
         self.types.extend(words.iter().map(|word| Oid(u32::from_be_bytes(*word))));
+        self.begin_logged();
         let (backend, types) = (&mut self.backend, &self.types);
         let parsed = guarded(|| backend.parse(name, text, types));
+        if parsed.is_ok() {
+            self.end_logged(|_| format!("parse {}: {text}", statement_name(name)));
+        }
         self.acknowledge(parsed, b'1')
     }
 
     /// Bind.
     pub(crate) fn bind(&mut self, bind: &Bind<'_>) -> Option<Step> {
         self.begin_statement();
+        self.begin_logged();
         let backend = &mut self.backend;
         let bound = guarded(|| backend.bind(bind));
+        if bound.is_ok() {
+            self.logged.note_bound(bind.portal, bind.statement);
+            self.end_logged(|dialogue| dialogue.portal_words("bind", bind.portal));
+        }
         self.acknowledge(bound, b'2')
     }
 
@@ -73,6 +83,8 @@ impl<B: Backend> Dialogue<B> {
             Mode::Executing(left) => left,
             _ => {
                 self.begin_statement();
+                self.begin_logged();
+                self.log_execute(portal);
                 max_rows
             }
         };
@@ -83,9 +95,13 @@ impl<B: Backend> Dialogue<B> {
             Ok(Progress::Complete(tag)) => {
                 self.counters.completed(tag.words);
                 respond::complete(&mut self.output, &tag);
+                self.end_logged(|dialogue| dialogue.portal_words("execute", portal));
             }
             Ok(Progress::Empty) => respond::bare(&mut self.output, b'I'),
-            Ok(Progress::Suspended) => respond::bare(&mut self.output, b's'),
+            Ok(Progress::Suspended) => {
+                respond::bare(&mut self.output, b's');
+                self.end_logged(|dialogue| dialogue.portal_words("execute", portal));
+            }
             Ok(Progress::Paused) => {
                 // A pause behind the last row allowed is a suspension: zero would mean that there is no limit.
                 if max_rows != 0 && rows >= max_rows {

@@ -22,6 +22,8 @@ pub mod frame;
 pub mod hba;
 pub mod heap;
 pub mod listener;
+pub mod log;
+mod logged;
 pub mod message;
 pub mod metrics;
 pub mod peer;

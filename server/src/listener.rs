@@ -6,6 +6,8 @@
 
 use crate::auth::Refused;
 use crate::config::{Config, SOCKET_FOLDERS};
+use crate::log;
+use crate::peer::too_many_clients;
 use crate::respond;
 use crate::runtime::Runtime;
 use crate::server::{Server, StartError};
@@ -15,6 +17,7 @@ use crate::stream::{Origin, Stream};
 use crate::unix_socket::SocketFile;
 use socket2::Socket as SystemSocket;
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
+use sql::Severity;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
@@ -28,6 +31,10 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 const BACKLOG: i32 = 1024;
 /// How long to rest when the system has no file left for another connection.
 const EXHAUSTED: Duration = Duration::from_millis(100);
+/// How many clients beyond those that may start up are told at once that there are too many.
+const TURNED_AWAY_MAX: usize = 1000;
+/// Requests for TLS and for GSS encryption, and the start-up message.
+const STARTUP_PACKETS_MAX: usize = 3;
 
 /// What the server listens on.
 #[derive(Debug)]
@@ -204,6 +211,7 @@ async fn accept_tcp(desk: Arc<Desk>, listener: TcpListener) {
                 // A socket that cannot be tuned still works.
                 let _ = stream.set_nodelay(true);
                 let _ = keep_alive(&stream, &config);
+                log_received(&config, Some(client));
                 let local = stream.local_addr().ok();
                 let origin = Origin { client: Some(client), local, tls: false };
                 Desk::receive(&desk, stream, origin);
@@ -216,10 +224,27 @@ async fn accept_tcp(desk: Arc<Desk>, listener: TcpListener) {
 async fn accept_unix(desk: Arc<Desk>, listener: UnixListener) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => Desk::receive(&desk, stream, Origin::default()),
+            Ok((stream, _)) => {
+                log_received(&desk.server.config(), None);
+                Desk::receive(&desk, stream, Origin::default());
+            }
             Err(error) => rest(&error).await,
         }
     }
+}
+
+/// `log_connections`: somebody is there, whoever it is.
+fn log_received(config: &Config, client: Option<SocketAddr>) {
+    if !config.is_on("log_connections") {
+        return;
+    }
+    let from = match client {
+        Some(client) => format!("host={} port={}", client.ip(), client.port()),
+        None => "host=[local]".to_owned(),
+    };
+    let session = log::Session::of_client(std::process::id(), ("", ""), client);
+    let around = log::Around { session: Some(&session), ..Default::default() };
+    log::write(&log::notice(Severity::Log, format!("connection received: {from}")), around);
 }
 
 async fn rest(error: &io::Error) {
@@ -247,14 +272,43 @@ impl Desk {
             let config = desk.server.config();
             let limit = Duration::from_secs(config.integer("authentication_timeout") as u64);
             let waiting = desk.greeted.fetch_add(1, Ordering::Relaxed);
-            // PostgreSQL lets twice max_connections start up at once, and closes the others without a word.
-            if waiting < 2 * config.integer("max_connections").unsigned_abs() as usize {
-                drop(config);
+            // Twice max_connections may start up at once; the others are told that there are too many (`CAC_TOOMANY`), for
+            // as many as that takes no memory to speak of.
+            let most = 2 * config.integer("max_connections").unsigned_abs() as usize;
+            drop(config);
+            if waiting < most {
                 // One that says nothing in time is not told why: it may not even speak this protocol.
                 let _ = tokio::time::timeout(limit, desk.first_packet(stream, origin)).await;
+            } else if waiting < most + TURNED_AWAY_MAX {
+                let _ = tokio::time::timeout(limit, desk.turn_away(stream)).await;
             }
             desk.greeted.fetch_sub(1, Ordering::Relaxed);
         });
+    }
+
+    /// Tells a client that there are too many, as soon as it has said what it wants.
+    async fn turn_away(&self, mut stream: impl Accepted) {
+        self.server.counters.refused();
+        for _ in 0..STARTUP_PACKETS_MAX {
+            let Ok(packet) = read_packet(&mut stream).await else { return };
+            match startup::decode(&packet) {
+                Ok(First::Tls | First::Gss) => {
+                    if stream.write_all(b"N").await.is_err() {
+                        return;
+                    }
+                }
+                Ok(First::Cancel { pid, secret }) => {
+                    self.server.peers.cancel(pid, &secret);
+                    return;
+                }
+                Ok(First::Startup(_)) | Err(_) => break,
+            }
+        }
+        let mut bytes = Vec::new();
+        respond::report(&mut bytes, &too_many_clients());
+        // A client that has gone need not read the answer.
+        let _ = stream.write_all(&bytes).await;
+        let _ = stream.shutdown().await;
     }
 
     async fn first_packet(&self, mut stream: impl Accepted, origin: Origin) {
@@ -263,6 +317,8 @@ impl Desk {
             Err(Refused::Gone(_)) => return,
             Err(Refused::Told(error)) => {
                 self.server.counters.refused();
+                let session = log::Session::of_client(std::process::id(), ("", ""), origin.client);
+                log::write(&error, log::Around { session: Some(&session), ..Default::default() });
                 let mut bytes = Vec::new();
                 respond::report(&mut bytes, &error);
                 // A client that sends nonsense need not read the answer.

@@ -138,9 +138,7 @@ impl Peers {
             return Err(error.severity(sql::Severity::Fatal));
         }
         if table.peers.len() >= limit {
-            let error =
-                SqlError::new(SqlState::TOO_MANY_CONNECTIONS, "sorry, too many clients already");
-            return Err(error.severity(sql::Severity::Fatal));
+            return Err(too_many_clients());
         }
         let pid = loop {
             table.last = if table.last >= i32::MAX as u32 { 1 } else { table.last + 1 };
@@ -252,4 +250,10 @@ impl Drop for Admitted {
 /// Locks what no panic can leave half changed.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a client is told that finds no place.
+pub fn too_many_clients() -> SqlError {
+    let state = sql::sqlstate::SqlState::TOO_MANY_CONNECTIONS;
+    SqlError::new(state, "sorry, too many clients already").severity(sql::Severity::Fatal)
 }

@@ -5,7 +5,9 @@
 
 use crate::backend::Backend;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
-use sql::session::{AnswerAfter, CommandTag, Progress, StatementDescription, Timeouts};
+use sql::session::{
+    AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,
+};
 use sql::sqlstate::SqlState;
 use sql::types::function::{CatalogQueries, SessionFacts};
 use sql::types::{CallContext, Datum, Oid, SqlType};
@@ -229,5 +231,26 @@ impl Backend for Scripted {
     }
     fn timeouts(&self) -> Timeouts {
         Timeouts::default()
+    }
+    fn log_settings(&self) -> LogSettings {
+        LogSettings::default()
+    }
+    fn statement_text(&self) -> String {
+        String::new()
+    }
+    fn application_name(&self) -> Arc<str> {
+        "".into()
+    }
+    fn statement_age(&self) -> i64 {
+        0
+    }
+    fn executed_text(&self) -> Option<Arc<str>> {
+        None
+    }
+    fn query_class(&self) -> Option<StatementClass> {
+        None
+    }
+    fn portal_class(&self, _: &str) -> Option<(StatementClass, Arc<str>)> {
+        None
     }
 }

@@ -17,6 +17,7 @@ use crate::config::{Config, Sources};
 use crate::engine_metrics;
 use crate::hba::Rules;
 use crate::listener::{self, Listeners};
+use crate::log;
 use crate::metrics::{self, Counters};
 use crate::peer::Peers;
 use crate::runtime::Runtime;
@@ -192,6 +193,7 @@ impl Server {
             Ok(tls) => next.tls = tls.map(Arc::new),
             Err(error) => tracing::error!("SSL configuration was not reloaded: {error}"),
         }
+        log::reload(&config, &self.sources.data);
         self.engine.reload(config.settings.clone());
         if let Some(archive) = &self.archive {
             archive.set_command(config.text("archive_command"));
@@ -214,7 +216,37 @@ fn archive(config: &Config, data: &Path) -> Result<Option<Arc<ArchiveCommand>>, 
     if !config.text("archive_library").is_empty() {
         return Err("archive_library is not supported: use archive_command".to_owned().into());
     }
-    Ok(Some(Arc::new(ArchiveCommand::new(data, config.text("archive_command")))))
+    let programs = runs_programs(config);
+    Ok(Some(Arc::new(ArchiveCommand::new(data, config.text("archive_command"), programs))))
+}
+
+/// Whether programs are run for those who may have them run. Root's are another matter: they could do anything.
+fn runs_programs(config: &Config) -> bool {
+    !rustix::process::geteuid().is_root() || config.is_on("atoll.run_programs_as_root")
+}
+
+/// Refuses a directory that others than its owner can change, or all others can read (`checkDataDir`).
+///
+/// # Errors
+/// What is wrong with it, in PostgreSQL's words.
+pub fn check_directory(data: &Path) -> Result<(), StartError> {
+    use std::os::unix::fs::MetadataExt;
+    let place = data.display();
+    let facts = std::fs::metadata(data)
+        .map_err(|error| format!("could not read permissions of directory \"{place}\": {error}"))?;
+    if facts.uid() != rustix::process::geteuid().as_raw() {
+        return Err(StartError(format!(
+            "data directory \"{place}\" has wrong ownership\n\
+             HINT:  The server must be started by the user that owns the data directory."
+        )));
+    }
+    if facts.mode() & 0o027 != 0 {
+        return Err(StartError(format!(
+            "data directory \"{place}\" has invalid permissions\n\
+             DETAIL:  Permissions should be u=rwx (0700) or u=rwx,g=rx (0750)."
+        )));
+    }
+    Ok(())
 }
 
 fn hba_path(config: &Config, data: &Path) -> PathBuf {
@@ -282,6 +314,15 @@ impl Started {
     pub fn start_in(sources: Sources, environment: Environment) -> Result<Started, StartError> {
         let config = Arc::new(sources.read()?);
         let data = sources.data.clone();
+        log::collect(&config, &data)
+            .map_err(|error| format!("could not open log file: {error}"))?;
+        if rustix::process::geteuid().is_root() {
+            let programs = match runs_programs(&config) {
+                true => "programs of COPY and archive_command are run as root, too",
+                false => "programs of COPY and archive_command are not run",
+            };
+            tracing::warn!("the server runs as root: {programs}; an own user would be safer");
+        }
         let rules = Arc::new(Rules::read(&hba_path(&config, &data))?);
         let tls = Tls::load(&config, &data)?.map(Arc::new);
         let workers = workers(&config);
@@ -298,7 +339,7 @@ impl Started {
             .map_err(|error| format!("could not start workers: {error}"))?;
         let mut options = config.engine_options();
         let archive = archive(&config, &data)?;
-        options.files = Some(Arc::new(UserFiles::new(&data)));
+        options.files = Some(Arc::new(UserFiles::new(&data, runs_programs(&config))));
         options.auto_file = Some(Arc::new(SettingsFile::new(&data)));
         options.txn.storage.archive = archive.clone().map(|archive| archive as Arc<dyn Archive>);
         let engine = Engine::open(environment.clone(), options)?;
@@ -339,6 +380,7 @@ impl Started {
         let stop = desk.block_on(async {
             let mut signals = Signals::listen()?;
             let files = listener::take(listeners, &server, &runtime)?;
+            tracing::info!("database system is ready to accept connections");
             let stop = signals.next_stop(&server).await;
             drop(files);
             Ok::<Stop, std::io::Error>(stop)

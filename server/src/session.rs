@@ -9,6 +9,7 @@ use crate::client_name;
 use crate::connection::{Connection, Ended};
 use crate::dialogue::{Dialogue, guarded};
 use crate::hba::{Method, Request};
+use crate::log;
 use crate::peer::{Admitted, SECRET_BYTES};
 use crate::respond;
 use crate::server::Server;
@@ -40,6 +41,8 @@ struct Client {
     origin: Origin,
     /// What goes before the next that it is told.
     greeting: BytesMut,
+    /// Who it is for the log, as far as it has said.
+    log: log::Session,
 }
 
 /// What a client is let in with.
@@ -64,7 +67,8 @@ impl Client {
     /// Tells it why it does not get in.
     async fn refuse(mut self, server: &Server, error: &SqlError) {
         server.counters.refused();
-        tracing::info!(state = %error.state(), "{}", error.fields().message);
+        let around = log::Around { session: Some(&self.log), tag: "startup", ..Default::default() };
+        log::write(error, around);
         let mut bytes = Vec::new();
         respond::report(&mut bytes, error);
         let told = async {
@@ -86,7 +90,8 @@ impl Client {
 
 /// Serves a client whose first packet has been read.
 pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: Vec<u8>) {
-    let mut client = Client { stream: Some(stream), origin, greeting: BytesMut::new() };
+    let log = log::Session::of_client(std::process::id(), ("", ""), origin.client);
+    let mut client = Client { stream: Some(stream), origin, greeting: BytesMut::new(), log };
     let limit = Duration::from_secs(server.config().integer("authentication_timeout") as u64);
     let entry = match tokio::time::timeout(limit, admit(&server, &mut client, packet)).await {
         Ok(Ok(Some(entry))) => entry,
@@ -103,8 +108,7 @@ pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: 
         }
     };
     let Entry { admitted, startup } = entry;
-    let (pid, user, database) = (admitted.peer.pid, &startup.user, &startup.database);
-    let dialogue = match open(&server, &admitted, &startup, &client) {
+    let mut dialogue = match open(&server, &admitted, &startup, &client) {
         Ok(dialogue) => dialogue,
         Err(error) => {
             return client.refuse(&server, &error.severity(Severity::Fatal)).await;
@@ -113,18 +117,20 @@ pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: 
     let Some(stream) = client.stream else { return };
     server.counters.connected();
     let config = server.config();
-    if config.is_on("log_connections") {
-        tracing::info!(pid, user, database, client = ?client.origin.client, "connection authorized");
-    }
+    dialogue.log = client.log;
     let log_disconnections = config.is_on("log_disconnections");
     drop(config);
-    match Connection::new(stream, dialogue).run().await {
+    let (ended, dialogue) = Connection::new(stream, dialogue).run().await;
+    match ended {
         Ended::Closed => {}
-        Ended::Lost(error) => tracing::info!(pid, %error, "connection to client lost"),
+        Ended::Lost(error) => {
+            let message = format!("connection to client lost: {error}");
+            dialogue.log(&log::notice(Severity::Log, message));
+        }
         Ended::Halted(error) => server.halt(&error),
     }
     if log_disconnections {
-        tracing::info!(pid, user, database, "disconnection");
+        dialogue.log_disconnection();
     }
 }
 
@@ -164,8 +170,11 @@ async fn admit(
     if startup.replication {
         return Err(SqlError::unsupported("replication connections are").into());
     }
+    let names = (&*startup.user, &*startup.database);
+    client.log = log::Session::of_client(std::process::id(), names, client.origin.client);
     let limit = server.config().integer("max_connections") as usize;
     let admitted = server.peers.admit(limit)?;
+    client.log = log::Session::of_client(admitted.peer.pid, names, client.origin.client);
     authenticate(server, client, &startup).await?;
     Ok(Some(Entry { admitted, startup }))
 }
@@ -242,6 +251,9 @@ async fn authenticate(
         };
         claimant.authenticate(client.stream()?, method).await?;
     }
+    if server.config().is_on("log_connections") {
+        log_authorized(client, startup);
+    }
     // Who it is has been settled: what it may not do is said behind that.
     Authentication::Ok.encode(&mut client.greeting).map_err(io::Error::other)?;
     let Some(login) = login else {
@@ -259,6 +271,24 @@ async fn authenticate(
         return Err(fatal(SqlState::TOO_MANY_CONNECTIONS, message).into());
     }
     Ok(())
+}
+
+/// `log_connections`: a client has said who it is, and has been believed.
+fn log_authorized(client: &Client, startup: &Startup) {
+    let Startup { user, database, settings, .. } = startup;
+    let mut message = format!("connection authorized: user={user} database={database}");
+    let application = settings.iter().rev().find(|(name, _)| name == "application_name");
+    let application = application.map_or("", |(_, value)| value);
+    if !application.is_empty() {
+        message += &format!(" application_name={application}");
+    }
+    if let Some(known) = client.stream.as_ref().and_then(Stream::encryption) {
+        let (version, cipher, bits) = (known.version, known.cipher, known.bits);
+        message += &format!(" SSL enabled (protocol={version}, cipher={cipher}, bits={bits})");
+    }
+    let around =
+        log::Around { session: Some(&client.log), tag: "authentication", ..log::Around::default() };
+    log::write(&log::notice(Severity::Log, message), around);
 }
 
 /// What a client is told that no line of `pg_hba.conf` lets in, or one turns away.

@@ -10,9 +10,11 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn query(&mut self, text: &str) -> Option<Step> {
         self.begin_statement();
         self.answered = false;
+        self.begin_logged();
         let backend = &mut self.backend;
         match guarded(|| backend.simple_query(text)) {
             Ok(()) => {
+                self.log_query(text);
                 self.mode = Mode::Simple(false);
                 self.simple_advance(false)
             }
@@ -34,6 +36,9 @@ impl<B: Backend> Dialogue<B> {
                         if !self.answered {
                             respond::bare(&mut self.output, b'I');
                         }
+                        self.end_logged(|dialogue| {
+                            format!("statement: {}", dialogue.backend.statement_text())
+                        });
                         return Some(self.ready());
                     }
                     Err(error) => return self.fail(&error, false),

@@ -1,41 +1,16 @@
-//! What the server tells its operator: the log, and metrics for a scraper.
-//!
-//! The log goes to standard error, one line an event, as text or (`log_destination = 'jsonlog'`) as JSON, at the level
-//! of `log_min_messages`. Metrics are served as Prometheus text at `/metrics` of the address `atoll.metrics_listen`, off
-//! by default; `/healthz` answers as long as the desk does.
+//! What the server tells its operator beside the log: metrics for a scraper, served as Prometheus text at `/metrics` of the
+//! address `atoll.metrics_listen`, off by default; `/healthz` answers as long as the desk does.
 
-use crate::config::Config;
 use crate::server::Server;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::fmt;
 
 /// The largest request of a scraper, in bytes.
 const REQUEST_BYTES: usize = 8192;
 /// How long a scraper may take.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
-
-/// The least severe events that `log_min_messages` lets through.
-fn level(config: &Config) -> LevelFilter {
-    match config.text("log_min_messages") {
-        "debug5" => LevelFilter::TRACE,
-        "debug4" | "debug3" | "debug2" | "debug1" | "debug" => LevelFilter::DEBUG,
-        // PostgreSQL ranks LOG, as which it logs its own events, above all of these.
-        "info" | "notice" | "warning" | "error" | "log" => LevelFilter::INFO,
-        _ => LevelFilter::ERROR,
-    }
-}
-
-/// Begins to log.
-pub fn log_to_stderr(config: &Config) {
-    let log = fmt().with_max_level(level(config)).with_writer(std::io::stderr).with_target(false);
-    let json = config.list("log_destination").iter().any(|place| place == "jsonlog");
-    // A program that has begun to log already (a test) goes on as it did.
-    let _ = if json { log.json().try_init() } else { log.with_ansi(false).try_init() };
-}
 
 /// Logs that a session waits long for a lock, or has got it.
 pub fn log_lock_wait(wait: &sql::LockWait) {

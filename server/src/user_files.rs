@@ -15,17 +15,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+/// Why a server that runs as root runs no program: whoever may have one run would be root.
+pub const REFUSED: &str = "the server runs as root, and \"atoll.run_programs_as_root\" is off";
+
 /// The files, by paths that begin in the data directory.
 #[derive(Debug)]
 pub struct UserFiles {
     data: PathBuf,
+    programs: bool,
 }
 
 impl UserFiles {
-    /// Of a server over the directory `data`.
+    /// Of a server over the directory `data`; `programs`: it may run programs.
     #[must_use]
-    pub fn new(data: &Path) -> UserFiles {
-        UserFiles { data: data.to_owned() }
+    pub fn new(data: &Path, programs: bool) -> UserFiles {
+        UserFiles { data: data.to_owned(), programs }
     }
 }
 
@@ -61,6 +65,9 @@ impl ServerFiles for UserFiles {
     }
 
     fn start(&self, command: &str, reads: bool) -> io::Result<Box<dyn Program>> {
+        if !self.programs {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, REFUSED));
+        }
         // A program runs where the system puts it, and who waits for it drives no loop.
         runtime::give_way();
         let mut shell = Command::new("sh");

@@ -116,7 +116,7 @@ fn allocations(first: Vec<u8>, again: Vec<u8>) -> u64 {
             break ended;
         }
     };
-    assert!(matches!(ended, Ended::Closed));
+    assert!(matches!(ended.0, Ended::Closed));
     timers.stop();
     let [begun, ended] = &*counts;
     let relaxed = std::sync::atomic::Ordering::Relaxed;

@@ -138,6 +138,8 @@ impl Atoll {
         command.arg("serve").arg("--data").arg(self.data());
         command.arg("--listen").arg(format!("127.0.0.1:{}", self.port));
         command.args(["-c", "unix_socket_directories="]);
+        // Tests may run as root, and have programs run.
+        command.args(["-c", "atoll.run_programs_as_root=on"]);
         for setting in &self.settings {
             command.arg("-c").arg(setting);
         }

@@ -417,7 +417,7 @@ impl Binder<'_> {
         let inner = self.within_view(relation, text)?;
         inner.depth.set(self.depth.get());
         inner.scans.set(self.scans.get());
-        let query = crate::parse::depth::within(parsed.height(), || inner.top_query(&parsed))?;
+        let mut query = crate::parse::depth::within(parsed.height(), || inner.top_query(&parsed))?;
         self.scans.set(inner.scans.get());
         for wanted in self.read_by_view(inner, relation) {
             self.require_also(wanted);
@@ -429,6 +429,10 @@ impl Binder<'_> {
         item.source = Source::Query(number);
         let alias = item.name.clone().unwrap_or_else(|| relation.name.clone());
         let view = Some(relation.oid);
+        if relation.is_security_barrier() {
+            let input = Box::new(query.root);
+            query.root = Node::Barrier { input, alias: Some(Arc::clone(&alias)) };
+        }
         let node = Node::Derived { query: Arc::new(query), alias, item: Some(number), view };
         Ok(From { node, items: vec![item], width: columns.len() })
     }

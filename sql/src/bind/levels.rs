@@ -301,7 +301,9 @@ pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_
             columns_of_node(left, depth, visit);
             columns_of_node(right, depth, visit);
         }
-        Node::LockRows { input, .. } => columns_of_node(input, depth, visit),
+        Node::LockRows { input, .. } | Node::Barrier { input, .. } => {
+            columns_of_node(input, depth, visit);
+        }
     }
 }
 

@@ -219,6 +219,7 @@ impl Binder<'_> {
                 self.lock_sources(right, strength, wait, scans)?;
             }
             Node::Filter { input, .. }
+            | Node::Barrier { input, .. }
             | Node::Project { input, .. }
             | Node::Sort { input, .. }
             | Node::Limit { input, .. }
@@ -265,9 +266,10 @@ fn query_of(node: &mut Node, number: u32) -> Option<&mut Arc<Query>> {
         Node::Join { left, right, .. } => {
             query_of(left, number).or_else(|| query_of(right, number))
         }
-        Node::Filter { input, .. } | Node::Project { input, .. } | Node::Sort { input, .. } => {
-            query_of(input, number)
-        }
+        Node::Filter { input, .. }
+        | Node::Barrier { input, .. }
+        | Node::Project { input, .. }
+        | Node::Sort { input, .. } => query_of(input, number),
         _ => None,
     }
 }
@@ -275,7 +277,9 @@ fn query_of(node: &mut Node, number: u32) -> Option<&mut Arc<Query>> {
 /// Whether the rows of a query in FROM are those of its tables, with nothing that chooses or orders them.
 fn goes_straight(node: &Node) -> bool {
     match node {
-        Node::Filter { input, .. } | Node::Project { input, .. } => goes_straight(input),
+        Node::Filter { input, .. } | Node::Barrier { input, .. } | Node::Project { input, .. } => {
+            goes_straight(input)
+        }
         Node::Sort { .. } | Node::Limit { .. } | Node::LockRows { .. } => false,
         _ => true,
     }

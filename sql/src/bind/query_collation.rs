@@ -192,6 +192,7 @@ fn of_node(node: &Node, around: Around<'_>) -> Result<Vec<u32>> {
             Ok(columns)
         }
         Node::Filter { input, .. }
+        | Node::Barrier { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. }

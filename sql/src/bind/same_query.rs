@@ -110,6 +110,7 @@ fn same_node(a: &Node, b: &Node) -> bool {
             Node::Join { kind: ka, left: la, right: ra, on: oa, lateral: ta },
             Node::Join { kind: kb, left: lb, right: rb, on: ob, lateral: tb },
         ) => ka == kb && ta == tb && all(oa, ob) && same_node(la, lb) && same_node(ra, rb),
+        (Node::Barrier { input: a, .. }, Node::Barrier { input: b, .. }) => same_node(a, b),
         (Node::Filter { input: a, conjuncts: ea }, Node::Filter { input: b, conjuncts: eb })
         | (Node::Project { input: a, columns: ea }, Node::Project { input: b, columns: eb })
         | (

@@ -67,6 +67,7 @@ impl Shape {
                 Node::Project { input, .. }
                 | Node::Sort { input, .. }
                 | Node::Limit { input, .. }
+                | Node::Barrier { input, .. }
                 | Node::LockRows { input, .. } => input,
                 _ => return shape,
             };

@@ -170,10 +170,13 @@ impl Binder<'_> {
                 (rows, width + system, self.changed_table(base, change)?)
             }
         };
-        let rows = match conditions.is_empty() {
-            true => base_rows,
-            false => Node::Filter { input: Box::new(base_rows), conjuncts: conditions },
-        };
+        let mut rows = base_rows;
+        if !conditions.is_empty() {
+            rows = Node::Filter { input: Box::new(rows), conjuncts: conditions };
+        }
+        if view.is_security_barrier() {
+            rows = Node::Barrier { input: Box::new(rows), alias: None };
+        }
         let reads = self.read_by_view(inner, view);
         Ok(Through {
             view: Arc::clone(view),

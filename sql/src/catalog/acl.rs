@@ -7,6 +7,7 @@
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The entries of one object, in the order they were made.
@@ -218,10 +219,70 @@ pub fn options_of(acl: &Acl, owner: Oid, is_among: &dyn Fn(Oid) -> bool) -> Priv
     mine.fold(Privileges::default(), |all, item| all.union(item.grant_options))
 }
 
+/// Whether a character of a name goes into an `aclitem`'s text without quotes around the name.
+fn is_plain(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}
+
+/// A role's name as it stands in an `aclitem`'s text (`putid`): whoever reads the text takes anything but letters, digits
+/// and underscores for the end of a name, unless it is quoted.
+fn quoted(name: &str) -> Cow<'_, str> {
+    if name.chars().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
+}
+
+/// The name at the start of a text, and what is behind it (`getid`).
+fn leading_name(text: &str) -> (String, &str) {
+    let (mut name, mut in_quotes) = (String::new(), false);
+    let text = text.trim_start_matches(|c: char| c.is_ascii_whitespace());
+    let mut characters = text.char_indices().peekable();
+    while let Some(&(at, character)) = characters.peek() {
+        // A letter of another script stands for itself where it is read, though it is written in quotes.
+        if !(in_quotes || is_plain(character) || character == '"' || !character.is_ascii()) {
+            return (name, text[at..].trim_start_matches(|c: char| c.is_ascii_whitespace()));
+        }
+        characters.next();
+        match character {
+            '"' if !in_quotes => in_quotes = true,
+            '"' if characters.next_if(|(_, next)| *next == '"').is_none() => in_quotes = false,
+            other => name.push(other),
+        }
+    }
+    (name, "")
+}
+
+/// The parts of an `aclitem`'s text: the grantee's name (none is PUBLIC), the privileges, the grant options, the grantor's
+/// name.
+pub type ItemParts = (String, Privileges, Privileges, String);
+
+/// Takes the text of an `aclitem` apart; none for what is no such text.
+#[must_use]
+pub fn parse_item(text: &str) -> Option<ItemParts> {
+    let (grantee, rest) = leading_name(text);
+    let (letters, grantor) = rest.strip_prefix('=')?.split_once('/')?;
+    let (mut privileges, mut options) = (Privileges::default(), Privileges::default());
+    let mut last = Privileges::default();
+    for letter in letters.chars() {
+        if letter == '*' {
+            options = options.union(last);
+            continue;
+        }
+        last = PRIVILEGES.iter().find(|known| known.1 == letter)?.0;
+        privileges = privileges.union(last);
+    }
+    let (grantor, rest) = leading_name(grantor);
+    (rest.is_empty() && !grantor.is_empty()).then_some((grantee, privileges, options, grantor))
+}
+
 /// The text of an `aclitem`: `alice=arwdDxt/postgres`. `name` says what a role is called.
 #[must_use]
 pub fn item_text(item: &AclItem, name: &dyn Fn(Oid) -> String) -> String {
-    let mut text = if item.grantee.0 == 0 { String::new() } else { name(item.grantee) };
+    let mut text = match item.grantee.0 {
+        0 => String::new(),
+        _ => quoted(&name(item.grantee)).into_owned(),
+    };
     text.push('=');
     for (privilege, letter, _) in PRIVILEGES {
         if item.privileges.contains(privilege) {
@@ -232,7 +293,7 @@ pub fn item_text(item: &AclItem, name: &dyn Fn(Oid) -> String) -> String {
         }
     }
     // Writing to a String cannot fail.
-    let _ = write!(text, "/{}", name(item.grantor));
+    let _ = write!(text, "/{}", quoted(&name(item.grantor)));
     text
 }
 
@@ -292,6 +353,34 @@ mod tests {
         assert_eq!(kept.state(), SqlState::DEPENDENT_OBJECTS_STILL_EXIST);
         update(&mut acl, Oid(10), AclChange { cascade: true, ..revoke }, &alone).unwrap();
         assert!(acl.is_empty());
+    }
+
+    #[test]
+    fn names_go_through_the_text_of_an_item_and_back() {
+        for (name, text) in [
+            ("a_1", "a_1"),
+            ("a b", "\"a b\""),
+            ("u1=arwdDxt/\"x", "\"u1=arwdDxt/\"\"x\""),
+            ("\"", "\"\"\"\""),
+            ("new\nline\\", "\"new\nline\\\""),
+            ("\u{fc}", "\"\u{fc}\""),
+            ("Select", "Select"),
+        ] {
+            let item = AclItem {
+                grantee: Oid(5),
+                grantor: Oid(6),
+                privileges: Privileges::SELECT.union(Privileges::INSERT),
+                grant_options: Privileges::SELECT,
+            };
+            let shown = item_text(&item, &|_| name.to_owned());
+            assert_eq!(shown, format!("{text}=ar*/{text}"));
+            let parts = (name.to_owned(), item.privileges, item.grant_options, name.to_owned());
+            assert_eq!(parse_item(&shown), Some(parts));
+        }
+        assert_eq!(parse_item("=r/\u{fc}").map(|parts| parts.3), Some("\u{fc}".to_owned()));
+        for crooked in ["a b=r/c", "a=r", "a=r/", "a=q/c", "a=r/c d", "\"a=r/c"] {
+            assert_eq!(parse_item(crooked), None, "{crooked}");
+        }
     }
 
     #[test]

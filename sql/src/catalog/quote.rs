@@ -39,7 +39,8 @@ pub fn cast_to(text: &str, name: &str) -> Vec<bool> {
     found
 }
 
-/// The text of a literal; none for what is not one literal and nothing else.
+/// The text of a literal, which definitions of older versions may have with an E before it; none for what is not one literal
+/// and nothing else.
 fn text_of_literal(quoted: &str) -> Option<String> {
     let (quoted, escaped) = match quoted.strip_prefix('E') {
         Some(rest) => (rest, true),
@@ -57,13 +58,13 @@ fn text_of_literal(quoted: &str) -> Option<String> {
 /// looks so: in a literal the quotes would be doubled.
 #[must_use]
 pub fn regclass(schema: &str, name: &str) -> String {
-    format!("{}::regclass", literal(&qualified(schema, name)))
+    format!("{}::regclass", constant(&qualified(schema, name)))
 }
 
 /// The default of a column whose values a sequence gives; `sequence` is its name, quoted where it has to be.
 #[must_use]
 pub fn nextval(sequence: &str) -> String {
-    format!("nextval({}::regclass)", literal(sequence))
+    format!("nextval({}::regclass)", constant(sequence))
 }
 
 /// The name of the sequence whose next value this default is; none of any other default.

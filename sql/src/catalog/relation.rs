@@ -604,8 +604,18 @@ impl Relation {
     /// Whether it is a view that reads with the privileges of whoever asks.
     #[must_use]
     pub fn is_security_invoker(&self) -> bool {
-        let said = self.options.iter().find(|option| option.0 == "security_invoker");
-        said.and_then(|option| parse_bool(&option.1)).unwrap_or(false)
+        self.is_on("security_invoker")
+    }
+
+    /// Whether it is a view whose rows are hidden from what might tell of them until its own conditions have been asked.
+    #[must_use]
+    pub fn is_security_barrier(&self) -> bool {
+        self.is_on("security_barrier")
+    }
+
+    fn is_on(&self, option: &str) -> bool {
+        let said = self.options.iter().find(|known| known.0 == option);
+        said.and_then(|known| parse_bool(&known.1)).unwrap_or(false)
     }
 
     /// The tables that its foreign keys refer to.

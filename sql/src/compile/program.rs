@@ -377,6 +377,7 @@ fn holds_rows(plan: &Plan) -> bool {
         | Plan::Constants(..)
         | Plan::Filter(..)
         | Plan::Gate(..)
+        | Plan::Barrier(..)
         | Plan::Project(..)
         | Plan::Limit(_)
         | Plan::LockRows(_)
@@ -461,6 +462,7 @@ fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
         }
         Plan::Filter(input, _)
         | Plan::Gate(input, _)
+        | Plan::Barrier(input, _)
         | Plan::ProjectSet(input, ..)
         | Plan::Distinct(input, _)
         | Plan::WithCtes(input, _) => finish(input, read, widths),

@@ -308,6 +308,8 @@ pub struct Ddl<'a> {
     pub search_path: &'a str,
     /// `maintenance_work_mem`: what sorting the records of a new tree may hold.
     pub maintenance_bytes: usize,
+    /// `password_encryption` asks for MD5.
+    pub md5_passwords: bool,
     /// Where notices go.
     pub notices: &'a mut Vec<Notice>,
     /// Whether BEGIN was said, or the statement is not alone in its message: some statements refuse then.

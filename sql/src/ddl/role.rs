@@ -113,6 +113,9 @@ fn password_verifier(ddl: &mut Ddl<'_>, password: &str) -> Result<Option<Arc<str
     if scram::is_verifier(password) {
         return Ok(Some(password.into()));
     }
+    if ddl.md5_passwords {
+        return Err(SqlError::unsupported("password_encryption = md5 is"));
+    }
     if scram::is_md5(password) {
         return Err(SqlError::unsupported("MD5 passwords are"));
     }

@@ -187,6 +187,7 @@ impl<'p> Builder<'p> {
             Plan::Gate(input, conjuncts) => {
                 Box::new(Gate::new(self.build(input), conjuncts.clone(), self))
             }
+            Plan::Barrier(input, _) => self.build(input),
             Plan::Filter(input, conjuncts) => {
                 Box::new(Filter::new(self.build(input), conjuncts.clone(), self))
             }

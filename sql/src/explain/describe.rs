@@ -80,6 +80,10 @@ fn unwrap(outer: &Plan) -> Unwrapped<'_> {
                 found.inline.insert(*slot);
                 found.base = input;
             }
+            // A query in FROM that nothing is asked of is not shown as one.
+            Plan::Barrier(input, alias) if alias.is_none() || found.conjuncts.is_empty() => {
+                found.base = input;
+            }
             Plan::WithCtes(input, numbers) => {
                 found.ctes.extend(numbers);
                 found.base = input;
@@ -338,6 +342,14 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 if !never(conjuncts) && !matches!(**input, Plan::Unit) {
                     item.children.push(outer(input));
                 }
+                item
+            }
+            Plan::Barrier(input, alias) => {
+                let mut item = plain("Subquery Scan");
+                let alias = alias.as_deref().unwrap_or_default();
+                item.title = format!("Subquery Scan on {}", identifier(alias));
+                item.target.push(("Alias", alias.into()));
+                item.children.push(self.input("Subquery", input, needed));
                 item
             }
             Plan::Nothing => {

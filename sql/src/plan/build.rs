@@ -207,6 +207,10 @@ impl<'a> Planner<'a> {
                 let (input, layout) = self.node(input)?;
                 self.filtered(input, layout, conjuncts)?
             }
+            Node::Barrier { input, alias } => {
+                let (input, layout) = self.node(input)?;
+                (Plan::Barrier(Box::new(input), alias.clone()), layout)
+            }
             Node::Project { input, columns } => self.project(input, columns)?,
             Node::ProjectSet { input, columns } => self.project_set(input, columns)?,
             Node::Aggregate { input, keys, sets, calls } => {

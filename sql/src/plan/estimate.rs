@@ -90,7 +90,7 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
             let input = inputs[0];
             Estimate { width: input.width + width_of(figures, columns), ..input }
         }
-        Plan::WithCtes(..) | Plan::Materialize(..) => inputs[0],
+        Plan::WithCtes(..) | Plan::Materialize(..) | Plan::Barrier(..) => inputs[0],
         Plan::ProjectSet(_, _, columns) => {
             let input = inputs[0];
             let sets = columns.iter().any(|column| matches!(column, SetColumn::Set(..)));

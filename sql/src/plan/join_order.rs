@@ -327,7 +327,8 @@ impl Search<'_, '_> {
             rows * base.1.max(1.0) + disabled(methods.nested_loops)
         };
         let later = |var: Var| self.own.contains_key(&var.slot) && !joined.set.contains(&var.slot);
-        if let Some(indexed) = by_key(planner, &item.plan, conditions.into_iter().cloned(), &later)
+        if let Some(indexed) =
+            by_key(planner, &item.plan, conditions.into_iter().cloned().collect(), &later)
         {
             let cost = estimate::of(&planner.figures, &indexed).cost;
             least = least.min(rows * cost + disabled(methods.nested_loops));
@@ -345,7 +346,7 @@ pub(super) fn disabled(enabled: bool) -> f64 {
 fn by_key(
     planner: &Planner<'_>,
     plan: &Plan,
-    conditions: impl Iterator<Item = Scalar>,
+    conditions: Vec<Scalar>,
     later: &dyn Fn(Var) -> bool,
 ) -> Option<Plan> {
     match plan {
@@ -353,13 +354,18 @@ fn by_key(
             let mut scan = (**scan).clone();
             scan.filter = std::mem::take(&mut scan.recheck);
             scan.forget_access();
-            Some(access_path::choose(planner, scan, conditions.collect(), later))
+            Some(access_path::choose(planner, scan, conditions, later))
         }
         Plan::System(scan) => {
             let mut scan = scan.clone();
             scan.filter.extend(conditions);
             access_path::choose_system(&mut scan, later);
             Some(Plan::System(scan))
+        }
+        Plan::Barrier(input, alias) => {
+            let passing = conditions.into_iter().filter(|one| !one.may_leak());
+            let input = by_key(planner, input, passing.collect(), later)?;
+            Some(Plan::Barrier(Box::new(input), alias.clone()))
         }
         _ => None,
     }
@@ -370,6 +376,7 @@ fn reads_by_key(plan: &Plan) -> bool {
     match plan {
         Plan::Scan(scan) => matches!(scan.access, Access::Key(_) | Access::Either(_)),
         Plan::System(scan) => scan.is_keyed(),
+        Plan::Barrier(input, _) => reads_by_key(input),
         _ => false,
     }
 }
@@ -527,6 +534,7 @@ fn finish(
             .filter(|one| one.subqueries().is_empty() && !one.volatile())
             .filter(|one| one.reads(&mut |var| right_set.contains(&var.slot)))
             .cloned()
+            .collect()
         && let Some(indexed) = by_key(planner, &join.right, own, later)
     {
         let indexed_cost = estimate::of(&planner.figures, &indexed).cost;
@@ -536,9 +544,11 @@ fn finish(
             && reads_by_key(&indexed)
             && access_path::depends(&indexed, &|var| left_set.contains(&var.slot))
         {
-            // The scan has taken over every condition that it can check by itself.
+            // The scan has taken over every condition that it can check by itself, and may see.
+            let barred = matches!(indexed, Plan::Barrier(..));
             join.on.retain(|one| {
-                !one.subqueries().is_empty()
+                barred && one.may_leak()
+                    || !one.subqueries().is_empty()
                     || one.volatile()
                     || !one.reads(&mut |var| right_set.contains(&var.slot))
             });
@@ -582,6 +592,7 @@ pub fn find_scan<'p>(
         Plan::Scan(scan) => test(scan).then_some(&mut **scan),
         Plan::Filter(input, _)
         | Plan::Gate(input, _)
+        | Plan::Barrier(input, _)
         | Plan::Project(input, ..)
         | Plan::ProjectSet(input, ..)
         | Plan::Materialize(input, _) => find_scan(input, test),

@@ -160,6 +160,14 @@ pub enum Node {
         /// Conjuncts.
         conjuncts: Vec<Expr>,
     },
+    /// What a view of security_barrier shows: conditions on its rows that may leak what they are called with are asked of
+    /// no row that it does not show. The name, for EXPLAIN, of a query in FROM.
+    Barrier {
+        /// Input.
+        input: Box<Node>,
+        /// The name.
+        alias: Option<Arc<str>>,
+    },
     /// New columns. A set-returning function here is an [`Node::ProjectSet`].
     Project {
         /// Input.
@@ -287,6 +295,7 @@ impl Node {
                 types
             }
             Node::Filter { input, .. }
+            | Node::Barrier { input, .. }
             | Node::Distinct { input, .. }
             | Node::Sort { input, .. }
             | Node::Limit { input, .. }

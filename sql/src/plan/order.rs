@@ -33,6 +33,9 @@ pub fn avoid_sorts(plan: Plan, sorts: bool, slot: &mut dyn FnMut() -> u32) -> Pl
         Plan::Gate(input, conjuncts) => {
             Plan::Gate(Box::new(avoid_sorts(*input, sorts, slot)), conjuncts)
         }
+        Plan::Barrier(input, alias) => {
+            Plan::Barrier(Box::new(avoid_sorts(*input, sorts, slot)), alias)
+        }
         Plan::LockRows(mut lock) => {
             lock.input = avoid_sorts(lock.input, sorts, slot);
             Plan::LockRows(lock)
@@ -206,9 +209,10 @@ fn begins_with(scan: &mut Scan, (var, order): (Var, Comparator), few: bool) -> b
 fn leading_scan(plan: &mut Plan) -> Option<&mut Scan> {
     match plan {
         Plan::Scan(scan) => Some(scan),
-        Plan::Filter(input, _) | Plan::Gate(input, _) | Plan::Project(input, ..) => {
-            leading_scan(input)
-        }
+        Plan::Filter(input, _)
+        | Plan::Gate(input, _)
+        | Plan::Barrier(input, _)
+        | Plan::Project(input, ..) => leading_scan(input),
         Plan::LockRows(lock) => leading_scan(&mut lock.input),
         Plan::Join(join)
             if matches!(

@@ -37,6 +37,9 @@ pub enum Plan {
     Filter(Box<Plan>, Vec<Scalar>),
     /// The input's rows if every conjunct is true, asked once before the first row; else none, and nothing is read.
     Gate(Box<Plan>, Vec<Scalar>),
+    /// The input's rows, which no condition may see before all of the input's own have let them through, unless it is
+    /// leakproof; the name, for EXPLAIN, where it stands for a query in FROM.
+    Barrier(Box<Plan>, Option<Arc<str>>),
     /// Values computed into a slot.
     Project(Box<Plan>, u32, Vec<Scalar>),
     /// As Project, some of them sets.

@@ -2,7 +2,9 @@
 //!
 //! A conjunct may pass a node if the node neither makes a value it reads nor changes which rows there are in a way that
 //! the condition would see: filters, inner joins, the preserved side of outer joins, projections that it does not read,
-//! sorts and locks let it through; aggregates, limits, set operations and DISTINCT do not.
+//! sorts and locks let it through; aggregates, limits, set operations and DISTINCT do not. Into what a view of
+//! security_barrier shows go only conditions that cannot tell what they were asked of ([`Scalar::may_leak`];
+//! `qual_is_pushdown_safe`).
 
 use super::build::Planner;
 use super::physical::{Again, Join, Plan};
@@ -63,6 +65,12 @@ fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scala
             JoinKind::Inner => join_order::inner(planner, *join, conjuncts),
             _ => outer(planner, *join, conjuncts),
         },
+        Plan::Barrier(input, alias) => {
+            let (above, below) =
+                conjuncts.into_iter().partition(|one: &Scalar| one.may_leak() || one.volatile());
+            let input = optimise(planner, *input, below);
+            filter(Plan::Barrier(Box::new(input), alias), above)
+        }
         Plan::Project(input, slot, columns) => {
             let (above, below) = split(planner, conjuncts, &HashSet::from([slot]));
             let input = optimise(planner, *input, below);

@@ -31,6 +31,8 @@ fn collect(plan: &Plan, all: &mut Vec<Again>) {
             collect(input, all);
             meet(conjuncts, all);
         }
+        // Its own come first here too: what leaks is not asked of a row that it shows no longer.
+        Plan::Barrier(input, _) => collect(input, all),
         Plan::Scan(scan) => meet(&scan.filter, all),
         Plan::Join(join) if join.kind == JoinKind::Inner => {
             collect(&join.left, all);

@@ -6,6 +6,7 @@
 use super::fold::text_forms_are_stable;
 use crate::bind::Quantifier;
 use crate::bind::typed::CurrentValue;
+use crate::catalog::builtin;
 use crate::tuple::RowBuf;
 use crate::types::assign::AssignStep;
 use crate::types::{Comparator, Function, Oid, Signature, SqlType, TypedFunction};
@@ -274,6 +275,51 @@ impl Scalar {
     #[must_use]
     pub fn is_constant(&self) -> bool {
         matches!(self, Scalar::Constant(..))
+    }
+
+    /// Whether computing it may tell somebody what it reads, by an error or otherwise: a call of what is not leakproof
+    /// that reads anything, and what is not known to tell nothing (`contain_leaked_vars`).
+    #[must_use]
+    pub fn may_leak(&self) -> bool {
+        let keeps_quiet = |function: u32| {
+            // A relabelling is no function of `pg_proc`.
+            function == 0 || builtin::function(function).is_some_and(|found| found.leakproof)
+        };
+        let mut leaks = false;
+        self.walk(&mut |part| {
+            let quiet = match part {
+                Scalar::Call { callee, .. }
+                | Scalar::IsDistinct(_, _, callee, _)
+                | Scalar::NullIf(_, _, callee)
+                | Scalar::ScalarArray { callee, .. } => keeps_quiet(callee.oid),
+                Scalar::Extreme(_, order, _) => {
+                    builtin::ordering(order.ty).is_some_and(|known| keeps_quiet(known.compare))
+                }
+                Scalar::ViaText(..) => false,
+                Scalar::Coalesce(_) | Scalar::Assign(..) | Scalar::Subquery(_) => {
+                    leaks = true;
+                    false
+                }
+                Scalar::Constant(..)
+                | Scalar::Var(_)
+                | Scalar::Parameter(_)
+                | Scalar::And(_)
+                | Scalar::Or(_)
+                | Scalar::Not(_)
+                | Scalar::IsNull(..)
+                | Scalar::IsBool(..)
+                | Scalar::Case(..)
+                | Scalar::ArrayCast { .. }
+                | Scalar::Array(..)
+                | Scalar::Subscript { .. }
+                | Scalar::Row(..)
+                | Scalar::Field(..)
+                | Scalar::CurrentValue(_) => true,
+            };
+            leaks |= !quiet && part.reads(&mut |_| true);
+            !leaks
+        });
+        leaks
     }
 
     /// Whether its value follows from what it reads.

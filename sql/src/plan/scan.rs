@@ -105,6 +105,7 @@ impl Planner<'_> {
             }
             Plan::Filter(input, _)
             | Plan::Gate(input, _)
+            | Plan::Barrier(input, _)
             | Plan::Project(input, ..)
             | Plan::WithCtes(input, _) => self.keep_position(input),
             Plan::Limit(limit) => self.keep_position(&mut limit.input),

@@ -22,6 +22,7 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
         | Plan::Cte(..) => Vec::new(),
         Plan::Filter(input, _)
         | Plan::Gate(input, _)
+        | Plan::Barrier(input, _)
         | Plan::Project(input, ..)
         | Plan::ProjectSet(input, ..)
         | Plan::Distinct(input, _)
@@ -91,6 +92,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         | Plan::Constants(..)
         | Plan::Cte(..)
         | Plan::Materialize(..)
+        | Plan::Barrier(..)
         | Plan::WithCtes(..) => {}
         Plan::Scan(scan) => {
             scan.filter.iter().for_each(&mut *visit);

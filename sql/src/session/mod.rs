@@ -24,6 +24,7 @@ mod extended;
 mod lifted;
 mod load;
 mod lock_table;
+mod logging;
 mod machines;
 pub mod message;
 pub mod notify;
@@ -45,6 +46,7 @@ mod tests;
 pub(crate) mod two_phase;
 mod utility;
 
+pub use logging::{LogLevel, LogSettings, StatementClass};
 pub use message::{
     AnswerAfter, Bind, CommandTag, Progress, StatementDescription, Timeouts, TransactionStatus,
 };
@@ -92,6 +94,7 @@ pub struct Session {
     /// The reload of the server's settings that the session has seen.
     reloads: u64,
     timeouts: Timeouts,
+    log_settings: LogSettings,
     catalog: CatalogTransaction,
     block: Block,
     path: SearchPath,
@@ -188,6 +191,7 @@ impl Session {
             settings_seen: None,
             reloads: 0,
             timeouts: Timeouts::default(),
+            log_settings: LogSettings::default(),
             catalog,
             block: Block::new(&activity),
             path: SearchPath::default(),
@@ -351,6 +355,7 @@ impl Session {
             idle_in_transaction_ms: limit(&self.settings, "idle_in_transaction_session_timeout"),
             idle_session_ms: limit(&self.settings, "idle_session_timeout"),
         };
+        self.log_settings = LogSettings::of(&self.settings);
         let relaxed = std::sync::atomic::Ordering::Relaxed;
         self.wait.lock_timeout_ms.store(limit(&self.settings, "lock_timeout"), relaxed);
         self.wait.deadlock_timeout_ms.store(limit(&self.settings, "deadlock_timeout"), relaxed);

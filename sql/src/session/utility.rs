@@ -583,6 +583,7 @@ impl Session {
             identity,
             search_path,
             maintenance_bytes: super::load::maintenance_bytes(settings),
+            md5_passwords: &*settings.text("password_encryption") == "md5",
             notices: notices.get_mut(),
             in_block,
             pending: deferred.get_mut(),

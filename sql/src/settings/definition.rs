@@ -181,6 +181,7 @@ const FOLLOWED: &[&str] = &[
     "atoll.log_insert",
     "atoll.max_write_set",
     "atoll.metrics_listen",
+    "atoll.run_programs_as_root",
     "atoll.statement_memory",
     "atoll.version_memory",
     "atoll.version_spill",
@@ -216,8 +217,25 @@ const FOLLOWED: &[&str] = &[
     "idle_session_timeout",
     "listen_addresses",
     "lock_timeout",
+    "log_connections",
+    "log_destination",
+    "log_directory",
+    "log_disconnections",
+    "log_duration",
+    "log_error_verbosity",
+    "log_file_mode",
+    "log_filename",
+    "log_line_prefix",
     "log_lock_waits",
+    "log_min_duration_statement",
+    "log_min_error_statement",
     "log_min_messages",
+    "log_rotation_age",
+    "log_rotation_size",
+    "log_statement",
+    "log_timezone",
+    "log_truncate_on_rotation",
+    "logging_collector",
     "max_connections",
     "max_wal_size",
     "password_encryption",
@@ -400,7 +418,7 @@ mod tests {
             .iter()
             .filter(|definition| !definition.hidden)
             .partition(|definition| definition.name.starts_with("atoll."));
-        assert_eq!((own.len(), postgresqls.len()), (6, 356));
+        assert_eq!((own.len(), postgresqls.len()), (7, 356));
         let work_mem = definition("WORK_MEM").unwrap();
         assert_eq!((work_mem.unit, work_mem.boot), (Some("kB"), "4096"));
         assert_eq!(work_mem.kind, Kind::Integer(64, 2_147_483_647));

@@ -125,12 +125,15 @@ fn distance(a: i32, b: i32) -> Result<i32> {
     i32::try_from(length)
         .ok()
         .filter(|length| (*length as usize) < super::array::ELEMENTS_MAX)
-        .ok_or_else(|| {
-            SqlError::new(
-                SqlState::PROGRAM_LIMIT_EXCEEDED,
-                format!("array size exceeds the maximum allowed ({})", super::array::ELEMENTS_MAX),
-            )
-        })
+        .ok_or_else(too_many_elements)
+}
+
+#[cold]
+fn too_many_elements() -> SqlError {
+    SqlError::new(
+        SqlState::PROGRAM_LIMIT_EXCEEDED,
+        format!("array size exceeds the maximum allowed ({})", super::array::ELEMENTS_MAX),
+    )
 }
 
 /// One dimension, made as long as the range from `low` to `high` asks, its slots copied; `put` gives the new ones.
@@ -231,7 +234,11 @@ fn slice<'a>(
             let length = distance(low, high)? + 1;
             made.push(check_bounds(Dimension { length, lower: low })?);
         }
-        let count = made.iter().map(|dimension| dimension.length as usize).product::<usize>();
+        let lengths = made.iter().map(|dimension| dimension.length as usize);
+        let count = lengths.fold(1usize, usize::saturating_mul);
+        if count > super::array::ELEMENTS_MAX {
+            return Err(too_many_elements());
+        }
         let mut builder = Builder::new(element_type.0);
         new.get(..count).ok_or_else(too_small)?.iter().for_each(|slot| builder.push_slot(*slot));
         return Ok(Datum::Array(builder.store(context.arena, &made)));

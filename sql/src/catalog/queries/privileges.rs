@@ -321,13 +321,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
             }
             "aclitemeq" => Ok(Datum::Bool(self.str(0) == self.str(1))),
             "aclcontains" => {
-                let wanted = parse_item(self.str(1));
+                let wanted = acl::parse_item(self.str(1));
                 let Some(Datum::Array(_)) = self.arguments.first() else {
                     return Some(Ok(Datum::Null));
                 };
                 let has = self.arguments[0].array().datums(self.context.arena).any(|item| {
                     let Ok(Datum::Text(item)) = item else { return false };
-                    match (parse_item(item), &wanted) {
+                    match (acl::parse_item(item), &wanted) {
                         (Some(held), Some(wanted)) => {
                             held.0 == wanted.0
                                 && held.3 == wanted.3
@@ -412,21 +412,4 @@ fn default_items(letter: u8, owner: Oid) -> Result<Acl> {
         }
     };
     Ok(kind.default_acl(owner))
-}
-
-/// An `aclitem`'s text in its parts: grantee (empty is PUBLIC), privileges, grant options, grantor.
-pub(super) fn parse_item(text: &str) -> Option<(&str, Privileges, Privileges, &str)> {
-    let (grantee, rest) = text.split_once('=')?;
-    let (letters, grantor) = rest.split_once('/')?;
-    let (mut privileges, mut options) = (Privileges::default(), Privileges::default());
-    let mut last = Privileges::default();
-    for letter in letters.chars() {
-        if letter == '*' {
-            options = options.union(last);
-            continue;
-        }
-        last = acl::PRIVILEGES.iter().find(|known| known.1 == letter)?.0;
-        privileges = privileges.union(last);
-    }
-    Some((grantee.trim_matches('"'), privileges, options, grantor.trim_matches('"')))
 }

@@ -1,9 +1,8 @@
 //! Set-returning functions of the catalog: access control lists in rows, what PostgreSQL's own views ask, and those about
 //! objects of which there are none.
 
-use super::privileges::parse_item;
 use super::{Call, SessionCatalog};
-use crate::catalog::acl::PRIVILEGES;
+use crate::catalog::acl::{PRIVILEGES, parse_item};
 use crate::catalog::object::well_known;
 use crate::catalog::quote::identifier;
 use crate::catalog::system;
@@ -142,12 +141,16 @@ fn explode<'a>(
 ) -> Result<()> {
     let role = |name: &str| match name {
         "" => Ok(0),
-        _ => name.parse().or_else(|_| context.catalog.reg_in(oids::REGROLE, &identifier(name))),
+        // What stands for a role that is gone is its OID; a role may have a number for its name.
+        _ => context
+            .catalog
+            .reg_in(oids::REGROLE, &identifier(name))
+            .or_else(|gone| name.parse().map_err(|_| gone)),
     };
     for item in arguments[0].array().datums(context.arena) {
         let Datum::Text(text) = item? else { continue };
         let Some((grantee, privileges, options, grantor)) = parse_item(text) else { continue };
-        let (grantee, grantor) = (role(grantee)?, role(grantor)?);
+        let (grantee, grantor) = (role(&grantee)?, role(&grantor)?);
         for (privilege, _, word) in PRIVILEGES {
             if privileges.contains(privilege) {
                 let row = [

@@ -8,6 +8,7 @@ use crate::account;
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::failure::out_of_range;
 use crate::types::function::Callable::{self, Plain, Set, Typed};
 use crate::types::{CallContext, Datum, Signature, SqlType, compare_strictly, oids, text_of};
 
@@ -89,6 +90,11 @@ fn append<'a>(
             "argument must be empty or one-dimensional array",
         ));
     }
+    let lower = array.dimension(0).map_or(1, |d| d.lower);
+    // The new element's own subscript, before the others are counted anew, has to exist (`array_prepend`).
+    if !at_end && lower == i32::MIN {
+        return Err(out_of_range("integer"));
+    }
     let mut builder = Builder::new(element_type);
     if !at_end {
         builder.push(element);
@@ -97,7 +103,6 @@ fn append<'a>(
     if at_end {
         builder.push(element);
     }
-    let lower = array.dimension(0).map_or(1, |d| d.lower);
     let dimensions = [super::check_bounds(Dimension { length: builder.len() as i32, lower })?];
     Ok(Datum::Array(builder.store(context.arena, &dimensions)))
 }
@@ -398,12 +403,15 @@ fn fill<'a>(
             format!("array size exceeds the maximum allowed ({})", super::ELEMENTS_MAX),
         )
     })?;
+    let dimensions: Vec<Dimension> = lengths
+        .iter()
+        .zip(&lowers)
+        .map(|(&length, &lower)| super::check_bounds(Dimension { length, lower }))
+        .collect::<Result<_>>()?;
     let mut builder = Builder::new(signature.arguments[0].oid.0);
     if !lengths.is_empty() {
         builder.fill(&a[0], total as usize)?;
     }
-    let dimensions: Vec<Dimension> =
-        lengths.iter().zip(&lowers).map(|(&length, &lower)| Dimension { length, lower }).collect();
     Ok(Datum::Array(builder.store(context.arena, &dimensions)))
 }
 
@@ -417,7 +425,8 @@ fn trim<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
             format!("number of elements to trim must be between 0 and {length}"),
         ));
     }
-    let last = lower + length - count - 1;
+    // Below the least subscript it begins again with the greatest, and the slice is the whole array: PostgreSQL's answer.
+    let last = lower.wrapping_add(length - count - 1);
     Ok(Datum::Array(array.slice(context.arena, &[(None, Some(last))])))
 }
 

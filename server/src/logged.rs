@@ -1,0 +1,172 @@
+//! What a dialogue tells the log: errors and warnings with their statement, statements by `log_statement`, how long they
+//! took by `log_duration` and `log_min_duration_statement`, and that it began and ended (`exec_simple_query` and its
+//! kin in `postgres.c`).
+
+use crate::backend::Backend;
+use crate::dialogue::Dialogue;
+use crate::log::secret::without as without_secrets;
+use crate::log::{self, Around};
+use sql::session::StatementClass;
+use sql::{Severity, SqlError};
+use std::sync::Arc;
+
+/// What is to be logged when what is under way has ended.
+#[derive(Debug, Default)]
+pub struct Logged {
+    /// Its text has been logged.
+    said: bool,
+    /// The text of the prepared statement that an EXECUTE runs.
+    prepared: Option<Arc<str>>,
+    /// What the portal with the empty name is of.
+    bound: String,
+}
+
+impl Logged {
+    /// A Bind has made a portal of a prepared statement.
+    pub fn note_bound(&mut self, portal: &str, statement: &str) {
+        if portal.is_empty() && (self.bound != statement) {
+            self.bound = statement.to_owned();
+        }
+    }
+}
+
+/// A statement's name as the log has it.
+pub fn statement_name(name: &str) -> &str {
+    if name.is_empty() { "<unnamed>" } else { name }
+}
+
+/// The tag of a statement that may not even be one: its first word, or two where one says little.
+fn tag(statement: &str) -> String {
+    let mut words =
+        statement.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default().to_ascii_uppercase();
+    match (&*first, words.next()) {
+        ("CREATE" | "ALTER" | "DROP" | "REFRESH" | "LOCK", Some(second)) => {
+            format!("{first} {}", second.to_ascii_uppercase())
+        }
+        _ => first,
+    }
+}
+
+impl<B: Backend> Dialogue<B> {
+    /// Logs an event with the statement that it belongs to, if the session's settings ask for it.
+    pub(crate) fn log(&self, event: &SqlError) {
+        self.log_with(event, true);
+    }
+
+    fn log_with(&self, event: &SqlError, with_statement: bool) {
+        let settings = self.backend.log_settings();
+        let level = event.fields().severity.log_level();
+        if level < settings.least {
+            return;
+        }
+        let running = !self.is_idle();
+        let text = if running { self.backend.statement_text() } else { String::new() };
+        let tag = if running { tag(&text) } else { "idle".to_owned() };
+        let statement = with_statement && running && level >= settings.least_with_statement;
+        log::write(
+            event,
+            Around {
+                session: Some(&self.log),
+                application: &self.backend.application_name(),
+                tag: &tag,
+                statement: Some(&*text).filter(|text| statement && !text.is_empty()),
+                least: Some(settings.least),
+            },
+        );
+    }
+
+    /// An event that says its statement itself.
+    fn log_statement(&self, message: &str) {
+        let clean = |text: &str| without_secrets(text).text.into_owned();
+        let detail =
+            self.logged.prepared.as_deref().map(|text| format!("prepare: {}", clean(text)));
+        let event = log::notice(Severity::Log, clean(message)).maybe_detail(detail);
+        self.log_with(&event, false);
+    }
+
+    /// Something begins that may be logged.
+    pub(crate) fn begin_logged(&mut self) {
+        self.logged.said = false;
+        self.logged.prepared = None;
+    }
+
+    /// `log_statement` of a Query.
+    pub(crate) fn log_query(&mut self, text: &str) {
+        let settings = self.backend.log_settings();
+        if settings.statements.is_none() && !settings.measures() {
+            return;
+        }
+        self.logged.prepared = self.backend.executed_text();
+        let Some(asked) = settings.statements else { return };
+        // Everything is logged, a text without a statement too.
+        let all = asked == StatementClass::Other;
+        if all || self.backend.query_class().is_some_and(|class| class <= asked) {
+            self.log_statement(&format!("statement: {text}"));
+            self.logged.said = true;
+        }
+    }
+
+    /// `log_statement` of an Execute.
+    pub(crate) fn log_execute(&mut self, portal: &str) {
+        let Some(asked) = self.backend.log_settings().statements else { return };
+        if self.backend.portal_class(portal).is_some_and(|(class, _)| class <= asked) {
+            self.log_statement(&self.portal_words("execute", portal));
+            self.logged.said = true;
+        }
+    }
+
+    /// What is done to a portal, with its statement.
+    pub(crate) fn portal_words(&self, what: &str, portal: &str) -> String {
+        let text = self.backend.portal_class(portal).map(|(_, text)| text);
+        let name = if portal.is_empty() { &*self.logged.bound } else { "" };
+        let slash = if portal.is_empty() { "" } else { "/" };
+        let text = text.as_deref().unwrap_or_default();
+        format!("{what} {}{slash}{portal}: {text}", statement_name(name))
+    }
+
+    /// Something has ended well: how long it took, and with `words` what it was where that has not been said
+    /// (`check_log_duration`).
+    pub(crate) fn end_logged(&mut self, words: impl FnOnce(&Dialogue<B>) -> String) {
+        let settings = self.backend.log_settings();
+        if !settings.measures() {
+            return;
+        }
+        let took = self.backend.statement_age();
+        let long = settings.longer_than.is_some_and(|limit| took >= limit);
+        if !long && !settings.durations {
+            return;
+        }
+        let took = format!("duration: {}.{:03} ms", took / 1000, took % 1000);
+        if long && !self.logged.said {
+            self.log_statement(&format!("{took}  {}", words(self)));
+        } else {
+            self.logged.prepared = None;
+            self.log_statement(&took);
+        }
+    }
+
+    /// `log_disconnections`: a session has ended.
+    pub(crate) fn log_disconnection(&self) {
+        let (user, database, client) = self.log.parties();
+        let age = self.log.age();
+        let (seconds, millis) = (age.as_secs(), age.subsec_millis());
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let from = match client {
+            Some(client) => format!("{} port={}", client.ip(), client.port()),
+            None => "[local]".to_owned(),
+        };
+        let message = format!(
+            "disconnection: session time: {hours}:{minutes:02}:{seconds:02}.{millis:03} user={user} database={database} host={from}"
+        );
+        let application = self.backend.application_name();
+        let event = log::notice(Severity::Log, message);
+        let around = Around {
+            session: Some(&self.log),
+            application: &application,
+            tag: "idle",
+            ..Around::default()
+        };
+        log::write(&event, around);
+    }
+}

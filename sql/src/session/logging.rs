@@ -1,0 +1,205 @@
+//! What a session has to say to the server's log: its settings of it, its statement, and of what class that is.
+
+use super::Session;
+use super::source::Source;
+use crate::error::Severity;
+use crate::parse::Statement;
+use crate::settings::session::Settings;
+
+/// A level of the log. They have an order of their own, in which LOG stands above ERROR (`is_log_level_output`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LogLevel(u8);
+
+/// The words of `log_min_messages`, from the least.
+const LEVELS: [&str; 12] = [
+    "debug5", "debug4", "debug3", "debug2", "debug1", "info", "notice", "warning", "error", "log",
+    "fatal", "panic",
+];
+
+impl LogLevel {
+    /// By the word of a setting.
+    #[must_use]
+    pub fn named(word: &str) -> LogLevel {
+        let word = if word == "debug" { "debug2" } else { word };
+        let at = LEVELS.iter().position(|known| *known == word);
+        LogLevel(at.unwrap_or(0) as u8)
+    }
+}
+
+impl Severity {
+    /// Its level in the log.
+    #[must_use]
+    pub fn log_level(self) -> LogLevel {
+        LogLevel::named(match self {
+            Severity::Debug => "debug1",
+            Severity::Info => "info",
+            Severity::Notice => "notice",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+            Severity::Log => "log",
+            Severity::Fatal => "fatal",
+            Severity::Panic => "panic",
+        })
+    }
+}
+
+/// What a statement does, as far as `log_statement` asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StatementClass {
+    /// It changes definitions.
+    Defines,
+    /// It changes rows.
+    Modifies,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// A session's settings of the log: plain numbers, which are asked for each statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogSettings {
+    /// `log_min_messages`.
+    pub least: LogLevel,
+    /// `log_min_error_statement`.
+    pub least_with_statement: LogLevel,
+    /// `log_statement`: the classes up to this one; none is `none`.
+    pub statements: Option<StatementClass>,
+    /// `log_min_duration_statement`, in microseconds.
+    pub longer_than: Option<i64>,
+    /// `log_duration`.
+    pub durations: bool,
+}
+
+impl LogSettings {
+    /// As a session's settings are now.
+    pub(super) fn of(settings: &Settings) -> LogSettings {
+        LogSettings {
+            least: LogLevel::named(&settings.text("log_min_messages")),
+            least_with_statement: LogLevel::named(&settings.text("log_min_error_statement")),
+            statements: match &*settings.text("log_statement") {
+                "ddl" => Some(StatementClass::Defines),
+                "mod" => Some(StatementClass::Modifies),
+                "all" => Some(StatementClass::Other),
+                _ => None,
+            },
+            longer_than: Some(settings.integer("log_min_duration_statement"))
+                .filter(|limit| *limit >= 0)
+                .map(|limit| limit * 1000),
+            durations: settings.bool("log_duration"),
+        }
+    }
+
+    /// Whether anybody asks how long a statement takes.
+    #[must_use]
+    pub fn measures(&self) -> bool {
+        self.durations || self.longer_than.is_some()
+    }
+}
+
+impl Session {
+    /// The settings of the log as they are now.
+    #[must_use]
+    pub fn log_settings(&self) -> LogSettings {
+        self.log_settings
+    }
+
+    /// The text of the message at hand, or of the statement that an Execute at hand runs.
+    #[must_use]
+    pub fn statement_text(&self) -> String {
+        match self.long_query.is_empty() {
+            true => self.activity.query(),
+            false => self.long_query.clone(),
+        }
+    }
+
+    /// `application_name`.
+    #[must_use]
+    pub fn application_name(&self) -> std::sync::Arc<str> {
+        self.settings.text("application_name")
+    }
+
+    /// The class of a Query's statements that have not run yet: the one that most is asked of.
+    #[must_use]
+    pub fn query_class(&self) -> Option<StatementClass> {
+        self.script.iter().flatten().map(|source| self.class_of(source)).min()
+    }
+
+    /// The text of the prepared statement that a Query's EXECUTE runs, if it has one (`errdetail_execute`).
+    #[must_use]
+    pub fn executed_text(&self) -> Option<std::sync::Arc<str>> {
+        self.script.iter().flatten().find_map(|source| match source.statement() {
+            Some(Statement::Execute(execute)) => {
+                let found = self.statements.get(&*execute.name)?;
+                Some(std::sync::Arc::clone(&found.prepared.text))
+            }
+            _ => None,
+        })
+    }
+
+    /// How long the message at hand has been worked on, in microseconds.
+    #[must_use]
+    pub fn statement_age(&self) -> i64 {
+        self.engine.manager().environment().clock.wall() - self.block.statement_time
+    }
+
+    /// The class of a portal's statement, the name of the prepared statement that it is of, and its text; none without such
+    /// a portal.
+    #[must_use]
+    pub fn portal_class(&self, portal: &str) -> Option<(StatementClass, std::sync::Arc<str>)> {
+        let found = match portal {
+            "" => self.unnamed_portal.as_ref(),
+            name => self.portals.get(name),
+        }?;
+        Some((self.class_of(&found.prepared.parsed), std::sync::Arc::clone(&found.prepared.text)))
+    }
+
+    fn class_of(&self, source: &Source) -> StatementClass {
+        source.statement().map_or(StatementClass::Other, |statement| self.class(statement))
+    }
+
+    /// `GetCommandLogLevel`.
+    fn class(&self, statement: &Statement) -> StatementClass {
+        match statement {
+            Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Merge(_)
+            | Statement::Truncate(_) => StatementClass::Modifies,
+            Statement::Copy(copy) if copy.from => StatementClass::Modifies,
+            Statement::Execute(execute) => {
+                let prepared = self.statements.get(&*execute.name);
+                prepared
+                    .map_or(StatementClass::Other, |found| self.class_of(&found.prepared.parsed))
+            }
+            Statement::Prepare(prepare) => self.class(&prepare.statement),
+            Statement::Explain(explain)
+                if explain.options.iter().any(|one| &*one.name == "analyze") =>
+            {
+                self.class(&explain.statement)
+            }
+            Statement::Query(_)
+            | Statement::Explain(_)
+            | Statement::Transaction(_)
+            | Statement::Set(_)
+            | Statement::Reset(_)
+            | Statement::Show(_)
+            | Statement::SetConstraints(_)
+            | Statement::Deallocate(_)
+            | Statement::Declare(_)
+            | Statement::Fetch(_)
+            | Statement::Close(_)
+            | Statement::Copy(_)
+            | Statement::Vacuum(_)
+            | Statement::Reindex(_)
+            | Statement::Analyze(_)
+            | Statement::Checkpoint
+            | Statement::Lock(_)
+            | Statement::Discard(_)
+            | Statement::Listen(_)
+            | Statement::Unlisten(_)
+            | Statement::Call(_)
+            | Statement::Notify(..) => StatementClass::Other,
+            _ => StatementClass::Defines,
+        }
+    }
+}
