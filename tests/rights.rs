@@ -127,7 +127,7 @@ fn roles() -> Vec<String> {
 /// nothing, and how many rows there were.
 fn column(port: u16, role: &str, statements: &[String]) -> Vec<(String, usize)> {
     let mut client = Client::connect(port, role, "matrix");
-    let mut cell = |statement: &String| {
+    let cell = |statement: &String| {
         if client.status != b'I' {
             client.run("ROLLBACK");
         }
@@ -140,7 +140,7 @@ fn column(port: u16, role: &str, statements: &[String]) -> Vec<(String, usize)> 
         let failed = answers.iter().find(|reply| reply.error.is_some());
         (failed.map_or(String::new(), |reply| reply.sqlstate().to_owned()), rows)
     };
-    statements.iter().map(|statement| cell(statement)).collect()
+    statements.iter().map(cell).collect()
 }
 
 /// The answers to a statement; one that asks for rows of COPY gets none.

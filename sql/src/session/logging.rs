@@ -157,26 +157,34 @@ impl Session {
         source.statement().map_or(StatementClass::Other, |statement| self.class(statement))
     }
 
-    /// `GetCommandLogLevel`.
+    /// `GetCommandLogLevel`, of what a PREPARE, an EXECUTE or an EXPLAIN ANALYZE stands around.
     fn class(&self, statement: &Statement) -> StatementClass {
-        match statement {
+        let mut inner = statement;
+        loop {
+            inner = match inner {
+                Statement::Execute(execute) => {
+                    let prepared = self.statements.get(&*execute.name);
+                    match prepared.and_then(|found| found.prepared.parsed.statement()) {
+                        Some(statement) => statement,
+                        None => return StatementClass::Other,
+                    }
+                }
+                Statement::Prepare(prepare) => &prepare.statement,
+                Statement::Explain(explain)
+                    if explain.options.iter().any(|one| &*one.name == "analyze") =>
+                {
+                    &explain.statement
+                }
+                _ => break,
+            };
+        }
+        match inner {
             Statement::Insert(_)
             | Statement::Update(_)
             | Statement::Delete(_)
             | Statement::Merge(_)
             | Statement::Truncate(_) => StatementClass::Modifies,
             Statement::Copy(copy) if copy.from => StatementClass::Modifies,
-            Statement::Execute(execute) => {
-                let prepared = self.statements.get(&*execute.name);
-                prepared
-                    .map_or(StatementClass::Other, |found| self.class_of(&found.prepared.parsed))
-            }
-            Statement::Prepare(prepare) => self.class(&prepare.statement),
-            Statement::Explain(explain)
-                if explain.options.iter().any(|one| &*one.name == "analyze") =>
-            {
-                self.class(&explain.statement)
-            }
             Statement::Query(_)
             | Statement::Explain(_)
             | Statement::Transaction(_)

@@ -160,6 +160,8 @@ const INITIAL: &[(&str, &str)] = &[
     ("lc_monetary", "C.UTF-8"),
     ("lc_numeric", "C.UTF-8"),
     ("lc_time", "C.UTF-8"),
+    // Not `log`: in that directory the write-ahead log's segments are.
+    ("log_directory", "pg_log"),
     ("log_timezone", "UTC"),
     ("max_stack_depth", "2048"),
     ("server_encoding", "UTF8"),
