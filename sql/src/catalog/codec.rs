@@ -607,10 +607,15 @@ mod tests {
 
     #[test]
     fn a_relation_comes_back_as_it_was() {
-        let before = relation();
+        let mut before = relation();
         let bytes = encode(&Object::Relation(Arc::new(before.clone())));
         let Object::Relation(after) = decode(Class::Relation, &bytes).unwrap() else { panic!() };
+        // Its indexes are objects of their own.
+        let index = before.indexes.remove(0);
         assert_eq!(format!("{before:?}"), format!("{after:?}"));
+        let bytes = encode(&Object::Index(Arc::new(index.clone())));
+        let Object::Index(after) = decode(Class::Index, &bytes).unwrap() else { panic!() };
+        assert_eq!(format!("{index:?}"), format!("{after:?}"));
     }
 
     #[test]

@@ -420,7 +420,7 @@ mod tests {
             .iter()
             .filter(|definition| !definition.hidden)
             .partition(|definition| definition.name.starts_with("atoll."));
-        assert_eq!((own.len(), postgresqls.len()), (7, 356));
+        assert_eq!((own.len(), postgresqls.len()), (8, 356));
         let work_mem = definition("WORK_MEM").unwrap();
         assert_eq!((work_mem.unit, work_mem.boot), (Some("kB"), "4096"));
         assert_eq!(work_mem.kind, Kind::Integer(64, 2_147_483_647));

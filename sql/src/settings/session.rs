@@ -795,13 +795,16 @@ mod tests {
     fn what_has_no_effect_says_so() {
         let mut settings = session();
         let mut notices = Vec::new();
-        let set = |settings: &mut Settings, value, notices: &mut Vec<Notice>| {
-            settings.assign(("geqo", Some(value)), Moment::Set, &Anybody(false), notices).unwrap();
+        let set = |settings: &mut Settings, name, value, notices: &mut Vec<Notice>| {
+            settings.assign((name, Some(value)), Moment::Set, &Anybody(false), notices).unwrap();
         };
-        set(&mut settings, "on", &mut notices);
+        set(&mut settings, "debug_print_plan", "off", &mut notices);
         assert!(notices.is_empty(), "the first value is no news");
-        set(&mut settings, "off", &mut notices);
+        set(&mut settings, "geqo", "off", &mut notices);
+        assert!(notices.is_empty(), "nor is advice");
+        set(&mut settings, "debug_print_plan", "on", &mut notices);
         assert_eq!(notices.len(), 1);
+        assert_eq!(settings.show("debug_print_plan").unwrap(), "on");
         assert_eq!(settings.show("geqo").unwrap(), "off");
     }
 
