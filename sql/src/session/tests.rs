@@ -978,19 +978,17 @@ fn an_expression_without_meaning_over_a_new_type_has_no_position() {
 fn nobody_changes_what_the_system_serves() {
     let engine = engine();
     let mut session = session(&engine);
-    for text in
-        ["drop view pg_locks", "drop view pg_tables", "alter table pg_class add column x int"]
-    {
-        let answers = say(&mut session, text);
-        assert!(answers[0].starts_with("42501 permission denied: \"pg_"), "{text}: {answers:?}");
-    }
+    let answers = say(&mut session, "alter table pg_class add column x int");
+    assert!(answers[0].starts_with("42501 permission denied: \"pg_"), "{answers:?}");
     // These a superuser of PostgreSQL may do.
     for text in [
         "insert into pg_class (relname) values ('x')",
         "update pg_class set relname = 'x'",
         "delete from pg_class",
+        "drop view pg_locks",
+        "drop view pg_tables",
     ] {
         let answers = say(&mut session, text);
-        assert!(answers[0].starts_with("0A000 changing system catalogs"), "{text}: {answers:?}");
+        assert!(answers[0].starts_with("0A000 changing system "), "{text}: {answers:?}");
     }
 }

@@ -350,7 +350,7 @@ impl Settings {
     ) -> Result<()> {
         let definition = find(name)?;
         if let Some(definition) = definition {
-            may_set(definition, moment, setter)?;
+            may_set((definition, name), moment, setter)?;
         }
         let value = match (definition, text) {
             (_, None) => None,

@@ -85,15 +85,16 @@ impl Setter for Anyone {
     }
 }
 
-/// Whether a setting may be set now.
-pub(super) fn may_set(definition: &Definition, moment: Moment, setter: &dyn Setter) -> Result<()> {
+/// Whether a setting may be set now; `name` is how it was written.
+pub(super) fn may_set(
+    (definition, name): (&Definition, &str),
+    moment: Moment,
+    setter: &dyn Setter,
+) -> Result<()> {
     if setter.is_restricted() && UserSetting::of(definition).is_some() {
         return Err(SqlError::new(
             SqlState::INSUFFICIENT_PRIVILEGE,
-            format!(
-                "cannot set parameter \"{}\" within security-restricted operation",
-                definition.name
-            ),
+            format!("cannot set parameter \"{name}\" within security-restricted operation"),
         ));
     }
     let starting = moment == Moment::Start(Source::Client);
