@@ -220,7 +220,7 @@ fn drawn(count: usize) -> Vec<(usize, usize, bool)> {
 
 #[test]
 fn pairs_of_statements_end_as_in_postgresql() {
-    let atoll = Atoll::start(&[]);
+    let mut atoll = Atoll::start(&[]);
     let mut ours = Server::new(atoll.port(), "definition_pairs");
     let mut theirs = Server::new(oracle::shared(), "definition_pairs");
     let mut failures = Vec::new();
@@ -253,5 +253,6 @@ fn pairs_of_statements_end_as_in_postgresql() {
         }
     }
     assert!(failures.is_empty(), "{} pairs differ:\n{}", failures.len(), failures.join("\n"));
+    atoll.stop();
     atoll.check();
 }

@@ -534,6 +534,10 @@ impl Space {
                 }
                 state.file_extents
             };
+            // What lies in reserves unpromised is as good as free: the file does not grow for it.
+            if self.gather_reserves(slot) {
+                continue;
+            }
             let grown = match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
                 // Little is left, and one extent may still fit.
                 Err(Error::Full(_)) => self.grow_to(known + 2),
@@ -542,9 +546,6 @@ impl Space {
             match grown {
                 Ok(()) => {}
                 Err(Error::Full(why)) => {
-                    if self.gather_reserves(slot) {
-                        continue;
-                    }
                     let last = grant == Grant::Last || self.recovering.load(Ordering::Acquire);
                     let extent = if last { lock(&self.state).free.pop() } else { None };
                     return extent.ok_or(Error::Full(why));

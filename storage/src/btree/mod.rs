@@ -395,6 +395,15 @@ impl Tree {
             if beside + look.wanted <= look.room || (beside == 0 && look.single) {
                 break;
             }
+            if beside > 0 && self.separate_above(key)? {
+                let before =
+                    std::mem::replace(&mut look, self.look_to_change(key, value_len, into)?);
+                // What the batch puts before the key stays beside it.
+                growth.leaf = Some(look.id);
+                if look.id != before.id {
+                    continue;
+                }
+            }
             if beside > 0 {
                 let common = crate::page::slotted::common_prefix(&growth.last_key, key);
                 self.split_leaf_at(key, &key[..(common + 1).min(key.len())])?;
@@ -413,6 +422,35 @@ impl Tree {
         growth.last_key.clear();
         growth.last_key.extend_from_slice(key);
         Ok(())
+    }
+
+    /// Cuts the leaf of `key` before the first record above it, so that keys that come in order before that one fill a leaf
+    /// of their own; whether there is such a record.
+    fn separate_above(&self, key: &[u8]) -> Result<bool> {
+        let mut held = None;
+        let mut spins = 0;
+        let above = loop {
+            let read = self.leaf(Target::At(key)).and_then(|leaf| {
+                let page = leaf.page();
+                let Place { slot, found } = node::place(page, key);
+                let mut above = Vec::new();
+                if slot + usize::from(found) < page.slots() {
+                    page.append_key(slot + usize::from(found), &mut above);
+                }
+                leaf.validate()?;
+                Ok(above)
+            });
+            match read {
+                Ok(above) => break above,
+                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+            }
+        };
+        if above.is_empty() {
+            return Ok(false);
+        }
+        let common = crate::page::slotted::common_prefix(key, &above);
+        self.split_leaf_at(key, &above[..(common + 1).min(above.len())])?;
+        Ok(true)
     }
 
     /// How many levels of inner nodes there are, or were a moment ago.

@@ -48,7 +48,7 @@ impl Tree {
         self.split(key, 0, payer, &Cut { at: None, enough })
     }
 
-    /// Splits the leaf of `key` at `separator`, not above `key`, if it can be cut there.
+    /// Splits the leaf of `key` at `separator`, if it can be cut there.
     ///
     /// # Errors
     /// As [`Tree::split_leaf`].
