@@ -312,11 +312,9 @@ impl Model {
             &|| self.env.clock.now(),
             &mut |deadline| self.env.wait(WaitEvent::Tuple, cell, deadline, Some(cancel)),
             &mut || {
-                let found = match deadlock::find(&self.locks, id) {
-                    deadlock::Search::Cycle(edges) => Some(edges),
-                    deadlock::Search::Nothing | deadlock::Search::Unsure => None,
-                };
-                if found.is_some() && self.planted.victim_still_waits {
+                let found = deadlock::find(&self.locks, id);
+                let cycle = matches!(found, deadlock::Search::Cycle(_));
+                if cycle && self.planted.victim_still_waits {
                     *sync::lock(&place.waiting) = Some(Waiting::Row(node.clone()));
                 }
                 found

@@ -23,13 +23,13 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
 /// What a search came to.
-pub(crate) enum Search {
-    /// There is no cycle through the waiter.
+pub(crate) enum Search<D = Vec<DeadlockEdge>> {
+    /// There is no cycle through the waiter. Only a wait that begins later can close one, and who begins it looks.
     Nothing,
     /// There may be one.
     Unsure,
     /// There is this one.
-    Cycle(Vec<DeadlockEdge>),
+    Cycle(D),
 }
 
 /// Looks for a cycle through `me`.

@@ -260,8 +260,6 @@ impl LockManager {
         let deadlock_timeout = session.deadlock_timeout_ms.load(Ordering::Relaxed).max(1);
         let again = Micros(u64::from(deadlock_timeout) * 1000);
         let limits = Limits { give_up, look: Some(after(deadlock_timeout)), again };
-        // How many waits had begun when nothing was found: none can be closed into a cycle but by another.
-        let mut looked = None;
         let waited = || Micros(self.env.clock.now().0.saturating_sub(begun.0));
         let mut told = None;
         let outcome = wait::until_granted(
@@ -270,28 +268,17 @@ impl LockManager {
             &|| self.env.clock.now(),
             &mut |deadline| session.rest(&self.env, event, &place.cell, deadline),
             &mut || {
-                let begun = self.waits.load(Ordering::Relaxed);
-                if looked == Some(begun) {
-                    return None;
-                }
                 let logs = session.log_lock_waits.load(Ordering::Relaxed) && told.is_none();
                 let wait = if logs { report::of(self, owner, waited()) } else { None };
-                let deadlock = match deadlock::find(self, owner) {
-                    Search::Cycle(edges) => Some(edges),
-                    Search::Nothing => {
-                        looked = Some(begun);
-                        None
-                    }
-                    Search::Unsure => None,
-                };
+                let search = deadlock::find(self, owner);
                 if let Some(mut wait) = wait {
-                    if deadlock.is_some() {
+                    if matches!(search, Search::Cycle(_)) {
                         wait.stage = LockWaitStage::Deadlock;
                     }
                     session.tell(&wait);
                     told = Some(wait);
                 }
-                deadlock
+                search
             },
         );
         let failed = match outcome {

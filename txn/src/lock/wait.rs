@@ -4,6 +4,7 @@
 //! takes itself out of the queue afterwards. That order is what makes a grant in the last moment harmless: it is found
 //! by [`super::queue::LockQueue::abandon`], which passes it on.
 
+use super::deadlock::Search;
 use crate::{Micros, Woken};
 
 /// How a wait ended.
@@ -26,17 +27,17 @@ pub struct Limits {
     pub give_up: Option<Micros>,
     /// It looks for a deadlock.
     pub look: Option<Micros>,
-    /// It looks again after each such span, if it is not 0.
+    /// It looks again after each such span, for as long as what it finds is not sure.
     pub again: Micros,
 }
 
 /// Rests until `granted`, asked before each rest; `cycle` looks for a deadlock.
-pub fn until_granted<D>(
+pub(crate) fn until_granted<D>(
     mut limits: Limits,
     granted: &dyn Fn() -> bool,
     now: &dyn Fn() -> Micros,
     rest: &mut dyn FnMut(Option<Micros>) -> Woken,
-    cycle: &mut dyn FnMut() -> Option<D>,
+    cycle: &mut dyn FnMut() -> Search<D>,
 ) -> Outcome<D> {
     loop {
         if granted() {
@@ -52,10 +53,11 @@ pub fn until_granted<D>(
             Woken::TimedOut => {
                 let now = now();
                 if limits.look.is_some_and(|at| at <= now) {
-                    limits.look = (limits.again.0 > 0).then(|| now.plus(limits.again));
-                    if let Some(deadlock) = cycle() {
-                        return Outcome::Deadlock(deadlock);
-                    }
+                    limits.look = match cycle() {
+                        Search::Cycle(deadlock) => return Outcome::Deadlock(deadlock),
+                        Search::Nothing => None,
+                        Search::Unsure => Some(now.plus(limits.again)),
+                    };
                 }
                 if limits.give_up.is_some_and(|at| at <= now) && !granted() {
                     return Outcome::TimedOut;
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// A search that has come to nothing is not the last one: what it could not make out is found by the next.
+    /// A search that could not make it out is not the last one.
     #[test]
     fn a_waiter_looks_again_and_again() {
         let (clock, looks) = (Cell::new(0), Cell::new(0));
@@ -81,7 +83,7 @@ mod tests {
         };
         let mut cycle = || {
             looks.set(looks.get() + 1);
-            (looks.get() == 5).then_some("a cycle")
+            if looks.get() == 5 { Search::Cycle("a cycle") } else { Search::Unsure }
         };
         let now = || Micros(clock.get());
         let outcome = until_granted(limits, &|| false, &now, &mut rest, &mut cycle);
