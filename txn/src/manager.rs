@@ -13,7 +13,7 @@ use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
 use crate::run::Runs;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, lock, rank};
+use crate::sync::{Arc, Mutex, lock, rank, relax};
 use crate::transaction::state::Pool;
 use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
@@ -77,6 +77,8 @@ impl Default for Options {
 
 /// Commits that may be between claim and apply at once.
 const SLOTS: usize = 256;
+/// Looks at the watermark before whoever waits for it rests.
+const WATERMARK_SPINS: u32 = 100;
 /// Transaction numbers that a state takes at a time.
 const IDS: u64 = 1024;
 
@@ -297,8 +299,19 @@ impl Manager {
         self.data.log().help(lsn);
     }
 
+    /// Waits until a snapshot that is taken then shows the commit at `seen`, and each whose locks have been released.
+    pub(crate) fn wait_to_see(&self, seen: Lsn, session: &SessionWait) -> Result<()> {
+        self.wait_visible(seen.max(self.slots.shown()), session)
+    }
+
     /// Waits until `lsn` is visible.
     pub(crate) fn wait_visible(&self, lsn: Lsn, session: &SessionWait) -> Result<()> {
+        // Who holds the watermark back is between claim and applied, where it waits for nobody: it is likely to be done at
+        // once.
+        let mut spins = 0;
+        while self.visible() < lsn && spins < WATERMARK_SPINS {
+            relax(&mut spins);
+        }
         if self.visible() >= lsn {
             return Ok(());
         }

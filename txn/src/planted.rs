@@ -8,6 +8,8 @@ pub enum Fault {
     ApplyBeforeLog,
     /// Locks go before the commit is applied.
     ReleaseBeforeApply,
+    /// Locks go although the commit is not visible yet, and no snapshot is told to wait for it.
+    ReleasedUnseen,
     /// The watermark reads the commit slots before the log's tail.
     SlotsBeforeTail,
     /// The last write of a commit is logged and not applied.

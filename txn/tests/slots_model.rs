@@ -131,3 +131,52 @@ fn the_floor_covers_whoever_is_between_claim_and_apply() {
         committer.join().expect("no panic");
     });
 }
+
+/// Two committers, of whom the first passes a lock on when it has been applied: whoever has been given it waits for `shown`
+/// and then sees the commit, however long the other one's takes that was claimed before.
+fn passed_on(planted: Planted) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(move || {
+        let model = Arc::new(Model {
+            slots: CommitSlots::new(2, Lsn(1), planted),
+            tail: AtomicU64::new(1),
+            applied: (0..3).map(|_| AtomicU64::new(0)).collect(),
+        });
+        let slow = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.commit(1))
+        };
+        // The lock, and with it the LSN that its holder has committed at.
+        let passed = Arc::new(AtomicU64::new(0));
+        let giver = {
+            let (model, passed) = (Arc::clone(&model), Arc::clone(&passed));
+            thread::spawn(move || {
+                let slot = model.slots.take(0).expect("there is a slot for each");
+                model.slots.publish(slot, model.tail());
+                let lsn = Lsn(model.tail.fetch_add(1, Ordering::Relaxed));
+                model.slots.claimed(slot, lsn);
+                model.slots.free(slot);
+                model.slots.advance(|| model.tail());
+                model.slots.releases(lsn);
+                passed.store(lsn.0, Ordering::Release);
+            })
+        };
+        let given = passed.load(Ordering::Acquire);
+        let snapshot = model.slots.visible().max(model.slots.shown());
+        assert!(snapshot >= Lsn(given), "a snapshot at {snapshot} behind the lock of {given}");
+        slow.join().expect("no panic");
+        giver.join().expect("no panic");
+    });
+}
+
+#[test]
+fn a_snapshot_behind_a_lock_shows_what_its_giver_committed() {
+    passed_on(Planted::default());
+}
+
+#[test]
+#[should_panic(expected = "behind the lock of")]
+fn locks_that_are_released_unseen_are_noticed() {
+    passed_on(Planted::new(Fault::ReleasedUnseen));
+}

@@ -9,7 +9,8 @@
 //!    [`validate`].
 //! 4. **Publish, apply**: the old image to the version chain, then the page. What would wait for a page, or is large,
 //!    becomes a late commit.
-//! 5. **Release**: the slot first, so that whoever is woken by a lock finds the commit visible; then the locks.
+//! 5. **Release**: the slot first; then the locks, having said that every snapshot from now on shows the commit: whoever is
+//!    woken by a lock sees what it stood for.
 //! 6. **Answer**: the caller's, when [`crate::Manager::poll_answer`] says so.
 //!
 //! A commit passes through its states by value, each made of the one before: [`Ready`], [`Reserved`], [`Claimed`],
@@ -233,6 +234,7 @@ impl Transaction {
             manager.late.remove(lsn);
         }
         drop((guard, published));
+        manager.slots.releases(lsn);
         manager.metrics.committed(manager.worker());
         self.finish_committed(lsn);
         // A panic in what tidies up would be told to the client as a failure of what has been committed.

@@ -10,12 +10,18 @@
 //! anew before its commit is answered, so an answered commit is always below it.
 //!
 //! Invariants. (1) A slot's bound is never above the LSN its owner claims. (2) `visible` never shrinks. (3) A commit at
-//! or below `visible` is applied, or was on the list of late commits before `visible` reached it.
+//! or below `visible` is applied, or was on the list of late commits before `visible` reached it. (4) Who takes a lock after
+//! a commit has released it finds `shown` at or above that commit's LSN.
 //!
 //! Once a transaction validates its reads, a committer also *shares* its write set in its slot, before it publishes the
 //! bound, and says its exact LSN after the claim. A validator, which has claimed, asks the slots
 //! ([`CommitSlots::meets_before`]): whose claim precedes its own is seen there, or has freed its slot and is on its
 //! pages, or on the list of late commits, which are asked afterwards.
+//!
+//! A commit may be applied while one with a lower LSN is not, which holds the watermark below both. Its locks go all the
+//! same, so whoever is given one of them could take a snapshot that does not show what the lock stood for. So a committer
+//! says first up to where locks *have been released* ([`CommitSlots::releases`]), and a snapshot waits until the watermark is
+//! there ([`CommitSlots::shown`]): PostgreSQL's order, which ends a transaction for all snapshots before it lets its locks go.
 //!
 //! Two bounds stand in a slot. `bound` holds the watermark; `floor` holds only the redo point of checkpoints, for a
 //! commit in parts, whose first part was claimed long before its last.
@@ -58,8 +64,15 @@ pub struct CommitSlots<W> {
     slots: Box<[CachePadded<Slot<W>>]>,
     /// One more than the highest slot that was ever taken: what a reader has to look at.
     used: CachePadded<AtomicUsize>,
-    visible: CachePadded<AtomicU64>,
+    marks: CachePadded<Marks>,
     planted: Planted,
+}
+
+/// What whoever takes a snapshot looks at, in one line of the cache.
+struct Marks {
+    visible: AtomicU64,
+    /// The highest LSN of a commit that was not visible yet when its locks went.
+    released: AtomicU64,
 }
 
 /// A taken slot. Given back with [`CommitSlots::free`], or kept for good where the instance has failed.
@@ -85,7 +98,10 @@ impl<W> CommitSlots<W> {
         CommitSlots {
             slots: (0..count).map(|_| CachePadded::new(slot())).collect(),
             used: CachePadded::new(AtomicUsize::new(0)),
-            visible: CachePadded::new(AtomicU64::new(tail.0.saturating_sub(1))),
+            marks: CachePadded::new(Marks {
+                visible: AtomicU64::new(tail.0.saturating_sub(1)),
+                released: AtomicU64::new(0),
+            }),
             planted,
         }
     }
@@ -199,7 +215,22 @@ impl<W> CommitSlots<W> {
     /// The watermark as it was last computed.
     pub fn visible(&self) -> Lsn {
         // Acquire: pairs with `fetch_max` in `advance`; what was applied below it is seen.
-        Lsn(self.visible.load(Ordering::Acquire))
+        Lsn(self.marks.visible.load(Ordering::Acquire))
+    }
+
+    /// Says that the locks of the commit at `lsn` are going to be released: after its slot has been freed and the watermark
+    /// computed anew, before the first lock goes.
+    pub fn releases(&self, lsn: Lsn) {
+        if self.visible() < lsn && !self.planted.is(Fault::ReleasedUnseen) {
+            // Relaxed: the lock that is passed on publishes it.
+            self.marks.released.fetch_max(lsn.0, Ordering::Relaxed);
+        }
+    }
+
+    /// What a snapshot has to show at least: every commit whose locks may have been passed on.
+    pub fn shown(&self) -> Lsn {
+        // Relaxed: the lock that was taken has published it; who has taken none need not see it.
+        Lsn(self.marks.released.load(Ordering::Relaxed))
     }
 
     /// Computes the watermark anew, and returns it: nothing at or below it is still to be applied, late commits aside.
@@ -213,11 +244,11 @@ impl<W> CommitSlots<W> {
             tail.0.min(self.lowest(|slot| &slot.bound))
         };
         let watermark = watermark.saturating_sub(1);
-        let old = self.visible.load(Ordering::Acquire);
+        let old = self.marks.visible.load(Ordering::Acquire);
         if watermark <= old {
             return Lsn(old);
         }
-        Lsn(self.visible.fetch_max(watermark, Ordering::AcqRel).max(watermark))
+        Lsn(self.marks.visible.fetch_max(watermark, Ordering::AcqRel).max(watermark))
     }
 
     /// The lowest LSN that somebody with a slot may still have to apply, given the log's tail, read before. The list

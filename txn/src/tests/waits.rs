@@ -1,6 +1,7 @@
 //! Waits in the middle of a commit: for a slot, for a turn to split. Each rests, is seen, and ends by cancel.
 
 use super::*;
+use crate::{Fault, Planted, TableId, TableLock};
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use storage::WaitEvent;
@@ -94,4 +95,86 @@ fn a_split_that_waits_for_its_turn_is_seen_and_cancelled() {
     waiting.for_each(|thread| thread.join().unwrap().unwrap());
     assert_eq!(keys(&world), 6);
     assert_eq!(world.manager.data().forest().check().unwrap(), []);
+}
+
+/// How a session holds what another waits for.
+#[derive(Clone, Copy, Debug)]
+enum Mutex {
+    /// A row that nobody changes.
+    Row,
+    /// A table, in a mode that goes with no other.
+    Table,
+}
+
+impl Mutex {
+    fn take(self, world: &World, txn: &mut Transaction) -> Result<()> {
+        let view = txn.begin_statement()?;
+        let mut buffer = RecordBuffer::default();
+        match self {
+            Mutex::Row => {
+                let (update, block) = (RowLock::Update, WaitPolicy::Block);
+                txn.lock_row(&view, &world.tree, b"mutex", update, block, &mut buffer)?;
+            }
+            Mutex::Table => {
+                let exclusive = TableLock::AccessExclusive;
+                txn.lock_table(TableId(1), exclusive, WaitPolicy::Block)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the next statement reads behind a mutex whose last holder has written 1, while a commit that was claimed before is
+/// still not applied.
+fn read_behind(mutex: Mutex, waits: bool, planted: Planted) -> Option<Vec<u8>> {
+    let world =
+        Arc::new(World::with(environment(FaultyDevice::new(1), 4), Options { planted, ..small() }));
+    world.set(b"mutex", Some(b""));
+    world.set(b"data", Some(b"0"));
+    let mut giver = world.begin(Isolation::ReadCommitted, 1);
+    mutex.take(&world, &mut giver).unwrap();
+    write(&mut giver, &world.tree, b"data", Some(b"1"));
+    let slow = world.manager.slots.take(3).unwrap();
+    world.manager.slots.publish(slow, world.manager.data().log().tail());
+
+    let wait = Arc::new(SessionWait::new(2));
+    let reader = |world: Arc<World>, session: Arc<SessionWait>| {
+        std::thread::spawn(move || {
+            let mut txn = world.manager.begin(Begin::default(), &session);
+            mutex.take(&world, &mut txn).unwrap();
+            let view = txn.begin_statement().unwrap();
+            read(&mut txn, &view, &world.tree, b"data")
+        })
+    };
+    let ended = if waits {
+        let reader = reader(Arc::clone(&world), Arc::clone(&wait));
+        while wait.event.load(Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        (giver.commit(&mut |_| ()).unwrap(), reader)
+    } else {
+        let ended = giver.commit(&mut |_| ()).unwrap();
+        (ended, reader(Arc::clone(&world), Arc::clone(&wait)))
+    };
+    let (ended, reader) = ended;
+    while wait.event.load(Relaxed) != WaitEvent::Watermark as u32 && !reader.is_finished() {
+        std::thread::yield_now();
+    }
+    world.manager.slots.free(slow);
+    world.manager.advance();
+    let found = reader.join().unwrap();
+    world.answer(ended);
+    found
+}
+
+#[test]
+fn who_is_given_a_lock_sees_what_its_giver_committed() {
+    for mutex in [Mutex::Row, Mutex::Table] {
+        for waits in [true, false] {
+            let found = read_behind(mutex, waits, Planted::default());
+            assert_eq!(found.as_deref(), Some(&b"1"[..]), "{mutex:?}, {waits}");
+            let stale = read_behind(mutex, waits, Planted::new(Fault::ReleasedUnseen));
+            assert_eq!(stale.as_deref(), Some(&b"0"[..]), "the planted fault goes unnoticed");
+        }
+    }
 }

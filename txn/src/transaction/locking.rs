@@ -105,7 +105,7 @@ impl Transaction {
         let manager = &*self.manager;
         // The statement's own snapshot stays announced, and with it every version from there on.
         manager.locks.owners.get(self.state().owner).need_several();
-        manager.wait_visible(self.seen, &self.wait)?;
+        manager.wait_to_see(self.seen, &self.wait)?;
         let fresh = ReadView { snapshot: manager.visible(), command: view.command };
         let there = self.get(&fresh, tree, key, into)?;
         Ok(if there { Locked::Changed } else { Locked::Gone })

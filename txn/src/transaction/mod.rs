@@ -171,7 +171,7 @@ impl Transaction {
             Some(snapshot) if self.begin.isolation != Isolation::ReadCommitted => snapshot,
             _ => {
                 let manager = &*self.manager;
-                manager.wait_visible(self.begin.after.max(self.seen), &self.wait)?;
+                manager.wait_to_see(self.begin.after.max(self.seen), &self.wait)?;
                 let state = self.state();
                 let oldest = state.retained.iter().min().copied();
                 let owner = manager.locks.owners.get(state.owner);

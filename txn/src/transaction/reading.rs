@@ -197,7 +197,7 @@ impl Transaction {
         let snapshot = match self.kept_snapshot() {
             Some(_) => {
                 self.manager.locks.owners.get(self.state().owner).need_several();
-                self.manager.wait_visible(self.seen, &self.wait)?;
+                self.manager.wait_to_see(self.seen, &self.wait)?;
                 self.manager.visible()
             }
             None => self.begin_statement()?.snapshot,
