@@ -150,6 +150,18 @@ fn a_statement_that_would_hold_too_much_is_refused_before_it_does() {
     assert_eq!(client.run("SELECT 1").rows.len(), 1);
 }
 
+/// PostgreSQL puts a row together in a buffer that is no longer than a value may be.
+#[test]
+fn a_row_that_is_longer_than_a_message_may_be_is_refused() {
+    let server = Atoll::start(&["atoll.statement_memory=8GB"]);
+    let mut client = server.connect();
+    for row in ["x, x", "ARRAY[x, x] IS NULL"] {
+        let text = format!("SELECT {row} FROM (SELECT repeat('x', 600000000) AS x OFFSET 0) s");
+        assert_eq!(client.query(&text).sqlstate(), "54000", "{text}");
+    }
+    assert_eq!(client.run("SELECT 1").rows.len(), 1);
+}
+
 #[test]
 fn a_timeout_is_obeyed_in_every_phase() {
     let server = Atoll::start(&[]);

@@ -6,6 +6,7 @@
 
 use crate::respond;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
+use sql::types::text::check_growth;
 use sql::types::{CallContext, Datum, write_binary, write_text};
 use sql::{ColumnDescription, Format, Notice, SqlError};
 
@@ -39,6 +40,7 @@ impl<'a> WireSink<'a> {
         columns: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<(), SqlError> {
+        let begin = self.out.len();
         self.out.extend_from_slice(&(row.len() as u16).to_be_bytes());
         for (index, (datum, column)) in row.iter().zip(columns).enumerate() {
             let format = match self.formats[..] {
@@ -57,7 +59,10 @@ impl<'a> WireSink<'a> {
                 Format::Text => write_text(context, column.ty, datum, self.out)?,
                 Format::Binary => write_binary(context, column.ty, datum, self.out)?,
             }
-            let length = (self.out.len() - at - 4) as u32;
+            let length = self.out.len() - at - 4;
+            // PostgreSQL builds the message in a buffer that is no longer than a value, and finds out here.
+            check_growth(at + 4 - begin, length)?;
+            let length = length as u32;
             self.out[at..at + 4].copy_from_slice(&length.to_be_bytes());
         }
         Ok(())

@@ -16,6 +16,7 @@
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::text::check_value;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;
@@ -114,6 +115,23 @@ pub(crate) fn insist_on(bytes: usize) {
     {
         resume_unwind(Box::new(error));
     }
+}
+
+/// A count where there is room for no larger one: unwinds with 54000, as [`insist`] does, where it does not fit. No statement
+/// is worth a panic, and none that is allowed so much memory is likely to get so far.
+pub(crate) fn narrow<T: TryFrom<usize>>(count: usize) -> T {
+    T::try_from(count).unwrap_or_else(|_| {
+        let message = format!("{count} is more than a statement may have of anything");
+        resume_unwind(Box::new(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)))
+    })
+}
+
+/// As [`insist_on`], for a value that has been built: one may be no longer than 1 GiB.
+pub(crate) fn insist_on_value(bytes: usize) {
+    if let Err(error) = check_value(bytes) {
+        resume_unwind(Box::new(error));
+    }
+    insist_on(bytes);
 }
 
 /// What a statement has unwound with: the error of [`insist`], or a panic's text.

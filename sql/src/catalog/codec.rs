@@ -4,6 +4,7 @@
 //! and enums one byte. A record begins with the format's version; a record of another version is refused, never guessed
 //! at. Reading checks every length: what does not fit is corruption (XX001), not a panic.
 
+use crate::account;
 use crate::catalog::acl::{Acl, AclItem, Privileges};
 use crate::catalog::effects::{Effects, PreparedNote};
 use crate::catalog::object::{
@@ -181,7 +182,7 @@ impl Stored for char {
 /// Positions are stored as 4 bytes.
 impl Stored for usize {
     fn write(&self, out: &mut Vec<u8>) {
-        u32::try_from(*self).expect("positions and lengths are below 2^32").write(out);
+        account::narrow::<u32>(*self).write(out);
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         Ok(u32::read(from)? as usize)

@@ -4,6 +4,7 @@
 //! Equality is that of the types' default order, so 1.0 meets 1.00. Hashes are folded multiplications from a random seed:
 //! fast, and nobody outside can aim at a bucket.
 
+use crate::account;
 use crate::tuple::RowSet;
 use crate::types::{Datum, compare, hash_into};
 use rustc_hash::{FxBuildHasher, FxHasher};
@@ -105,7 +106,7 @@ impl HashRows {
 
     fn insert_hashed(&mut self, hash: u64, row: &[Datum<'_>]) -> usize {
         let at = self.rows.len();
-        let number = u32::try_from(at).expect("memory limits keep the rows below 2^32");
+        let number = account::narrow(at);
         self.rows.push(row.iter().copied());
         let older = self.heads.insert(hash, number).unwrap_or(NONE);
         self.next.push(older);

@@ -87,7 +87,7 @@ impl<'a> Planner<'a> {
     /// A new slot of `width` columns.
     pub fn slot(&mut self, width: usize) -> u32 {
         self.widths.push(width);
-        u32::try_from(self.widths.len() - 1).expect("far fewer than 2^32 slots")
+        account::narrow(self.widths.len() - 1)
     }
 
     /// The slots that a plan fills.

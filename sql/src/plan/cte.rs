@@ -7,6 +7,7 @@ use super::build::{Layout, Planner};
 use super::fold::Presets;
 use super::physical::{CteScan, Plan};
 use super::scalar::Var;
+use crate::account;
 use crate::error::Result;
 use crate::plan::logical::{Cte, CteBody};
 use crate::types::{Oid, SqlType};
@@ -60,7 +61,7 @@ impl Planner<'_> {
         self.cte_levels.push(Vec::new());
         let mut numbers = Vec::new();
         for cte in ctes {
-            let number = u32::try_from(self.ctes.len()).expect("far fewer than 2^32");
+            let number = account::narrow(self.ctes.len());
             self.ctes.push(None);
             // A recursive term names its own number, so it is entered first.
             self.cte_levels.last_mut().expect("entered above").push(number);

@@ -8,6 +8,7 @@ use super::physical::Plan;
 use super::scalar::{Scalar, Var};
 use super::translate::element_of;
 use super::{estimate, exists, join_order, pushdown, sublinks, vars};
+use crate::account;
 use crate::bind::{Quantifier, SubqueryKind};
 use crate::error::Result;
 use crate::plan::logical::{JoinKind, Query};
@@ -122,7 +123,7 @@ impl Planner<'_> {
         };
         assert_eq!(self.levels.len(), depth, "levels are pushed and popped in pairs");
         self.subplans.push(Subplan { plan, kind, presets: presets.scalars });
-        let number = u32::try_from(self.subplans.len() - 1).expect("far fewer than 2^32");
+        let number = account::narrow(self.subplans.len() - 1);
         Ok(Scalar::Subquery(number))
     }
 

@@ -24,6 +24,7 @@ use crate::session::{Session, run};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::failure::name_left_over;
+use crate::types::text::check_growth;
 use crate::types::{
     CallContext, Datum, Oid, SqlType, read_binary, read_text, text_of, write_binary, write_text,
 };
@@ -95,6 +96,7 @@ impl RowSink for LineSink<'_> {
             }
             line.push(b'\n');
         }
+        check_growth(0, line.len())?;
         *rows += 1;
         let flow = self.sink.copy_data(line);
         line.clear();

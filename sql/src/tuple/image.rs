@@ -1,7 +1,7 @@
 //! Images of rows: bytes that stand for a row in a temporary file. Only the process that wrote them reads them, so they
 //! have neither version nor checksum; what cannot be read is XX001 all the same.
 //!
-//! An image is its length (four bytes), then for each column a mark that says what it is and its bytes. Numbers are
+//! An image is its length (eight bytes: a row may be longer than 4 GiB), then for each column a mark that says what it is and its bytes. Numbers are
 //! little-endian; what has no fixed length stands behind its own.
 
 use super::corrupt;
@@ -10,22 +10,21 @@ use crate::error::Result;
 use crate::types::{Datum, Interval, TimeTz};
 
 /// What an image begins with, in bytes: its length, without these.
-pub const LENGTH_BYTES: usize = 4;
+pub const LENGTH_BYTES: usize = 8;
 
 /// Appends the image of a row.
 pub fn write<'a>(row: impl IntoIterator<Item = Datum<'a>>, into: &mut Vec<u8>) {
     let begin = into.len();
     into.extend_from_slice(&[0; LENGTH_BYTES]);
     row.into_iter().for_each(|datum| write_column(&datum, into));
-    let length = u32::try_from(into.len() - begin - LENGTH_BYTES);
-    let length = length.expect("memory limits keep a row below 4 GiB");
+    let length = (into.len() - begin - LENGTH_BYTES) as u64;
     into[begin..begin + LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
 }
 
 /// How long the image is whose first [`LENGTH_BYTES`] these are, without them.
 #[must_use]
 pub fn length(first: [u8; LENGTH_BYTES]) -> usize {
-    u32::from_le_bytes(first) as usize
+    u64::from_le_bytes(first) as usize
 }
 
 fn write_column(datum: &Datum<'_>, into: &mut Vec<u8>) {
@@ -35,8 +34,7 @@ fn write_column(datum: &Datum<'_>, into: &mut Vec<u8>) {
     };
     let long = |into: &mut Vec<u8>, mark: u8, bytes: &[u8]| {
         into.push(mark);
-        let length = u32::try_from(bytes.len()).expect("a value is at most 1 GiB");
-        into.extend_from_slice(&length.to_le_bytes());
+        into.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         into.extend_from_slice(bytes);
     };
     match datum {
@@ -123,7 +121,7 @@ impl Image<'_> {
             }
             20 => Value::Uuid(self.bytes()?),
             _ => {
-                let length = u32::from_le_bytes(self.bytes()?) as usize;
+                let length = u64::from_le_bytes(self.bytes()?) as usize;
                 let (bytes, rest) = self.0.split_at_checked(length).ok_or_else(broken)?;
                 self.0 = rest;
                 heap.store(match mark {

@@ -6,11 +6,12 @@
 
 use crate::types::{Datum, Interval, TimeTz};
 
-/// Where the bytes of a value lie in its heap.
+/// Where the bytes of a value lie in its heap. Not narrower: a row of several long values is longer than 4 GiB where memory
+/// allows, and a [`Value`] has the room, for the sake of its intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    start: u32,
-    length: u32,
+    start: usize,
+    length: usize,
 }
 
 /// A value whose bytes, if it has any, lie in the heap that made it.
@@ -84,10 +85,9 @@ impl Heap {
     }
 
     fn span(&mut self, bytes: &[u8]) -> Span {
-        let start = u32::try_from(self.bytes.len()).expect("memory limits keep a heap below 4 GiB");
-        let length = u32::try_from(bytes.len()).expect("a value is at most 1 GiB");
+        let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
-        Span { start, length }
+        Span { start, length: bytes.len() }
     }
 
     /// Copies a datum in.
@@ -110,11 +110,9 @@ impl Heap {
             Datum::Interval(v) => Value::Interval(*v),
             Datum::Uuid(v) => Value::Uuid(*v),
             Datum::Text(v) => {
-                let start =
-                    u32::try_from(self.text.len()).expect("memory limits keep a heap below 4 GiB");
-                let length = u32::try_from(v.len()).expect("a value is at most 1 GiB");
+                let start = self.text.len();
                 self.text.push_str(v);
-                Value::Text(Span { start, length })
+                Value::Text(Span { start, length: v.len() })
             }
             Datum::Numeric(v) => Value::Numeric(self.span(v)),
             Datum::Bytea(v) => Value::Bytea(self.span(v)),
@@ -156,7 +154,7 @@ impl Heap {
     /// The datum that a value of this heap stands for.
     #[must_use]
     pub fn view<'a>(&'a self, value: &'a Value) -> Datum<'a> {
-        let bytes = |span: &Span| &self.bytes[span.start as usize..][..span.length as usize];
+        let bytes = |span: &Span| &self.bytes[span.start..][..span.length];
         match value {
             Value::Null => Datum::Null,
             Value::Bool(v) => Datum::Bool(*v),
@@ -174,9 +172,7 @@ impl Heap {
             Value::TimestampTz(v) => Datum::TimestampTz(*v),
             Value::Interval(v) => Datum::Interval(v),
             Value::Uuid(v) => Datum::Uuid(v),
-            Value::Text(span) => {
-                Datum::Text(&self.text[span.start as usize..][..span.length as usize])
-            }
+            Value::Text(span) => Datum::Text(&self.text[span.start..][..span.length]),
             Value::Numeric(span) => Datum::Numeric(bytes(span)),
             Value::Bytea(span) => Datum::Bytea(bytes(span)),
             Value::Array(span) => Datum::Array(bytes(span)),

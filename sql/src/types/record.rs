@@ -56,7 +56,7 @@ pub fn build_named<'a>(
             out[at..at + 4].copy_from_slice(&length.to_le_bytes());
         }
     }
-    account::insist_on(out.len());
+    account::insist_on_value(out.len());
     Datum::Record(arena.alloc_slice_copy(&out))
 }
 

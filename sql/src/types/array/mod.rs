@@ -10,6 +10,7 @@ pub mod sets;
 pub mod text;
 
 use super::{Datum, stored};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
@@ -306,6 +307,7 @@ impl Builder {
     pub fn store<'a>(&self, arena: &'a Bump, dimensions: &[Dimension]) -> &'a [u8] {
         let dimensions = if self.count == 0 { &[] } else { dimensions };
         let header = 5 + 8 * dimensions.len();
+        account::insist_on_value(header + self.bytes.len());
         let out = arena.alloc_slice_fill_copy(header + self.bytes.len(), 0u8);
         out[0] = dimensions.len() as u8;
         out[1..5].copy_from_slice(&self.element.to_le_bytes());

@@ -110,7 +110,7 @@ pub(crate) fn finished<'a>(text: ArenaString<'a>) -> Result<Datum<'a>> {
 ///
 /// # Errors
 /// 54000.
-pub(crate) fn check_growth(bytes: usize, more: usize) -> Result<()> {
+pub fn check_growth(bytes: usize, more: usize) -> Result<()> {
     if bytes + more < VALUE_BYTES_MAX {
         return Ok(());
     }

@@ -21,8 +21,9 @@ pub mod quote;
 pub mod regular;
 mod translate;
 
+pub use growing::check_growth;
 pub(crate) use growing::{
-    ArenaString, VALUE_BYTES_MAX, check_growth, check_value, finished, growing, growing_to,
+    ArenaString, VALUE_BYTES_MAX, check_value, finished, growing, growing_to,
 };
 
 /// The byte position of character `count`; the length where there are not so many.
