@@ -55,6 +55,13 @@ fn loads_and_index_builds_hold_no_more_than_they_may() {
     assert!(!atoll.data().join("scratch").read_dir().is_ok_and(|mut left| left.next().is_some()));
 }
 
+/// By how much the data file grows at least, as `storage`'s free space does it: a sixteenth of what it is. Whoever needs one
+/// extent more than there are (an empty table keeps one for each of its trees, a session that moves leaves one in the cache
+/// of another worker) makes it grow by that; what is used again makes it grow by no more.
+fn step(file: u64) -> u64 {
+    (file / 16).max(16 * 8 * 8192)
+}
+
 /// Rows that go here and there, not side by side: with a key they come back to their places, without one VACUUM packs what
 /// is left. (PostgreSQL 15's tables do not grow here either.)
 #[test]
@@ -82,7 +89,7 @@ fn what_vacuum_gives_back_is_used_again() {
         client.run("CHECKPOINT");
         let after: u64 = client.run(size).value().parse().unwrap();
         assert!(after <= before + before / 50, "{columns}, {gone}: {before} bytes, then {after}");
-        assert!(data_bytes(&atoll) <= file, "{columns}, {gone}: the file has grown");
+        assert!(data_bytes(&atoll) <= file + step(file), "{columns}, {gone}: the file has grown");
         client.run("VACUUM (FULL) v");
         assert_eq!(client.run("SELECT count(DISTINCT ctid) = count(*) FROM v").value(), "t");
         client.run("DROP TABLE v");
@@ -97,7 +104,8 @@ fn what_vacuum_gives_back_is_used_again() {
     client.run("CREATE TABLE other (n int, t text)");
     client.run(&format!("INSERT INTO other {rows}"));
     client.run("CHECKPOINT");
-    assert!(data_bytes(&atoll) <= file, "another table has what one has emptied");
+    let most = file + step(file);
+    assert!(data_bytes(&atoll) <= most, "another table has what one has emptied");
     drop(client);
     atoll.stop();
     atoll.check();
