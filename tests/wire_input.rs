@@ -362,7 +362,7 @@ fn frames_that_cannot_be_end_their_connection_only() {
 }
 
 #[test]
-fn a_message_out_of_order_in_a_copy_ends_the_copy() {
+fn a_message_out_of_order_in_a_copy_ends_the_connection() {
     let atoll = Atoll::start(&[]);
     let mut talk = Dialogue::new(atoll.connect());
     talk.query("CREATE TABLE t(a int)");
@@ -371,6 +371,9 @@ fn a_message_out_of_order_in_a_copy_ends_the_copy() {
     talk.query("SELECT 1");
     let refused = r"G(\x00\x00\x01\x00\x00) E[ERROR 08P01 unexpected message type 0x51 during COPY from stdin";
     assert!(talk.lines[1].starts_with(refused), "{}", talk.lines[1]);
+    let lost =
+        "E[FATAL 08P01 terminating connection because protocol synchronization was lost] end";
+    assert!(talk.lines[1].ends_with(lost), "{}", talk.lines[1]);
     let mut client: Client = atoll.connect();
     assert_eq!(client.run("SELECT count(*) FROM t").value(), "0");
 }

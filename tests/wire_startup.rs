@@ -145,7 +145,7 @@ fn crooked_packets_get_their_error_and_trouble_nobody() {
         (
             packet(2 << 16, b"user\0x\0\0"),
             "0A000",
-            "unsupported frontend protocol 2.0: server supports 3.0 to 3.2",
+            "unsupported frontend protocol 2.0: server supports 3.0 to 3.0",
         ),
         (0u32.to_be_bytes().to_vec(), "08P01", "invalid length of startup packet"),
         (7u32.to_be_bytes().to_vec(), "08P01", "invalid length of startup packet"),
@@ -162,6 +162,34 @@ fn crooked_packets_get_their_error_and_trouble_nobody() {
     // What never becomes a packet gets no answer.
     for bytes in [&b""[..], b"\0", b"\0\0\0\x10\0\x03", &packet(VERSION_3, b"user\0x")[..10]] {
         assert_eq!(server.answer(bytes), b"", "{}", bytes.escape_ascii());
+    }
+}
+
+/// Whoever asks for a newer version is told that it is 3.0, and what of its options is not known, as PostgreSQL 15 tells it;
+/// so its cancel requests prove themselves by four bytes.
+#[test]
+fn newer_versions_are_negotiated_to_what_postgresql_15_speaks() {
+    let server = Listening::start(None, &[]);
+    for (code, body, told) in [
+        (VERSION_3 + 2, &b"user\0postgres\0\0"[..], Some(&[0, 3, 0, 0, 0, 0, 0, 0][..])),
+        (VERSION_3 + 9999, b"user\0postgres\0\0", Some(&[0, 3, 0, 0, 0, 0, 0, 0])),
+        (VERSION_3, b"user\0postgres\0_pq_.x\01\0\0", Some(b"\0\x03\0\0\0\0\0\x01_pq_.x\0")),
+        (VERSION_3, b"user\0postgres\0\0", None),
+    ] {
+        let mut bytes = packet(code, body);
+        bytes.extend_from_slice(b"X\0\0\0\x04");
+        let answer = server.answer(&bytes);
+        let mut rest = &answer[..];
+        let mut messages = Vec::new();
+        while let Some((&tag, behind)) = rest.split_first() {
+            let length = u32::from_be_bytes(behind[..4].try_into().expect("four bytes")) as usize;
+            messages.push((tag, &behind[4..length]));
+            rest = &behind[length..];
+        }
+        let body = |tag| messages.iter().find(|one| one.0 == tag).map(|one| one.1);
+        assert_eq!(body(b'v'), told);
+        assert_eq!(messages[0].0, if told.is_some() { b'v' } else { b'R' });
+        assert_eq!(body(b'K').map(<[u8]>::len), Some(8));
     }
 }
 

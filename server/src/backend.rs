@@ -42,6 +42,7 @@ pub trait Backend: Send {
     fn close_statement(&mut self, name: &str);
     fn close_portal(&mut self, name: &str);
     fn sync(&mut self) -> Result<()>;
+    fn check_cancel(&mut self) -> Result<()>;
     fn copy_in(&mut self, data: &[u8]) -> Result<()>;
     fn copy_in_done(&mut self) -> Result<CommandTag>;
     fn copy_in_fail(&mut self, message: &str) -> SqlError;
@@ -150,6 +151,10 @@ impl Backend for Live {
 
     fn sync(&mut self) -> Result<()> {
         self.session.sync()
+    }
+
+    fn check_cancel(&mut self) -> Result<()> {
+        self.session.check_cancel()
     }
 
     fn copy_in(&mut self, data: &[u8]) -> Result<()> {

@@ -74,7 +74,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
         loop {
             match step {
                 Step::Read(needed) => {
-                    if !self.dialogue.output.is_empty()
+                    if self.dialogue.sends()
                         && let Err(ended) = self.send().await
                     {
                         return ended;

@@ -1,14 +1,15 @@
 //! COPY FROM STDIN (manual, section 55.2.6): the client sends data until it is done or gives up.
 //!
-//! Flush and Sync are ignored meanwhile, any other message is a violation that fails the COPY. Data that still comes in
-//! after a failure is dropped in `dialogue.rs`, in whatever mode the failure has led to.
+//! Flush and Sync are ignored meanwhile, any other message is a violation that fails the COPY and ends the connection, as
+//! nobody knows what the client takes itself to be in. Data that still comes in after a failure is dropped in `dialogue.rs`,
+//! in whatever mode the failure has led to.
 
 use crate::backend::Backend;
 use crate::dialogue::{Dialogue, Mode, Step, guarded};
 use crate::frame::violation;
 use crate::message::{Message, decode};
 use crate::respond;
-use sql::{CopyFormat, SqlError};
+use sql::{CopyFormat, Severity, SqlError};
 
 impl<B: Backend> Dialogue<B> {
     /// Asks the client for its data, and says at once if nobody will take them.
@@ -34,9 +35,11 @@ impl<B: Backend> Dialogue<B> {
             }
             Ok(Message::Flush | Message::Sync) => Ok(()),
             Ok(Message::Terminate) => return Some(Step::End),
-            Ok(_) => Err(self.abandon(violation(format!(
-                "unexpected message type 0x{tag:02X} during COPY from stdin"
-            )))),
+            _ if !matches!(tag, b'd' | b'c' | b'f' | b'H' | b'S') => {
+                let what = format!("unexpected message type 0x{tag:02X} during COPY from stdin");
+                return self.lose(violation(what));
+            }
+            Ok(_) => Ok(()),
             Err(error) => Err(self.abandon(error)),
         };
         self.copy_goes_on(result, simple)
@@ -55,18 +58,33 @@ impl<B: Backend> Dialogue<B> {
         }
     }
 
+    /// Ends the connection behind a message that has no place in a COPY.
+    fn lose(&mut self, error: SqlError) -> Option<Step> {
+        let error = self.abandon(error);
+        self.notices();
+        self.report(&error);
+        self.log(&error);
+        self.counters.failed(&error);
+        let lost = "terminating connection because protocol synchronization was lost";
+        self.fail(&violation(lost).severity(Severity::Fatal), true)
+    }
+
     /// Fails the COPY for an error of the protocol: the session is told as if the client had given up.
     fn abandon(&mut self, error: SqlError) -> SqlError {
         let backend = &mut self.backend;
-        // What the session would say of a client that gives up is not what has happened.
+        // What the session would say of a client that gives up is not what has happened, but where it has happened.
         match guarded(|| Ok(backend.copy_in_fail(&error.fields().message))) {
-            Ok(_) => error,
+            Ok(told) => match &told.fields().context {
+                Some(context) => error.context(context.as_str()),
+                None => error,
+            },
             Err(panic) => panic,
         }
     }
 
     fn copy_ends(&mut self, tag: &sql::session::CommandTag, simple: bool) -> Option<Step> {
         self.notices();
+        self.stop_clock();
         self.counters.completed(tag.words);
         respond::complete(&mut self.output, tag);
         if simple {

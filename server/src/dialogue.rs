@@ -4,8 +4,8 @@
 //! in the receive buffer and says what has to happen before it can go on: read, send, or end. Whoever owns the socket
 //! does that; so everything here is plain synchronous code that a test drives with bytes.
 //!
-//! One write per Sync, Flush or blocking read: answers gather in `output`, and only ReadyForQuery, Flush, a pausing
-//! result and COPY's switch of direction ask for sending. (PostgreSQL also writes whenever 8 KiB have gathered.)
+//! Answers gather in `output`, and are sent when PostgreSQL sends them: at ReadyForQuery, Flush, errors and notices, COPY's
+//! switch of direction, and where [`SEND_BYTES`] have gathered.
 //!
 //! The families stand in files of their own, as the manual names them: `simple.rs`, `extended.rs`, `copy.rs`.
 //!
@@ -14,7 +14,7 @@
 //! statement is caught here and ends this session: what it left half done is not trusted again.
 
 use crate::backend::Backend;
-use crate::encode::WireSink;
+use crate::encode::{SEND_BYTES, WireSink};
 use crate::frame::{Framed, frame};
 use crate::log;
 use crate::logged::Logged;
@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// What has to happen before the dialogue can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// At least this many more bytes from the client. What is in `output` is sent before anyone waits for them.
+    /// At least this many more bytes from the client. `output` is sent first where [`Dialogue::sends`] says so.
     Read(usize),
     /// Send `output`.
     Send,
@@ -69,8 +69,12 @@ pub struct Dialogue<B> {
     /// What is to be sent.
     pub output: Vec<u8>,
     pub(crate) mode: Mode,
-    /// Whether a statement's time is running.
-    timed: bool,
+    /// Whether anything is under way: a message has come whose answer has not been ended by ReadyForQuery.
+    busy: bool,
+    /// Whether `statement_timeout` runs.
+    clock: bool,
+    /// Whether what is in `output` is not to wait for more.
+    urgent: bool,
     /// Whether anything of this Query has been answered.
     pub(crate) answered: bool,
     formats: Vec<Format>,
@@ -103,7 +107,9 @@ impl<B: Backend> Dialogue<B> {
             consumed: 0,
             output: Vec::new(),
             mode: Mode::Open,
-            timed: false,
+            busy: false,
+            clock: false,
+            urgent: false,
             answered: false,
             formats: Vec::new(),
             types: Vec::new(),
@@ -164,16 +170,31 @@ impl<B: Backend> Dialogue<B> {
             if let Some(step) = step {
                 return step;
             }
+            if self.output.len() >= SEND_BYTES {
+                return Step::Send;
+            }
         }
     }
 
+    /// Whether what is in `output` is sent before anyone waits for the client.
+    pub fn sends(&self) -> bool {
+        self.urgent || self.output.len() >= SEND_BYTES
+    }
+
     fn message(&mut self, tag: u8, body: &[u8]) -> Option<Step> {
+        let extended = matches!(tag, b'P' | b'B' | b'D' | b'E' | b'C' | b'H');
+        if self.mode == Mode::Open && self.clock && self.peer.is_timed_out() && tag != b'X' {
+            // The client has taken too long to say what comes next: that is not heard.
+            let backend = &mut self.backend;
+            if let Err(error) = guarded(|| backend.check_cancel()) {
+                return self.fail(&error, extended);
+            }
+        }
         match self.mode {
             Mode::Skipping if !matches!(tag, b'S' | b'X') => return None,
             Mode::CopyIn(simple) => return self.copy_message(tag, body, simple),
             _ => {}
         }
-        let extended = matches!(tag, b'P' | b'B' | b'D' | b'E' | b'C' | b'H');
         let message = match decode(tag, body) {
             Ok(message) => message,
             Err(error) => return self.fail(&error, extended),
@@ -197,24 +218,47 @@ impl<B: Backend> Dialogue<B> {
         }
     }
 
-    /// The client may take its time now, or a statement's time begins.
+    /// A message begins, or goes on with, what is answered up to the next ReadyForQuery.
     pub(crate) fn begin_statement(&mut self) {
-        if !self.timed {
-            self.timed = true;
+        if !self.busy {
+            self.busy = true;
             self.peer.statement_begins();
-            let limit = self.backend.timeouts().statement_ms;
-            if limit != 0 {
+        }
+        self.start_clock();
+    }
+
+    pub(crate) fn end_statement(&mut self) {
+        self.stop_clock();
+        if self.busy {
+            self.busy = false;
+            self.peer.statement_ends();
+        }
+    }
+
+    /// The time of a statement begins with its first message and ends with its CommandComplete, as PostgreSQL's
+    /// (`enable_statement_timeout`): it goes on while the client is silent in between.
+    pub(crate) fn start_clock(&mut self) {
+        match self.backend.timeouts().statement_ms {
+            0 => self.stop_clock(),
+            _ if self.clock => {}
+            limit => {
+                self.clock = true;
                 self.timers.arm(&self.peer, limit);
             }
         }
     }
 
-    pub(crate) fn end_statement(&mut self) {
-        if self.timed {
-            self.timed = false;
+    pub(crate) fn stop_clock(&mut self) {
+        if self.clock {
+            self.clock = false;
             self.timers.disarm(&self.peer);
-            self.peer.statement_ends();
         }
+    }
+
+    /// Says something that the client is to know at once.
+    pub(crate) fn report(&mut self, report: &SqlError) {
+        respond::report(&mut self.output, report);
+        self.urgent = true;
     }
 
     /// Runs a portal once.
@@ -225,6 +269,7 @@ impl<B: Backend> Dialogue<B> {
         let rows = sink.rows;
         let warnings = std::mem::take(&mut sink.warnings);
         self.counters.rows(rows);
+        self.urgent |= !warnings.is_empty();
         warnings.iter().for_each(|warning| self.log(warning));
         self.notices();
         (progress, rows)
@@ -242,7 +287,7 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn notices(&mut self) {
         if self.backend.has_notices() {
             for notice in self.backend.take_notices() {
-                respond::report(&mut self.output, &notice);
+                self.report(&notice);
                 self.log(&notice);
             }
         }
@@ -251,7 +296,8 @@ impl<B: Backend> Dialogue<B> {
     /// Reports an error, and goes where it leads.
     pub(crate) fn fail(&mut self, error: &SqlError, extended: bool) -> Option<Step> {
         self.notices();
-        respond::report(&mut self.output, error);
+        self.stop_clock();
+        self.report(error);
         self.log(error);
         self.logged = Logged::default();
         self.counters.failed(error);
@@ -286,7 +332,7 @@ impl<B: Backend> Dialogue<B> {
     pub fn has_news(&self) -> bool {
         matches!(self.mode, Mode::Open)
             && self.input.is_empty()
-            && !self.timed
+            && !self.busy
             && self.backend.has_notifications()
     }
 
@@ -295,6 +341,7 @@ impl<B: Backend> Dialogue<B> {
         if !self.backend.has_notifications() {
             return;
         }
+        self.urgent = true;
         for told in self.backend.take_notifications() {
             respond::notification(&mut self.output, told.pid, &told.channel, &told.payload);
         }
@@ -311,7 +358,7 @@ impl<B: Backend> Dialogue<B> {
 
     /// How long the client may stay silent now, in milliseconds, and what it is told if it does.
     pub fn patience(&self) -> Option<(u32, SqlError)> {
-        if self.timed || !matches!(self.mode, Mode::Open) {
+        if self.busy || !matches!(self.mode, Mode::Open) {
             return None;
         }
         let timeouts = self.backend.timeouts();
@@ -355,6 +402,7 @@ impl<B: Backend> Dialogue<B> {
 
     /// Forgets what has been sent, and lets go of what a large answer has left behind.
     pub fn sent(&mut self) {
+        self.urgent = false;
         if self.output.capacity() > 2 * self.buffer_bytes
             && !matches!(self.mode, Mode::Simple(true) | Mode::Executing(_))
         {
@@ -366,7 +414,7 @@ impl<B: Backend> Dialogue<B> {
 
     /// Whether the session waits for the client and has nothing under way.
     pub fn is_idle(&self) -> bool {
-        !self.timed
+        !self.busy
     }
 }
 

@@ -1,8 +1,9 @@
 //! Rows onto the wire: the sink that encodes each column of a row straight into the output buffer.
 //!
-//! No row is kept, copied or wrapped between the executor and the socket. When the buffer holds [`PAUSE_BYTES`] the
+//! No row is kept, copied or wrapped between the executor and the socket. When the buffer holds [`SEND_BYTES`] the
 //! sink asks the executor to pause; the connection sends what there is and runs the portal again. So a result of any
-//! size needs one buffer, and a client that reads slowly slows the executor instead of filling memory.
+//! size needs one buffer, rows are with the client however slow the rest is, and a client that reads slowly slows the
+//! executor instead of filling memory. Rows that a failure takes back stay until there are [`KEPT_BYTES`] of them.
 
 use crate::respond;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
@@ -10,14 +11,18 @@ use sql::types::text::check_growth;
 use sql::types::{CallContext, Datum, write_binary, write_text};
 use sql::{ColumnDescription, Format, Notice, SqlError};
 
-/// The output at which a result pauses, in bytes.
-pub const PAUSE_BYTES: usize = 64 << 10;
+/// The output that is sent before more is made, in bytes: PostgreSQL's buffer (`PQ_SEND_BUFFER_SIZE`).
+pub const SEND_BYTES: usize = 8 << 10;
+/// The same where a failure takes back what has not been sent.
+pub const KEPT_BYTES: usize = 64 << 10;
 
 /// A result on its way out.
 #[derive(Debug)]
 pub struct WireSink<'a> {
     out: &'a mut Vec<u8>,
     formats: &'a mut Vec<Format>,
+    /// The output at which the result pauses, in bytes.
+    pause_bytes: usize,
     /// Rows that have passed.
     pub rows: u64,
     /// What of the notices that have passed may be one for the log, too.
@@ -27,11 +32,11 @@ pub struct WireSink<'a> {
 impl<'a> WireSink<'a> {
     /// Into `out`. `formats` is memory for those of the columns.
     pub fn new(out: &'a mut Vec<u8>, formats: &'a mut Vec<Format>) -> WireSink<'a> {
-        WireSink { out, formats, rows: 0, warnings: Vec::new() }
+        WireSink { out, formats, pause_bytes: SEND_BYTES, rows: 0, warnings: Vec::new() }
     }
 
     fn flow(&self) -> Flow {
-        if self.out.len() >= PAUSE_BYTES { Flow::Pause } else { Flow::Continue }
+        if self.out.len() >= self.pause_bytes { Flow::Pause } else { Flow::Continue }
     }
 
     fn values(
@@ -73,6 +78,10 @@ impl RowSink for WireSink<'_> {
     fn formats(&mut self, formats: &[Format]) {
         self.formats.clear();
         self.formats.extend_from_slice(formats);
+    }
+
+    fn shown_at_end(&mut self) {
+        self.pause_bytes = KEPT_BYTES;
     }
 
     fn row(

@@ -94,6 +94,7 @@ impl<B: Backend> Dialogue<B> {
         match progress {
             Ok(Progress::Complete(tag)) => {
                 self.counters.completed(tag.words);
+                self.stop_clock();
                 respond::complete(&mut self.output, &tag);
                 self.end_logged(|dialogue| dialogue.portal_words("execute", portal));
             }

@@ -28,6 +28,7 @@ pub mod message;
 pub mod metrics;
 pub mod peer;
 pub mod respond;
+mod routine;
 pub mod runtime;
 pub mod scheduler;
 #[cfg(test)]

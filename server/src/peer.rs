@@ -16,15 +16,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// The longest secret a client may be given, in bytes: protocol 3.2 allows more than the four of 3.0.
-pub const SECRET_BYTES: usize = 32;
+/// The secret that a client is given, in bytes: what protocol 3.0 has room for.
+pub const SECRET_BYTES: usize = 4;
 
 /// One session, as others see it.
 #[derive(Debug)]
 pub struct Peer {
     /// Its process number.
     pub pid: u32,
-    /// What a cancel request has to know; 4 bytes of it under protocol 3.0.
+    /// What a cancel request has to know.
     secret: Mutex<Vec<u8>>,
     /// The engine's side of it.
     pub wait: Arc<SessionWait>,
@@ -55,13 +55,30 @@ impl Peer {
     pub fn statement_begins(&self) {
         self.busy.store(true, Ordering::Relaxed);
         if self.wait.cancel.requested().is_some() {
-            self.wait.cancel.clear();
-            // Pairs with the fence in `end`: either its request is seen here, or it raises the cancel after the clear.
-            fence(Ordering::SeqCst);
-            let reason = self.ending.load(Ordering::Relaxed);
-            if reason != 0 {
-                self.environment.raise(&self.wait.cancel, reason);
-            }
+            self.forget_cancel();
+        }
+    }
+
+    /// Whether the statement has run for longer than `statement_timeout`.
+    #[must_use]
+    pub fn is_timed_out(&self) -> bool {
+        self.wait.cancel.requested() == Some(cancel::STATEMENT_TIMEOUT)
+    }
+
+    /// The statement whose time was over has ended: the next one has time of its own.
+    pub fn forget_timeout(&self) {
+        if self.is_timed_out() {
+            self.forget_cancel();
+        }
+    }
+
+    fn forget_cancel(&self) {
+        self.wait.cancel.clear();
+        // Pairs with the fence in `end`: either its request is seen here, or it raises the cancel after the clear.
+        fence(Ordering::SeqCst);
+        let reason = self.ending.load(Ordering::Relaxed);
+        if reason != 0 {
+            self.environment.raise(&self.wait.cancel, reason);
         }
     }
 
@@ -86,7 +103,7 @@ impl Peer {
     /// Asks the session to end: now if it is idle, else as soon as its statement has noticed.
     pub fn end(&self, reason: u32) {
         self.ending.store(reason, Ordering::Release);
-        // Pairs with the fence in `statement_begins`.
+        // Pairs with the fence in `forget_cancel`.
         fence(Ordering::SeqCst);
         self.environment.raise(&self.wait.cancel, reason);
         if let Some(waker) = locked(&self.waker).as_ref() {

@@ -4,10 +4,15 @@
 //! encoded twice or into a buffer of its own. Names and texts that could hold a zero byte cannot: the server's own
 //! never do, and a user's are refused where they come in (22021).
 
+use crate::routine;
 use sql::session::CommandTag;
 use sql::types::Oid;
 use sql::types::integer::write_u64;
 use sql::{ColumnDescription, CopyFormat, Format, SqlError, TransactionStatus};
+
+/// The F and L fields, which name a place in PostgreSQL's source: there is none, and clients want some.
+const SOURCE: &str = "atoll";
+const LINE: &str = "1";
 
 /// Begins a message of type `tag` and gives the place of its length, for [`end`].
 pub fn begin(out: &mut Vec<u8>, tag: u8) -> usize {
@@ -71,8 +76,8 @@ pub fn report(out: &mut Vec<u8>, report: &SqlError) {
     if let Some(position) = fields.position {
         field(b'P', &position.to_string());
     }
-    if let Some(routine) = fields.routine {
-        field(b'R', routine);
+    for (letter, value) in [(b'F', SOURCE), (b'L', LINE), (b'R', routine::of(report))] {
+        field(letter, value);
     }
     out.push(0);
     end(out, at);
@@ -237,6 +242,9 @@ mod tests {
                 (b't', "t"),
                 (b'n', "t_pkey"),
                 (b'P', "7"),
+                (b'F', "atoll"),
+                (b'L', "1"),
+                (b'R', "_bt_check_unique"),
             ]
         );
         out.clear();

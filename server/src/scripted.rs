@@ -216,6 +216,9 @@ impl Backend for Scripted {
         self.syncs += 1;
         Ok(())
     }
+    fn check_cancel(&mut self) -> Result<()> {
+        self.wait.cancel.requested().map_or(Ok(()), |reason| Err(SqlError::cancelled(reason)))
+    }
     fn copy_in(&mut self, data: &[u8]) -> Result<()> {
         if data.starts_with(b"bad") {
             return Err(SqlError::new(SqlState::BAD_COPY_FILE_FORMAT, "extra data"));

@@ -163,8 +163,7 @@ async fn admit(
         packet = read_packet(client.stream()?).await?;
     };
     if let Some(unknown) = &startup.negotiate {
-        let newest = (3 << 16) | i32::from(startup.minor);
-        let negotiate = NegotiateProtocolVersion::new(newest, unknown.clone());
+        let negotiate = NegotiateProtocolVersion::new(3 << 16, unknown.clone());
         negotiate.encode(&mut client.greeting).map_err(io::Error::other)?;
     }
     if startup.replication {
@@ -328,12 +327,11 @@ fn open(
     let session = guarded(|| server.engine.connect(connect, wait))?;
     let mut secret = [0; SECRET_BYTES];
     crate::server::random(&mut secret);
-    let secret = if startup.minor >= 2 { &secret[..] } else { &secret[..4] };
-    admitted.set_secret(secret);
+    admitted.set_secret(&secret);
     let backend = Live { engine: Arc::clone(&server.engine), session };
     let peer = Arc::clone(&admitted.peer);
     let (timers, counters) = (Arc::clone(&server.timers), Arc::clone(&server.counters));
     let mut dialogue = Dialogue::new(backend, peer, timers, counters, BUFFER_BYTES);
-    dialogue.greet(client.greeting.to_vec(), secret);
+    dialogue.greet(client.greeting.to_vec(), &secret);
     Ok(dialogue)
 }

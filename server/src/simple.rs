@@ -29,6 +29,7 @@ impl<B: Backend> Dialogue<B> {
         let mut begins = 0;
         loop {
             if !running {
+                self.start_clock();
                 let backend = &mut self.backend;
                 match guarded(|| backend.simple_next()) {
                     Ok(true) => {}
@@ -61,6 +62,7 @@ impl<B: Backend> Dialogue<B> {
             let (progress, _) = self.run("", 0);
             match progress {
                 Ok(Progress::Complete(tag)) => {
+                    self.stop_clock();
                     self.counters.completed(tag.words);
                     respond::complete(&mut self.output, &tag);
                 }

@@ -5,8 +5,8 @@
 //! by nothing), and the start-up message of protocol 3. A packet is read whole, and only within 10,000 bytes, before
 //! anything of it is believed.
 //!
-//! Versions 3.0 and 3.2 are spoken. A newer minor version, or options beginning with `_pq_.`, are answered by
-//! NegotiateProtocolVersion; any other major version is refused.
+//! Version 3.0 is spoken, as PostgreSQL 15 does. A newer minor version, or options beginning with `_pq_.`, are answered by
+//! NegotiateProtocolVersion, behind which it is 3.0; any other major version is refused.
 
 use crate::frame::{Reader, SMALL_MESSAGE_BYTES, violation};
 use sql::sqlstate::SqlState;
@@ -36,8 +36,6 @@ pub enum First {
 /// The start-up message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Startup {
-    /// The minor version that both sides speak.
-    pub minor: u16,
     /// The user, as given; empty if the client gave none.
     pub user: String,
     /// The database; the user's name if the client gave none.
@@ -96,10 +94,10 @@ fn startup(major: u16, minor: u16, mut reader: Reader<'_>) -> Result<Startup, Sq
     if major != 3 {
         return Err(fatal(
             SqlState::FEATURE_NOT_SUPPORTED,
-            format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2"),
+            format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.0"),
         ));
     }
-    let mut startup = Startup { minor: if minor >= 2 { 2 } else { 0 }, ..Startup::default() };
+    let mut startup = Startup::default();
     let mut unknown = Vec::new();
     let mut database = None;
     // Whatever is cut short is told as PostgreSQL tells it, which takes the packet to have an end of its own.
@@ -149,7 +147,7 @@ fn startup(major: u16, minor: u16, mut reader: Reader<'_>) -> Result<Startup, Sq
         Some(database) if !database.is_empty() => database,
         _ => startup.user.clone(),
     };
-    if startup.minor != minor || !unknown.is_empty() {
+    if minor != 0 || !unknown.is_empty() {
         startup.negotiate = Some(unknown);
     }
     Ok(startup)
@@ -240,10 +238,9 @@ mod tests {
 
     #[test]
     fn what_is_newer_is_negotiated_and_what_is_older_refused() {
-        assert_eq!(accepted(2, b"user\0u\0\0").negotiate, None);
+        assert_eq!(accepted(2, b"user\0u\0\0").negotiate, Some(Vec::new()));
         let newer = accepted(9999, b"user\0u\0_pq_.magic\0on\0\0");
-        assert_eq!((newer.minor, newer.negotiate), (2, Some(vec!["_pq_.magic".to_owned()])));
-        assert_eq!(accepted(1, b"user\0u\0\0").minor, 0);
+        assert_eq!(newer.negotiate, Some(vec!["_pq_.magic".to_owned()]));
         let error = decode(&packet(2 << 16, b"user\0u\0\0")).unwrap_err();
         assert_eq!(error.state(), SqlState::FEATURE_NOT_SUPPORTED);
     }

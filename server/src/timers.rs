@@ -103,10 +103,12 @@ impl Timers {
         }
     }
 
-    /// The statement has ended.
+    /// The statement has ended, whose time was running: the end of that is not the next one's.
     pub fn disarm(&self, peer: &Peer) {
-        if peer.deadline.load(Ordering::Relaxed) != 0 {
-            peer.deadline.store(0, Ordering::SeqCst);
+        if peer.deadline.swap(0, Ordering::SeqCst) == 0 {
+            // The thread has found the time over, and stops the statement before it lets go of the queue.
+            drop(locked(&self.queue));
+            peer.forget_timeout();
         }
     }
 
@@ -139,9 +141,18 @@ impl Timers {
                 queue.entries.push(Reverse(Entry { at: deadline, peer }));
                 continue;
             }
-            drop(queue);
-            peer.cancel(cancel::STATEMENT_TIMEOUT);
-            queue = locked(&self.queue);
+            let taken =
+                peer.deadline.compare_exchange(deadline, 0, Ordering::SeqCst, Ordering::SeqCst);
+            match taken {
+                Ok(_) => peer.cancel(cancel::STATEMENT_TIMEOUT),
+                // Disarmed just now, and perhaps armed again.
+                Err(0) => {}
+                Err(again) => {
+                    peer.queued.store(again, Ordering::SeqCst);
+                    let peer = Arc::downgrade(&peer);
+                    queue.entries.push(Reverse(Entry { at: again, peer }));
+                }
+            }
         }
     }
 }

@@ -79,7 +79,7 @@ pub struct Fields {
     pub data_type: Option<String>,
     /// n.
     pub constraint: Option<String>,
-    /// R: where PostgreSQL finds the error. Only where clients decide by it what they do.
+    /// R: where PostgreSQL finds the error, where its SQLSTATE and message do not tell.
     pub routine: Option<&'static str>,
     /// PostgreSQL has what was asked for, Atoll does not yet.
     missing: bool,

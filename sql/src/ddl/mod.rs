@@ -292,6 +292,32 @@ pub trait Semantics {
     fn view(&self, snapshot: &CatalogSnapshot, query: &Query, end: u32) -> Result<ViewQuery>;
 }
 
+/// What a statement shares its transaction with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Company {
+    /// Nothing: the transaction is its own.
+    Alone,
+    /// The statements of a block, or of a Query message.
+    Block,
+    /// What was executed before it in a pipeline, since the last Sync.
+    Pipeline,
+}
+
+impl Company {
+    /// For a statement that has to be alone (`PreventInTransactionBlock`).
+    ///
+    /// # Errors
+    /// 25001.
+    pub fn refuse(self, statement: &str) -> Result<()> {
+        let why = match self {
+            Company::Alone => return Ok(()),
+            Company::Block => "cannot run inside a transaction block",
+            Company::Pipeline => "cannot be executed within a pipeline",
+        };
+        Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, format!("{statement} {why}")))
+    }
+}
+
 /// What a schema change runs in.
 pub struct Ddl<'a> {
     /// The catalog, as this transaction sees and changes it.
@@ -312,8 +338,8 @@ pub struct Ddl<'a> {
     pub md5_passwords: bool,
     /// Where notices go.
     pub notices: &'a mut Vec<Notice>,
-    /// Whether BEGIN was said, or the statement is not alone in its message: some statements refuse then.
-    pub in_block: bool,
+    /// What the statement shares its transaction with: some statements refuse any company.
+    pub company: Company,
     /// The checks that wait for the transaction's end.
     pub pending: &'a Deferred,
     /// What the session remembers of sequences.
@@ -424,13 +450,7 @@ impl Ddl<'_> {
     /// # Errors
     /// 25001.
     pub fn refuse_block(&self, statement: &str) -> Result<()> {
-        if self.in_block {
-            return Err(SqlError::new(
-                SqlState::ACTIVE_SQL_TRANSACTION,
-                format!("{statement} cannot run inside a transaction block"),
-            ));
-        }
-        Ok(())
+        self.company.refuse(statement)
     }
 
     /// 55006 where a query that has not ended reads a table; a view is not read itself.

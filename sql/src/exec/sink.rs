@@ -83,6 +83,8 @@ impl Format {
 pub trait RowSink {
     /// The formats of the columns of the rows to come: none (all text), one for all, or one each.
     fn formats(&mut self, _formats: &[Format]) {}
+    /// None of the rows to come is shown if the statement fails: they are kept back as long as there is room for them.
+    fn shown_at_end(&mut self) {}
     /// One row, in the order of the columns described. `columns` has their types: what decides the encoding, with
     /// `context` for what it leaves to the session (time zone, names behind OIDs).
     ///

@@ -2,7 +2,7 @@
 //! start on.
 
 use super::Session;
-use super::utility::{Outcome, done, in_block};
+use super::utility::{Outcome, done};
 use crate::ddl::kept_settings::text_of;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterSystem, SetValue, SettingChange};
@@ -27,9 +27,7 @@ const OWN: &str = "atoll.";
 
 impl Session {
     pub(super) fn alter_system(&mut self, alter: &AlterSystem) -> Result<Outcome> {
-        if !self.is_alone() {
-            return Err(in_block("ALTER SYSTEM"));
-        }
+        self.company().refuse("ALTER SYSTEM")?;
         let named = match &alter.change {
             SettingChange::Set(set) => Some(&set.name),
             SettingChange::Reset(name) => Some(name),

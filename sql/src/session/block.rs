@@ -73,6 +73,8 @@ pub(super) struct Block {
     left_temporary: bool,
     /// Numbers transactions, so that what belongs to one can be told from what belongs to the next.
     pub number: u64,
+    /// The transaction in which an Execute has come to its end or to its limit.
+    executed: u64,
     activity: Arc<SessionActivity>,
 }
 
@@ -117,6 +119,7 @@ impl Block {
             answer_after: AnswerAfter::default(),
             left_temporary: false,
             number: 0,
+            executed: 0,
             activity: Arc::clone(activity),
         }
     }
@@ -135,6 +138,17 @@ impl Block {
 
     pub fn is_explicit(&self) -> bool {
         matches!(self.state, State::Explicit | State::Failed)
+    }
+
+    /// An Execute of the extended protocol has come to its end or to its limit: what follows before the Sync shares its
+    /// transaction.
+    pub fn executed(&mut self) {
+        self.executed = self.number;
+    }
+
+    /// Whether the transaction is that of a pipeline in which something has been executed.
+    pub fn is_pipelined(&self) -> bool {
+        self.state == State::Implicit && self.executed == self.number
     }
 
     /// Where the innermost savepoint stands among the changes of the catalog.
@@ -582,7 +596,6 @@ impl Block {
                         SqlState::NO_ACTIVE_SQL_TRANSACTION,
                         "SET TRANSACTION can only be used in transaction blocks",
                     ));
-                    return Ok("SET");
                 }
                 self.set_modes(modes, parts)?;
                 "SET"

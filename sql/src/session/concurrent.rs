@@ -7,7 +7,7 @@
 
 use super::Session;
 use super::source::Source;
-use super::utility::{Outcome, done, in_block};
+use super::utility::{Outcome, done};
 use crate::catalog::Relation;
 use crate::catalog::relation::{Index, IndexState};
 use crate::ddl::concurrent::{self, Backfill, Remade};
@@ -47,15 +47,6 @@ impl Holder {
 }
 
 impl Session {
-    /// 25001 for a statement that is not alone in its transaction.
-    fn demand_alone(&mut self, statement: &str) -> Result<()> {
-        let begun = |transaction: &mut Transaction| transaction.has_snapshot();
-        if !self.is_alone() || self.block.transaction().is_some_and(begun) {
-            return Err(in_block(statement));
-        }
-        Ok(())
-    }
-
     /// Has a transaction find and lock the table that a statement is about; none if there is nothing to do.
     fn hold_table<T>(
         &mut self,
@@ -96,7 +87,7 @@ impl Session {
         parsed: &Arc<Source>,
         create: &CreateIndex,
     ) -> Result<Outcome> {
-        self.demand_alone("CREATE INDEX CONCURRENTLY")?;
+        self.company().refuse("CREATE INDEX CONCURRENTLY")?;
         let text = parsed.query_text();
         let found =
             self.hold_table(text, |ddl| Ok(Some((concurrent::lock_table(ddl, create)?, ()))))?;
@@ -171,7 +162,7 @@ impl Session {
         parsed: &Arc<Source>,
         statement: &Drop,
     ) -> Result<Outcome> {
-        self.demand_alone("DROP INDEX CONCURRENTLY")?;
+        self.company().refuse("DROP INDEX CONCURRENTLY")?;
         let text = parsed.query_text();
         let found = self.hold_table(text, |ddl| concurrent::lock_dropped(ddl, statement))?;
         let Some((holder, index)) = found else { return done("DROP INDEX") };
@@ -206,7 +197,7 @@ impl Session {
         parsed: &Arc<Source>,
         reindex: &Reindex,
     ) -> Result<Outcome> {
-        self.demand_alone("REINDEX CONCURRENTLY")?;
+        self.company().refuse("REINDEX CONCURRENTLY")?;
         let text = parsed.query_text();
         if matches!(reindex.kind, ObjectKind::Index | ObjectKind::Table) {
             let found =

@@ -15,7 +15,7 @@ use crate::parse::Statement;
 use crate::parse::ast::{
     self, Body, CopySubject, CopyTarget, Expr, ExprKind, Insert, Query, TargetColumn,
 };
-use crate::session::message::CommandTag;
+use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
 use crate::session::source::Source;
 use crate::session::statement::{Known, Prepared, Reader, planned};
@@ -211,9 +211,7 @@ impl Session {
                 portal.progress = super::portal::Stage::Done(tag);
             }
             session.block.end_statement();
-            if session.is_last() {
-                session.end_implicit()?;
-            }
+            session.share_transaction(&Progress::Complete(tag), false)?;
             Ok(tag)
         })
     }

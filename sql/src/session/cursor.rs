@@ -24,7 +24,7 @@ use crate::parse::depth::with_stack_for;
 use crate::plan::{Plan, vars};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
-use crate::session::portal::{Portal, Stage};
+use crate::session::portal::{Executed, Portal, Stage};
 use crate::session::run::{Asked, cannot_run};
 use crate::session::scroll::{Keeping, Store, only_forward_error};
 use crate::session::source::Source;
@@ -66,8 +66,6 @@ pub(super) struct Declared {
     kept: bool,
     /// Its transaction has committed.
     pub held: bool,
-    /// When it was declared.
-    created: i64,
 }
 
 /// How many rows are asked of a plan at a time.
@@ -157,8 +155,8 @@ impl Session {
             hold: declare.hold,
             kept: false,
             held: false,
-            created: self.block.statement_time,
         }));
+        cursor.created = self.block.statement_time;
         cursor.depth = self.block.depth();
         self.check_presets(&cursor.prepared, &cursor.parameters)?;
         self.start_plan(&mut cursor)?;
@@ -178,6 +176,7 @@ impl Session {
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Progress> {
+        sink.shown_at_end();
         let mut cursor = self.portals.remove(&*fetch.name).ok_or_else(|| no_cursor(&fetch.name))?;
         if cursor.prepared.columns.is_none() || cursor.prepared.planned.is_none() {
             return Err(SqlError::new(
@@ -647,19 +646,38 @@ fn fetched(fetch: &ast::Fetch, state: &Fetching, portal: &mut Portal) -> Progres
 }
 
 /// The rows of `pg_cursors`.
-pub(super) fn listed(portals: &FxHashMap<String, Box<Portal>>) -> Vec<Cursor> {
-    let declared = portals.iter().filter_map(|(name, portal)| {
-        let declared = portal.declared.as_ref()?;
-        Some(Cursor {
-            name: name.clone(),
-            statement: portal.prepared.parsed.query_text().to_owned(),
-            binary: declared.binary,
-            holdable: declared.hold,
-            scrollable: declared.scroll,
-            created: declared.created,
+///
+/// As in PostgreSQL the portals that Bind has made are among them, the one without a name and the one that runs too; only
+/// those of a Query are not.
+pub(super) fn listed(
+    portals: &FxHashMap<String, Box<Portal>>,
+    unnamed: Option<&Portal>,
+    executed: Option<&Executed>,
+) -> Vec<Cursor> {
+    let open = portals.iter().map(|(name, portal)| (name.as_str(), &**portal));
+    let mut listed: Vec<Cursor> = open
+        .chain(unnamed.map(|portal| ("", portal)))
+        .map(|(name, portal)| {
+            let declared = portal.declared.as_ref();
+            Cursor {
+                name: name.to_owned(),
+                statement: portal.prepared.parsed.query_text().to_owned(),
+                binary: declared.is_some_and(|declared| declared.binary),
+                holdable: declared.is_some_and(|declared| declared.hold),
+                scrollable: declared.is_some_and(|declared| declared.scroll),
+                created: portal.created,
+            }
         })
-    });
-    declared.collect()
+        .collect();
+    listed.extend(executed.map(|running| Cursor {
+        name: running.name.clone(),
+        statement: running.prepared.parsed.query_text().to_owned(),
+        binary: false,
+        holdable: false,
+        scrollable: false,
+        created: running.created,
+    }));
+    listed
 }
 
 fn no_cursor(name: &str) -> SqlError {

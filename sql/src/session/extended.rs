@@ -1,6 +1,6 @@
 //! The extended protocol: Parse, Bind, Describe, Execute, Close, Sync, each a call (section 55.2.3 of the manual).
 
-use super::portal::{self, ParameterReader, Portal, Stage};
+use super::portal::{self, Executed, ParameterReader, Portal, Stage};
 use super::source::Source;
 use super::statement::{Named, Prepared};
 use super::{Bind, Progress, Session, StatementDescription, block_has_failed, machines};
@@ -116,6 +116,7 @@ impl Session {
             let mut portal = match kept {
                 Some(mut kept) if Arc::ptr_eq(&kept.prepared, &prepared) => {
                     kept.progress = Stage::Ready;
+                    kept.over = false;
                     kept.view = None;
                     kept.retained = false;
                     kept.rows = None;
@@ -131,6 +132,7 @@ impl Session {
                 }
             };
             portal.depth = session.block.depth();
+            portal.created = session.block.statement_time;
             let mut parameters = std::mem::take(&mut portal.parameters);
             parameters.clear();
             let mut reader = ParameterReader::new(bind, &prepared.parameters)?;
@@ -174,8 +176,8 @@ impl Session {
     }
 
     pub(super) fn portal(&self, name: &str) -> Result<&Portal> {
-        let found =
-            if name.is_empty() { self.unnamed_portal.as_ref() } else { self.portals.get(name) };
+        let unnamed = || self.unnamed_portal.as_ref().filter(|portal| !portal.over);
+        let found = if name.is_empty() { unnamed() } else { self.portals.get(name) };
         found.map(|portal| &**portal).ok_or_else(|| Session::no_portal(name))
     }
 
@@ -220,11 +222,16 @@ impl Session {
     pub fn run(&mut self, name: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress> {
         self.attempt(|session| {
             let taken = if name.is_empty() {
-                session.unnamed_portal.take()
+                session.unnamed_portal.take_if(|portal| !portal.over)
             } else {
                 session.portals.remove(name)
             };
             let mut portal = taken.ok_or_else(|| Session::no_portal(name))?;
+            session.executed = session.script.is_none().then(|| Executed {
+                name: name.to_owned(),
+                prepared: Arc::clone(&portal.prepared),
+                created: portal.created,
+            });
             // A Query's statements, and one that has paused, have the time of their message.
             if session.script.is_none() && (portal.progress != Stage::Running || session.resting) {
                 let said = name.is_empty() && session.says_unnamed;
@@ -254,16 +261,33 @@ impl Session {
                 sink.notice(&notice);
             }
             // A transaction statement has ended every portal, this one too.
-            let over =
-                matches!(portal.prepared.parsed.statement(), Some(Statement::Transaction(_)));
+            let statement = portal.prepared.parsed.statement();
+            let over = matches!(statement, Some(Statement::Transaction(_)));
+            let alone = statement.is_some_and(Statement::stands_alone);
             if !over || name.is_empty() {
                 session.keep_portal(name, portal);
             }
-            if matches!(progress, Progress::Complete(_)) && session.is_last() {
-                session.end_implicit()?;
-            }
+            // Rows are shown, also where the commit fails.
+            session.answer_began = true;
+            session.share_transaction(&progress, alone)?;
             Ok(progress)
         })
+    }
+
+    /// Behind a portal's run: the transaction ends with the last statement of a Query message, and with one that stands
+    /// alone; else what follows shares it.
+    pub(super) fn share_transaction(&mut self, progress: &Progress, alone: bool) -> Result<()> {
+        match progress {
+            Progress::Complete(_) if self.is_last() => self.end_implicit(),
+            Progress::Complete(_) | Progress::Suspended if self.script.is_none() => {
+                if alone {
+                    return self.end_implicit();
+                }
+                self.block.executed();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn keep_portal(&mut self, name: &str, portal: Box<Portal>) {
@@ -330,6 +354,16 @@ impl Session {
     /// # Errors
     /// What a commit can fail with.
     pub fn sync(&mut self) -> Result<()> {
-        self.attempt(Session::end_implicit)
+        self.attempt(Session::end_implicit)?;
+        if !self.block.is_explicit() {
+            // Portals end with the transaction, also where it has had nothing to do.
+            if !self.portals.is_empty() {
+                self.close_unheld();
+            }
+            if let Some(portal) = &mut self.unnamed_portal {
+                portal.over = true;
+            }
+        }
+        Ok(())
     }
 }

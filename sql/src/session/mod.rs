@@ -59,7 +59,7 @@ use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogTransaction, SearchPath};
 use crate::engine::Engine;
-use crate::error::{Notice, Result, SqlError};
+use crate::error::{Notice, Result, SqlError, cancel};
 use crate::exec::deferred::Deferred;
 use crate::exec::temp_file::TempUse;
 use crate::parse::Statement;
@@ -116,6 +116,8 @@ pub struct Session {
     own_plans: PlanCache,
     /// Machines between two runs.
     machines: machines::Machines,
+    /// The portal that an Execute runs.
+    executed: Option<portal::Executed>,
     /// The memory of a portal, between two.
     spare_portal: Option<Box<Portal>>,
     /// Texts without their literals that could not be bound.
@@ -206,6 +208,7 @@ impl Session {
             lifted: None,
             own_plans: PlanCache::default(),
             machines: machines::Machines::default(),
+            executed: None,
             spare_portal: None,
             unfit: HashSet::new(),
             activity,
@@ -491,6 +494,14 @@ impl Session {
         result
     }
 
+    /// Between two messages: whatever has been asked of the statement meanwhile fails it.
+    ///
+    /// # Errors
+    /// 57014 and the like.
+    pub fn check_cancel(&mut self) -> Result<()> {
+        self.attempt(|session| cancel::check(&session.wait.cancel))
+    }
+
     /// A statement has failed: the block is taken back to its last savepoint, and so are its portals; without a block both
     /// are gone.
     fn failed(&mut self) {
@@ -729,6 +740,8 @@ impl Session {
             engine: &self.engine,
             statements: &self.statements,
             portals: &self.portals,
+            unnamed: None,
+            executed: None,
             domains: &self.domains,
             wait: &self.wait,
             own: Some(run::Own {

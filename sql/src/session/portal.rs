@@ -42,8 +42,20 @@ pub(super) struct Portal {
     pub forward_only: bool,
     /// How many savepoints were open around it when it was opened.
     pub depth: usize,
+    /// When Bind or DECLARE has opened it.
+    pub created: i64,
+    /// Its transaction is over, and so is it: only its memory is left, for the next portal without a name.
+    pub over: bool,
     /// What DECLARE said of it.
     pub declared: Option<Box<super::cursor::Declared>>,
+}
+
+/// The portal that an Execute runs, as `pg_cursors` shows it: it is not among the others meanwhile.
+#[derive(Debug)]
+pub(super) struct Executed {
+    pub name: String,
+    pub prepared: Arc<Prepared>,
+    pub created: i64,
 }
 
 /// How far a portal has come.
@@ -84,6 +96,8 @@ impl Portal {
             fetching: None,
             forward_only: false,
             depth: 0,
+            created: 0,
+            over: false,
             declared: None,
         })
     }
@@ -104,6 +118,8 @@ impl Portal {
         self.fetching = None;
         self.forward_only = false;
         self.depth = 0;
+        self.created = 0;
+        self.over = false;
         self.declared = None;
         self
     }

@@ -23,7 +23,7 @@ use crate::session::definitions;
 use crate::session::domain::{self, KnownDomains};
 use crate::session::message::{CommandTag, Progress};
 use crate::session::notify::{self, Said};
-use crate::session::portal::{Portal, Stage, run_text_rows};
+use crate::session::portal::{Executed, Portal, Stage, run_text_rows};
 use crate::session::statement::{Named, Planned, Prepared};
 use crate::sqlstate::SqlState;
 use crate::types::{CallContext, Datum, Oid};
@@ -42,6 +42,9 @@ pub(super) struct Asked<'s> {
     pub engine: &'s Engine,
     pub statements: &'s FxHashMap<String, Named>,
     pub portals: &'s FxHashMap<String, Box<Portal>>,
+    /// The portal without a name, and the one that runs, where an Execute runs it.
+    pub unnamed: Option<&'s Portal>,
+    pub executed: Option<&'s Executed>,
     pub domains: &'s RefCell<KnownDomains>,
     /// What is the calling session's own; none where no session calls.
     pub own: Option<Own<'s>>,
@@ -99,7 +102,7 @@ impl EngineFacts for Asked<'_> {
     }
 
     fn cursors(&self) -> Vec<Cursor> {
-        super::cursor::listed(self.portals)
+        super::cursor::listed(self.portals, self.unnamed, self.executed)
     }
 
     fn notify(&self, channel: &str, payload: &str) -> Result<()> {
@@ -327,6 +330,9 @@ impl Session {
         }
         let planned = portal.prepared.planned.as_ref().expect("the caller has looked");
         self.answer_began = !planned.program.changes;
+        if planned.program.changes {
+            sink.shown_at_end();
+        }
         let loaded = match super::load::inserts_query(planned) {
             Some(relation) if self.begin_load(relation, false)? => Some(relation.oid),
             _ => None,
@@ -584,6 +590,9 @@ impl Session {
             path,
             statements,
             portals,
+            unnamed_portal,
+            executed,
+            script,
             notices,
             random,
             row_ids,
@@ -615,7 +624,11 @@ impl Session {
             activity,
             counts,
         };
-        let asked = Asked { engine, statements, portals, domains, wait, own: Some(own) };
+        let unnamed = unnamed_portal.as_deref();
+        let unnamed = unnamed.filter(|portal| script.is_none() && !portal.over);
+        let executed = executed.as_ref().filter(|_| script.is_none());
+        let own = Some(own);
+        let asked = Asked { engine, statements, portals, unnamed, executed, domains, wait, own };
         let running = RunningSettings::new(settings, path, identity);
         let queries = SessionCatalog {
             snapshot,

@@ -153,6 +153,8 @@ impl Meaning<'_> {
             engine: self.engine,
             statements: &statements,
             portals: &portals,
+            unnamed: None,
+            executed: None,
             domains: &domains,
             wait: self.wait,
             own: None,

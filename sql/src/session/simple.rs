@@ -2,6 +2,7 @@
 
 use super::source::Source;
 use super::{Session, cursor, utility};
+use crate::ddl::Company;
 use crate::error::{Result, SqlError};
 use crate::parse::Statement;
 use crate::sqlstate::SqlState;
@@ -18,6 +19,8 @@ impl Session {
         self.attempt(|session| {
             session.begin_statement(Some(text));
             session.says_unnamed = true;
+            // A Query takes the place of the unnamed statement, whatever becomes of it.
+            session.unnamed = None;
             if let Some((prepared, parameters)) = session.lifted(text) {
                 let mut script = std::mem::take(&mut session.spare_script);
                 script.clear();
@@ -112,10 +115,20 @@ impl Session {
         self.script.as_ref().is_some_and(VecDeque::is_empty)
     }
 
-    /// Whether a statement stands alone, so that it may be one that no block holds.
+    /// Whether a statement stands alone, so that it may be one that no block holds. As in PostgreSQL 15 one within a
+    /// pipeline does: what needs a block finds none there.
     pub(super) fn is_alone(&self) -> bool {
         let shares = self.several && self.script.is_some();
         !(shares || self.block.is_explicit())
+    }
+
+    /// What the statement shares its transaction with.
+    pub(super) fn company(&self) -> Company {
+        match (self.is_alone(), self.block.is_pipelined()) {
+            (false, _) => Company::Block,
+            (true, true) => Company::Pipeline,
+            (true, false) => Company::Alone,
+        }
     }
 }
 

@@ -4,7 +4,6 @@
 //! through restarts under the name given. Beside the name stands who prepared it, in which database, and what it has done
 //! to the catalog ([`PreparedNote`]).
 
-use super::utility::in_block;
 use super::{Session, TransactionStatus};
 use crate::catalog::PreparedNote;
 use crate::error::{Result, SqlError};
@@ -42,6 +41,10 @@ impl Session {
                     SqlState::NO_ACTIVE_SQL_TRANSACTION,
                     "there is no transaction in progress",
                 ));
+            }
+            // There is no block to prepare: it ends as by a COMMIT that finds none. A failed one rolls back.
+            if status == TransactionStatus::Idle {
+                self.end_implicit()?;
             }
             self.with_block(|block, parts| block.rollback(parts));
             self.after_transaction();
@@ -126,9 +129,7 @@ impl Session {
     }
 
     fn resolve(&mut self, statement: &str, name: &str, commits: bool) -> Result<&'static str> {
-        if !self.is_alone() {
-            return Err(in_block(statement));
-        }
+        self.company().refuse(statement)?;
         let manager = Arc::clone(self.engine.manager());
         let unknown = || {
             SqlError::new(

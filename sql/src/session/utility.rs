@@ -281,9 +281,7 @@ impl Session {
     fn discard(&mut self, what: Discard) -> Result<Outcome> {
         match what {
             Discard::All => {
-                if !self.is_alone() {
-                    return Err(in_block("DISCARD ALL"));
-                }
+                self.company().refuse("DISCARD ALL")?;
                 self.statements.clear();
                 self.unnamed = None;
                 self.portals.clear();
@@ -357,6 +355,7 @@ impl Session {
         portal: &mut Portal,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
+        sink.shown_at_end();
         let prepared = self.named_statement(&execute.name)?;
         check_parameter_count(&prepared, execute)?;
         let parameters =
@@ -528,7 +527,7 @@ impl Session {
         self.basis();
         // A change is one of what is there, whatever the transaction's snapshot shows.
         self.catalog.look_back(None);
-        let in_block = !self.is_alone();
+        let company = self.company();
         let engine = Arc::clone(&self.engine);
         match &mut own {
             Some(own) => own.begin_statement()?,
@@ -585,7 +584,7 @@ impl Session {
             maintenance_bytes: super::load::maintenance_bytes(settings),
             md5_passwords: &*settings.text("password_encryption") == "md5",
             notices: notices.get_mut(),
-            in_block,
+            company,
             pending: deferred.get_mut(),
             sequences,
             counts,
@@ -625,13 +624,6 @@ fn no_statement(name: &str) -> SqlError {
     SqlError::new(
         SqlState::INVALID_SQL_STATEMENT_NAME,
         format!("prepared statement \"{name}\" does not exist"),
-    )
-}
-
-pub(super) fn in_block(statement: &str) -> SqlError {
-    SqlError::new(
-        SqlState::ACTIVE_SQL_TRANSACTION,
-        format!("{statement} cannot run inside a transaction block"),
     )
 }
 

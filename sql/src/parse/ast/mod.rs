@@ -208,6 +208,29 @@ pub enum Statement {
 }
 
 impl Statement {
+    /// Whether no block holds it: it commits by itself, before what follows it in a pipeline (`PreventInTransactionBlock`).
+    #[must_use]
+    pub fn stands_alone(&self) -> bool {
+        match self {
+            Statement::Vacuum(_)
+            | Statement::CreateDatabase(_)
+            | Statement::DropDatabase(_)
+            | Statement::AlterSystem(_)
+            | Statement::Discard(Discard::All) => true,
+            Statement::CreateIndex(create) => create.concurrently,
+            Statement::Drop(drop) => drop.concurrently,
+            Statement::Reindex(reindex) => {
+                reindex.is_concurrent()
+                    || !matches!(reindex.kind, ObjectKind::Index | ObjectKind::Table)
+            }
+            Statement::Transaction(control) => matches!(
+                control,
+                TransactionStatement::CommitPrepared(_) | TransactionStatement::RollbackPrepared(_)
+            ),
+            _ => false,
+        }
+    }
+
     /// Whether it is run by a plan: what PREPARE and COPY take (`PreparableStmt`).
     #[must_use]
     pub fn is_planned(&self) -> bool {
