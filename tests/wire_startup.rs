@@ -173,7 +173,7 @@ fn newer_versions_are_negotiated_to_what_postgresql_15_speaks() {
     for (code, body, told) in [
         (VERSION_3 + 2, &b"user\0postgres\0\0"[..], Some(&[0, 3, 0, 0, 0, 0, 0, 0][..])),
         (VERSION_3 + 9999, b"user\0postgres\0\0", Some(&[0, 3, 0, 0, 0, 0, 0, 0])),
-        (VERSION_3, b"user\0postgres\0_pq_.x\01\0\0", Some(b"\0\x03\0\0\0\0\0\x01_pq_.x\0")),
+        (VERSION_3, b"user\0postgres\0_pq_.x\x001\0\0", Some(b"\0\x03\0\0\0\0\0\x01_pq_.x\0")),
         (VERSION_3, b"user\0postgres\0\0", None),
     ] {
         let mut bytes = packet(code, body);
