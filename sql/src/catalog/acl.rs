@@ -85,6 +85,8 @@ impl Privileges {
     pub const SET: Privileges = Privileges(1 << 12);
     /// ALTER SYSTEM.
     pub const ALTER_SYSTEM: Privileges = Privileges(1 << 13);
+    /// All of a parameter.
+    pub const PARAMETER: Privileges = Privileges(1 << 12 | 1 << 13);
     /// Everything on a database.
     pub const DATABASE: Privileges = Privileges(1 << 9 | 1 << 10 | 1 << 11);
 

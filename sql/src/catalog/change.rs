@@ -308,7 +308,7 @@ impl CatalogTransaction {
         schema: Oid,
         name: &str,
     ) -> Result<()> {
-        let shared = matches!(class, Class::Database | Class::Role);
+        let shared = matches!(class, Class::Database | Class::Role | Class::Parameter);
         let database = if shared { Oid(0) } else { self.database };
         store::lock_name(transaction, self.catalog.tree(), class, (database, schema), name)?;
         self.snapshot();

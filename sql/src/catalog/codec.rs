@@ -8,7 +8,8 @@ use crate::account;
 use crate::catalog::acl::{Acl, AclItem, Privileges};
 use crate::catalog::effects::{Effects, PreparedNote};
 use crate::catalog::object::{
-    Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema, Version,
+    Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, ParameterAcl, Role,
+    Schema, Version,
 };
 use crate::catalog::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
@@ -138,6 +139,7 @@ stored_struct! {
     Schema { oid, name, owner, acl }
     Comment { class, text }
     DefaultAcl { oid, role, schema, kind, acl }
+    ParameterAcl { oid, name, acl }
     Column { name, ty, collation, not_null, default, missing, dropped, identity, generated, properties }
     Properties { dimensions, compression, storage, statistics, options }
     IndexColumn { column, descending, nulls_first, class, collation }
@@ -489,6 +491,7 @@ pub fn encode(object: &Object) -> Vec<u8> {
         Object::Acl(acl) => acl.write(&mut out),
         Object::DefaultAcl(acl) => acl.write(&mut out),
         Object::Type(ty) => ty.write(&mut out),
+        Object::Parameter(parameter) => parameter.write(&mut out),
     }
     out
 }
@@ -512,6 +515,7 @@ pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
             Class::Acl => Object::Acl(Arc::new(Stored::read(from)?)),
             Class::DefaultAcl => Object::DefaultAcl(Arc::new(Stored::read(from)?)),
             Class::Type => Object::Type(Arc::new(Stored::read(from)?)),
+            Class::Parameter => Object::Parameter(Arc::new(Stored::read(from)?)),
             Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
         })
     })

@@ -74,6 +74,8 @@ pub enum Class {
     Index = 12,
     /// The state of a sequence, written outside the transactions that use it; not part of any snapshot.
     SequenceState = 10,
+    /// Who may set a parameter; of all databases.
+    Parameter = 13,
     /// The access control list of what does not keep its own: a column, a function, a type, a language.
     Acl = 31,
     /// What ALTER DEFAULT PRIVILEGES says of objects yet to be made.
@@ -99,6 +101,7 @@ impl Class {
             32 => Class::DefaultAcl,
             11 => Class::Type,
             12 => Class::Index,
+            13 => Class::Parameter,
             _ => return None,
         })
     }
@@ -134,6 +137,8 @@ pub enum Object {
     DefaultAcl(Arc<DefaultAcl>),
     /// A type that users made.
     Type(Arc<UserType>),
+    /// Who may set a parameter.
+    Parameter(Arc<ParameterAcl>),
 }
 
 /// A database: a row of `pg_database`.
@@ -223,6 +228,17 @@ pub struct DefaultAcl {
     /// `defaclobjtype`: r, S, f, T or n.
     pub kind: char,
     /// The list: instead of the owner's default, or for a schema what is added to that.
+    pub acl: Acl,
+}
+
+/// Who may set a parameter, where that is not only superusers: a row of `pg_parameter_acl`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterAcl {
+    /// Its OID.
+    pub oid: Oid,
+    /// The parameter's name, in lower case.
+    pub name: Arc<str>,
+    /// The list.
     pub acl: Acl,
 }
 

@@ -30,6 +30,8 @@ pub enum Grantable {
     Type,
     /// A language.
     Language,
+    /// A parameter of the server.
+    Parameter,
 }
 
 /// Below which number of its OID the catalog keeps the list of an object that is no column.
@@ -54,6 +56,7 @@ impl Grantable {
             Grantable::Column => Privileges::COLUMN,
             Grantable::Function => Privileges::EXECUTE,
             Grantable::Type | Grantable::Language => Privileges::USAGE,
+            Grantable::Parameter => Privileges::PARAMETER,
         }
     }
 
@@ -62,9 +65,11 @@ impl Grantable {
         match self {
             Grantable::Database => Privileges::TEMPORARY.union(Privileges::CONNECT),
             Grantable::Function | Grantable::Type | Grantable::Language => self.all(),
-            Grantable::Table | Grantable::Sequence | Grantable::Schema | Grantable::Column => {
-                Privileges::default()
-            }
+            Grantable::Table
+            | Grantable::Sequence
+            | Grantable::Schema
+            | Grantable::Column
+            | Grantable::Parameter => Privileges::default(),
         }
     }
 
@@ -80,6 +85,7 @@ impl Grantable {
             Grantable::Function => "function",
             Grantable::Type => "type",
             Grantable::Language => "language",
+            Grantable::Parameter => "parameter",
         }
     }
 

@@ -8,12 +8,12 @@
 //! Each database's objects carry a version that no other state of any database has ever had, own snapshots of
 //! transactions included: a plan is good exactly as long as the version is the same.
 
-use crate::catalog::acl::Acl;
+use crate::catalog::acl::{Acl, Privileges};
 use crate::catalog::array_names::{ArrayNames, array_name};
 use crate::catalog::builtin;
 use crate::catalog::object::{
-    Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, Role, Schema, SettingList,
-    Version, well_known,
+    Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, ParameterAcl, Role,
+    Schema, SettingList, Version, well_known,
 };
 use crate::catalog::parts;
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation, RelationKind};
@@ -38,6 +38,7 @@ pub struct Shared {
     memberships: BTreeMap<(Oid, Oid), Membership>,
     settings: BTreeMap<(Oid, Oid), Arc<SettingList>>,
     comments: BTreeMap<Oid, Arc<Comment>>,
+    parameters: BTreeMap<Oid, Arc<ParameterAcl>>,
 }
 
 /// The objects of one database.
@@ -202,6 +203,7 @@ impl Shared {
                 Object::Settings(Arc::clone(self.settings.get(&(key.database, key.oid))?))
             }
             Class::Comment => Object::Comment(Arc::clone(self.comments.get(&key.oid)?)),
+            Class::Parameter => Object::Parameter(Arc::clone(self.parameters.get(&key.oid)?)),
             _ => return None,
         })
     }
@@ -223,6 +225,9 @@ impl Shared {
             Some(Object::Comment(comment)) => {
                 self.comments.insert(key.oid, Arc::clone(comment));
             }
+            Some(Object::Parameter(parameter)) => {
+                self.parameters.insert(key.oid, Arc::clone(parameter));
+            }
             Some(
                 Object::Schema(_)
                 | Object::Relation(_)
@@ -238,6 +243,7 @@ impl Shared {
                 Class::Membership => drop(self.memberships.remove(&(key.oid, Oid(key.sub)))),
                 Class::Settings => drop(self.settings.remove(&(key.database, key.oid))),
                 Class::Comment => drop(self.comments.remove(&key.oid)),
+                Class::Parameter => drop(self.parameters.remove(&key.oid)),
                 Class::Counter
                 | Class::Schema
                 | Class::Relation
@@ -310,6 +316,33 @@ impl Shared {
     /// All comments on databases and roles.
     pub fn comments(&self) -> impl Iterator<Item = (&Oid, &Arc<Comment>)> {
         self.comments.iter()
+    }
+
+    /// Who may set which parameters, where that is not only superusers.
+    pub fn parameters(&self) -> impl Iterator<Item = &Arc<ParameterAcl>> {
+        self.parameters.values()
+    }
+
+    /// Who may set a parameter, if somebody has been asked for that; the name is in lower case.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&Arc<ParameterAcl>> {
+        self.parameters.values().find(|parameter| &*parameter.name == name)
+    }
+
+    /// Whether a role may do this with a parameter that is superusers' (`pg_parameter_aclcheck`).
+    #[must_use]
+    pub fn may_on_parameter(&self, role: Oid, name: &str, wanted: Privileges) -> bool {
+        if self.is_superuser(role) {
+            return true;
+        }
+        let Some(found) = self.parameter(&name.to_ascii_lowercase()) else { return false };
+        let groups = self.groups_of(role, true);
+        let held = found
+            .acl
+            .iter()
+            .filter(|item| item.grantee.0 == 0 || groups.contains(&item.grantee))
+            .fold(Privileges::default(), |all, item| all.union(item.privileges));
+        held.contains(wanted)
     }
 
     /// Whether a role is a superuser, as it is now.
@@ -415,7 +448,11 @@ impl Objects {
                 }
             }
             Some(
-                Object::Database(_) | Object::Role(_) | Object::Membership(_) | Object::Settings(_),
+                Object::Database(_)
+                | Object::Role(_)
+                | Object::Membership(_)
+                | Object::Settings(_)
+                | Object::Parameter(_),
             ) => unreachable!("a shared object is not a database's"),
             None => match key.class {
                 Class::Schema => drop(self.schemas.remove(&key.oid)),
@@ -438,6 +475,7 @@ impl Objects {
                 | Class::Role
                 | Class::Membership
                 | Class::Settings
+                | Class::Parameter
                 | Class::SequenceState => {}
             },
         }

@@ -11,7 +11,7 @@ use super::rename::give_acl;
 use crate::catalog::acl::{self, Acl, AclChange, Privileges};
 use crate::catalog::builtin;
 use crate::catalog::object::{
-    Class, Database, DefaultAcl, Object, ObjectKey, Role, Schema, well_known,
+    Class, Database, DefaultAcl, Object, ObjectKey, ParameterAcl, Role, Schema, well_known,
 };
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::relation::{Relation, RelationKind};
@@ -157,6 +157,15 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         {
             let next = Database { acl: Some(list), ..Database::clone(database) };
             super::database::put(ddl, Some(Arc::clone(database)), next)?;
+        }
+    }
+    for parameter in snapshot.shared().parameters() {
+        let of = (Grantable::Parameter, well_known::SUPERUSER);
+        if let Some(acl) = stripped(&snapshot, &parameter.acl, of, role)?
+            && revokes(ddl, well_known::SUPERUSER, &parameter.name)
+        {
+            let next = ParameterAcl { acl, ..ParameterAcl::clone(parameter) };
+            super::privilege::put_parameter(ddl, Some(parameter), next)?;
         }
     }
     for (&(oid, sub), list) in snapshot.acls() {

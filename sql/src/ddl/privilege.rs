@@ -1,5 +1,5 @@
 //! GRANT, REVOKE and ALTER DEFAULT PRIVILEGES: who may do what with tables, their columns, sequences, schemas, databases,
-//! functions, types and languages.
+//! functions, types, languages and parameters.
 //!
 //! As in PostgreSQL (`aclchk.c`), a grant is made in the owner's name by the owner and by superusers; by others in the name
 //! of the role, among those whose privileges they have, that holds most of the grant options asked for itself, their own
@@ -10,13 +10,16 @@ use super::resolve::{undefined_column, undefined_schema, undefined_table};
 use crate::bind::dml::composite_type;
 use crate::catalog::acl::{self, Acl, AclChange, Privileges};
 use crate::catalog::builtin::{self, Procedure};
-use crate::catalog::object::{Class, Database, DefaultAcl, Object, ObjectKey, Schema, well_known};
+use crate::catalog::object::{
+    Class, Database, DefaultAcl, Object, ObjectKey, ParameterAcl, Schema, well_known,
+};
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::privilege::{READ_ALL_DATA, WRITE_ALL_DATA};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::system_column::{SYSTEM_COLUMNS, system_column};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterDefaultPrivileges, Grant, Ident, ObjectKind, ObjectName, TypeName};
+use crate::settings::server;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -60,6 +63,7 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
                 on_type(ddl, grant, &grantees, name, grant.kind == ObjectKind::Domain)?;
             }
             ObjectKind::Language => on_language(ddl, grant, &grantees, name)?,
+            ObjectKind::Parameter => on_parameter(ddl, grant, &grantees, name)?,
             kind => {
                 return Err(SqlError::unsupported(format!("privileges on {} are", kind.words())));
             }
@@ -618,6 +622,59 @@ fn on_language(
     )
 }
 
+/// A parameter has a list while somebody who is no superuser may set it (`ParameterAclCreate`).
+fn on_parameter(
+    ddl: &mut Ddl<'_>,
+    grant: &Grant,
+    grantees: &[Oid],
+    name: &ObjectName,
+) -> Result<()> {
+    let privileges = of_kind(grant, Grantable::Parameter)?;
+    let name = name.parts.join(".").to_ascii_lowercase();
+    ddl.catalog.lock_name(ddl.transaction, Class::Parameter, Oid(0), &name)?;
+    let snapshot = ddl.snapshot();
+    let before = snapshot.shared().parameter(&name).cloned();
+    if before.is_none() && grant.revoke {
+        return Ok(());
+    }
+    if before.is_none() && server::find(&name).is_err() {
+        let message = format!("invalid parameter name \"{name}\"");
+        return Err(SqlError::new(SqlState::INVALID_NAME, message));
+    }
+    let target = Target {
+        kind: Grantable::Parameter,
+        owner: well_known::SUPERUSER,
+        list: before.as_ref().map(|before| &before.acl),
+        table: None,
+        denied: format!("parameter {name}"),
+        named: format!("\"{name}\""),
+    };
+    let acl = changed(ddl, grant, grantees, privileges, &target)?;
+    let oid = match &before {
+        Some(before) => before.oid,
+        None => ddl.catalog.next_oid()?,
+    };
+    let next = ParameterAcl { oid, name: name.into(), acl };
+    put_parameter(ddl, before.as_ref(), next)
+}
+
+/// Keeps who may set a parameter; what only superusers may has no list.
+pub(super) fn put_parameter(
+    ddl: &mut Ddl<'_>,
+    before: Option<&Arc<ParameterAcl>>,
+    next: ParameterAcl,
+) -> Result<()> {
+    let key = ObjectKey { class: Class::Parameter, database: Oid(0), oid: next.oid, sub: 0 };
+    let nothing = Grantable::Parameter.default_acl(well_known::SUPERUSER);
+    let kept = sorted(next.acl.clone()) != nothing;
+    if !kept && before.is_none() {
+        return Ok(());
+    }
+    let before = before.map(|before| Object::Parameter(Arc::clone(before)));
+    let object = kept.then(|| Object::Parameter(Arc::new(next)));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), object)
+}
+
 /// Locks the list of an object that has no place for one of its own: it is read behind the lock.
 fn lock_list(ddl: &mut Ddl<'_>, (oid, sub): (Oid, u32)) -> Result<()> {
     let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
@@ -749,7 +806,10 @@ impl Ddl<'_> {
             Grantable::Function => 'f',
             Grantable::Type => 'T',
             Grantable::Schema => 'n',
-            Grantable::Database | Grantable::Column | Grantable::Language => return Ok(None),
+            Grantable::Database
+            | Grantable::Column
+            | Grantable::Language
+            | Grantable::Parameter => return Ok(None),
         };
         let owner = self.user;
         let snapshot = self.snapshot();

@@ -317,6 +317,11 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
     let shared = snapshot.shared();
     let cluster = ddl.catalog.catalog().current();
     let mut lines = Vec::new();
+    for parameter in shared.parameters() {
+        if parameter.acl.iter().any(|item| item.grantee == role) {
+            lines.push(format!("privileges for parameter {}", parameter.name));
+        }
+    }
     for database in snapshot.shared().databases() {
         if database.owner == role {
             lines.push(format!("owner of database {}", database.name));

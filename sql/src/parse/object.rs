@@ -427,7 +427,7 @@ impl<'t> Parser<'t> {
                 self.expect(Keyword::Language)?;
                 ObjectKind::Language
             }
-            Keyword::Parameter => ObjectKind::Other("PARAMETER"),
+            Keyword::Parameter => ObjectKind::Parameter,
             Keyword::Trigger => ObjectKind::Other("TRIGGER"),
             Keyword::Rule => ObjectKind::Other("RULE"),
             Keyword::Policy => ObjectKind::Other("POLICY"),

@@ -33,7 +33,11 @@ impl Session {
             SettingChange::Reset(name) => Some(name),
             SettingChange::ResetAll => None,
         };
-        if !self.is_superuser() {
+        let may = match named {
+            Some(name) => self.may_alter_system(name),
+            None => self.is_superuser(),
+        };
+        if !may {
             let what = match named {
                 Some(name) => format!("set parameter \"{name}\""),
                 None => "perform ALTER SYSTEM RESET ALL".to_owned(),

@@ -1,5 +1,6 @@
 //! SET ROLE, SET SESSION AUTHORIZATION, and what runs as somebody else.
 
+use crate::catalog::acl::Privileges;
 use crate::catalog::queries::identity::Identity;
 use crate::error::Result;
 use crate::session::Session;
@@ -17,6 +18,13 @@ impl Session {
     pub(super) fn has_privileges_of(&mut self, role: Oid) -> bool {
         let user = self.identity.user;
         self.catalog.snapshot().shared().has_privileges_of(user, role)
+    }
+
+    /// Whether the current user may write a parameter to the server's file: it is a superuser, or has been granted that.
+    pub(super) fn may_alter_system(&mut self, parameter: &str) -> bool {
+        let user = self.identity.user;
+        let snapshot = self.catalog.snapshot();
+        snapshot.shared().may_on_parameter(user, parameter, Privileges::ALTER_SYSTEM)
     }
 
     /// Takes the identity anew from the settings.

@@ -5,6 +5,7 @@
 //! whenever a setting has changed; in a security-restricted operation, which has an identity of its own, they are not to be
 //! set. What a role may do is no part of the identity: that is asked of the role when it matters.
 
+use crate::catalog::acl::Privileges;
 use crate::catalog::snapshot::Shared;
 use crate::error::{Result, SqlError};
 use crate::settings::setter::NO_ROLE;
@@ -46,8 +47,8 @@ pub struct SettingUser<'a> {
 }
 
 impl Setter for SettingUser<'_> {
-    fn is_trusted_with(&self, _: &str) -> bool {
-        self.shared.is_superuser(self.identity.user)
+    fn is_trusted_with(&self, parameter: &str) -> bool {
+        self.shared.may_on_parameter(self.identity.user, parameter, Privileges::SET)
     }
 
     fn is_restricted(&self) -> bool {

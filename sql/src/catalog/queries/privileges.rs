@@ -82,6 +82,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     pub(super) fn has_privilege(&self, function: &str) -> Result<Datum<'a>> {
+        if function == "has_parameter_privilege"
+            && let Some(Datum::Text(text)) = self.arguments.last()
+        {
+            // As there, the role is looked for behind this.
+            self.wanted(text, Privileges::PARAMETER)?;
+        }
         let object_arguments = if function == "has_column_privilege" { 2 } else { 1 };
         let (user, rest) = if self.arguments.len() > object_arguments + 1 {
             (self.role_argument(self.arguments[0])?, &self.arguments[1..])
@@ -172,11 +178,19 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let plain = |one| snapshot.privileges(user, kind, owner, acl).contains(one);
                 Ok(self.any(user, &wanted, kind, owner, acl, &plain))
             }
+            "has_parameter_privilege" => {
+                let wanted = self.wanted(text, Privileges::PARAMETER)?;
+                let Datum::Text(name) = object else { return Ok(Datum::Null) };
+                let shared = snapshot.shared();
+                let plain = |one| shared.may_on_parameter(user, name, one);
+                let acl = shared.parameter(&name.to_ascii_lowercase()).map(|found| &found.acl);
+                let owner = well_known::SUPERUSER;
+                Ok(self.any(user, &wanted, Grantable::Parameter, owner, acl, &plain))
+            }
             _ => {
                 let superuser =
                     snapshot.shared().role_by_oid(user).is_some_and(|role| role.superuser);
                 let allowed = match function {
-                    "has_parameter_privilege" => Privileges::SET.union(Privileges::ALTER_SYSTEM),
                     "has_tablespace_privilege" => Privileges::CREATE,
                     _ => Privileges::USAGE,
                 };
@@ -394,10 +408,10 @@ fn default_items(letter: u8, owner: Oid) -> Result<Acl> {
         b'l' => Grantable::Language,
         b'n' => Grantable::Schema,
         b'T' => Grantable::Type,
-        b'L' | b'p' | b't' | b'F' | b'S' => {
+        b'p' => Grantable::Parameter,
+        b'L' | b't' | b'F' | b'S' => {
             let privileges = match letter {
                 b'L' => Privileges::SELECT.union(Privileges::UPDATE),
-                b'p' => Privileges::SET.union(Privileges::ALTER_SYSTEM),
                 b't' => Privileges::CREATE,
                 _ => Privileges::USAGE,
             };

@@ -101,6 +101,15 @@ pub(super) fn shared_descriptions(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()>
     Ok(())
 }
 
+pub(super) fn parameters(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for parameter in snapshot.shared().parameters() {
+        let acl = rows.acl(Some(&parameter.acl));
+        rows.row(&[Datum::Oid(parameter.oid.0), rows.text(&parameter.name), acl])?;
+    }
+    Ok(())
+}
+
 pub(super) fn default_acls(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let snapshot = rows.system.snapshot;
     for default in snapshot.default_acls() {

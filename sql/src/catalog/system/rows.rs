@@ -421,6 +421,7 @@ pub fn scan<'a>(
         "pg_auth_members" => definitions::memberships(&mut rows),
         "pg_db_role_setting" => definitions::kept_settings(&mut rows),
         "pg_shdescription" => definitions::shared_descriptions(&mut rows),
+        "pg_parameter_acl" => definitions::parameters(&mut rows),
         "pg_default_acl" => definitions::default_acls(&mut rows),
         "pg_settings" => session::settings(&mut rows),
         "pg_stat_activity" => session::activity(&mut rows),

@@ -645,6 +645,8 @@ pub enum ObjectKind {
     Tablespace,
     /// LANGUAGE.
     Language,
+    /// A parameter of the server, in GRANT and REVOKE.
+    Parameter,
     /// FOREIGN TABLE, TRIGGER, RULE, POLICY and whatever Atoll has none of.
     Other(&'static str),
 }
@@ -670,6 +672,7 @@ impl ObjectKind {
             ObjectKind::Extension => "EXTENSION",
             ObjectKind::Tablespace => "TABLESPACE",
             ObjectKind::Language => "LANGUAGE",
+            ObjectKind::Parameter => "PARAMETER",
             ObjectKind::Other(words) => words,
         }
     }
