@@ -533,6 +533,10 @@ impl Binder<'_> {
                     .iter()
                     .map(|definition| {
                         let type_at = self.position(definition.ty.name.at);
+                        let schema = definition.ty.name.schema();
+                        if let Some(found) = schema.and_then(|name| self.catalog.schema(name)) {
+                            self.require_also(Required::Schema(found.oid, type_at));
+                        }
                         let ty = resolve(self.catalog, self.path, &definition.ty)
                             .map_err(|error| error.at(type_at))?;
                         Ok((definition.name.clone(), ty))

@@ -564,7 +564,12 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             found => found?,
         };
         let other = match found {
-            None => refusal_to_drop(ddl, name)?,
+            None => match refusal_to_drop(ddl, name) {
+                Err(error) if drop.if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => {
+                    None
+                }
+                refusal => refusal?,
+            },
             Some(_) => None,
         };
         if let Some(other) = other {
@@ -575,7 +580,11 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             continue;
         }
         if found.is_none() && drop.if_exists {
-            let message = format!("type \"{name}\" does not exist, skipping");
+            let schema = name.schema().filter(|schema| ddl.snapshot().schema(schema).is_none());
+            let message = match schema {
+                Some(schema) => format!("schema \"{schema}\" does not exist, skipping"),
+                None => format!("type \"{name}\" does not exist, skipping"),
+            };
             ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
             continue;
         }

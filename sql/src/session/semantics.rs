@@ -390,6 +390,11 @@ fn works_alike(snapshot: &CatalogSnapshot, expr: &Expr) -> bool {
 impl Semantics for Meaning<'_> {
     fn type_of(&self, snapshot: &CatalogSnapshot, name: &ast::TypeName) -> Result<SqlType> {
         let at = self.text.of(name.name.at);
+        let schema = name.name.schema().and_then(|schema| snapshot.schema(schema));
+        // What the catalog keeps was asked of whoever wrote it.
+        if let Some(schema) = schema.filter(|_| self.identity.user != Oid(0)) {
+            snapshot.demand_usage(self.identity.user, schema).map_err(|error| error.at(at))?;
+        }
         bind::type_name::resolve(snapshot, &self.path, name).map_err(|error| error.at(at))
     }
 

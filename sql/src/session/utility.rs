@@ -315,6 +315,11 @@ impl Session {
             .types
             .iter()
             .map(|ty| {
+                let schema = ty.name.schema().and_then(|schema| snapshot.schema(schema));
+                if let Some(schema) = schema {
+                    let may = snapshot.demand_usage(self.identity.user, schema);
+                    may.map_err(|error| error.at(parsed.position(ty.name.at)))?;
+                }
                 let resolved = bind::type_name::resolve(&snapshot, &basis.path, ty);
                 Ok(resolved.map_err(|error| error.at(parsed.position(ty.name.at)))?.oid)
             })
