@@ -377,3 +377,50 @@ fn a_message_out_of_order_in_a_copy_ends_the_connection() {
     let mut client: Client = atoll.connect();
     assert_eq!(client.run("SELECT count(*) FROM t").value(), "0");
 }
+
+/// `count` times the same, or numbered (where the form has a `#`), separated by commas.
+fn list(count: usize, form: &str) -> String {
+    let one = |number: usize| form.replace('#', &number.to_string());
+    (0..count).map(one).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn limits_of_numbers_are_postgresqls() {
+    assert_same(&Atoll::start(&[]), |talk| {
+        talk.query(format!("CREATE TABLE w (a int, {})", list(40, "c# int")));
+        talk.query(format!("CREATE TABLE full_one ({})", list(1600, "c# int")));
+        talk.query("ALTER TABLE full_one ADD COLUMN x int");
+        talk.query(format!("CREATE TABLE too_wide ({})", list(1601, "c# int")));
+        talk.query(format!("CREATE TABLE too_wide AS SELECT {}", list(1601, "1 AS c#")));
+        talk.query(format!("CREATE VIEW too_wide AS SELECT {}", list(1601, "1 AS c#")));
+        talk.query(format!("CREATE TYPE too_wide AS ({})", list(1601, "c# int")));
+        for count in [1664, 1665] {
+            talk.query(format!("SELECT FROM (SELECT {}) AS q", list(count, "1")));
+            talk.query(format!("SELECT FROM (VALUES ({})) AS q", list(count, "1")));
+            talk.query(format!("SELECT row({}) IS NULL", list(count, "1")));
+            talk.query(format!("SELECT 1 FROM w GROUP BY {}", list(count, "a + #")));
+            talk.query(format!("SELECT a FROM w ORDER BY {}", list(count - 1, "a + #")));
+            talk.query(format!("SELECT DISTINCT ON (a) {} FROM w", list(count, "a")));
+            talk.query(format!(
+                "SELECT sum(a) OVER (PARTITION BY {}) FROM w",
+                list(count - 1, "a + #")
+            ));
+        }
+        talk.query(format!("INSERT INTO w (a) VALUES (1) RETURNING {}", list(1665, "1")));
+        talk.query(format!("SELECT * FROM {}", list(41, "w AS w#")));
+        for count in [32, 33] {
+            let columns = list(count, "c#");
+            talk.query(format!("CREATE INDEX ON w ({columns})"));
+            talk.query(format!("CREATE INDEX ON w (a) INCLUDE ({})", list(count - 1, "c#")));
+            talk.query(format!("ALTER TABLE w ADD CONSTRAINT u{count} UNIQUE ({columns})"));
+            let defined = list(count, "c# int");
+            talk.query(format!("CREATE TABLE k{count} ({defined}, PRIMARY KEY ({columns}))"));
+        }
+        let sets = format!("GROUPING SETS ({})", list(16, "c#"));
+        talk.query(format!("SELECT count(*) FROM w GROUP BY {sets}, {sets}, {sets}, {sets}"));
+        let cube = format!("CUBE ({})", list(12, "c#"));
+        talk.query(format!("SELECT count(*) FROM w GROUP BY GROUPING SETS ({cube}, {cube})"));
+        talk.query(format!("SELECT concat({})", list(101, "1")));
+        talk.query(format!("SELECT array_fill(1, ARRAY[{}])", list(7, "1")));
+    });
+}

@@ -5,7 +5,7 @@
 
 use crate::bind::clause;
 use crate::bind::expression::Place;
-use crate::bind::levels::parts;
+use crate::bind::levels::{columns_of_expr, parts};
 use crate::bind::scope::Scope;
 use crate::bind::through::Through;
 use crate::bind::typed::{Expr, conjuncts};
@@ -112,7 +112,16 @@ impl Binder<'_> {
         scope.items.push(item);
         let bind = |expr: &ast::Expr| {
             let binder = Binder::new(self.environment(), &self.positions, &[]);
-            binder.expression(expr, &Place::plain(&scope, None, "ON CONFLICT"))
+            let mut bound = binder.expression(expr, &Place::plain(&scope, None, "ON CONFLICT"))?;
+            // What the inference names is read. Of a view's columns those behind them are, by who owns it.
+            if view.is_none() {
+                columns_of_expr(&mut bound, 0, &mut |part, _| {
+                    if let Expr::Column { column, .. } = part {
+                        self.read_column(scope.items[0].columns[*column as usize].origin);
+                    }
+                });
+            }
+            Ok::<_, SqlError>(bound)
         };
         let named = view.map_or(relation, Through::view);
         let mut keys = Vec::new();

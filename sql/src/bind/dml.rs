@@ -6,6 +6,7 @@ use crate::bind::insert::target_of;
 use crate::bind::join::cross;
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, column_at};
+use crate::bind::target::TARGETS_MAX;
 use crate::bind::through::{Change, Through};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind, conjuncts};
@@ -221,6 +222,12 @@ impl Binder<'_> {
             return Ok(None);
         }
         let bound = self.targets(targets, &Place::plain(names, Some(ctes), "RETURNING"), true)?;
+        if bound.len() > TARGETS_MAX {
+            return Err(SqlError::new(
+                SqlState::TOO_MANY_COLUMNS,
+                format!("number of columns ({}) exceeds limit ({TARGETS_MAX})", bound.len()),
+            ));
+        }
         Ok(Some(bound.into_iter().map(|target| (target.expr.clone(), target.output())).collect()))
     }
 

@@ -7,6 +7,7 @@ use crate::bind::grouping::Collected;
 use crate::bind::operator::op;
 use crate::bind::scope::Scope;
 use crate::bind::set_calls;
+use crate::bind::target::TARGETS_MAX;
 use crate::bind::type_name::{oid, resolve};
 use crate::bind::typed::{CurrentValue, Expr, Literal};
 use crate::bind::with::CteScope;
@@ -209,6 +210,13 @@ impl Binder<'_> {
             ExprKind::Array(elements) => self.array(elements, None, place, at),
             ExprKind::Row { fields, .. } => {
                 let fields = self.row_fields(fields, place)?;
+                if fields.len() > TARGETS_MAX {
+                    return Err(SqlError::new(
+                        SqlState::TOO_MANY_COLUMNS,
+                        format!("ROW expressions can have at most {TARGETS_MAX} entries"),
+                    )
+                    .at(at));
+                }
                 // A literal waits for the type that the row is cast to.
                 let fields = fields
                     .into_iter()

@@ -11,7 +11,7 @@ use crate::bind::left_out::{is_constant, item_of};
 use crate::bind::levels::{children, columns_of_expr, raise, same};
 use crate::bind::operator::op;
 use crate::bind::scope::{Scope, column_at};
-use crate::bind::target::BoundTarget;
+use crate::bind::target::{BoundTarget, demand_room};
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::catalog::builtin::{self, PG_CATALOG, functions_named};
@@ -123,6 +123,20 @@ fn same_keys(a: &[SortKey], b: &[SortKey]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
 }
 
+/// The most grouping sets of a block.
+const SETS_MAX: usize = 4096;
+
+/// 54001 for more grouping sets than a block may have.
+fn demand_sets(sets: usize) -> Result<()> {
+    if sets <= SETS_MAX {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::STATEMENT_TOO_COMPLEX,
+        format!("too many grouping sets present (maximum {SETS_MAX})"),
+    ))
+}
+
 /// The grouping of a block: the keys its grouped row begins with.
 pub(super) struct Groups<'s> {
     pub keys: Vec<Expr>,
@@ -149,6 +163,7 @@ impl Binder<'_> {
         let mut one = |expr: &ast::Expr| -> Result<u32> {
             let key = self.group_key(expr, &targets[..visible], place)?;
             let known = keys.iter().position(|known| same(known, &key));
+            demand_room(keys.len())?;
             Ok(known.unwrap_or_else(|| {
                 if is_constant(&key) {
                     constants.push((keys.len(), item_of(expr, &key, targets)));
@@ -160,6 +175,7 @@ impl Binder<'_> {
         let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
         for item in &select.group_by {
             let here = self.grouping_sets(item, &mut one)?;
+            demand_sets(sets.len().saturating_mul(here.len()))?;
             sets = sets
                 .iter()
                 .flat_map(|set| {
@@ -224,6 +240,7 @@ impl Binder<'_> {
                 let mut all = Vec::new();
                 for item in items {
                     all.extend(self.grouping_sets(item, one)?);
+                    demand_sets(all.len())?;
                 }
                 Ok(all)
             }

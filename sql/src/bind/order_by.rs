@@ -9,7 +9,7 @@ use crate::bind::expression::Place;
 use crate::bind::levels::{columns_of_expr, is_volatile, same};
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;
-use crate::bind::target::{BoundTarget, name_of};
+use crate::bind::target::{BoundTarget, demand_room, name_of};
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::error::{Result, SqlError};
@@ -138,6 +138,7 @@ impl Binder<'_> {
             return Ok(found);
         }
         targets.push(BoundTarget { expr: bound, name: name_of(expr), origin: None, at });
+        demand_room(targets.len())?;
         Ok(targets.len() - 1)
     }
 

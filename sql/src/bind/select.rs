@@ -7,12 +7,12 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::grouping::{Collected, Groups, WindowCall};
-use crate::bind::levels::is_volatile;
+use crate::bind::levels::{is_volatile, same};
 use crate::bind::order_by::project_above_sort;
 use crate::bind::query::{Block, Outside};
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;
-use crate::bind::target::BoundTarget;
+use crate::bind::target::{BoundTarget, TARGETS_MAX, demand_room};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, conjuncts};
 use crate::bind::with::CteScope;
@@ -74,6 +74,22 @@ impl Binder<'_> {
 
         let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =
             collected.into_inner();
+        let mut more: Vec<&Expr> = keys.0.iter().collect();
+        for WindowCall { window, .. } in &windows {
+            more.extend(&window.partition_by);
+            more.extend(window.order_by.iter().map(|key| &key.expr));
+        }
+        let known = |expr: &Expr| targets.iter().any(|target| same(&target.expr, expr));
+        let mut unknown: Vec<&Expr> = Vec::new();
+        if targets.len() + more.len() > TARGETS_MAX {
+            for expr in more {
+                if !known(expr) && !unknown.iter().any(|other| same(other, expr)) {
+                    unknown.push(expr);
+                    demand_room(targets.len() + unknown.len())?;
+                }
+            }
+        }
+        demand_room(targets.len() + unknown.len())?;
         let grouping = groupings.iter().flatten().map(|(_, at)| *at);
         let first = if aggregates.is_empty() { None } else { asked.iter().copied().min() };
         self.demand_no_recursion(&select.from, ctes, first.or(grouping.min()))?;

@@ -29,7 +29,18 @@ impl BoundTarget {
 }
 
 /// The longest select list: what PostgreSQL can put into one tuple.
-const TARGETS_MAX: usize = 1664;
+pub(super) const TARGETS_MAX: usize = 1664;
+
+/// 54011 for a select list, with what it is grouped and sorted by and is in no item, that is longer than any may be.
+pub(super) fn demand_room(entries: usize) -> Result<()> {
+    if entries <= TARGETS_MAX {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::TOO_MANY_COLUMNS,
+        format!("target lists can have at most {TARGETS_MAX} entries"),
+    ))
+}
 
 impl Binder<'_> {
     /// A select list. Where `decide` says so, untyped literals become text.
@@ -76,12 +87,6 @@ impl Binder<'_> {
                     bound.push(BoundTarget { expr, name, origin, at });
                 }
             }
-        }
-        if bound.len() > TARGETS_MAX {
-            return Err(SqlError::new(
-                SqlState::TOO_MANY_COLUMNS,
-                format!("target lists can have at most {TARGETS_MAX} entries"),
-            ));
         }
         Ok(bound)
     }

@@ -3,6 +3,7 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::query::{Block, Outside};
+use crate::bind::target::demand_room;
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
@@ -36,6 +37,7 @@ impl Binder<'_> {
         for (number, row) in rows.iter().enumerate() {
             let values = self.values_of(row, &place)?;
             if number == 0 {
+                demand_room(values.len())?;
                 columns = values.iter().map(|_| Vec::with_capacity(rows.len())).collect();
             }
             self.check_width(row, values.len(), columns.len())?;

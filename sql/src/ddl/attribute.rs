@@ -167,6 +167,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 if place(name).is_some() {
                     return Err(exists(name, &found));
                 }
+                super::create_table::columns_max(attributes.len() + 1)?;
                 let dimensions = ty.dimensions;
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
                 column_type(name, ty)?;

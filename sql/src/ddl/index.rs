@@ -238,6 +238,7 @@ impl Ddl<'_> {
                 format!("multiple primary keys for table \"{}\" are not allowed", relation.name),
             ));
         }
+        demand_room(key.columns.len() + given.include.len())?;
         let mut columns: Vec<IndexColumn> = Vec::new();
         for name in &key.columns {
             let column = relation.column(name).ok_or_else(|| {

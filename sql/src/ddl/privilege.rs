@@ -30,7 +30,19 @@ use txn::{TableLock, WaitPolicy};
 /// # Errors
 /// 42P01, 42704, 42501, 0LP01, 2BP01; 0A000 for kinds of objects without lists here.
 pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
-    let grantees = grantees(ddl, grant)?;
+    let grantees = match grantees(ddl, grant) {
+        Ok(grantees) => grantees,
+        Err(error) => {
+            // That a table is not there is told first.
+            let tables = matches!(grant.kind, ObjectKind::Table | ObjectKind::Sequence);
+            for name in grant.names.iter().filter(|_| tables && !grant.in_schema) {
+                if ddl.lock_named(name, TableLock::AccessShare)?.is_none() {
+                    return Err(undefined_table(name));
+                }
+            }
+            return Err(error);
+        }
+    };
     for (at, name) in grant.names.iter().enumerate() {
         match grant.kind {
             ObjectKind::Table | ObjectKind::Sequence if grant.in_schema => {

@@ -70,6 +70,7 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
             UserTypeKind::Enum(made)
         }
         TypeDefinition::Composite(attributes) => {
+            super::create_table::columns_max(attributes.len())?;
             let mut made: Vec<Attribute> = Vec::with_capacity(attributes.len());
             for (name, ty) in attributes {
                 if made.iter().any(|known| known.name == *name) {
