@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use tests::atoll::Atoll;
+use tests::certificates::{authority, signed};
 use tests::oracle::Oracle;
 use tests::process::TemporaryDirectory;
 
@@ -20,24 +21,12 @@ const OWN: &str = "tokio-postgres";
 /// A certificate of 127.0.0.1 and the authority that signed it, and rules that want TLS and a password.
 struct Secrets(TemporaryDirectory);
 
-fn openssl(directory: &Path, arguments: &[&str]) {
-    let output = Command::new("openssl").args(arguments).current_dir(directory).output();
-    let output = output.expect("openssl is installed");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
 impl Secrets {
     fn make() -> Secrets {
         let secrets = Secrets(TemporaryDirectory::new("secrets"));
         let at = secrets.0.path();
-        let new = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30"];
-        let authority = ["-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.crt"];
-        openssl(at, &[&new[..], &authority].concat());
-        let signed = ["-CA", "ca.crt", "-CAkey", "ca.key", "-subj", "/CN=server"];
-        let leaf = ["-addext", "basicConstraints=critical,CA:FALSE"];
-        let name = ["-addext", "subjectAltName=IP:127.0.0.1"];
-        let files = ["-keyout", "server.key", "-out", "server.crt"];
-        openssl(at, &[&new[..], &signed, &leaf, &name, &files].concat());
+        authority(at, "ca");
+        signed(at, "ca", "server", "/CN=server");
         std::fs::write(
             at.join("hba.conf"),
             "hostssl all driver 127.0.0.1/32 scram-sha-256\n\

@@ -400,10 +400,10 @@ fn what_cannot_be_done_is_said_and_has_its_exit_status() {
         code == Some(1) && text.contains("invalid value for parameter \"port\": \"many\""),
         "{text}"
     );
-    std::fs::write(data.join("pg_hba.conf"), "local all all peer\n")
+    std::fs::write(data.join("pg_hba.conf"), "local all all ldap\n")
         .expect("the directory is ours");
     let (code, text) = said(serve(&data, free_port(), &[]));
-    assert!(code == Some(1) && text.contains("method \"peer\" is not supported"), "{text}");
+    assert!(code == Some(1) && text.contains("method \"ldap\": not supported"), "{text}");
     let mut nonsense = Command::new(program());
     nonsense.arg("--nonsense");
     assert_eq!(said(nonsense).0, Some(2));

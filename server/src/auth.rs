@@ -126,7 +126,7 @@ impl Claimant<'_> {
         )
     }
 
-    /// Authenticates the client by `method`. The caller has looked at [`Method::Trust`] and [`Method::Reject`].
+    /// Authenticates the client by `method`, as far as it is asked something.
     ///
     /// # Errors
     /// 28P01, 08P01; the client is gone.
@@ -136,10 +136,10 @@ impl Claimant<'_> {
         method: Method,
     ) -> Result<(), Refused> {
         match method {
-            Method::Trust => Ok(()),
-            Method::Reject => Err(self.failed().into()),
             Method::Password => self.clear_text(stream).await,
-            Method::Scram => self.scram(stream).await,
+            Method::Scram | Method::Md5 => self.scram(stream).await,
+            Method::Reject => Err(self.failed().into()),
+            Method::Trust | Method::Peer | Method::Ident | Method::Certificate => Ok(()),
         }
     }
 

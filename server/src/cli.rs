@@ -210,7 +210,14 @@ fn fill(
         format!("could not change permissions of \"{}\": {error}", data.display())
     })?;
     Engine::create(&environment, options, superuser, verifier)?;
-    for (name, text) in [("pg_hba.conf", hba::DEFAULT), (config::FILE, config::DEFAULT)] {
+    // Where PostgreSQL has its databases; tools look at when it was made. Here it stays empty.
+    std::fs::create_dir(data.join("base"))
+        .map_err(|error| format!("could not create directory \"base\": {error}"))?;
+    for (name, text) in [
+        (config::HBA_FILE, hba::DEFAULT),
+        (config::IDENT_FILE, hba::DEFAULT_MAPS),
+        (config::FILE, config::DEFAULT),
+    ] {
         let path = data.join(name);
         write_synced(&path, text)
             .map_err(|error| format!("could not write \"{}\": {error}", path.display()))?;

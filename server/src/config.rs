@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 pub const FILE: &str = "atoll.toml";
 /// Who may connect, and how.
 pub const HBA_FILE: &str = "pg_hba.conf";
-/// Where PostgreSQL looks for names of the system's users; Atoll has no way of signing in that asks for one.
-const IDENT_FILE: &str = "pg_ident.conf";
+/// Which roles the system's users may be.
+pub const IDENT_FILE: &str = "pg_ident.conf";
 /// What ALTER SYSTEM writes there.
 pub const AUTO_FILE: &str = "postgresql.auto.conf";
 /// What a new directory's file says.
@@ -84,10 +84,7 @@ impl Sources {
         };
         self.read_environment(&mut entries);
         note(&entries, Source::Environment);
-        let (path, required) = match &self.file {
-            Some(path) => (path.clone(), true),
-            None => (self.data.join(FILE), false),
-        };
+        let (path, required) = (self.main_file(), self.file.is_some());
         let main_file = path.clone();
         if let Some(text) = read(&path, required)? {
             let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
@@ -118,6 +115,12 @@ impl Sources {
         Ok(config)
     }
 
+    /// The file of settings.
+    #[must_use]
+    pub fn main_file(&self) -> PathBuf {
+        self.file.clone().unwrap_or_else(|| self.data.join(FILE))
+    }
+
     fn read_environment(&self, entries: &mut Vec<(String, String)>) {
         for (name, value) in &self.environment {
             let setting = match name.as_str() {
@@ -142,6 +145,47 @@ fn read(path: &Path, required: bool) -> Result<Option<String>, SqlError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => Ok(None),
         Err(error) => Err(invalid(format!("could not open file \"{}\": {error}", path.display()))),
     }
+}
+
+/// The settings of a file's text with their lines, from 1, in order.
+///
+/// # Errors
+/// The line that is wrong, and what is wrong with it.
+pub fn entries(text: &str) -> Result<Vec<(i32, String, String)>, (i32, String)> {
+    let line_of = |at: usize| {
+        let before = text.get(..at).unwrap_or(text);
+        i32::try_from(before.matches('\n').count()).unwrap_or(i32::MAX).saturating_add(1)
+    };
+    let wrong = |error: toml::de::Error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (line_of(at), error.message().to_owned())
+    };
+    let table: toml::Table = text.parse().map_err(wrong)?;
+    let places = toml::de::DeTable::parse(text).map_err(wrong)?;
+    let mut found = Vec::new();
+    flatten("", &table, &mut found).map_err(|error| (1, error))?;
+    let mut entries: Vec<(i32, String, String)> = found
+        .into_iter()
+        .map(|(name, value)| (line_of(place_of(places.get_ref(), &name)), name, value))
+        .collect();
+    entries.sort_by_key(|(line, ..)| *line);
+    Ok(entries)
+}
+
+/// Where the key of a setting stands.
+fn place_of(table: &toml::de::DeTable<'_>, name: &str) -> usize {
+    for (key, value) in table {
+        if key.get_ref().as_ref() == name {
+            return key.span().start;
+        }
+        if let toml::de::DeValue::Table(inner) = value.get_ref()
+            && let Some(rest) = name.strip_prefix(key.get_ref().as_ref())
+            && let Some(rest) = rest.strip_prefix('.')
+        {
+            return place_of(inner, rest);
+        }
+    }
+    0
 }
 
 fn flatten(

@@ -15,7 +15,8 @@ use crate::archive::ArchiveCommand;
 use crate::auto_file::SettingsFile;
 use crate::config::{Config, Sources};
 use crate::engine_metrics;
-use crate::hba::Rules;
+use crate::hba::{Rules, UserMaps};
+use crate::host::Process;
 use crate::listener::{self, Listeners};
 use crate::log;
 use crate::metrics::{self, Counters};
@@ -73,6 +74,7 @@ impl std::fmt::Debug for Server {
 struct Changeable {
     config: Arc<Config>,
     rules: Arc<Rules>,
+    maps: Arc<UserMaps>,
     tls: Option<Arc<Tls>>,
 }
 
@@ -139,10 +141,11 @@ impl Server {
         Arc::clone(&self.changeable().config)
     }
 
-    /// The rules as they are now.
+    /// Who may connect, and whom the system's users may be, as these are now.
     #[must_use]
-    pub fn rules(&self) -> Arc<Rules> {
-        Arc::clone(&self.changeable().rules)
+    pub fn rules(&self) -> (Arc<Rules>, Arc<UserMaps>) {
+        let now = self.changeable();
+        (Arc::clone(&now.rules), Arc::clone(&now.maps))
     }
 
     /// TLS, if it is on.
@@ -185,9 +188,19 @@ impl Server {
             }
         };
         let mut next = self.changeable().clone();
-        match Rules::read(&hba_path(&config, &self.sources.data)) {
+        match Rules::read(&hba_path(&config, &self.sources.data), config.is_on("ssl")) {
             Ok(rules) => next.rules = Arc::new(rules),
-            Err(error) => tracing::error!("pg_hba.conf was not reloaded: {error}"),
+            Err(errors) => {
+                errors.iter().for_each(|error| tracing::error!("{error}"));
+                tracing::error!("{} was not reloaded", crate::config::HBA_FILE);
+            }
+        }
+        match UserMaps::read(&ident_path(&config, &self.sources.data)) {
+            Ok(maps) => next.maps = Arc::new(maps),
+            Err(errors) => {
+                errors.iter().for_each(|error| tracing::error!("{error}"));
+                tracing::error!("{} was not reloaded", crate::config::IDENT_FILE);
+            }
         }
         match Tls::load(&config, &self.sources.data) {
             Ok(tls) => next.tls = tls.map(Arc::new),
@@ -249,11 +262,19 @@ pub fn check_directory(data: &Path) -> Result<(), StartError> {
     Ok(())
 }
 
-fn hba_path(config: &Config, data: &Path) -> PathBuf {
-    if config.is_set("hba_file") {
-        config.text("hba_file").into()
-    } else {
-        data.join(crate::config::HBA_FILE)
+/// Where the access rules are.
+pub(crate) fn hba_path(config: &Config, data: &Path) -> PathBuf {
+    match config.is_set("hba_file") {
+        true => config.text("hba_file").into(),
+        false => data.join(crate::config::HBA_FILE),
+    }
+}
+
+/// Where the maps of system users are.
+pub(crate) fn ident_path(config: &Config, data: &Path) -> PathBuf {
+    match config.is_set("ident_file") {
+        true => config.text("ident_file").into(),
+        false => data.join(crate::config::IDENT_FILE),
     }
 }
 
@@ -323,7 +344,15 @@ impl Started {
             };
             tracing::warn!("the server runs as root: {programs}; an own user would be safer");
         }
-        let rules = Arc::new(Rules::read(&hba_path(&config, &data))?);
+        let rules =
+            Rules::read(&hba_path(&config, &data), config.is_on("ssl")).map_err(|errors| {
+                format!("could not load {}: {}", crate::config::HBA_FILE, errors.join("; "))
+            })?;
+        // Without its maps it serves all the same: who needs one is not let in.
+        let maps = UserMaps::read(&ident_path(&config, &data)).unwrap_or_else(|errors| {
+            errors.iter().for_each(|error| tracing::error!("{error}"));
+            UserMaps::default()
+        });
         let tls = Tls::load(&config, &data)?.map(Arc::new);
         let workers = workers(&config);
         let connections = config.integer("max_connections").unsigned_abs() as usize;
@@ -341,6 +370,7 @@ impl Started {
         let archive = archive(&config, &data)?;
         options.files = Some(Arc::new(UserFiles::new(&data, runs_programs(&config))));
         options.auto_file = Some(Arc::new(SettingsFile::new(&data)));
+        options.host = Some(Arc::new(Process::new(&sources, &config.settings)));
         options.txn.storage.archive = archive.clone().map(|archive| archive as Arc<dyn Archive>);
         let engine = Engine::open(environment.clone(), options)?;
         let listeners = Listeners::open(&config, &data)?;
@@ -359,7 +389,12 @@ impl Started {
             environment,
             archive,
             sources,
-            changeable: RwLock::new(Changeable { config, rules, tls }),
+            changeable: RwLock::new(Changeable {
+                config,
+                rules: Arc::new(rules),
+                maps: Arc::new(maps),
+                tls,
+            }),
         });
         Ok(Started { server, listeners, desk, runtime })
     }

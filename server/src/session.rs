@@ -8,13 +8,14 @@ use crate::backend::Live;
 use crate::client_name;
 use crate::connection::{Connection, Ended};
 use crate::dialogue::{Dialogue, guarded};
-use crate::hba::{Method, Request};
+use crate::hba::{CertificateName, ClientCertificate, Method, Request, Rule, UserMaps};
 use crate::log;
 use crate::peer::{Admitted, SECRET_BYTES};
 use crate::respond;
 use crate::server::Server;
 use crate::startup::{self, First, Startup};
 use crate::stream::{Origin, Stream};
+use crate::system_user;
 use bytes::BytesMut;
 use pgwire::messages::Message;
 use pgwire::messages::startup::{Authentication, NegotiateProtocolVersion};
@@ -222,23 +223,24 @@ async fn authenticate(
         roles: &roles,
         client_name: None,
     };
-    let rules = server.rules();
+    let (rules, maps) = server.rules();
     let name = match origin.client_ip() {
         Some(address) if rules.asks_name(&request) => Some(client_name::look_up(address).await),
         _ => None,
     };
     request.client_name = name.as_ref().and_then(|name| name.as_deref().ok());
-    let method = match rules.method(&request) {
-        method @ (Some(Method::Reject) | None) => {
+    let rule = match rules.rule(&request) {
+        Some(rule) if rule.method != Method::Reject => rule,
+        rule => {
             if let Some(Err(unnamed)) = &name {
                 tracing::info!("{unnamed}");
             }
-            return Err(no_entry(method.is_some(), &request).into());
+            return Err(no_entry(rule.is_some(), &request).into());
         }
-        Some(method) => method,
     };
+    demand_certificate(server, client, rule)?;
     let login = server.engine.role(&startup.user);
-    if method != Method::Trust {
+    if matches!(rule.method, Method::Scram | Method::Md5 | Method::Password) {
         client.say(&[]).await?;
         let tls = server.tls().filter(|_| origin.tls);
         let claimant = Claimant {
@@ -248,8 +250,9 @@ async fn authenticate(
             certificate: tls.as_ref().map(|tls| &tls.certificate[..]),
             mock_key: &server.mock_key,
         };
-        claimant.authenticate(client.stream()?, method).await?;
+        claimant.authenticate(client.stream()?, rule.method).await?;
     }
+    identify(client, startup, rule, &maps).await?;
     if server.config().is_on("log_connections") {
         log_authorized(client, startup);
     }
@@ -270,6 +273,85 @@ async fn authenticate(
         return Err(fatal(SqlState::TOO_MANY_CONNECTIONS, message).into());
     }
     Ok(())
+}
+
+/// A line that wants a certificate is only for clients that have shown one (`ClientAuthentication`).
+fn demand_certificate(server: &Server, client: &Client, rule: &Rule) -> Result<(), Refused> {
+    if rule.certificate == ClientCertificate::Off {
+        return Ok(());
+    }
+    if !server.tls().is_some_and(|tls| tls.verifies) {
+        let message =
+            "client certificates can only be checked if a root certificate store is available";
+        return Err(fatal(SqlState::CONFIG_FILE_ERROR, message).into());
+    }
+    if client.stream.as_ref().and_then(Stream::certificate).is_none() {
+        let message = "connection requires a valid client certificate";
+        return Err(fatal(SqlState::INVALID_AUTHORIZATION_SPECIFICATION, message).into());
+    }
+    Ok(())
+}
+
+/// Whom the system, the client's machine or a certificate says the client is, as far as the line asks: it has to be the
+/// role, by the line's map or by name (`auth_peer`, `ident_inet`, `CheckCertAuth`).
+async fn identify(
+    client: &mut Client,
+    startup: &Startup,
+    rule: &Rule,
+    maps: &UserMaps,
+) -> Result<(), Refused> {
+    let role = &*startup.user;
+    let found = match rule.method {
+        Method::Peer => system_user::peer(client.stream()?.descriptor()),
+        Method::Ident => match (client.origin.local, client.origin.client) {
+            (Some(server), Some(client)) => system_user::ident(server, client).await,
+            _ => Err("an Ident server answers for TCP connections only".to_owned()),
+        },
+        _ if rule.certificate == ClientCertificate::Full => {
+            let certificate = client.stream()?.certificate();
+            let name = certificate.and_then(|found| match rule.certificate_name {
+                CertificateName::Common => found.common_name,
+                CertificateName::Distinguished => Some(found.distinguished_name),
+            });
+            name.filter(|name| !name.is_empty()).ok_or_else(|| {
+                format!(
+                    "certificate authentication failed for user \"{role}\": client certificate contains no user name"
+                )
+            })
+        }
+        _ => return Ok(()),
+    };
+    let Err(why) = found.and_then(|found| maps.allows(rule.map.as_deref(), role, &found)) else {
+        return Ok(());
+    };
+    let around =
+        log::Around { session: Some(&client.log), tag: "authentication", ..log::Around::default() };
+    log::write(&log::notice(Severity::Log, why), around);
+    if rule.certificate == ClientCertificate::Full && rule.method != Method::Certificate {
+        let what = match rule.certificate_name {
+            CertificateName::Common => "CN",
+            CertificateName::Distinguished => "DN",
+        };
+        let message = format!(
+            "certificate validation (clientcert=verify-full) failed for user \"{role}\": {what} mismatch"
+        );
+        log::write(&log::notice(Severity::Log, message), around);
+    }
+    Err(failed(rule, role).into())
+}
+
+/// What a client is told that is not who it says it is (`auth_failed`); the log also says by which line.
+fn failed(rule: &Rule, user: &str) -> SqlError {
+    let (state, what) = match rule.method {
+        Method::Scram | Method::Md5 | Method::Password => (SqlState::INVALID_PASSWORD, "password"),
+        Method::Trust => (SqlState::INVALID_AUTHORIZATION_SPECIFICATION, "\"trust\""),
+        Method::Peer => (SqlState::INVALID_AUTHORIZATION_SPECIFICATION, "Peer"),
+        Method::Ident => (SqlState::INVALID_AUTHORIZATION_SPECIFICATION, "Ident"),
+        Method::Certificate => (SqlState::INVALID_AUTHORIZATION_SPECIFICATION, "certificate"),
+        Method::Reject => (SqlState::INVALID_AUTHORIZATION_SPECIFICATION, "rejected"),
+    };
+    tracing::info!("Connection matched pg_hba.conf line {}: \"{}\"", rule.line, rule.raw);
+    fatal(state, format!("{what} authentication failed for user \"{user}\""))
 }
 
 /// `log_connections`: a client has said who it is, and has been believed.

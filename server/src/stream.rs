@@ -1,6 +1,8 @@
 //! A client's socket, plain or under TLS.
 
+use crate::certificate::{self, Certificate};
 use crate::runtime::Socket;
+use rustix::fd::{AsFd, BorrowedFd};
 use rustls::{CipherSuite, ProtocolVersion};
 use socket2::SockRef;
 use sql::{Encryption, SocketTimes};
@@ -70,7 +72,25 @@ impl Stream {
         let suite = connection.negotiated_cipher_suite()?.suite();
         let known = SUITES.iter().find(|known| known.0 == suite);
         let (cipher, bits) = known.map_or(("unknown", 0), |known| (known.1, known.2));
-        Some(Encryption { version, cipher, bits })
+        let certificate = self.certificate().map(|certificate| certificate.shown);
+        Some(Encryption { version, cipher, bits, certificate })
+    }
+
+    /// The certificate that the client has shown; a known authority has signed it.
+    #[must_use]
+    pub fn certificate(&self) -> Option<Certificate> {
+        let Stream::Tls(stream) = self else { return None };
+        let chain = stream.get_ref().1.peer_certificates()?;
+        certificate::read(chain.first()?)
+    }
+
+    /// The socket itself.
+    #[must_use]
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Plain(socket) => socket.as_fd(),
+            Stream::Tls(stream) => stream.get_ref().0.as_fd(),
+        }
     }
 }
 

@@ -1,12 +1,17 @@
-//! TLS: rustls with the certificate and key that `ssl_cert_file` and `ssl_key_file` name, in PEM.
+//! TLS: rustls with the certificate and key that `ssl_cert_file` and `ssl_key_file` name, in PEM. A client may show a
+//! certificate too, if `ssl_ca_file` names authorities; one that none of them has signed, or that `ssl_crl_file` revokes,
+//! ends the handshake.
 //!
 //! A client asks for it with SSLRequest; that request is read to its last byte and no further, so nothing that was sent
 //! in clear text can be taken for part of the protected connection.
 
 use crate::config::Config;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, SupportedProtocolVersion};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +23,8 @@ pub struct Tls {
     pub acceptor: TlsAcceptor,
     /// The certificate in PEM, to which SCRAM binds.
     pub certificate: Vec<u8>,
+    /// Whether clients' certificates can be verified: `ssl_ca_file` names authorities.
+    pub verifies: bool,
 }
 
 impl std::fmt::Debug for Tls {
@@ -51,15 +58,60 @@ impl Tls {
             format!("could not load private key file \"{}\": {error}", key_path.display())
         })?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut server = ServerConfig::builder_with_provider(provider)
+        let verifier = verifier(config, data, &provider)?;
+        let verifies = verifier.is_some();
+        let server = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(versions(config.text("ssl_min_protocol_version")))
-            .map_err(|error| error.to_string())?
-            .with_no_client_auth()
-            .with_single_cert(chain, key)
             .map_err(|error| error.to_string())?;
+        let server = match verifier {
+            Some(verifier) => server.with_client_cert_verifier(verifier),
+            None => server.with_no_client_auth(),
+        };
+        let mut server = server.with_single_cert(chain, key).map_err(|error| error.to_string())?;
         server.alpn_protocols = vec![b"postgresql".to_vec()];
-        Ok(Some(Tls { acceptor: TlsAcceptor::from(Arc::new(server)), certificate }))
+        let acceptor = TlsAcceptor::from(Arc::new(server));
+        Ok(Some(Tls { acceptor, certificate, verifies }))
     }
+}
+
+/// What verifies certificates of clients that show one, by the authorities of `ssl_ca_file` and what these have revoked;
+/// none without such a file.
+fn verifier(
+    config: &Config,
+    data: &Path,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Option<Arc<dyn ClientCertVerifier>>, String> {
+    let named = |setting: &str| Some(config.text(setting)).filter(|name| !name.is_empty());
+    let Some(file) = named("ssl_ca_file") else { return Ok(None) };
+    let path = data.join(file);
+    let failed = |what: &str, path: &Path, error: &dyn std::fmt::Display| {
+        format!("could not load {what} file \"{}\": {error}", path.display())
+    };
+    let mut authorities = RootCertStore::empty();
+    let found = CertificateDer::pem_file_iter(&path)
+        .map_err(|error| failed("root certificate", &path, &error))?;
+    for one in found {
+        let one = one.map_err(|error| failed("root certificate", &path, &error))?;
+        authorities.add(one).map_err(|error| failed("root certificate", &path, &error))?;
+    }
+    let mut revoked = Vec::new();
+    if let Some(file) = named("ssl_crl_file") {
+        let path = data.join(file);
+        let what = "SSL certificate revocation list";
+        let lists = CertificateRevocationListDer::pem_file_iter(&path)
+            .map_err(|error| failed(what, &path, &error))?;
+        for list in lists {
+            revoked.push(list.map_err(|error| failed(what, &path, &error))?);
+        }
+    }
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::new(authorities), Arc::clone(provider))
+            .with_crls(revoked)
+            .allow_unknown_revocation_status()
+            .allow_unauthenticated()
+            .build()
+            .map_err(|error| failed("root certificate", &path, &error))?;
+    Ok(Some(verifier))
 }
 
 /// The versions from the least one on. What is older than 1.2 is not spoken at all.

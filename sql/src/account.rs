@@ -47,6 +47,12 @@ pub fn gave(bytes: usize) {
     HELD.set(HELD.get().wrapping_sub(bytes as i64));
 }
 
+/// What the thread holds, in bytes.
+#[must_use]
+pub(crate) fn held() -> u64 {
+    u64::try_from(HELD.get()).unwrap_or(0)
+}
+
 /// A session runs on a thread, and its statement has the thread's account.
 #[derive(Debug)]
 pub(crate) struct Running {

@@ -11,6 +11,7 @@ use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, seque
 use crate::check;
 use crate::copy::server_files::ServerFiles;
 use crate::error::{Result, Severity, SqlError};
+use crate::host::ServerHost;
 use crate::session::activity::SessionActivity;
 use crate::session::notify::Channels;
 use crate::session::semantics::with_semantics;
@@ -47,6 +48,8 @@ pub struct EngineOptions {
     pub files: Option<Arc<dyn ServerFiles>>,
     /// What ALTER SYSTEM changes; none where there is no server.
     pub auto_file: Option<Arc<dyn AutoFile>>,
+    /// The process around the engine; none where there is no server.
+    pub host: Option<Arc<dyn ServerHost>>,
 }
 
 /// What a start-up packet asks for, after authentication.
@@ -104,6 +107,7 @@ pub struct Engine {
     channels: Channels,
     files: Option<Arc<dyn ServerFiles>>,
     auto_file: Option<Arc<dyn AutoFile>>,
+    host: Option<Arc<dyn ServerHost>>,
     started: i64,
     /// When the server's settings were read last.
     configured: AtomicI64,
@@ -211,6 +215,7 @@ impl Engine {
             peers: Mutex::default(),
             files: options.files,
             auto_file: options.auto_file,
+            host: options.host,
             started,
             configured: AtomicI64::new(started),
             counters_base: Mutex::new(Counters { since: started, ..Counters::default() }),
@@ -220,6 +225,11 @@ impl Engine {
     /// What COPY opens files by.
     pub(crate) fn server_files(&self) -> Option<Arc<dyn ServerFiles>> {
         self.files.clone()
+    }
+
+    /// The process around it.
+    pub(crate) fn host(&self) -> Option<Arc<dyn ServerHost>> {
+        self.host.clone()
     }
 
     /// What authentication needs to know of a role; none if there is no such role.
@@ -465,6 +475,7 @@ impl Engine {
             log_writes: log.writes,
             log_syncs: log.syncs,
             log_sync_us: log.sync_us,
+            log_full_waits: log.room_waits,
             since: 0,
         }
     }

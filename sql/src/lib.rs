@@ -19,6 +19,7 @@ pub mod engine;
 pub mod error;
 pub mod exec;
 pub mod explain;
+pub mod host;
 pub mod parse;
 pub mod plan;
 pub mod session;
@@ -27,12 +28,13 @@ pub mod sqlstate;
 pub mod tuple;
 pub mod types;
 
-pub use catalog::system::Encryption;
+pub use catalog::system::{Encryption, PeerCertificate};
 pub use ddl::role::check_name as check_role_name;
 pub use engine::{Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
 pub use error::{Notice, Severity, SqlError};
 pub use exec::sink::{ColumnDescription, CopyFormat, Flow, Format, RowSink};
 pub use session::{Bind, Progress, Session, StatementDescription, TransactionStatus};
+pub use settings::ServerSettings;
 pub use settings::socket::SocketTimes;
 pub use txn::{Environment, LockWait, Lsn, SessionWait};
 

@@ -4,6 +4,7 @@
 //! and each run asks a real PostgreSQL again whether they still hold.
 
 pub mod atoll;
+pub mod certificates;
 pub mod client;
 pub mod dialogue;
 pub mod golden;

@@ -112,6 +112,12 @@ impl XactIds {
         number
     }
 
+    /// The first of this run of the instance.
+    #[must_use]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
     /// The number that will be given next.
     #[must_use]
     pub fn next(&self) -> u64 {

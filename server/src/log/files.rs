@@ -157,6 +157,23 @@ impl Files {
     /// # Errors
     /// The system's.
     pub fn write(&mut self, kind: Kind, text: &str, now: &Zoned) -> io::Result<()> {
+        self.rotate_if_due(now)?;
+        let file = self.file(kind, now)?;
+        file.bytes += text.len() as u64;
+        file.file.write_all(text.as_bytes())
+    }
+
+    /// Where an open file is, as `log_directory` says it: of a format, or the first.
+    pub fn current(&self, format: Option<&str>) -> Option<String> {
+        let found = self.open.iter().find(|open| format.is_none_or(|it| it == open.kind.word()))?;
+        Some(format!("{}/{}", self.place.shown, found.name))
+    }
+
+    /// Begins new files where the time has come, somebody has asked, or they have become too long.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn rotate_if_due(&mut self, now: &Zoned) -> io::Result<()> {
         let by_time = self.next.is_some_and(|next| now.timestamp().as_second() >= next);
         if by_time || self.asked {
             self.rotate(|_| true, by_time, now)?;
@@ -167,9 +184,7 @@ impl Files {
         if size > 0 && self.open.iter().any(|open| open.bytes >= size) {
             self.rotate(|open| open.bytes >= size, false, now)?;
         }
-        let file = self.file(kind, now)?;
-        file.bytes += text.len() as u64;
-        file.file.write_all(text.as_bytes())
+        Ok(())
     }
 
     fn file(&mut self, kind: Kind, now: &Zoned) -> io::Result<&mut Open> {

@@ -235,11 +235,23 @@ pub fn reload(config: &Config, data: &Path) {
     }
 }
 
-/// Begins new files; whether there are any.
+/// Begins new files, now; whether there are any.
 pub fn rotate() -> bool {
     let Some(log) = LOG.get() else { return false };
+    let zone = log.form.read().unwrap_or_else(PoisonError::into_inner).zone.clone();
     let mut files = log.files.lock().unwrap_or_else(PoisonError::into_inner);
-    files.as_mut().map(Files::ask_rotation).is_some()
+    let Some(files) = &mut *files else { return false };
+    files.ask_rotation();
+    // A file that cannot be made is tried again with the next event.
+    let _ = files.rotate_if_due(&Timestamp::now().to_zoned(zone));
+    true
+}
+
+/// The file that the log goes to in a format, or in the first that it has (`current_logfiles`).
+pub fn file(format: Option<&str>) -> Option<String> {
+    let log = LOG.get()?;
+    let files = log.files.lock().unwrap_or_else(PoisonError::into_inner);
+    files.as_ref()?.current(format)
 }
 
 /// An event without more to it than a message.

@@ -271,6 +271,12 @@ impl Catalog {
         }
     }
 
+    /// The OID that will be given next, as far as it has been set aside.
+    #[must_use]
+    pub fn coming_oid(&self) -> Option<Oid> {
+        held(&self.oids).front().map(|range| Oid(range.start))
+    }
+
     /// How far a state of a sequence has come.
     pub(super) fn sequence_values(&self, state: Oid) -> Arc<Values> {
         Arc::clone(held(&self.sequences).entry(state).or_default())

@@ -10,6 +10,33 @@ use crate::types::Oid;
 const PLPGSQL: (&str, Oid) = ("plpgsql", Oid(13559));
 /// Where PostgreSQL looks for extensions, as clients are told of those that are not there.
 const DIRECTORY: &str = "/usr/share/postgresql/15/extension";
+/// An extension that can be had: a row of `pg_available_extension_versions`, and the only version that there is.
+#[derive(Debug)]
+pub struct Available {
+    /// `name`.
+    pub name: &'static str,
+    /// `version`.
+    pub version: &'static str,
+    /// `comment`.
+    pub comment: &'static str,
+    /// `trusted`: not for superusers only.
+    pub trusted: bool,
+    /// `relocatable`.
+    pub relocatable: bool,
+    /// `schema`, where its objects have to be in that.
+    pub schema: Option<&'static str>,
+}
+
+/// All of them.
+pub const AVAILABLE: &[Available] = &[Available {
+    name: PLPGSQL.0,
+    version: "1.0",
+    comment: "PL/pgSQL procedural language",
+    trusted: true,
+    relocatable: false,
+    schema: Some("pg_catalog"),
+}];
+
 /// `pg_extension`.
 pub const PG_EXTENSION: Oid = Oid(3079);
 
@@ -21,14 +48,7 @@ pub fn create_extension(ddl: &mut Ddl<'_>, create: &CreateExtension) -> Result<&
     let name = &create.name;
     check_name(name)?;
     if **name != *PLPGSQL.0 {
-        let message = format!("extension \"{name}\" is not available");
-        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
-            .detail(format!(
-                "Could not open extension control file \"{DIRECTORY}/{name}.control\": No such file or directory."
-            ))
-            .hint(
-                "The extension must first be installed on the system where PostgreSQL is running.",
-            ));
+        return Err(unavailable(name));
     }
     let message = format!("extension \"{name}\" already exists");
     if !create.if_not_exists {
@@ -36,6 +56,16 @@ pub fn create_extension(ddl: &mut Ddl<'_>, create: &CreateExtension) -> Result<&
     }
     ddl.notice(SqlState::DUPLICATE_OBJECT, format!("{message}, skipping"));
     Ok("CREATE EXTENSION")
+}
+
+/// What is said of an extension that is not there.
+pub fn unavailable(name: &str) -> SqlError {
+    let message = format!("extension \"{name}\" is not available");
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+        .detail(format!(
+            "Could not open extension control file \"{DIRECTORY}/{name}.control\": No such file or directory."
+        ))
+        .hint("The extension must first be installed on the system where PostgreSQL is running.")
 }
 
 /// What names of extensions may not have (`check_valid_extension_name`): they are parts of file names.

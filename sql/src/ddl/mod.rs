@@ -27,7 +27,7 @@ pub mod dependency;
 pub mod domain;
 pub mod drop;
 mod drop_routine;
-mod extension;
+pub mod extension;
 mod field_names;
 pub mod foreign_key;
 mod hold;

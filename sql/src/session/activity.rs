@@ -7,11 +7,12 @@
 //!
 //! A reader may see a statement's text beside the state of the one before it, for as long as it takes to write both.
 
-use crate::catalog::system::{Activity, Encryption};
+use super::progress::ProgressCells;
+use crate::catalog::system::{Activity, CLIENT, Encryption};
 use crate::session::message::TransactionStatus;
 use crate::types::Oid;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicI64, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use txn::{SessionWait, WaitEvent};
 
@@ -53,6 +54,10 @@ pub(crate) struct SessionActivity {
     transaction_start: AtomicI64,
     query_start: AtomicI64,
     state_change: AtomicI64,
+    /// The number of its transaction; 0 for none.
+    xact_id: AtomicU64,
+    /// How far it has come with a command that tells.
+    pub progress: ProgressCells,
     texts: Mutex<Texts>,
 }
 
@@ -85,6 +90,8 @@ impl SessionActivity {
             transaction_start: AtomicI64::new(NEVER),
             query_start: AtomicI64::new(NEVER),
             state_change: AtomicI64::new(backend_start),
+            xact_id: AtomicU64::new(0),
+            progress: ProgressCells::default(),
             texts: Mutex::default(),
         }
     }
@@ -143,6 +150,12 @@ impl SessionActivity {
     /// The transaction has ended.
     pub fn transaction_ends(&self) {
         self.transaction_start.store(NEVER, Relaxed);
+        self.xact_id.store(0, Relaxed);
+    }
+
+    /// The transaction has got a number.
+    pub fn is_numbered(&self, number: u64) {
+        self.xact_id.store(number, Relaxed);
     }
 
     /// The name that the client gives itself.
@@ -171,14 +184,17 @@ impl SessionActivity {
             client_address: self.client.map(|client| client.ip()),
             client_port: self.client.map_or(-1, |client| i32::from(client.port())),
             server: self.server,
-            encryption: self.encryption,
+            encryption: self.encryption.clone(),
             backend_start: self.backend_start,
             transaction_start: time(&self.transaction_start).filter(|_| !hidden),
             query_start: time(&self.query_start),
             state_change: time(&self.state_change),
             wait: waits,
+            kind: CLIENT,
             state: STATES[usize::from(state)],
             query: texts.query.clone(),
+            xact_id: Some(self.xact_id.load(Relaxed)).filter(|number| *number != 0),
+            progress: self.progress.read(),
         }
     }
 }

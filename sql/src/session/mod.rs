@@ -31,6 +31,7 @@ pub mod notify;
 #[cfg(test)]
 mod panic_tests;
 mod portal;
+pub mod progress;
 mod role;
 mod run;
 mod schema_elements;

@@ -15,6 +15,7 @@ use crate::error::{Result, SqlError, cancel};
 use crate::exec::machine::{Run, Stop};
 use crate::exec::sink::{Flow, RowSink};
 use crate::exec::{Host, Machine};
+use crate::host::ServerHost;
 use crate::parse::Statement;
 use crate::parse::depth::{LOW, on_full_stack};
 use crate::session::Session;
@@ -129,7 +130,9 @@ impl EngineFacts for Asked<'_> {
     fn xact_id(&self, gives: bool) -> Option<u64> {
         let own = self.own.as_ref()?;
         if own.xact_id.get().is_none() && (gives || own.has_acted) {
-            own.xact_id.set(Some(self.engine.manager().xact_ids().give()));
+            let number = self.engine.manager().xact_ids().give();
+            own.activity.is_numbered(number);
+            own.xact_id.set(Some(number));
         }
         own.xact_id.get()
     }
@@ -149,6 +152,10 @@ impl EngineFacts for Asked<'_> {
 
     fn files(&self) -> Option<Arc<dyn ServerFiles>> {
         self.engine.server_files()
+    }
+
+    fn host(&self) -> Option<Arc<dyn ServerHost>> {
+        self.engine.host()
     }
 
     fn notification_usage(&self) -> f64 {

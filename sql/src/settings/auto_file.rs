@@ -25,20 +25,29 @@ pub trait AutoFile: Debug + Send + Sync {
 /// # Errors
 /// Which line is none.
 pub fn read(text: &str) -> std::result::Result<Vec<(String, String)>, String> {
+    let entries = read_lines(text).map_err(|line| format!("syntax error in line {line}"))?;
+    Ok(entries.into_iter().map(|(_, name, value)| (name, value)).collect())
+}
+
+/// The same with the number of each line, from 1.
+///
+/// # Errors
+/// The number of the line that is none.
+pub fn read_lines(text: &str) -> std::result::Result<Vec<(i32, String, String)>, i32> {
     let mut entries = Vec::new();
-    for (number, line) in text.lines().enumerate() {
+    for (line, number) in text.lines().zip(1..) {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let wrong = || format!("syntax error in line {}", number + 1);
+        let wrong = || number;
         let (name, value) = line.split_once('=').ok_or_else(wrong)?;
         let value = value.trim();
         let value = match value.strip_prefix('\'') {
             Some(quoted) => unquoted(quoted).ok_or_else(wrong)?,
             None => value.to_owned(),
         };
-        entries.push((name.trim().to_owned(), value));
+        entries.push((number, name.trim().to_owned(), value));
     }
     Ok(entries)
 }

@@ -33,6 +33,8 @@ pub struct Definition {
     pub hidden: bool,
     /// RESET ALL leaves it alone.
     pub no_reset_all: bool,
+    /// PostgreSQL's flags (`pg_settings_get_flags`), between commas.
+    pub flags: &'static str,
     /// A list: SET takes several values.
     pub list: Option<ListQuoting>,
     /// Only superusers and members of `pg_read_all_settings` may read it (`GUC_SUPERUSER_ONLY`).
@@ -347,9 +349,16 @@ fn parse_line(line: &'static str) -> Definition {
         followed: FOLLOWED.binary_search(&name).is_ok() || context == Context::Internal,
         hidden: false,
         no_reset_all: text(11).contains("NO_RESET_ALL"),
+        flags: text(11),
         list: list_quoting(name),
         guarded: GUARDED.binary_search(&name).is_ok(),
     }
+}
+
+/// The flags of a setting, between commas; none without such a setting.
+#[must_use]
+pub fn flags(name: &str) -> Option<&'static str> {
+    number(name).map(|number| definitions()[number].flags)
 }
 
 fn hidden(name: &'static str, context: Context, kind: Kind, boot: &'static str) -> Definition {
@@ -365,6 +374,7 @@ fn hidden(name: &'static str, context: Context, kind: Kind, boot: &'static str) 
         followed: true,
         hidden: true,
         no_reset_all: true,
+        flags: "NO_SHOW_ALL,NO_RESET_ALL,NOT_IN_SAMPLE",
         list: None,
         guarded: false,
     }

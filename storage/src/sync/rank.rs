@@ -57,7 +57,7 @@ pub const WAITERS: u16 = 150;
 pub const REASON: u16 = 155;
 /// The map of segments.
 pub const SEGMENTS: u16 = 160;
-/// What has been done to checkpoint.
+/// What has been done to checkpoint, and to archive.
 pub const CHECKPOINTS: u16 = 165;
 /// Background threads that will be joined.
 pub const THREADS: u16 = 170;

@@ -15,8 +15,8 @@ use super::segment;
 use crate::device::{Device, SECTOR_BYTES};
 use crate::environment::{Environment, WaitCell, WaitEvent};
 use crate::id::Micros;
-use crate::sync::Arc;
 use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Lsn, Result};
 
 /// The file of the number.
@@ -49,7 +49,7 @@ pub enum Archived {
 }
 
 /// What the archiver has done since the log was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArchiveCounters {
     /// Segments archived.
     pub archived: u64,
@@ -57,6 +57,10 @@ pub struct ArchiveCounters {
     pub failed: u64,
     /// Full segments that are not in the archive yet.
     pub waiting: u64,
+    /// The segment that was archived last, and when, by the wall clock.
+    pub last_archived: Option<(String, i64)>,
+    /// The segment whose archiving failed last, and when.
+    pub last_failed: Option<(String, i64)>,
 }
 
 /// The log's side of it.
@@ -66,8 +70,16 @@ pub(super) struct Archiving {
     /// Segments before this number are in the archive.
     next: AtomicU64,
     cell: Arc<WaitCell>,
-    archived: AtomicU64,
-    failed: AtomicU64,
+    done: Mutex<Done, { rank::CHECKPOINTS }>,
+}
+
+/// What has been done since the log was opened.
+#[derive(Debug, Default)]
+struct Done {
+    archived: u64,
+    failed: u64,
+    last_archived: Option<(u64, i64)>,
+    last_failed: Option<(u64, i64)>,
 }
 
 impl std::fmt::Debug for Archiving {
@@ -85,8 +97,7 @@ impl Archiving {
             device: Arc::clone(device),
             next,
             cell: Arc::default(),
-            archived: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
+            done: Mutex::default(),
         })
     }
 
@@ -109,10 +120,14 @@ impl Archiving {
     pub(super) fn counters(&self, log: &Shared) -> ArchiveCounters {
         let full = log.flush.durable() / log.segments.bytes();
         let first = self.next().max(log.segments.range().0);
+        let done = lock(&self.done);
+        let named = |(number, at): (u64, i64)| (segment::file_name(number), at);
         ArchiveCounters {
-            archived: self.archived.load(Ordering::Relaxed),
-            failed: self.failed.load(Ordering::Relaxed),
+            archived: done.archived,
+            failed: done.failed,
             waiting: full.saturating_sub(first),
+            last_archived: done.last_archived.map(named),
+            last_failed: done.last_failed.map(named),
         }
     }
 
@@ -123,7 +138,7 @@ impl Archiving {
     }
 
     /// Writes down that everything up to `number` is in the archive.
-    fn note(&self, number: u64) -> Result<()> {
+    fn note(&self, number: u64, now: i64) -> Result<()> {
         let mut sector = [0; SECTOR_BYTES];
         sector[..8].copy_from_slice(MAGIC);
         sector[8..CHECKED_BYTES].copy_from_slice(&(number + 1).to_le_bytes());
@@ -136,7 +151,10 @@ impl Archiving {
         file.write_at(0, &sector)?;
         file.sync()?;
         self.device.sync_names()?;
-        self.archived.fetch_add(1, Ordering::Relaxed);
+        let mut done = lock(&self.done);
+        done.archived += 1;
+        done.last_archived = Some((number, now));
+        drop(done);
         self.next.store(number + 1, Ordering::Release);
         Ok(())
     }
@@ -170,17 +188,22 @@ pub(super) fn run(log: &Shared) {
                 let path = segment::name(number);
                 let name = path.rsplit('/').next().unwrap_or_default();
                 match archiving.to.archive(&path, name) {
-                    Archived::Done => match log.halt_if_unsynced(archiving.note(number)) {
-                        Ok(()) => {
-                            failures = 0;
-                            // Errors are those of a full disk: the next checkpoint tries again.
-                            let _ = log.let_go(Lsn(log.redo()));
-                            continue;
+                    Archived::Done => {
+                        match log.halt_if_unsynced(archiving.note(number, log.env.clock.wall())) {
+                            Ok(()) => {
+                                failures = 0;
+                                // Errors are those of a full disk: the next checkpoint tries again.
+                                let _ = log.let_go(Lsn(log.redo()));
+                                continue;
+                            }
+                            Err(_) => Some(RETRY),
                         }
-                        Err(_) => Some(RETRY),
-                    },
+                    }
                     Archived::Failed => {
-                        archiving.failed.fetch_add(1, Ordering::Relaxed);
+                        let mut done = lock(&archiving.done);
+                        done.failed += 1;
+                        done.last_failed = Some((number, log.env.clock.wall()));
+                        drop(done);
                         failures += 1;
                         Some(if failures % RETRIES == 0 { LATER } else { RETRY })
                     }

@@ -72,6 +72,7 @@ pub(super) struct Flush {
     syncs: AtomicU64,
     sync_us: AtomicU64,
     hole_waits: AtomicU64,
+    room_waits: AtomicU64,
 }
 
 /// What the flusher has done since the log was opened.
@@ -87,6 +88,8 @@ pub struct FlushCounters {
     pub sync_us: u64,
     /// Waits for a record that was claimed and not yet published.
     pub hole_waits: u64,
+    /// Claims that had to wait for room in the ring.
+    pub room_waits: u64,
     /// Syncs by a thread that waited for one ([`super::Log::help`]).
     pub helped: u64,
 }
@@ -114,6 +117,7 @@ impl Flush {
             syncs: AtomicU64::new(0),
             sync_us: AtomicU64::new(0),
             hole_waits: AtomicU64::new(0),
+            room_waits: AtomicU64::new(0),
         }
     }
 
@@ -165,6 +169,7 @@ impl Flush {
     /// Waits until `end` has room in the ring; false if the log has halted and it never will.
     #[cold]
     pub(super) fn wait_for_room(&self, env: &Environment, end: u64) -> bool {
+        self.room_waits.fetch_add(1, Ordering::Relaxed);
         self.rouse(env);
         self.wait_for_write(env, WaitEvent::WalBuffer, &|| self.has_room(end))
     }
@@ -249,6 +254,7 @@ impl Flush {
             syncs: self.syncs.load(Ordering::Relaxed),
             sync_us: self.sync_us.load(Ordering::Relaxed),
             hole_waits: self.hole_waits.load(Ordering::Relaxed),
+            room_waits: self.room_waits.load(Ordering::Relaxed),
             helped: self.helped.load(Ordering::Relaxed),
         }
     }

@@ -393,6 +393,27 @@ impl Log {
         self.shared.flush.counters(self.start().0)
     }
 
+    /// Fills what is left of the segment that is written to with records that say nothing, so that it can be archived, and
+    /// says where the log ended before (`pg_switch_wal`). A segment that nothing stands in stays.
+    ///
+    /// # Errors
+    /// As [`Log::reserve`] and [`Log::wait_durable`].
+    pub fn switch(&self) -> Result<Lsn> {
+        let before = self.tail();
+        let end = before.0.next_multiple_of(self.shared.segments.bytes());
+        loop {
+            let left = end.saturating_sub(self.tail().0) as usize;
+            if left == 0 {
+                break;
+            }
+            let payload = left.saturating_sub(frame::HEADER_BYTES).min(self.payload_bytes_max());
+            let mut space = self.reserve(super::SpaceClass::System, 1, payload as u64)?;
+            self.claim(&mut space, payload).void();
+        }
+        self.wait_durable_end(Lsn(end))?;
+        Ok(before)
+    }
+
     /// The first LSN since the log was opened.
     #[must_use]
     pub fn start(&self) -> Lsn {

@@ -6,6 +6,7 @@
 //! tree until somebody has counted them.
 
 use super::Call;
+use super::statistics::INSUFFICIENT;
 use crate::catalog::builtin::Procedure;
 use crate::catalog::relation_counts::cluster::{RelationCounts, Seen};
 use crate::catalog::relation_counts::{Counts, Event};
@@ -100,7 +101,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     /// What transactions that have ended have counted.
-    fn seen(&self) -> Option<Arc<Seen>> {
+    pub(super) fn seen(&self) -> Option<Arc<Seen>> {
         let counts = self.session.engine.counts()?;
         let consistency = self.session.settings.read(|now| now.text("stats_fetch_consistency"));
         Some(counts.seen(&*consistency == "none"))
@@ -146,11 +147,23 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let Some(Datum::Int4(pid)) = self.arguments.first() else { return Datum::Null };
         let all = self.session.engine.activity();
         let found = all.iter().find(|session| i64::from(session.pid) == i64::from(*pid));
-        let Some(found) = found else { return Datum::Null };
+        let Some(found) = found else {
+            return match name {
+                "activity" => Datum::Text("<backend information not available>"),
+                _ => Datum::Null,
+            };
+        };
+        if !matches!(name, "pid" | "dbid" | "userid") && !self.is_open(found) {
+            return match name {
+                "activity" => Datum::Text(INSUFFICIENT),
+                _ => Datum::Null,
+            };
+        }
         match name {
             "pid" => Datum::Int4(*pid),
             "dbid" => Datum::Oid(found.database.0),
             "userid" => Datum::Oid(found.user.0),
+            "activity" if found.query.is_empty() => Datum::Text("<command string not enabled>"),
             "activity" => self.text(&found.query),
             "start" => time(Some(found.backend_start)),
             "activity_start" => time(found.query_start),

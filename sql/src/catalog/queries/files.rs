@@ -14,8 +14,11 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the segments of the log are.
-const LOG_FOLDER: &str = "log";
+/// Where the segments of the write-ahead log are.
+pub(super) const LOG_FOLDER: &str = "log";
+
+/// Where what does not fit into memory is.
+const SCRATCH_FOLDER: &str = "scratch";
 
 /// Seconds from 1970 to 2000.
 const EPOCH_SECONDS: i64 = 946_684_800;
@@ -39,7 +42,7 @@ fn plain(path: &str) -> PathBuf {
     if plain.as_os_str().is_empty() && !path.is_empty() { PathBuf::from(".") } else { plain }
 }
 
-fn time(seconds: i64) -> Datum<'static> {
+pub(super) fn time(seconds: i64) -> Datum<'static> {
     Datum::TimestampTz((seconds - EPOCH_SECONDS).saturating_mul(1_000_000))
 }
 
@@ -59,14 +62,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 None => Datum::Null,
             }),
             "pg_stat_file" => self.file_facts(),
-            // There is no collector of the server's messages.
-            "pg_current_logfile" => match self.str(0) {
-                "" | "stderr" | "csvlog" | "jsonlog" => Ok(Datum::Null),
-                other => Err(invalid_parameter(format!("log format \"{other}\" is not supported"))
-                    .hint(
-                        "The supported log formats are \"stderr\", \"csvlog\", and \"jsonlog\".",
-                    )),
-            },
             _ => return None,
         })
     }
@@ -212,15 +207,18 @@ impl<'a> Call<'_, '_, '_, 'a> {
         Ok(())
     }
 
-    /// `pg_ls_waldir`: name, size, time of the last change.
-    pub(super) fn list_log(
+    /// `pg_ls_waldir` and its kin: name, size, time of the last change of the files in a directory of the server's own, which
+    /// may be missing.
+    pub(super) fn list_files(
         &self,
+        directory: &str,
+        missing: bool,
         emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
     ) -> Result<()> {
         let files = self.files()?;
-        for name in self.names_in(LOG_FOLDER, false)? {
+        for name in self.names_in(directory, missing)? {
             // One that has gone since is no file any more.
-            let Ok(facts) = files.facts(&format!("{LOG_FOLDER}/{name}")) else { continue };
+            let Ok(facts) = files.facts(&format!("{directory}/{name}")) else { continue };
             if facts.directory || name.starts_with('.') {
                 continue;
             }
@@ -230,7 +228,35 @@ impl<'a> Call<'_, '_, '_, 'a> {
         }
         Ok(())
     }
+
+    /// `pg_ls_logdir`.
+    pub(super) fn list_log_directory(
+        &self,
+        emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+    ) -> Result<()> {
+        let directory = self.session.settings.read(|settings| settings.text("log_directory"));
+        self.list_files(&directory, false, emit)
+    }
+
+    /// `pg_ls_tmpdir`: of a tablespace, or of the default one. Files of all are in one place.
+    pub(super) fn list_scratch(
+        &self,
+        emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+    ) -> Result<()> {
+        match self.arguments.first() {
+            Some(Datum::Oid(oid)) if super::sizes::tablespace(*oid).is_none() => {
+                let message = format!("tablespace with OID {oid} does not exist");
+                Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message))
+            }
+            // Nothing is written to the one of objects that all databases share.
+            Some(Datum::Oid(GLOBAL)) => Ok(()),
+            _ => self.list_files(SCRATCH_FOLDER, true, emit),
+        }
+    }
 }
+
+/// The tablespace `pg_global`.
+const GLOBAL: u32 = 1664;
 
 /// How long a value may be.
 const VALUE_BYTES_MAX: u64 = (1 << 30) - 1;

@@ -10,6 +10,8 @@ mod counted;
 mod definitions;
 mod files;
 pub mod identity;
+mod instance;
+mod memory;
 mod names;
 mod privileges;
 mod properties;
@@ -18,6 +20,7 @@ mod sequences;
 mod server;
 pub mod sets;
 mod sizes;
+mod statistics;
 mod transactions;
 
 use crate::catalog::acl::Privileges;
@@ -30,6 +33,7 @@ use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, Syst
 use crate::catalog::{Catalog, CatalogSnapshot, Index, Relation};
 use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
+use crate::host::ServerHost;
 use crate::settings::SessionSettings;
 use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
 use running::RunningSettings;
@@ -63,6 +67,8 @@ pub trait EngineFacts {
     fn configured(&self) -> i64;
     /// The files of the server's machine; none where there is no server.
     fn files(&self) -> Option<Arc<dyn ServerFiles>>;
+    /// The process around the engine; none where there is no server.
+    fn host(&self) -> Option<Arc<dyn ServerHost>>;
     /// What the session listens to.
     fn listening(&self) -> Vec<Arc<str>>;
     /// How full the queue of notifications is, between 0 and 1.
@@ -221,6 +227,10 @@ const FUNCTIONS: &[&str] = &[
     "pg_column_compression",
     "pg_column_is_updatable",
     "pg_conf_load_time",
+    "pg_control_checkpoint",
+    "pg_control_init",
+    "pg_control_recovery",
+    "pg_control_system",
     "pg_conversion_is_visible",
     "pg_current_logfile",
     "pg_current_snapshot",
@@ -262,6 +272,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_index_column_has_property",
     "pg_index_has_property",
     "pg_indexam_has_property",
+    "pg_indexam_progress_phasename",
     "pg_indexes_size",
     "pg_is_in_recovery",
     "pg_is_other_temp_schema",
@@ -272,6 +283,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_last_wal_receive_lsn",
     "pg_last_wal_replay_lsn",
     "pg_last_xact_replay_timestamp",
+    "pg_log_backend_memory_contexts",
     "pg_my_temp_schema",
     "pg_notification_queue_usage",
     "pg_notify",
@@ -288,13 +300,23 @@ const FUNCTIONS: &[&str] = &[
     "pg_relation_is_updatable",
     "pg_relation_size",
     "pg_reload_conf",
+    "pg_rotate_logfile",
+    "pg_safe_snapshot_blocking_pids",
     "pg_sequence_last_value",
     "pg_sequence_parameters",
+    "pg_settings_get_flags",
     "pg_sleep",
     "pg_sleep_for",
     "pg_sleep_until",
     "pg_stat_file",
+    "pg_stat_get_archiver",
+    "pg_stat_get_replication_slot",
+    "pg_stat_get_subscription_stats",
+    "pg_stat_get_wal",
+    "pg_stat_get_wal_receiver",
+    "pg_stat_have_stats",
     "pg_statistics_obj_is_visible",
+    "pg_switch_wal",
     "pg_table_is_visible",
     "pg_table_size",
     "pg_tablespace_location",
@@ -389,7 +411,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         }
         Some(match name {
             "pg_sequence_last_value" => self.last_value_of(),
-            "pg_stat_file" | "pg_read_file" | "pg_read_binary_file" | "pg_current_logfile" => {
+            "pg_stat_file" | "pg_read_file" | "pg_read_binary_file" => {
                 return self.file_function(name);
             }
             "pg_describe_object"
@@ -413,7 +435,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "lastval" => self.last_value(),
             "setval" => self.set_value(),
             "pg_get_serial_sequence" => self.serial_sequence(),
-            _ if name.starts_with("pg_stat_") => self.counted(name),
+            _ if name.starts_with("pg_stat_") => {
+                return self.statistics_record(name).or_else(|| Some(self.counted(name)));
+            }
             _ if name.starts_with("has_") => self.has_privilege(name),
             "pg_has_role" => self.has_role(),
             "aclcontains" | "acldefault" | "aclitemeq" | "makeaclitem" => {
@@ -432,7 +456,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
             _ if name.starts_with("pg_get_") => return self.definition(name),
             _ => {
                 let other = self.server_function(name).or_else(|| self.transaction_function(name));
-                return other.or_else(|| self.log_function(name)).or_else(|| self.property(name));
+                let other = other.or_else(|| self.log_function(name));
+                return other
+                    .or_else(|| self.instance_function(name))
+                    .or_else(|| self.property(name));
             }
         })
     }

@@ -16,6 +16,11 @@ use txn::TreeId;
 /// `pg_default` and `pg_global`: all data is in the first.
 const TABLESPACES: [(u32, &str); 2] = [(1663, "pg_default"), (1664, "pg_global")];
 
+/// The name of a tablespace.
+pub(super) fn tablespace(oid: u32) -> Option<&'static str> {
+    TABLESPACES.iter().find(|(known, _)| *known == oid).map(|(_, name)| *name)
+}
+
 impl<'a> Call<'_, '_, '_, 'a> {
     /// Functions called `..._size`; none for those that are not answered.
     pub(super) fn size(&self, function: &str) -> Option<Result<Datum<'a>>> {

@@ -60,6 +60,10 @@ impl EngineFacts for Engine {
         None
     }
 
+    fn host(&self) -> Option<Arc<dyn crate::host::ServerHost>> {
+        None
+    }
+
     fn activity(&self) -> Vec<Activity> {
         Vec::new()
     }

@@ -1,9 +1,5 @@
-//! Views of what the instance has counted: `pg_stat_wal` and its kin. What Atoll has none of counts 0, as on a PostgreSQL
+//! What the instance has counted: `pg_stat_wal` and its kin tell of it. What Atoll has none of counts 0, as on a PostgreSQL
 //! that was just started.
-
-use super::rows::Rows;
-use crate::error::Result;
-use crate::types::Datum;
 
 /// What the instance has counted since it was opened, or since the counters were last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +30,8 @@ pub struct Counters {
     pub log_syncs: u64,
     /// Time in syncs of the log, in microseconds.
     pub log_sync_us: u64,
+    /// Records that had to wait for room in the log's buffer.
+    pub log_full_waits: u64,
     /// Since when all this is counted: microseconds since 2000-01-01 UTC.
     pub since: i64,
 }
@@ -56,65 +54,8 @@ impl Counters {
             log_writes: self.log_writes.saturating_sub(base.log_writes),
             log_syncs: self.log_syncs.saturating_sub(base.log_syncs),
             log_sync_us: self.log_sync_us.saturating_sub(base.log_sync_us),
+            log_full_waits: self.log_full_waits.saturating_sub(base.log_full_waits),
             since: base.since,
         }
     }
-}
-
-fn count<'a>(value: u64) -> Datum<'a> {
-    Datum::Int8(i64::try_from(value).unwrap_or(i64::MAX))
-}
-
-pub(super) fn log(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    let found = (rows.system.counters)();
-    let bytes = crate::types::read_text(
-        rows.call,
-        crate::types::SqlType::plain(1700),
-        &found.log_bytes.to_string(),
-    )?;
-    let row = [
-        count(found.log_records),
-        Datum::Int8(0),
-        bytes,
-        Datum::Int8(0),
-        count(found.log_writes),
-        count(found.log_syncs),
-        Datum::Float8(0.0),
-        Datum::Float8(found.log_sync_us as f64 / 1000.0),
-        Datum::TimestampTz(found.since),
-    ];
-    rows.row(&row)
-}
-
-pub(super) fn archiver(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    let since = Datum::TimestampTz((rows.system.counters)().since);
-    let (none, zero) = (Datum::Null, Datum::Int8(0));
-    rows.row(&[zero, none, none, zero, none, none, since])
-}
-
-pub(super) fn simple_caches(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    let since = Datum::TimestampTz((rows.system.counters)().since);
-    for name in [
-        "CommitTs",
-        "MultiXactMember",
-        "MultiXactOffset",
-        "Notify",
-        "Serial",
-        "Subtrans",
-        "Xact",
-        "other",
-    ] {
-        let mut row = [Datum::Int8(0); 9];
-        row[0] = Datum::Text(name);
-        row[8] = since;
-        rows.row(&row)?;
-    }
-    Ok(())
-}
-
-pub(super) fn prefetch(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    let mut row = [Datum::Int8(0); 10];
-    row[0] = Datum::TimestampTz((rows.system.counters)().since);
-    row[7..].fill(Datum::Int4(0));
-    rows.row(&row)
 }

@@ -19,8 +19,8 @@ mod types;
 
 pub use counted::Counters;
 pub use rows::{
-    Activity, Cursor, Emit, Encryption, PreparedStatement, SystemContext, expected_rows, is_keyed,
-    scan,
+    Activity, CLIENT, Cursor, Emit, Encryption, PeerCertificate, PreparedStatement, Progress,
+    SystemContext, expected_rows, is_keyed, scan,
 };
 
 use crate::catalog::builtin;
@@ -32,42 +32,12 @@ use std::sync::{Arc, LazyLock};
 
 /// Views that are served from the snapshot all the same, as their definitions ask functions of PostgreSQL's internals.
 const SERVED_VIEWS: &[&str] = &[
-    "pg_available_extension_versions",
-    "pg_available_extensions",
-    "pg_backend_memory_contexts",
-    "pg_config",
     "pg_cursors",
-    "pg_file_settings",
-    "pg_hba_file_rules",
-    "pg_ident_file_mappings",
     "pg_locks",
     "pg_prepared_statements",
     "pg_prepared_xacts",
     "pg_publication_tables",
-    "pg_replication_origin_status",
-    "pg_replication_slots",
     "pg_settings",
-    "pg_shmem_allocations",
-    "pg_stat_activity",
-    "pg_stat_archiver",
-    "pg_stat_gssapi",
-    "pg_stat_progress_analyze",
-    "pg_stat_progress_basebackup",
-    "pg_stat_progress_cluster",
-    "pg_stat_progress_copy",
-    "pg_stat_progress_create_index",
-    "pg_stat_progress_vacuum",
-    "pg_stat_recovery_prefetch",
-    "pg_stat_replication",
-    "pg_stat_replication_slots",
-    "pg_stat_slru",
-    "pg_stat_ssl",
-    "pg_stat_subscription",
-    "pg_stat_subscription_stats",
-    "pg_stat_user_functions",
-    "pg_stat_wal",
-    "pg_stat_wal_receiver",
-    "pg_stat_xact_user_functions",
     "pg_stats",
     "pg_stats_ext",
     "pg_stats_ext_exprs",

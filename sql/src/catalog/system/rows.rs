@@ -6,8 +6,7 @@
 
 use super::counted::Counters;
 use super::{
-    columns, counted, definitions, dependencies, locks, objects, relation, session, time_zones,
-    types,
+    columns, definitions, dependencies, locks, objects, relation, session, time_zones, types,
 };
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
@@ -17,7 +16,7 @@ use crate::catalog::relation::Relation;
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::error::Result;
 use crate::settings::Settings;
-use crate::types::{CallContext, Datum, Oid, SqlType, array, network};
+use crate::types::{CallContext, Datum, Oid, SqlType, array};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -28,9 +27,11 @@ use txn::introspect::LockInfo;
 pub struct Activity {
     /// `pid`.
     pub pid: u32,
-    /// The database's OID.
+    /// `backend_type`.
+    pub kind: &'static str,
+    /// The database's OID; 0 for none.
     pub database: Oid,
-    /// The session user's OID.
+    /// The session user's OID; 0 for none.
     pub user: Oid,
     /// `application_name`.
     pub application_name: String,
@@ -56,10 +57,36 @@ pub struct Activity {
     pub state: &'static str,
     /// The latest statement.
     pub query: String,
+    /// The number of its transaction (`pg_current_xact_id`), if it has one.
+    pub xact_id: Option<u64>,
+    /// How far it has come with a command that tells.
+    pub progress: Option<Progress>,
+}
+
+impl Activity {
+    /// Whether it is a client's session, and not one of the server's own threads.
+    #[must_use]
+    pub fn is_client(&self) -> bool {
+        self.kind == CLIENT
+    }
+}
+
+/// `backend_type` of clients' sessions.
+pub const CLIENT: &str = "client backend";
+
+/// How far a command has come: a row of `pg_stat_get_progress_info`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The command.
+    pub command: &'static str,
+    /// The relation that it works on.
+    pub relation: Oid,
+    /// Its figures, each of which the command gives a meaning.
+    pub figures: [i64; 20],
 }
 
 /// How a connection is protected, in OpenSSL's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encryption {
     /// The protocol's version.
     pub version: &'static str,
@@ -67,6 +94,19 @@ pub struct Encryption {
     pub cipher: &'static str,
     /// The length of its key.
     pub bits: i32,
+    /// What the client's certificate says, if it has shown one.
+    pub certificate: Option<PeerCertificate>,
+}
+
+/// What a client's certificate says, as `pg_stat_ssl` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerCertificate {
+    /// `client_dn`: whose it is.
+    pub subject: String,
+    /// `client_serial`.
+    pub serial: String,
+    /// `issuer_dn`.
+    pub issuer: String,
 }
 
 /// A prepared statement: a row of `pg_prepared_statements`.
@@ -177,11 +217,6 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
     /// A text or NULL.
     pub(super) fn optional(&self, text: Option<&str>) -> Datum<'a> {
         text.map_or(Datum::Null, |text| self.text(text))
-    }
-
-    /// inet: a host, or NULL.
-    pub(super) fn address(&self, address: Option<std::net::IpAddr>) -> Datum<'a> {
-        network::host(self.call.arena, address)
     }
 
     /// text[].
@@ -424,16 +459,9 @@ pub fn scan<'a>(
         "pg_parameter_acl" => definitions::parameters(&mut rows),
         "pg_default_acl" => definitions::default_acls(&mut rows),
         "pg_settings" => session::settings(&mut rows),
-        "pg_stat_activity" => session::activity(&mut rows),
         "pg_locks" => locks::locks(&mut rows),
         "pg_timezone_names" => time_zones::names(&mut rows),
         "pg_timezone_abbrevs" => time_zones::abbreviations(&mut rows),
-        "pg_stat_wal" => counted::log(&mut rows),
-        "pg_stat_archiver" => counted::archiver(&mut rows),
-        "pg_stat_slru" => counted::simple_caches(&mut rows),
-        "pg_stat_recovery_prefetch" => counted::prefetch(&mut rows),
-        "pg_stat_gssapi" => session::gssapi(&mut rows),
-        "pg_stat_ssl" => session::ssl(&mut rows),
         "pg_prepared_xacts" => session::prepared_transactions(&mut rows),
         "pg_prepared_statements" => session::prepared_statements(&mut rows),
         "pg_cursors" => session::cursors(&mut rows),
@@ -463,7 +491,7 @@ mod tests {
             activity: &|| vec![Activity { pid: 7, state: "active", ..Activity::default() }],
             prepared: &Vec::new,
             cursors: &Vec::new,
-            counters: &super::counted::Counters::default,
+            counters: &Counters::default,
             prepared_transactions: &|| catalog.manager().prepared(),
             locks: &|| catalog.manager().locks(),
             reads: &|_| Vec::new(),

@@ -1,15 +1,12 @@
-//! `pg_settings`, `pg_stat_activity`, `pg_prepared_statements`: what sessions are and do.
+//! `pg_settings`, `pg_prepared_xacts`, `pg_prepared_statements`: what sessions are and do.
 
-use super::rows::{Activity, Encryption, Rows};
+use super::rows::Rows;
 use crate::catalog::PreparedNote;
 use crate::catalog::object::well_known;
 use crate::error::Result;
 use crate::settings::definition::Kind;
 use crate::settings::value::{general, parse, raw};
-use crate::types::{Datum, Oid, array};
-
-/// The role `pg_read_all_stats`.
-const READ_ALL_STATS: Oid = Oid(3375);
+use crate::types::{Datum, array};
 
 pub(super) fn settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let settings = rows.system.settings;
@@ -51,87 +48,6 @@ pub(super) fn settings(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Datum::Null,
             Datum::Null,
             Datum::Bool(false),
-        ];
-        rows.row(&row)?;
-    }
-    Ok(())
-}
-
-/// Whether who asks may know what a session does: others' statements are for who may act as them, or may read all
-/// statistics.
-fn is_open(rows: &Rows<'_, '_, '_, '_>, session: &Activity) -> bool {
-    let shared = rows.system.snapshot.shared();
-    let asking = rows.system.user;
-    [session.user, READ_ALL_STATS].iter().any(|role| shared.has_privileges_of(asking, *role))
-}
-
-/// `pg_stat_gssapi`: nobody comes by that way.
-pub(super) fn gssapi(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    for found in (rows.system.activity)() {
-        if !is_open(rows, &found) {
-            continue;
-        }
-        let no = Datum::Bool(false);
-        rows.row(&[Datum::Int4(found.pid as i32), no, Datum::Null, no])?;
-    }
-    Ok(())
-}
-
-/// `pg_stat_ssl`. No client shows a certificate.
-pub(super) fn ssl(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    for found in (rows.system.activity)() {
-        if !is_open(rows, &found) {
-            continue;
-        }
-        let [version, cipher, bits] = match found.encryption {
-            Some(Encryption { version, cipher, bits }) => {
-                [Datum::Text(version), Datum::Text(cipher), Datum::Int4(bits)]
-            }
-            None => [Datum::Null; 3],
-        };
-        let protected = Datum::Bool(found.encryption.is_some());
-        let pid = Datum::Int4(found.pid as i32);
-        let [client, serial, issuer] = [Datum::Null; 3];
-        rows.row(&[pid, protected, version, cipher, bits, client, serial, issuer])?;
-    }
-    Ok(())
-}
-
-pub(super) fn activity(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    let snapshot = rows.system.snapshot;
-    let shared = snapshot.shared();
-    for found in (rows.system.activity)() {
-        let database = shared.database_by_oid(found.database).map(|database| &*database.name);
-        let user = shared.role_by_oid(found.user).map(|role| &*role.name);
-        let own = is_open(rows, &found);
-        let time = |at: Option<i64>| match at {
-            Some(at) if own => Datum::TimestampTz(at),
-            _ => Datum::Null,
-        };
-        let query = if own { found.query.as_str() } else { "<insufficient privilege>" };
-        let row = [
-            Datum::Oid(found.database.0),
-            rows.optional(database),
-            Datum::Int4(found.pid as i32),
-            Datum::Null,
-            Datum::Oid(found.user.0),
-            rows.optional(user),
-            rows.text(&found.application_name),
-            rows.address(found.client_address.filter(|_| own)),
-            Datum::Null,
-            if own { Datum::Int4(found.client_port) } else { Datum::Null },
-            time(Some(found.backend_start)),
-            time(found.transaction_start),
-            time(found.query_start),
-            time(found.state_change),
-            rows.optional(found.wait.filter(|_| own).map(|wait| wait.0)),
-            rows.optional(found.wait.filter(|_| own).map(|wait| wait.1)),
-            rows.optional(own.then_some(found.state)),
-            Datum::Null,
-            Datum::Null,
-            Datum::Null,
-            rows.text(query),
-            if own { Datum::Text("client backend") } else { Datum::Null },
         ];
         rows.row(&row)?;
     }

@@ -251,8 +251,19 @@ pub(crate) fn is_match(text: &str, pattern: &str, options: &str) -> Result<bool>
 ///
 /// # Errors
 /// As [`is_match`].
-pub(crate) fn check(pattern: &str, options: &str) -> Result<()> {
+pub fn check(pattern: &str, options: &str) -> Result<()> {
     compile(pattern, options).map(|_| ())
+}
+
+/// What the first group of a pattern has in its first match in a text, if it has matched; none where the pattern does not
+/// match (`pg_ident.conf`).
+///
+/// # Errors
+/// As [`is_match`].
+pub fn first_group(pattern: &str, text: &str) -> Result<Option<Option<String>>> {
+    let found = compile(pattern, "")?.captures_at(text, 0)?;
+    let group = |groups: Groups| groups.get(1).cloned().flatten();
+    Ok(found.map(|groups| group(groups).map(|place| text[place].to_owned())))
 }
 
 fn matching<'a>(a: &[Datum<'a>], options: &str, negated: bool) -> Result<Datum<'a>> {
