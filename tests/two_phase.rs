@@ -427,3 +427,44 @@ fn what_a_savepoint_gave_up_keeps_no_server_from_starting() {
     atoll.stop();
     atoll.check();
 }
+
+/// What RETURNING has told as `xmin` is the row's through PREPARE, kill -9 and COMMIT PREPARED, and no later write's.
+#[test]
+fn the_version_that_was_told_survives_process_death() {
+    let mut atoll = set_up();
+    let version = |client: &mut Client, id: u32| {
+        client.run(&format!("SELECT xmin FROM t WHERE id = {id}")).value().to_owned()
+    };
+    let mut told = Vec::new();
+    for id in [1, 2] {
+        let mut client = atoll.connect();
+        if id == 1 {
+            client.run("BEGIN");
+        }
+        let update = format!("UPDATE t SET v = 1 WHERE id = {id} RETURNING xmin");
+        told.push(client.run(&update).value().to_owned());
+        if id == 1 {
+            client.run("PREPARE TRANSACTION 'a'");
+        }
+    }
+    assert_ne!(told[0], told[1]);
+    for round in 0..3 {
+        atoll.kill();
+        atoll.restart();
+        let mut client = atoll.connect();
+        if round == 1 {
+            client.run("COMMIT PREPARED 'a'");
+        }
+        assert_eq!(version(&mut client, 1) == told[0], round > 0);
+        assert_eq!(version(&mut client, 2), told[1]);
+        let later = client.run("UPDATE t SET v = 3 WHERE id = 9 RETURNING xmin").value().to_owned();
+        assert!(!told.contains(&later), "{later} is another version's");
+        told.push(later);
+    }
+    let mut client = atoll.connect();
+    client.run("UPDATE t SET v = 4 WHERE id = 2");
+    assert!(!told.contains(&version(&mut client, 2)));
+    drop(client);
+    atoll.stop();
+    atoll.check();
+}

@@ -19,7 +19,7 @@ use crate::{Error, Lsn, Result};
 /// The control file's name.
 pub(crate) const NAME: &str = "control";
 /// The version of everything on disk. A directory of another one is refused.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 const MAGIC: &[u8; 8] = b"ATOLLCTL";
 const SLOT_MAGIC: &[u8; 8] = b"ATOLLCKP";
@@ -265,6 +265,6 @@ mod tests {
         assert!(matches!(control.verify(), Err(Error::CorruptLog(_))));
         device.flip(NAME, 8, 8).unwrap();
         let refused = Control::open(&device).unwrap_err().to_string();
-        assert_eq!(refused, "the directory has format version 13, and this server reads 5");
+        assert_eq!(refused, "the directory has format version 13, and this server reads 6");
     }
 }

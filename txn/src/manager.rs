@@ -169,7 +169,7 @@ impl Manager {
             // Every opening begins at a later tail, so numbers are not used again: an opening would have to begin
             // 65,536 transactions for every byte of log to meet the next one's.
             next_ids: AtomicU64::new(tail.0.saturating_mul(1 << 16).max(1)),
-            xact_ids: XactIds::new(data.log().epoch()),
+            xact_ids: XactIds::new(data.log().epoch(), data.log().tail()),
             recovered: PassTwo::default(),
             data,
             env,

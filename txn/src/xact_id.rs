@@ -11,7 +11,8 @@
 //! it sees already, and never the reverse.
 //!
 //! The numbers of each start of the instance begin above those of all before it ([`RUN_BITS`]); what became of those is
-//! not known any more. Of this run the last [`KEPT`] ends are known. A snapshot older than an end that has been forgotten
+//! not known any more. The lower 32 bits of a number are the `xmin` of rows, which users remember for longer than a run: they
+//! begin behind those of the run before, with the log's place, which commits move faster than numbers. Of this run the last [`KEPT`] ends are known. A snapshot older than an end that has been forgotten
 //! has nothing of this run.
 
 use crate::Lsn;
@@ -20,6 +21,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A run of the instance has so many bits of numbers to give; its epoch stands above them.
 const RUN_BITS: u32 = 40;
+/// Set in the lower half of the numbers: what is made of an LSN has it not.
+const OF_TRANSACTION: u64 = 1 << 31;
 /// PostgreSQL's first three numbers are no transactions'.
 const FIRST_NORMAL: u64 = 3;
 /// Ends that are remembered.
@@ -88,10 +91,11 @@ impl State {
 }
 
 impl XactIds {
-    /// Those of the run whose log is of this epoch.
+    /// Those of the run whose log is of this epoch, and begins here.
     #[must_use]
-    pub fn new(epoch: u32) -> XactIds {
-        let first = (u64::from(epoch) << RUN_BITS) + FIRST_NORMAL;
+    pub fn new(epoch: u32, begin: Lsn) -> XactIds {
+        let place = begin.0 >> 3 & (OF_TRANSACTION - 1);
+        let first = (u64::from(epoch) << RUN_BITS | OF_TRANSACTION | place) + FIRST_NORMAL;
         let state = State {
             next: first,
             running: BTreeSet::new(),
@@ -187,16 +191,17 @@ mod tests {
 
     #[test]
     fn numbers_rise_and_those_of_a_later_run_are_higher() {
-        let ids = XactIds::new(1);
-        assert_eq!(ids.give(), (1 << 40) + 3);
-        assert_eq!(ids.give(), (1 << 40) + 4);
-        assert_eq!(ids.next(), (1 << 40) + 5);
-        assert!(XactIds::new(2).give() > ids.next());
+        let ids = XactIds::new(1, Lsn(80));
+        let first = (1 << 40) + (1 << 31) + 10 + 3;
+        assert_eq!(ids.give(), first);
+        assert_eq!(ids.give(), first + 1);
+        assert_eq!(ids.next(), first + 2);
+        assert!(XactIds::new(2, Lsn::ZERO).give() > ids.next());
     }
 
     #[test]
     fn a_snapshot_has_what_ended_at_or_below_it() {
-        let ids = XactIds::new(0);
+        let ids = XactIds::new(0, Lsn::ZERO);
         let (a, b, c) = (ids.give(), ids.give(), ids.give());
         let told = |view, own| {
             let XactSnapshot { xmin, xmax, running } = ids.snapshot(Lsn(view), own);
@@ -220,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_is_prepared_runs_until_it_is_resolved() {
-        let ids = XactIds::new(0);
+        let ids = XactIds::new(0, Lsn::ZERO);
         let (a, b) = (ids.give(), ids.give());
         ids.prepare(a, b"x");
         ids.end(b, true, Lsn(5));
@@ -233,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_older_than_what_is_forgotten_has_nothing() {
-        let ids = XactIds::new(0);
+        let ids = XactIds::new(0, Lsn::ZERO);
         let first = ids.next();
         for at in 1..=KEPT as u64 + 1 {
             let number = ids.give();

@@ -76,8 +76,8 @@ impl Binder<'_> {
     /// The type of arrays of `element`; of an array's own type where `element` is one (arrays nest in no type of their own).
     pub(super) fn array_around(&self, element: Oid, at: u32) -> Result<Oid> {
         match self.element_of(element) {
-            Some(_) => Ok(element),
-            None => self.array_type(element, at),
+            Some(_) if !matches!(element.0, oid::INT2VECTOR | oid::OIDVECTOR) => Ok(element),
+            _ => self.array_type(element, at),
         }
     }
 
@@ -111,8 +111,11 @@ impl Binder<'_> {
             bound.push((value, self.position(element.start())));
         }
         if let Some(array) = wanted {
-            let nested = bound.iter().any(|(value, _)| self.element_of(value.ty().oid).is_some());
-            let element = self.element_of(array.oid).filter(|_| !nested).unwrap_or(array.oid);
+            let element = self.element_of(array.oid);
+            // Elements of an array of int2vector or oidvector are arrays themselves.
+            let is_array = |ty: Oid| Some(ty) != element && self.element_of(ty).is_some();
+            let nested = bound.iter().any(|(value, _)| is_array(value.ty().oid));
+            let element = element.filter(|_| !nested).unwrap_or(array.oid);
             let target = SqlType { oid: element, typmod: array.typmod };
             let elements = bound
                 .into_iter()
@@ -183,7 +186,13 @@ impl Binder<'_> {
             })
             .collect::<Result<_>>()?;
         check_dimensions(indices.len())?;
-        let result = if slice { ty } else { SqlType { oid: element, typmod: ty.typmod } };
+        let result = match ty.oid.0 {
+            _ if !slice => element,
+            // The slice begins at 1, which these types do not.
+            oid::INT2VECTOR | oid::OIDVECTOR => self.array_around(element, at)?,
+            _ => ty.oid,
+        };
+        let result = SqlType { oid: result, typmod: ty.typmod };
         Ok(Expr::Subscript { operand: Box::new(operand), indices: bound, slice, ty: result })
     }
 }

@@ -148,6 +148,11 @@ impl Binder<'_> {
                 _ => error.at(self.position(column.at)),
             });
         };
+        // Changed as a plain array of the same elements, which is no value of the type any more.
+        if let oid::INT2VECTOR | oid::OIDVECTOR = base_type(self.catalog, ty.oid).0 {
+            let array = SqlType::plain(self.array_around(element, at)?.0);
+            return Err(self.cannot_cast(array, ty).at(self.position(column.at)));
+        }
         let slice = indices.iter().any(|index| matches!(index, Index::Slice(..)));
         let mut parts = Vec::new();
         let mut given = Vec::new();

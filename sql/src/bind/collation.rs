@@ -62,7 +62,7 @@ impl Rows for Unknown<'_> {
 }
 
 /// The rows of the queries that a place may name.
-struct Named<'b, 's>(&'b Binder<'b>, &'s Scope<'s>);
+pub(super) struct Named<'b, 's>(pub &'b Binder<'b>, pub &'s Scope<'s>);
 
 impl Rows for Named<'_, '_> {
     fn catalog(&self) -> &CatalogSnapshot {
@@ -170,6 +170,7 @@ pub(super) fn derive(expr: &Expr, rows: &dyn Rows) -> Result<Derived> {
         Expr::Column { level, column, .. } if own != Derived::Nothing => {
             return Ok(rows.column(*level, *column).map_or(own, Derived::implicit));
         }
+        Expr::CaseTest(_, collation) => return Ok(Derived::implicit(collation.0)),
         Expr::Subquery { kind: SubqueryKind::Scalar | SubqueryKind::Array, query, .. } => {
             let first = rows.subquery(query).filter(|_| own != Derived::Nothing);
             return Ok(first.map_or(own, Derived::implicit));
@@ -196,8 +197,9 @@ pub(super) fn derive(expr: &Expr, rows: &dyn Rows) -> Result<Derived> {
 /// Whether the collation of a part has a say in that of the whole: not that of a condition, a subscript or a row's field.
 fn hands_up(whole: &Expr, part: &Expr) -> bool {
     match whole {
-        Expr::Case { branches, .. } => {
-            !branches.iter().any(|(condition, _)| std::ptr::eq(condition, part))
+        Expr::Case { operand, branches, .. } => {
+            !operand.as_deref().is_some_and(|operand| std::ptr::eq(operand, part))
+                && !branches.iter().any(|(condition, _)| std::ptr::eq(condition, part))
         }
         Expr::Subscript { operand, .. } => std::ptr::eq(&**operand, part),
         Expr::Row(..) | Expr::Field { .. } => false,

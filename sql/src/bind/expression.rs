@@ -2,6 +2,7 @@
 
 use crate::bind::Required;
 use crate::bind::coerce::Context;
+use crate::bind::collation::{Named, derive};
 use crate::bind::copy::COPY_WHERE;
 use crate::bind::grouping::Collected;
 use crate::bind::operator::op;
@@ -358,6 +359,12 @@ impl Binder<'_> {
         self.cast(bound, target, Context::Explicit, position)
     }
 
+    /// What the conditions of a simple CASE compare.
+    fn case_test(&self, operand: &Expr, place: &Place<'_>) -> Result<Expr> {
+        let collation = derive(operand, &Named(self, place.scope))?.oid();
+        Ok(Expr::CaseTest(operand.ty(), Oid(collation)))
+    }
+
     fn case(
         &self,
         operand: Option<&ast::Expr>,
@@ -367,14 +374,16 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let tested = operand.map(|expr| self.decided(self.expression(expr, place)?)).transpose()?;
         set_calls::refuse(tested.iter(), "CASE")?;
-        let mut conditions = Vec::new();
+        let test = tested.as_ref().map(|value| self.case_test(value, place)).transpose()?;
+        let (mut conditions, mut given) = (Vec::new(), Vec::new());
         let mut results = Vec::new();
         for ast::When { condition, result, at } in branches {
             let at = self.position(*at);
-            conditions.push(match &tested {
+            conditions.push(match &test {
                 None => self.condition(condition, place, "CASE/WHEN")?,
                 Some(value) => {
                     let other = self.expression(condition, place)?;
+                    given.push(other.ty());
                     let compared = self.infix(&op("="), value.clone(), other, at)?;
                     self.boolean(compared, "CASE/WHEN", at)?
                 }
@@ -391,6 +400,8 @@ impl Binder<'_> {
         set_calls::refuse(results[1..].iter().chain(&results[..1]), "CASE")?;
         let default = results.remove(0);
         Ok(Expr::Case {
+            operand: tested.map(Box::new),
+            given,
             branches: conditions.into_iter().zip(results).collect(),
             otherwise: otherwise.map(|_| Box::new(default)),
             ty,

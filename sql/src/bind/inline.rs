@@ -93,7 +93,13 @@ impl Binder<'_> {
             1 => present.remove(0),
             _ => Expr::And(present),
         };
-        Ok(Some(Expr::Case { branches: vec![(condition, bound)], otherwise: None, ty }))
+        Ok(Some(Expr::Case {
+            operand: None,
+            given: Vec::new(),
+            branches: vec![(condition, bound)],
+            otherwise: None,
+            ty,
+        }))
     }
 
     /// `$n` within the body of an SQL function.

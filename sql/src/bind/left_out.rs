@@ -150,7 +150,8 @@ impl Binder<'_> {
             branches.push((test, column(calls.len() - 1)));
         }
         let otherwise = Some(Box::new(column(number)));
-        let value = Expr::Case { branches, otherwise, ty: call.ty };
+        let value =
+            Expr::Case { operand: None, given: Vec::new(), branches, otherwise, ty: call.ty };
         Ok(Some(Chosen { number: number as u32, value }))
     }
 

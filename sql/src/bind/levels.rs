@@ -73,6 +73,7 @@ macro_rules! children_of {
                 | Expr::Column { .. }
                 | Expr::Parameter(..)
                 | Expr::CurrentValue(..)
+                | Expr::CaseTest(..)
                 | Expr::Subquery { .. } => {}
                 Expr::Call { arguments: list, .. }
                 | Expr::And(list)
@@ -99,7 +100,10 @@ macro_rules! children_of {
                     visit(left);
                     visit(array);
                 }
-                Expr::Case { branches, otherwise, .. } => {
+                Expr::Case { operand, branches, otherwise, .. } => {
+                    if let Some(operand) = operand {
+                        visit(operand);
+                    }
                     for (condition, result) in branches {
                         visit(condition);
                         visit(result);
@@ -312,7 +316,7 @@ pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_
 pub fn same(a: &Expr, b: &Expr) -> bool {
     let all =
         |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
-    let maybe = |a: &Option<Expr>, b: &Option<Expr>| match (a, b) {
+    let maybe = |a: Option<&Expr>, b: Option<&Expr>| match (a, b) {
         (None, None) => true,
         (Some(a), Some(b)) => same(a, b),
         _ => false,
@@ -366,17 +370,15 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
             Expr::ScalarArray { left: lb, function: fb, array: ab, quantifier: qb },
         ) => fa == fb && qa == qb && same(la, lb) && same(aa, ab),
         (
-            Expr::Case { branches: ba, otherwise: oa, .. },
-            Expr::Case { branches: bb, otherwise: ob, .. },
+            Expr::Case { operand: ta, branches: ba, otherwise: oa, .. },
+            Expr::Case { operand: tb, branches: bb, otherwise: ob, .. },
         ) => {
             ba.len() == bb.len()
+                && maybe(ta.as_deref(), tb.as_deref())
                 && ba.iter().zip(bb).all(|((ca, ra), (cb, rb))| same(ca, cb) && same(ra, rb))
-                && match (oa, ob) {
-                    (None, None) => true,
-                    (Some(a), Some(b)) => same(a, b),
-                    _ => false,
-                }
+                && maybe(oa.as_deref(), ob.as_deref())
         }
+        (Expr::CaseTest(_, a), Expr::CaseTest(_, b)) => a == b,
         (
             Expr::Subscript { operand: a, indices: ia, slice: sa, .. },
             Expr::Subscript { operand: b, indices: ib, slice: sb, .. },
@@ -384,7 +386,9 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
             sa == sb
                 && same(a, b)
                 && ia.len() == ib.len()
-                && ia.iter().zip(ib).all(|((la, ha), (lb, hb))| maybe(la, lb) && maybe(ha, hb))
+                && ia.iter().zip(ib).all(|((la, ha), (lb, hb))| {
+                    maybe(la.as_ref(), lb.as_ref()) && maybe(ha.as_ref(), hb.as_ref())
+                })
         }
         (
             Expr::Collate { operand: a, collation: ca, .. },

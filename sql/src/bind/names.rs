@@ -193,6 +193,8 @@ impl Binder<'_> {
             None => Expr::And(fields.iter().cloned().map(is_null).collect()),
         };
         Expr::Case {
+            operand: None,
+            given: Vec::new(),
             branches: vec![(missing, Expr::Constant(Literal::Null, ty))],
             otherwise: Some(Box::new(Expr::Row(fields, ty, names))),
             ty,

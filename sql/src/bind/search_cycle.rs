@@ -143,6 +143,8 @@ impl Binder<'_> {
                 quantifier: Quantifier::Any,
             };
             next.push(Expr::Case {
+                operand: None,
+                given: Vec::new(),
                 branches: vec![(met, value.clone())],
                 otherwise: Some(Box::new(otherwise.clone())),
                 ty: value.ty(),

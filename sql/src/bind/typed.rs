@@ -91,8 +91,12 @@ pub enum Expr {
         /// NOT.
         negated: bool,
     },
-    /// CASE: a simple CASE has been made a searched one.
+    /// CASE. The conditions of a simple one compare its operand, which is computed once, as [`Expr::CaseTest`].
     Case {
+        /// The operand of a simple CASE.
+        operand: Option<Box<Expr>>,
+        /// The types that what a simple one compares it with was given, before conversion.
+        given: Vec<SqlType>,
         /// WHEN condition THEN result.
         branches: Vec<(Expr, Expr)>,
         /// ELSE.
@@ -100,6 +104,8 @@ pub enum Expr {
         /// The common type.
         ty: SqlType,
     },
+    /// In a condition of a simple CASE, the value of the operand of the innermost one, and its collation (`CaseTestExpr`).
+    CaseTest(SqlType, Oid),
     /// COALESCE.
     Coalesce(Vec<Expr>, SqlType),
     /// NULLIF: NULL if `equals(left, right)`.
@@ -362,6 +368,7 @@ impl Expr {
             | Expr::Parameter(_, ty)
             | Expr::Call { ty, .. }
             | Expr::Case { ty, .. }
+            | Expr::CaseTest(ty, _)
             | Expr::Coalesce(_, ty)
             | Expr::NullIf { ty, .. }
             | Expr::Extreme { ty, .. }

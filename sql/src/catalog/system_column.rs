@@ -13,6 +13,9 @@ pub struct SystemColumn {
     pub ty: Oid,
 }
 
+/// The `attnum` of `xmin`.
+pub const XMIN: i16 = -2;
+
 /// The `attnum` of `tableoid`.
 pub const TABLE_OID: i16 = -6;
 

@@ -292,23 +292,71 @@ impl Program {
         reach.looks_out() || steps.iter().any(|step| reach.ctes.contains(step))
     }
 
-    /// Of each common table expression the recursive ones in whose steps it stands.
+    /// The subqueries whose results are of one round of this recursive common table expression.
     #[must_use]
-    pub fn steps_around(&self) -> Vec<Vec<u32>> {
-        let mut around = vec![Vec::new(); self.ctes.len()];
-        // One that stands in another has the higher number.
-        for (number, cte) in (0_u32..).zip(&self.ctes) {
-            for (part, (plan, _)) in cte.body.parts().into_iter().enumerate() {
-                let mut steps: Vec<u32> = around[number as usize].clone();
-                steps.extend((part > 0).then_some(number));
-                vars::walk(plan, &mut |node| {
-                    if let Plan::WithCtes(_, inner) = node {
-                        inner.iter().for_each(|inner| around[*inner as usize].clone_from(&steps));
-                    }
-                });
-            }
+    pub fn subplans_of_round(&self, number: u32) -> Box<[u32]> {
+        let reads = |subplan: &u32| self.subplan_changes(*subplan, &[number]);
+        (0..self.subplans.len() as u32).filter(reads).collect()
+    }
+
+    /// Whether a subquery gives another result in each step of these recursive common table expressions.
+    #[must_use]
+    pub fn subplan_changes(&self, number: u32, steps: &[u32]) -> bool {
+        if steps.is_empty() {
+            return false;
+        }
+        let mut reach = Reach::default();
+        reach.subplan(self, number as usize);
+        steps.iter().any(|step| reach.ctes.contains(step))
+    }
+
+    /// Of each subquery and each common table expression the recursive ones in whose steps it stands.
+    #[must_use]
+    pub fn steps_around(&self) -> StepsAround {
+        let none = |count: usize| vec![Vec::new(); count];
+        let mut around =
+            StepsAround { subplans: none(self.subplans.len()), ctes: none(self.ctes.len()) };
+        if self.ctes.iter().any(|cte| matches!(cte.body, CtePlanBody::Recursive { .. })) {
+            around.enter(self, &self.plan, &[]);
         }
         around
+    }
+}
+
+/// Of each subquery and each common table expression, by number, the recursive ones in whose steps it stands.
+pub struct StepsAround {
+    /// Of subqueries.
+    pub subplans: Vec<Vec<u32>>,
+    /// Of common table expressions.
+    pub ctes: Vec<Vec<u32>>,
+}
+
+impl StepsAround {
+    /// A plan that stands in these steps.
+    fn enter(&mut self, program: &Program, plan: &Plan, steps: &[u32]) {
+        let (mut subplans, mut ctes): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        vars::walk(plan, &mut |node| {
+            if let Plan::WithCtes(_, inner) = node {
+                ctes.extend(inner);
+            }
+            vars::scalars(node, &mut |scalar| subplans.extend(scalar.subqueries()));
+        });
+        for number in ctes {
+            self.ctes[number as usize] = steps.to_vec();
+            for (part, (plan, _)) in program.ctes[number as usize].body.parts().iter().enumerate() {
+                let mut steps = steps.to_vec();
+                steps.extend((part > 0).then_some(number));
+                self.enter(program, plan, &steps);
+            }
+        }
+        while let Some(number) = subplans.pop() {
+            self.subplans[number as usize] = steps.to_vec();
+            let subplan = &program.subplans[number as usize];
+            if let SubplanKind::Quantified(test, _) = &subplan.kind {
+                subplans.extend(test.subqueries());
+            }
+            self.enter(program, &subplan.plan, steps);
+        }
     }
 }
 
@@ -407,12 +455,10 @@ fn leave_unread(slot: u32, columns: &mut [Scalar], read: &BTreeSet<Var>) {
     }
 }
 
-/// Homes of array elements live within their expression.
+/// Homes that an expression fills itself live within it.
 fn locals(scalar: &Scalar, filled: &mut HashSet<u32>) {
     scalar.walk(&mut |part| {
-        if let Scalar::ArrayCast { home, .. } = part {
-            filled.insert(home.slot);
-        }
+        filled.extend(part.own_home().map(|home| home.slot));
         true
     });
 }

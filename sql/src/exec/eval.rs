@@ -40,6 +40,14 @@ impl From<SqlError> for Failure {
 /// The result of an evaluation.
 pub type Evaluated<'a> = Result<Datum<'a>, Failure>;
 
+/// A value that lives within its expression: the element of an array that is cast, the operand of a simple CASE.
+pub struct Local<'a> {
+    home: Var,
+    value: Datum<'a>,
+    /// That of the expression around.
+    outer: Option<&'a Local<'a>>,
+}
+
 /// Where expressions are evaluated.
 pub struct Eval<'a> {
     /// What functions look at.
@@ -50,8 +58,8 @@ pub struct Eval<'a> {
     pub parameters: &'a RowBuf,
     /// Subqueries' results.
     pub subplans: &'a [SubplanState],
-    /// The array element at hand and its home.
-    pub local: Option<(Var, Datum<'a>)>,
+    /// The value at hand that the expression itself has a home for.
+    pub local: Option<Local<'a>>,
     /// What volatile calls have given, where the evaluation may begin again.
     pub drawn: Option<&'a Drawn>,
 }
@@ -69,16 +77,38 @@ impl Eval<'_> {
         }
     }
 
+    /// The value of a home within the expression at hand.
+    #[inline]
+    pub fn local(&self, var: Var) -> Option<Datum<'_>> {
+        let mut local = self.local.as_ref();
+        while let Some(found) = local {
+            if found.home == var {
+                return Some(found.value);
+            }
+            local = found.outer;
+        }
+        None
+    }
+
+    /// The same place, where this home has this value.
+    pub fn with<'x>(&'x self, home: Var, value: Datum<'x>) -> Eval<'x> {
+        Eval {
+            call: CallContext { ..self.call },
+            frame: self.frame,
+            parameters: self.parameters,
+            subplans: self.subplans,
+            local: Some(Local { home, value, outer: self.local.as_ref() }),
+            drawn: self.drawn,
+        }
+    }
+
     /// The value of a scalar.
     ///
     /// # Errors
     /// [`Failure`].
     pub fn scalar<'x>(&'x self, scalar: &'x Scalar) -> Evaluated<'x> {
         Ok(match scalar {
-            Scalar::Var(var) => match &self.local {
-                Some((home, datum)) if home == var => *datum,
-                _ => self.frame.get(*var),
-            },
+            Scalar::Var(var) => self.local(*var).unwrap_or_else(|| self.frame.get(*var)),
             Scalar::Constant(row, _) => row.get(0),
             Scalar::Parameter(number) => self.parameters.get(*number as usize),
             // What fails while a row is made has no place in the text, as in PostgreSQL.
@@ -112,9 +142,20 @@ impl Eval<'_> {
                 };
                 Datum::Bool(distinct != *negated)
             }
-            Scalar::Case(branches, otherwise) => {
+            Scalar::Case { operand, branches, otherwise } => {
+                let tested = match operand.as_deref() {
+                    Some((operand, home)) => Some((*home, self.scalar(operand)?)),
+                    None => None,
+                };
                 for (when, then) in branches {
-                    if matches!(self.scalar(when)?, Datum::Bool(true)) {
+                    let met = match tested {
+                        Some((home, value)) => {
+                            let inner = self.with(home, value);
+                            matches!(inner.scalar(when)?, Datum::Bool(true))
+                        }
+                        None => matches!(self.scalar(when)?, Datum::Bool(true)),
+                    };
+                    if met {
                         return self.scalar(then);
                     }
                 }
@@ -319,15 +360,7 @@ impl Eval<'_> {
         let source = Array::of(bytes);
         let mut builder = array::Builder::new(to);
         for datum in source.datums(self.call.arena) {
-            let inner = Eval {
-                call: CallContext { ..self.call },
-                frame: self.frame,
-                parameters: self.parameters,
-                subplans: self.subplans,
-                local: Some((home, datum?)),
-                drawn: self.drawn,
-            };
-            builder.push(&inner.scalar(element)?);
+            builder.push(&self.with(home, datum?).scalar(element)?);
         }
         let dimensions: Vec<_> = source.dimensions().collect();
         Ok(Datum::Array(builder.store(self.call.arena, &dimensions)))

@@ -1,6 +1,7 @@
 //! Rows found by the values of a key: what hash joins, grouping, DISTINCT and set operations keep.
 //!
-//! Rows stand in a [`RowSet`]; the table maps a hash to the newest row with it, and each row names the next older one.
+//! Rows stand in a [`RowSet`]; the table maps a hash to the first and the last row with it, and each row names the next one:
+//! rows with one key are found in the order in which they came, so that a join keeps the order of what it reads.
 //! Equality is that of the types' default order, so 1.0 meets 1.00. Hashes are folded multiplications from a random seed:
 //! fast, and nobody outside can aim at a bucket.
 
@@ -9,6 +10,7 @@ use crate::tuple::RowSet;
 use crate::types::{Datum, compare, hash_into};
 use rustc_hash::{FxBuildHasher, FxHasher};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// No row.
@@ -20,7 +22,8 @@ pub struct HashRows {
     /// All rows.
     pub rows: RowSet,
     types: Vec<u32>,
-    heads: HashMap<u64, u32, FxBuildHasher>,
+    /// The first and the last row with a hash.
+    chains: HashMap<u64, (u32, u32), FxBuildHasher>,
     next: Vec<u32>,
     seed: usize,
 }
@@ -36,14 +39,14 @@ impl HashRows {
     /// Forgets all rows.
     pub fn clear(&mut self) {
         self.rows.clear();
-        self.heads.clear();
+        self.chains.clear();
         self.next.clear();
     }
 
     /// About how many bytes it holds.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.rows.bytes() + self.heads.len() * 16 + self.next.len() * 4
+        self.rows.bytes() + self.chains.len() * 16 + self.next.len() * 4
     }
 
     fn hash(&self, key: &[Datum<'_>]) -> u64 {
@@ -65,14 +68,14 @@ impl HashRows {
         })
     }
 
-    /// The newest row with this key.
+    /// The first row with this key.
     #[must_use]
     pub fn find(&self, key: &[Datum<'_>]) -> Option<usize> {
-        let head = *self.heads.get(&self.hash(key))?;
-        self.from(head, key)
+        let (first, _) = *self.chains.get(&self.hash(key))?;
+        self.from(first, key)
     }
 
-    /// The next older row with the same key.
+    /// The next row with the same key.
     #[must_use]
     pub fn find_next(&self, row: usize, key: &[Datum<'_>]) -> Option<usize> {
         self.from(self.next[row], key)
@@ -91,8 +94,8 @@ impl HashRows {
     /// Adds a row that is all key, if it is not there yet; whether it was added, and where it is.
     pub fn insert_new(&mut self, row: &[Datum<'_>]) -> (bool, usize) {
         let hash = self.hash(row);
-        if let Some(head) = self.heads.get(&hash)
-            && let Some(at) = self.from(*head, row)
+        if let Some((first, _)) = self.chains.get(&hash)
+            && let Some(at) = self.from(*first, row)
         {
             return (false, at);
         }
@@ -108,8 +111,14 @@ impl HashRows {
         let at = self.rows.len();
         let number = account::narrow(at);
         self.rows.push(row.iter().copied());
-        let older = self.heads.insert(hash, number).unwrap_or(NONE);
-        self.next.push(older);
+        self.next.push(NONE);
+        match self.chains.entry(hash) {
+            Entry::Occupied(mut chain) => {
+                let last = std::mem::replace(&mut chain.get_mut().1, number);
+                self.next[last as usize] = number;
+            }
+            Entry::Vacant(chain) => _ = chain.insert((number, number)),
+        }
         at
     }
 }
@@ -119,16 +128,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_keys_chain_and_others_do_not_meet() {
+    fn equal_keys_chain_in_their_order_and_others_do_not_meet() {
         let mut table = HashRows::new(vec![23], 2);
         for (key, value) in [(1, "a"), (2, "b"), (1, "c")] {
             table.insert(&[Datum::Int4(key), Datum::Text(value)]);
         }
         let key = [Datum::Int4(1)];
         let first = table.find(&key).expect("the key is there");
-        assert!(matches!(table.rows.get(first, 1), Datum::Text("c")));
+        assert!(matches!(table.rows.get(first, 1), Datum::Text("a")));
         let second = table.find_next(first, &key).expect("twice");
-        assert!(matches!(table.rows.get(second, 1), Datum::Text("a")));
+        assert!(matches!(table.rows.get(second, 1), Datum::Text("c")));
         assert_eq!(table.find_next(second, &key), None);
         assert_eq!(table.find(&[Datum::Int4(3)]), None);
         assert_eq!(table.find(&[Datum::Null]), None);

@@ -128,11 +128,13 @@ impl Machine {
     }
 
     fn built(program: &Arc<Program>, builder: &Builder<'_>) -> Machine {
+        let around = program.steps_around();
         let subplans = program
             .subplans
             .iter()
-            .map(|subplan| SubplanState {
-                operator: Some(builder.build(&subplan.plan)),
+            .zip(around.subplans)
+            .map(|(subplan, steps)| SubplanState {
+                operator: Some(builder.build_within(&subplan.plan, steps)),
                 correlated: match &subplan.kind {
                     SubplanKind::Quantified(test, _) => builder.correlated([test]),
                     _ => Box::default(),
@@ -143,7 +145,6 @@ impl Machine {
                 members: None,
             })
             .collect();
-        let around = program.steps_around();
         let ctes = program
             .ctes
             .iter()
@@ -151,11 +152,11 @@ impl Machine {
             .map(|(number, cte)| {
                 let run = match &cte.body {
                     CtePlanBody::Query(plan, layout) => {
-                        let operator = builder.build_within(plan, around[number].clone());
+                        let operator = builder.build_within(plan, around.ctes[number].clone());
                         CteRun::Query(Some(operator), layout.clone())
                     }
                     CtePlanBody::Recursive { base, step, all, types } => {
-                        let mut steps = around[number].clone();
+                        let mut steps = around.ctes[number].clone();
                         let first = builder.build_within(&base.0, steps.clone());
                         steps.push(number as u32);
                         let next = builder.build_within(&step.0, steps);
@@ -163,6 +164,7 @@ impl Machine {
                             base: (Some(first), base.1.clone()),
                             step: (Some(next), step.1.clone()),
                             all: *all,
+                            of_round: program.subplans_of_round(number as u32),
                             types: types.iter().map(|ty| ty.0).collect(),
                         }
                     }

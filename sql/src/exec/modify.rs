@@ -11,6 +11,7 @@ use super::row_change::RowChange;
 use super::scan::{reread, still_meets};
 use super::write::{Inserted, Writer};
 use crate::catalog::relation_counts::{Count, Event};
+use crate::catalog::system_column::XMIN;
 use crate::catalog::{Index, Relation};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{
@@ -399,7 +400,8 @@ impl Modify {
     /// it is what had locked the row.
     fn show_system(&self, cx: &mut Context<'_>, writer: &Writer, conflicting: bool) {
         let Some((slot, columns)) = &self.system else { return };
-        let transaction = Datum::Oid((cx.transaction.id().0 as u32).max(1));
+        let number = cx.host.catalog.transaction_number(true);
+        let transaction = Datum::Oid(number.unwrap_or((cx.transaction.id().0 as u32).max(1)));
         let row = cx.frame.row_mut(*slot);
         row.clear();
         for attribute in columns {
@@ -474,6 +476,10 @@ impl Operator for Modify {
         }
         if let Some(writer) = &self.writer {
             writer.begin(cx);
+        }
+        // Rows whose number is told have it from the first one on.
+        if self.system.as_ref().is_some_and(|(_, columns)| columns.contains(&XMIN)) {
+            cx.host.catalog.transaction_number(true);
         }
         self.source.open(cx)
     }

@@ -102,7 +102,10 @@ impl<'p> Builder<'p> {
             }
             vars::scalars(node, &mut |scalar| {
                 found |= scalar.reads(&mut |var| !slots.contains(&var.slot));
-                found |= !self.correlated([scalar]).is_empty();
+                found |= scalar.subqueries().into_iter().any(|number| {
+                    self.program.correlated[number as usize]
+                        || self.program.subplan_changes(number, &self.steps.borrow())
+                });
             });
         });
         found

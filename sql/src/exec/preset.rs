@@ -7,8 +7,8 @@ use super::eval::{Eval, Failure};
 use super::frame::Frame;
 use crate::compile::Program;
 use crate::error::Result;
-use crate::plan::Scalar;
 use crate::plan::fold::text_forms_are_stable;
+use crate::plan::{Scalar, Var};
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum};
 
@@ -48,7 +48,8 @@ impl<'f> Folding<'f, '_> {
     fn scalar(&self, scalar: &'f Scalar) -> Folded<'f> {
         Ok(match scalar {
             Scalar::Constant(..) | Scalar::Parameter(_) => Some(self.eval.scalar(scalar)?),
-            Scalar::Var(_) | Scalar::CurrentValue(_) => None,
+            Scalar::Var(var) => self.eval.local(*var),
+            Scalar::CurrentValue(_) => None,
             Scalar::Subquery(number) => {
                 for preset in &self.program.subplans[*number as usize].presets {
                     self.scalar(preset)?;
@@ -75,15 +76,20 @@ impl<'f> Folding<'f, '_> {
             }
             Scalar::And(all) => return self.junction(all, false),
             Scalar::Or(all) => return self.junction(all, true),
-            Scalar::Case(branches, otherwise) => {
+            Scalar::Case { operand, branches, otherwise } => {
+                let operand = operand.as_deref();
+                let tested = match operand {
+                    Some((operand, home)) => self.scalar(operand)?.map(|value| (*home, value)),
+                    None => None,
+                };
                 let mut known = true;
                 for (when, then) in branches {
-                    match self.scalar(when)? {
-                        Some(Datum::Bool(true)) => {
+                    match self.condition(when, tested)? {
+                        Some(true) => {
                             let value = self.scalar(then)?;
                             return Ok(value.filter(|_| known));
                         }
-                        Some(_) => {}
+                        Some(false) => {}
                         None => {
                             known = false;
                             self.scalar(then)?;
@@ -132,6 +138,26 @@ impl<'f> Folding<'f, '_> {
             | Scalar::Assign(..)
             | Scalar::Field(..) => return self.of_parts(scalar, true),
         })
+    }
+
+    /// Whether a condition of a CASE is met, with the operand's home and value where it is a simple one and can be told.
+    fn condition<'x>(
+        &self,
+        when: &'f Scalar,
+        tested: Option<(Var, Datum<'x>)>,
+    ) -> std::result::Result<Option<bool>, Failure>
+    where
+        'f: 'x,
+    {
+        let met = |value: Datum<'_>| matches!(value, Datum::Bool(true));
+        match tested {
+            Some((home, value)) => {
+                let eval = self.eval.with(home, value);
+                let inner = Folding { eval: &eval, program: self.program };
+                Ok(inner.scalar(when)?.map(met))
+            }
+            None => Ok(self.scalar(when)?.map(met)),
+        }
     }
 
     /// A value that follows from the values of its parts, if its own work is `immutable`. A part may be known though not

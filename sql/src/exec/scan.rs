@@ -8,19 +8,20 @@ use super::context::{Context, tree_of};
 use super::eval::Eval;
 use super::operator::{Builder, Operator};
 use crate::catalog::relation_counts::{Count, Event};
+use crate::catalog::system_column::XMIN;
 use crate::error::{Result, SqlError};
 use crate::plan::covering::{Covering, Part, covering};
 use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, TargetRow};
 use crate::plan::scalar::Scalar;
 use crate::tuple::key::prefix_end;
-use crate::tuple::row::Field;
+use crate::tuple::row::{self, Field};
 use crate::tuple::row_id::row_number;
 use crate::tuple::{KeyColumn, RowBuf, RowLayout, corrupt, entry};
 use crate::types::Datum;
 use crate::types::array::Array;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, RecordBuffer, ScanRow, Transaction, Tree, TreeId};
+use txn::{Direction, KeyRange, Lsn, RecordBuffer, ScanRow, Transaction, Tree, TreeId};
 
 /// A running scan.
 pub struct Scan {
@@ -45,6 +46,8 @@ pub struct Scan {
     record: RecordBuffer,
     /// Where entries hold all that is asked for: then rows are not read.
     covering: Option<Covering>,
+    /// The transaction's number, where its own rows are to show it.
+    number: Option<u32>,
     /// The columns of an entry.
     parts: (RowBuf, RowBuf),
 }
@@ -134,6 +137,7 @@ impl Scan {
             stretch: Stretch::default(),
             record: RecordBuffer::default(),
             covering: covering(plan),
+            number: None,
             parts: Default::default(),
         }
     }
@@ -321,6 +325,8 @@ impl Scan {
             long_values: plan.long_values,
             width: plan.outputs.len(),
             oid: plan.relation.oid.0,
+            number: self.number,
+            rows,
         };
         let outputs = self.outputs.iter().map(|(at, output)| (*at, output));
         let to_lock = self.to_lock;
@@ -641,6 +647,7 @@ fn clamp(
 impl Operator for Scan {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.find_trees(cx)?;
+        self.number = own_number(cx, self.outputs.iter().map(|(_, output)| output));
         if let (Access::Full(direction), Some((_, access))) = (&self.plan.access, &self.trees) {
             let direction = *direction;
             let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
@@ -685,6 +692,10 @@ pub struct RowSource<'s> {
     pub width: usize,
     /// The table's OID.
     pub oid: u32,
+    /// The transaction's number, where its own rows are to show it.
+    pub number: Option<u32>,
+    /// The table's rows.
+    pub rows: &'s Tree,
 }
 
 impl RowSource<'_> {
@@ -718,7 +729,7 @@ impl RowSource<'_> {
                     at,
                     match attnum {
                         -1 => Datum::Int8(row_number(found.key)),
-                        -2 => Datum::Oid(found.lsn.0 as u32),
+                        -2 => Datum::Oid(self.xmin(transaction, found, record.number)?),
                         -6 => Datum::Oid(self.oid),
                         _ => Datum::Oid(0),
                     },
@@ -727,6 +738,53 @@ impl RowSource<'_> {
         }
         Ok(())
     }
+}
+
+impl RowSource<'_> {
+    /// The `xmin` of a row: the number that its record ends with, or else what its commit's LSN makes. The own rows show the
+    /// transaction's number, which they are given with that.
+    fn xmin(
+        &self,
+        transaction: &mut Transaction,
+        found: ScanRow<'_>,
+        number: Option<u32>,
+    ) -> Result<u32> {
+        if let Some(number) = number {
+            return Ok(number);
+        }
+        match self.number {
+            Some(number) if found.lsn == Lsn::MAX => {
+                let mut latest = RecordBuffer::default();
+                let there = transaction.get_latest(self.rows, found.key, &mut latest)?;
+                if there && latest.lsn() == Lsn::MAX && latest.value() == Some(found.value) {
+                    let mut stamped = found.value.to_vec();
+                    row::stamp(&mut stamped, number);
+                    transaction.put(self.rows, found.key, &stamped)?;
+                }
+                Ok(number)
+            }
+            _ => Ok(xmin_of(found.lsn)),
+        }
+    }
+}
+
+/// The transaction's number, where `xmin` is among these columns and the transaction may have rows of its own.
+fn own_number<'o>(
+    cx: &Context<'_>,
+    mut outputs: impl Iterator<Item = &'o ScanColumn>,
+) -> Option<u32> {
+    let asked = outputs.any(|output| *output == ScanColumn::System(XMIN));
+    if asked && cx.transaction.has_writes() {
+        cx.host.catalog.transaction_number(true)
+    } else {
+        None
+    }
+}
+
+/// The `xmin` of what a commit wrote. LSNs are multiples of eight, and transactions' numbers have the highest of 32 bits.
+fn xmin_of(commit: Lsn) -> u32 {
+    const FIRST_NORMAL: u64 = 3;
+    (commit.0 >> 3 & u64::from(u32::MAX >> 1)).max(FIRST_NORMAL) as u32
 }
 
 /// Reads the row at `target`'s key anew from a record: what has been locked, or found in conflict.
@@ -739,11 +797,14 @@ pub fn reread(
     key: &[u8],
     record: &RecordBuffer,
 ) -> Result<()> {
+    let rows = cx.tree(target.tree)?;
     let source = RowSource {
         layout: &target.layout,
         long_values: target.long_values,
         width: target.outputs.len(),
         oid: target.relation.oid.0,
+        number: own_number(cx, target.outputs.iter()),
+        rows: &rows,
     };
     let row = cx.frame.row_mut(target.slot);
     let outputs = target.outputs.iter().enumerate();

@@ -50,6 +50,8 @@ pub(super) enum CteRun {
         base: (Option<Box<dyn Operator>>, Layout),
         step: (Option<Box<dyn Operator>>, Layout),
         all: bool,
+        /// The subqueries that are run anew in each round.
+        of_round: Box<[u32]>,
         types: Vec<u32>,
     },
 }
@@ -69,6 +71,14 @@ enum Progress {
 pub struct CteRead {
     at: usize,
     reader: SpoolReader,
+}
+
+impl SubplanState {
+    /// Forgets its result, and the rows that it has looked for members in.
+    fn forget(&mut self) {
+        self.done = false;
+        self.members = None;
+    }
 }
 
 impl CteState {
@@ -277,7 +287,7 @@ impl Context<'_> {
                 }
                 Ok(Progress::Done)
             }
-            CteRun::Recursive { base, step, all, types } => {
+            CteRun::Recursive { base, step, all, of_round, types } => {
                 let first = self.ctes[at].state == Progress::New;
                 let mut seen = self.ctes[at]
                     .seen
@@ -288,6 +298,9 @@ impl Context<'_> {
                     self.collect(at, base, *all, &mut seen, &mut fresh)?;
                 } else {
                     self.ctes[at].state = Progress::Recursing;
+                    for number in of_round {
+                        self.subplans[*number as usize].forget();
+                    }
                     self.collect(at, step, *all, &mut seen, &mut fresh)?;
                 }
                 let state = &mut self.ctes[at];

@@ -13,7 +13,7 @@ use crate::plan::physical::{Table, Told};
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::{self, LongValue};
-use crate::tuple::row::Field;
+use crate::tuple::row::{self, Field};
 use crate::tuple::{Form, KeyLayout, RowBuf, corrupt};
 use crate::types::{CallContext, CatalogQueries, Datum, SqlType, text_of};
 use std::sync::Arc;
@@ -193,7 +193,7 @@ impl Writer {
         columns: &[usize],
         new: &RowBuf,
     ) -> bool {
-        let max = cx.transaction.manager().data().record_bytes_max().saturating_sub(key.len());
+        let max = record_room(cx, key);
         self.table.layout.patch(record, columns, new, max, &mut self.record)
     }
 
@@ -445,7 +445,7 @@ impl Writer {
     /// Writes the record at `self.key`, long values cut out; over the one there, which is locked, if it is an update.
     fn put_row(&mut self, cx: &mut Context<'_>, all: &RowBuf, update: bool) -> Result<()> {
         let record_bytes_max = cx.transaction.manager().data().record_bytes_max();
-        let max = record_bytes_max.saturating_sub(self.key.len());
+        let max = record_room(cx, &self.key);
         let row: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(all.iter());
         let long_values = &self.long_values;
         let mut store = |form: Form, bytes: &[u8]| {
@@ -460,7 +460,10 @@ impl Writer {
         self.put_record(cx, update)
     }
 
-    fn put_record(&self, cx: &mut Context<'_>, update: bool) -> Result<()> {
+    fn put_record(&mut self, cx: &mut Context<'_>, update: bool) -> Result<()> {
+        if let Some(number) = cx.host.catalog.transaction_number(false) {
+            row::stamp(&mut self.record, number);
+        }
         let (rows, key, record) = (&self.rows, &self.key, &self.record);
         if update {
             cx.transaction.update(rows, key, record)?;
@@ -607,6 +610,13 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// How many bytes the record at `key` may have, the transaction's number aside, if it has one.
+fn record_room(cx: &Context<'_>, key: &[u8]) -> usize {
+    let stamped = cx.host.catalog.transaction_number(false).is_some();
+    let taken = key.len() + if stamped { row::STAMP_BYTES } else { 0 };
+    cx.transaction.manager().data().record_bytes_max().saturating_sub(taken)
 }
 
 /// Whether the current user may read all of a key: columns by index, none for what is computed, which only those may know

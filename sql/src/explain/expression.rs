@@ -45,6 +45,18 @@ pub(super) struct Scope {
     pub excluded: Option<u32>,
 }
 
+/// What a condition of a simple CASE compares the value at `home` with; a condition of another form as it is.
+fn compared_in_case(condition: &Scalar, home: Option<Var>) -> &Scalar {
+    let is_test = |part: &Scalar| part.reads(&mut |var| Some(var) == home);
+    match condition {
+        Scalar::Call { arguments, .. } => match &arguments[..] {
+            [tested, compared] if is_test(tested) => compared,
+            _ => condition,
+        },
+        _ => condition,
+    }
+}
+
 impl<'p> Printer<'p, '_, '_> {
     /// An expression.
     pub fn text(&self, scalar: &Scalar, scope: &Scope) -> String {
@@ -97,9 +109,14 @@ impl<'p> Printer<'p, '_, '_> {
                 let plain = format!("({left} IS DISTINCT FROM {right})");
                 out.push_str(&if *negated { format!("(NOT {plain})") } else { plain });
             }
-            Scalar::Case(branches, otherwise) => {
+            Scalar::Case { operand, branches, otherwise } => {
                 out.push_str("CASE");
+                if let Some(operand) = operand {
+                    out.push_str(&format!(" {}", self.text(&operand.0, scope)));
+                }
+                let home = operand.as_ref().map(|operand| operand.1);
                 for (when, then) in branches {
+                    let when = compared_in_case(when, home);
                     let (when, then) = (self.text(when, scope), self.text(then, scope));
                     out.push_str(&format!(" WHEN {when} THEN {then}"));
                 }

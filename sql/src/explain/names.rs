@@ -262,7 +262,7 @@ impl<'p> Names<'p> {
             | Scalar::IsBool(..)
             | Scalar::IsDistinct(..)
             | Scalar::ScalarArray { .. } => BOOL,
-            Scalar::Case(branches, _) => self.type_of(&branches.first()?.1)?,
+            Scalar::Case { branches, .. } => self.type_of(&branches.first()?.1)?,
             Scalar::Coalesce(all) => self.type_of(all.first()?)?,
             Scalar::NullIf(one, ..) => self.type_of(one)?,
             Scalar::Extreme(_, comparator, _) => SqlType::plain(comparator.ty),

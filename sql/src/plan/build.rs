@@ -56,6 +56,8 @@ pub struct Planner<'a> {
     /// The presets of computed columns that nobody has asked for yet.
     pub(super) unread: HashMap<Var, Presets>,
     pub(super) levels: Vec<Layout>,
+    /// What the conditions of the simple CASEs around compare, innermost last.
+    pub(super) case_tests: Vec<Scalar>,
     /// The numbers of the common table expressions of each enclosing query, outermost first.
     pub(super) cte_levels: Vec<Vec<u32>>,
     /// How many semi joins have been planned both ways.
@@ -79,6 +81,7 @@ impl<'a> Planner<'a> {
             unnamed: HashMap::new(),
             unread: HashMap::new(),
             levels: Vec::new(),
+            case_tests: Vec::new(),
             cte_levels: Vec::new(),
             turned: 0,
         }

@@ -191,7 +191,7 @@ fn is_lazy(scalar: &Scalar) -> bool {
             part,
             Scalar::And(_)
                 | Scalar::Or(_)
-                | Scalar::Case(..)
+                | Scalar::Case { .. }
                 | Scalar::Coalesce(_)
                 | Scalar::Subquery(_)
         );

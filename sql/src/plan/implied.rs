@@ -56,9 +56,11 @@ fn alike(a: &Scalar, b: &Scalar) -> bool {
             calls(equals, other) && not == other_not
         }
         (Scalar::NullIf(_, _, equals), Scalar::NullIf(_, _, other)) => calls(equals, other),
-        (Scalar::Case(arms, otherwise), Scalar::Case(others, other)) => {
-            arms.len() == others.len() && otherwise.is_some() == other.is_some()
-        }
+        // What a simple CASE compares has another home in each.
+        (
+            Scalar::Case { operand: None, branches, otherwise },
+            Scalar::Case { operand: None, branches: others, otherwise: other },
+        ) => branches.len() == others.len() && otherwise.is_some() == other.is_some(),
         (Scalar::Extreme(_, _, greatest), Scalar::Extreme(_, _, other)) => greatest == other,
         (Scalar::ViaText(_, from, to), Scalar::ViaText(_, other_from, other_to)) => {
             from == other_from && to == other_to

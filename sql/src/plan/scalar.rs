@@ -114,7 +114,14 @@ pub enum Scalar {
     /// IS DISTINCT FROM: left, right, the `=`, negated.
     IsDistinct(Box<Scalar>, Box<Scalar>, Callee, bool),
     /// CASE.
-    Case(Box<[(Scalar, Scalar)]>, Option<Box<Scalar>>),
+    Case {
+        /// The operand of a simple one, and where the conditions read its value.
+        operand: Option<Box<(Scalar, Var)>>,
+        /// WHEN condition THEN result.
+        branches: Box<[(Scalar, Scalar)]>,
+        /// ELSE.
+        otherwise: Option<Box<Scalar>>,
+    },
     /// COALESCE.
     Coalesce(Box<[Scalar]>),
     /// NULLIF.
@@ -206,7 +213,10 @@ impl Scalar {
                 visit(left);
                 visit(right);
             }
-            Scalar::Case(branches, otherwise) => {
+            Scalar::Case { operand, branches, otherwise } => {
+                if let Some(operand) = operand {
+                    visit(&operand.0);
+                }
                 for (when, then) in branches {
                     visit(when);
                     visit(then);
@@ -233,12 +243,25 @@ impl Scalar {
         }
     }
 
-    /// Whether it reads a home that `test` accepts. What its subqueries read, the caller knows.
+    /// The home that this scalar fills itself, for parts of it to read.
+    #[must_use]
+    pub fn own_home(&self) -> Option<Var> {
+        match self {
+            Scalar::ArrayCast { home, .. } => Some(*home),
+            Scalar::Case { operand: Some(operand), .. } => Some(operand.1),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads a home that `test` accepts, but for those that it fills itself. What its subqueries read, the
+    /// caller knows.
     pub fn reads(&self, test: &mut dyn FnMut(Var) -> bool) -> bool {
         let mut found = false;
+        let mut own = Vec::new();
         self.walk(&mut |part| {
+            own.extend(part.own_home());
             if let Scalar::Var(var) = part {
-                found |= test(*var);
+                found |= !own.contains(var) && test(*var);
             }
             !found
         });
@@ -308,7 +331,7 @@ impl Scalar {
                 | Scalar::Not(_)
                 | Scalar::IsNull(..)
                 | Scalar::IsBool(..)
-                | Scalar::Case(..)
+                | Scalar::Case { .. }
                 | Scalar::ArrayCast { .. }
                 | Scalar::Array(..)
                 | Scalar::Subscript { .. }

@@ -66,8 +66,12 @@ impl Planner<'_> {
                 let test = Scalar::IsDistinct(left, right, equals, *negated);
                 if immutable { self.folded(test, ty) } else { test }
             }
-            Expr::Case { branches, otherwise, .. } => {
-                self.case(branches, otherwise.as_deref(), ty)?
+            Expr::Case { operand, branches, otherwise, .. } => {
+                let operand = operand.as_deref();
+                self.case(operand, branches, otherwise.as_deref(), ty)?
+            }
+            Expr::CaseTest(..) => {
+                self.case_tests.last().expect("within a condition of a simple CASE").clone()
             }
             Expr::Coalesce(all, _) => self.coalesce(all, ty)?,
             Expr::NullIf { left, right, equals, .. } => {
@@ -119,10 +123,11 @@ impl Planner<'_> {
                 if constant && stable { self.computed(cast, *ty) } else { cast }
             }
             Expr::Array { elements, ty } => {
-                let nested = elements
-                    .iter()
-                    .map(Expr::ty)
-                    .any(|one| one.oid == ty.oid || builtin::element_type(one.oid.0).is_some());
+                let element = builtin::element_type(ty.oid.0);
+                let is_array = |one: SqlType| {
+                    Some(one.oid.0) != element && builtin::element_type(one.oid.0).is_some()
+                };
+                let nested = elements.iter().any(|one| is_array(one.ty()));
                 let array = Scalar::Array(self.parts(elements)?, ty.oid, nested);
                 self.folded(array, *ty)
             }
@@ -236,30 +241,57 @@ impl Planner<'_> {
 
     fn case(
         &mut self,
+        operand: Option<&Expr>,
+        branches: &[(Expr, Expr)],
+        otherwise: Option<&Expr>,
+        ty: SqlType,
+    ) -> Result<Scalar> {
+        let Some(operand) = operand else { return self.branches(None, branches, otherwise, ty) };
+        let value = self.translated(operand)?;
+        // A constant stands in the conditions itself, so that they can be decided now.
+        let (test, operand) = match value.is_constant() {
+            true => (value, None),
+            false => {
+                let home = Var { slot: self.slot(1), column: 0 };
+                (Scalar::Var(home), Some(Box::new((value, home))))
+            }
+        };
+        self.case_tests.push(test);
+        let case = self.branches(operand, branches, otherwise, ty);
+        self.case_tests.pop();
+        case
+    }
+
+    fn branches(
+        &mut self,
+        operand: Option<Box<(Scalar, Var)>>,
         branches: &[(Expr, Expr)],
         otherwise: Option<&Expr>,
         ty: SqlType,
     ) -> Result<Scalar> {
         let mut kept = Vec::new();
+        let mut certain = None;
         for (when, then) in branches {
             let when = self.translated(when)?;
             match decided(&when) {
                 Some(Some(true)) => {
-                    let then = self.translated(then)?;
-                    return Ok(match kept.is_empty() {
-                        true => then,
-                        false => Scalar::Case(kept.into(), Some(Box::new(then))),
-                    });
+                    certain = Some(self.translated(then)?);
+                    break;
                 }
                 Some(_) => {}
                 None => kept.push((when, self.translated(then)?)),
             }
         }
-        let otherwise = otherwise.map(|one| self.translated(one)).transpose()?;
+        let otherwise = match (certain, otherwise) {
+            (None, Some(otherwise)) => Some(self.translated(otherwise)?),
+            (certain, _) => certain,
+        };
         Ok(match (kept.is_empty(), otherwise) {
             (true, Some(otherwise)) => otherwise,
             (true, None) => constant(&Literal::Null, ty),
-            (false, otherwise) => Scalar::Case(kept.into(), otherwise.map(Box::new)),
+            (false, otherwise) => {
+                Scalar::Case { operand, branches: kept.into(), otherwise: otherwise.map(Box::new) }
+            }
         })
     }
 

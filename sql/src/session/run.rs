@@ -137,6 +137,10 @@ impl EngineFacts for Asked<'_> {
         own.xact_id.get()
     }
 
+    fn given_xact_id(&self) -> Option<u64> {
+        self.own.as_ref()?.xact_id.get()
+    }
+
     fn xact_snapshot(&self) -> XactSnapshot {
         let own = self.own.as_ref().and_then(|own| own.xact_id.get());
         self.engine.manager().xact_ids().snapshot(self.seen(), own)

@@ -1,7 +1,7 @@
 //! A table's record: a row as the bytes of one value, any column of which is found without reading the others.
 //!
 //! ```text
-//! count: u16 | NULL bitmap: ceil(count / 8) | fixed-width columns | ends of the others: u16 each | their bytes
+//! count: u16 | NULL bitmap: ceil(count / 8) | fixed-width columns | ends of the others: u16 each | their bytes | number: u32
 //! ```
 //!
 //! All integers are little-endian. `count` is how many columns the table had when the row was written: columns added
@@ -9,6 +9,10 @@
 //! column of fixed width has its place whether or not it is NULL, so its offset depends on `count` alone, and an update
 //! of one is a patch of the same bytes. Bit 15 of an end says that the bytes are a pointer to a long value
 //! ([`super::long_value`]).
+//!
+//! Bit 15 of `count` says that the record ends with the number of the transaction that wrote it, in 32 bits: the row's `xmin`
+//! (manual, section 5.5). Only a transaction that somebody has asked for its number writes it; the others' rows have an `xmin`
+//! of the commit's LSN. Whoever is told the `xmin` of a row before the commit finds the row by it ever after.
 
 use super::corrupt;
 use super::form::Form;
@@ -21,6 +25,18 @@ use std::sync::Arc;
 
 /// Set in an end: the bytes are a [`LongValue`].
 const LONG: u16 = 1 << 15;
+
+/// Set in the count: the record ends with a transaction's number.
+const STAMPED: u16 = 1 << 15;
+
+/// What the number adds to a record.
+pub const STAMP_BYTES: usize = 4;
+
+/// Puts the number of the transaction that writes it into a record that has none.
+pub fn stamp(record: &mut Vec<u8>, number: u32) {
+    record[1] |= (STAMPED >> 8) as u8;
+    record.extend_from_slice(&number.to_le_bytes());
+}
 
 /// Where a column lies.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +70,8 @@ pub struct OpenRecord<'r> {
     record: &'r [u8],
     /// How many columns it has.
     count: usize,
+    /// The number of the transaction that wrote it, if it says so.
+    pub number: Option<u32>,
     fixed: usize,
     ends: usize,
     data: usize,
@@ -132,9 +150,17 @@ impl RowLayout {
     /// XX001.
     #[inline]
     pub fn open<'r>(&'r self, record: &'r [u8]) -> Result<OpenRecord<'r>> {
-        let count = usize::from(u16::from_le_bytes(
-            *record.first_chunk().ok_or_else(|| corrupt("it has no header"))?,
-        ));
+        let count =
+            u16::from_le_bytes(*record.first_chunk().ok_or_else(|| corrupt("it has no header"))?);
+        let (record, number) = match count & STAMPED {
+            0 => (record, None),
+            _ => {
+                let (record, number) =
+                    record.split_last_chunk().ok_or_else(|| corrupt("it is too short"))?;
+                (record, Some(u32::from_le_bytes(*number)))
+            }
+        };
+        let count = usize::from(count & !STAMPED);
         let (fixed_bytes, varying) = match self.columns.get(count) {
             Some(next) => next.before,
             None if count == self.columns.len() => self.total,
@@ -146,6 +172,7 @@ impl RowLayout {
             layout: self,
             record,
             count,
+            number,
             fixed,
             ends,
             data: ends + 2 * varying as usize,
@@ -247,12 +274,12 @@ impl OpenRecord<'_> {
 }
 
 impl OpenRecord<'_> {
-    /// Whether it has all columns of its table, and no long values.
+    /// Whether it has all columns of its table, and neither long values nor a transaction's number.
     ///
     /// # Errors
     /// XX001.
     pub fn is_plain(&self) -> Result<bool> {
-        if self.count != self.layout.columns.len() {
+        if self.count != self.layout.columns.len() || self.number.is_some() {
             return Ok(false);
         }
         for index in 0..self.layout.total.1 as usize {

@@ -55,6 +55,10 @@ pub trait CatalogQueries {
     fn shown_expression(&self, _context: &CallContext<'_>, text: &str) -> String {
         text.to_owned()
     }
+    /// The number of the transaction, of which rows show the lower half; given now if it has none and `gives`.
+    fn transaction_number(&self, _gives: bool) -> Option<u32> {
+        None
+    }
     /// The settings as calls of the statement have changed them, if they may.
     fn changed_settings(&self) -> Option<&SessionSettings> {
         None

@@ -195,6 +195,25 @@ fn as_given(argument: &Expr, given: SqlType) -> &Expr {
     shown
 }
 
+/// What a condition of a simple CASE compares its operand with; a condition of another form as it is.
+fn compared_in_case(condition: &Expr) -> &Expr {
+    let mut called = condition;
+    while let Expr::Relabel(inner, _) = called {
+        called = inner;
+    }
+    match called {
+        Expr::Call { arguments, form: CallForm::Operator, .. } => match &arguments[..] {
+            [tested, compared]
+                if crate::bind::levels::any(tested, &|part| matches!(part, Expr::CaseTest(..))) =>
+            {
+                compared
+            }
+            _ => condition,
+        },
+        _ => condition,
+    }
+}
+
 impl Printer<'_, '_> {
     /// Writes an operand of `parent`, in parentheses where the pretty form needs them.
     fn operand(&self, expr: &Expr, parent: Parent<'_>, out: &mut Layout) -> Result<()> {
@@ -288,11 +307,19 @@ impl Printer<'_, '_> {
                 }
                 Ok(())
             }
-            Expr::Case { branches, otherwise, ty } => {
+            Expr::Case { operand, given, branches, otherwise, ty } => {
                 out.keyword("CASE", 0, Layout::VAR, 0);
-                for (condition, result) in branches {
+                if let Some(operand) = operand {
+                    out.push_str(" ");
+                    self.write(operand, out)?;
+                }
+                for (number, (condition, result)) in branches.iter().enumerate() {
                     out.keyword("WHEN ", 0, 0, 0);
-                    self.write(condition, out)?;
+                    let shown = match given.get(number) {
+                        Some(given) => as_given(compared_in_case(condition), *given),
+                        None => condition,
+                    };
+                    self.write(shown, out)?;
                     out.push_str(" THEN ");
                     self.write(result, out)?;
                 }
@@ -302,6 +329,10 @@ impl Printer<'_, '_> {
                     None => self.constant(&Literal::Null, *ty, out)?,
                 }
                 out.keyword("END", -Layout::VAR, 0, 0);
+                Ok(())
+            }
+            Expr::CaseTest(..) => {
+                out.push_str("CASE_TEST_EXPR");
                 Ok(())
             }
             Expr::Coalesce(arguments, _) => self.named("COALESCE", arguments, out),

@@ -59,6 +59,8 @@ pub trait EngineFacts {
     /// The number of the session's transaction, given now if it has none and `gives`, or if it has written; none where no
     /// session calls.
     fn xact_id(&self, gives: bool) -> Option<u64>;
+    /// The number that the session's transaction has been given.
+    fn given_xact_id(&self) -> Option<u64>;
     /// Which numbers of transactions are over, as the statement sees it.
     fn xact_snapshot(&self) -> XactSnapshot;
     /// What became of the transaction with this number, as the statement sees it.
@@ -504,6 +506,11 @@ impl CatalogQueries for SessionCatalog<'_> {
     fn shown_expression(&self, context: &CallContext<'_>, text: &str) -> String {
         let call = Call { session: self, context, arguments: &[] };
         quoting(self.settings.plain.get().quote_all_identifiers, || call.shown(None, text, false))
+    }
+
+    fn transaction_number(&self, gives: bool) -> Option<u32> {
+        let number = if gives { self.engine.xact_id(true) } else { self.engine.given_xact_id() };
+        number.map(|number| number as u32)
     }
 
     fn changed_settings(&self) -> Option<&SessionSettings> {

@@ -44,6 +44,10 @@ impl EngineFacts for Engine {
         None
     }
 
+    fn given_xact_id(&self) -> Option<u64> {
+        None
+    }
+
     fn xact_snapshot(&self) -> txn::XactSnapshot {
         txn::XactSnapshot { xmin: 3, xmax: 3, running: Vec::new() }
     }

@@ -52,7 +52,7 @@ pub(crate) fn write(
         Datum::Text(text) if ty.oid.0 == oids::JSON => out.extend_from_slice(text.as_bytes()),
         Datum::Text(text) => escape(text, out),
         Datum::Jsonb(bytes) => View::of(bytes).write(out),
-        Datum::Array(bytes) if !matches!(ty.oid.0, oids::INT2VECTOR | oids::OIDVECTOR) => {
+        Datum::Array(bytes) => {
             descend(|| write_array(context, &Array::of(bytes), layout, out))?;
         }
         Datum::Record(bytes) => {

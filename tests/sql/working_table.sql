@@ -1,0 +1,23 @@
+-- Subqueries over WITH queries over the working table of a recursion are those of each round.
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+1 from w where 4 > all(select n from w) and n < 10)) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+1 from w where n = any(select n from w where n < 4) and n < 10)) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+1 from w where 5 not in (select n from w) and n < 10)) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+1 from w where not exists (select 1 from w where n >= 4) and n < 10)) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+1 from w where exists (select 1 from w where n < 4) and n < 10)) select * from r;
+with recursive r(n, a) as (select 1, array[0] union all (with w as (select n from r) select w.n+1, array(select n from w) from w where n < 5)) select * from r;
+with recursive r(n, a) as (select 1, 0 union all (with w as (select n from r) select w.n+1, (select max(n) from w) from w where n < 5)) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+1 from w where (select max(n) from w) < 5)) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n + i from w, generate_series(1, 5) i where w.n < 10 order by 1 limit (select min(n) from w where n < 3))) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+i from w, generate_series(1, 5) i where w.n < 10 order by 1 offset (select min(n) + 3 from w where n < 3))) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r), x as (select n from w), y as (select max(n) m from x) select x.n+1 from x where (select m from y) < 5 and (select (with z as (select * from y) select m from z)) < 7)) select * from r;
+with recursive r(n) as (select 1 union (with w as (select n from r) select w.n+1 from w join (select n as k from w where n < (select 6)) q on q.k = w.n where n + 1 <= all(select n + 1 from w) )) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+1 from w where case when n < 4 then 7 > all(select n + 3 from w) else n in (select n - 1 from w) end)) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select w.n+1 from w left join lateral (select (select sum(n) from w) as s) l on true where l.s < 6 group by w.n having w.n < all(select 9 from w) and count(*) >= (select count(*) from w))) select * from r;
+create table t(i int primary key, v int); 
+insert into t select i, i*10 from generate_series(1, 10) i;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select t.i from t where i = (select max(n) + 1 from w))) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select t.i from t where i in (select n + 1 from w))) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) select i from t where (i, v) = any (select n + 1, n * 10 + 10 from w))) select * from r;
+with recursive r(n) as (select 1 union all (with w as (select n from r) values ((select max(n) + 1 from w where n < 5)) limit (select count(*) from w where n < 5))) select * from r;
+with recursive r(n) as (select 1 union all (with w as (with recursive q(k) as (select n from r union all (with u as (select k from q) select k + 1 from u where 3 > all (select k from u))) select max(k) as n from q) select w.n+1 from w where 8 > all(select n from w))) select * from r;
+with recursive r(n) as (select 1 union all select n + 1 from r where n < 5), s(n) as (select 10 union all (with w as (select n from s) select n + 1 from w where n < 10 + (select count(*) from r) and 13 > all (select n from w))) select * from r, s where r.n = (select max(n) from r) order by 1, 2;
