@@ -54,14 +54,14 @@ impl Binder<'_> {
             )
             .at(right_at));
         }
+        let column_at_right =
+            |number| target_of(right, number).map_or(right_at, |at| self.position(at));
         let mut columns = [Vec::new(), Vec::new()];
         let mut output = Vec::new();
         for (number, (x, y)) in a.output.iter().zip(&b.output).enumerate() {
             let places = [column_at(number, x.ty), column_at(number, y.ty)];
-            let types = [(x.ty.oid, right_at), (y.ty.oid, right_at)];
-            let common = self.common_type(&types, Some(word))?.unwrap_or(x.ty.oid);
-            let typmod = self.common_modifier([x.ty, y.ty].into_iter(), common);
-            let ty = SqlType { oid: common, typmod };
+            let ty = self.common_of_sides((x.ty, y.ty), word, column_at_right(number))?;
+            let common = ty.oid;
             for ((side, place), query) in columns.iter_mut().zip(places).zip(&sides) {
                 side.push(self.side_column(place, ty, query, number, word, right_at)?);
             }
@@ -70,7 +70,7 @@ impl Binder<'_> {
             }
             if self.collates.get() && self.catalog.collation_of(common).0 != 0 {
                 let needed = !all || kind != SetKind::Union;
-                let at = target_of(right, number).map_or(right_at, |at| self.position(at));
+                let at = column_at_right(number);
                 let of_side = |side: &Block| of_side(self.catalog, &side.node, number);
                 let sides = (of_side(a)?, of_side(b)?);
                 in_common(sides.0, sides.1, needed, at)?;
@@ -86,6 +86,41 @@ impl Binder<'_> {
             right: Box::new(converted(b, right_columns)),
         };
         Ok(Block { node, output })
+    }
+
+    /// The type of a column of both sides.
+    fn common_of_sides(
+        &self,
+        (left, right): (SqlType, SqlType),
+        word: &str,
+        at: u32,
+    ) -> Result<SqlType> {
+        let types = [(left.oid, at), (right.oid, at)];
+        let oid = self.common_type(&types, Some(word))?.unwrap_or(left.oid);
+        let typmod = self.common_modifier([left, right].into_iter(), oid);
+        Ok(SqlType { oid, typmod })
+    }
+
+    /// The types that literals without a type have in `side`, the `other` side's being what they are; none where it has no
+    /// such literals.
+    ///
+    /// # Errors
+    /// Those of binding.
+    pub(super) fn types_in_side(
+        &self,
+        side: &ast::Query,
+        other: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Option<Vec<SqlType>>> {
+        let side = self.side(side, outside, ctes)?;
+        if side.output.iter().all(|column| column.ty.oid.0 != oid::UNKNOWN) {
+            return Ok(None);
+        }
+        let other = self.side(other, outside, ctes)?;
+        let pairs = side.output.iter().zip(&other.output);
+        let types = pairs.map(|(own, other)| self.common_of_sides((own.ty, other.ty), "UNION", 0));
+        types.collect::<Result<_>>().map(Some)
     }
 
     /// One side's column, cast to the common type; what has no type in the select list is read as that type.
@@ -106,7 +141,12 @@ impl Binder<'_> {
         self.to_common_one(place, ty, word, at)
     }
 
-    fn side(&self, query: &ast::Query, outside: Outside<'_>, ctes: &CteScope<'_>) -> Result<Block> {
+    pub(super) fn side(
+        &self,
+        query: &ast::Query,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Block> {
         if query.with.is_none() {
             let decide = matches!(query.body, Body::Values(_));
             return self.block(query, outside, ctes, decide);

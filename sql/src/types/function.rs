@@ -120,6 +120,10 @@ pub trait CatalogQueries {
     fn check_cancel(&self) -> Result<()> {
         Ok(())
     }
+    /// The first number of this run of the instance.
+    fn first_xact_id(&self) -> u64 {
+        3
+    }
     /// The number of the transaction, or the next one if it has none.
     fn next_xact_id(&self) -> u64 {
         0

@@ -33,11 +33,16 @@ const RUNNING_MAX: i32 = 0x3fff_ffff / 8 - 3;
 /// The lowest number that is a transaction's; those below are as old as can be.
 const FIRST_NORMAL: u32 = 3;
 
-/// How many numbers have been given since this one, as a number of 32 bits has it.
+/// How many numbers have been given since this one, as a number of 32 bits has it; since this start of the server where it
+/// is none of them, but of a commit's place in the log.
 fn age<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let number = a[0].oid();
+    let (number, catalog) = (a[0].oid(), context.catalog);
+    let first = catalog.first_xact_id() as u32;
     Ok(Datum::Int4(match number {
         ..FIRST_NORMAL => i32::MAX,
+        _ if (number ^ first) >> 31 == 1 => {
+            (catalog.next_xact_id() as u32).wrapping_sub(first).cast_signed()
+        }
         _ => (context.catalog.next_xact_id() as u32).wrapping_sub(number).cast_signed(),
     }))
 }

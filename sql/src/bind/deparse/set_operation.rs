@@ -4,11 +4,13 @@ use super::Layout;
 use super::view::{Headings, Writer, has_clauses};
 use crate::bind::expression::Place;
 use crate::bind::query::Outside;
+use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::error::Result;
 use crate::parse::ast::{self, Body};
 use crate::plan::logical::{SetKind, SortKey};
+use crate::types::Oid;
 
 impl Writer<'_, '_, '_> {
     pub(super) fn values(
@@ -21,13 +23,29 @@ impl Writer<'_, '_, '_> {
         let scope = outside.inner();
         let place = Place::plain(&scope, Some(ctes), "VALUES");
         out.push_str("VALUES ");
-        for (at, row) in rows.iter().enumerate() {
+        let bound: Vec<Vec<Expr>> = rows
+            .iter()
+            .map(|row| row.iter().map(|expr| self.binder.expression(expr, &place)).collect())
+            .collect::<Result<_>>()?;
+        let column = |at: usize| {
+            bound.iter().filter_map(|row| Some((row.get(at)?.ty().oid, 0))).collect::<Vec<_>>()
+        };
+        let types: Vec<Option<Oid>> = (0..bound.first().map_or(0, Vec::len))
+            .map(|at| self.binder.common_type(&column(at), Some("VALUES")))
+            .collect::<Result<_>>()?;
+        for (at, row) in bound.into_iter().enumerate() {
             out.push_str(if at > 0 { ", (" } else { "(" });
-            for (at, expr) in row.iter().enumerate() {
+            for (at, value) in row.into_iter().enumerate() {
                 if at > 0 {
                     out.push(',');
                 }
-                let value = self.binder.decided(self.binder.expression(expr, &place)?)?;
+                // A literal without a type is read as that of its column; how other values become that is not shown.
+                let value = match types[at] {
+                    Some(ty) if value.ty().oid.0 == oid::UNKNOWN => {
+                        self.binder.argument(value, ty, 0)?
+                    }
+                    _ => self.binder.decided(value)?,
+                };
                 self.print(&place, |printer| printer.column(&value, out))?;
             }
             out.push(')');
@@ -55,6 +73,9 @@ impl Writer<'_, '_, '_> {
             if nested(query).is_some() {
                 return self.set_operation(query, outside, ctes, headings, out);
             }
+            let other = if std::ptr::eq(query, &**left) { right } else { left };
+            let untyped = self.binder.types_in_side(query, other, outside, ctes)?;
+            self.untyped.replace(untyped);
             let enclosed = has_clauses(query);
             if enclosed {
                 out.push('(');

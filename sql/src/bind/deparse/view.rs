@@ -12,6 +12,7 @@ use crate::bind::grouping::{AGGREGATES, Collected};
 use crate::bind::query::Outside;
 use crate::bind::scope::Scope;
 use crate::bind::target::BoundTarget;
+use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, lock_words};
@@ -19,7 +20,7 @@ use crate::catalog::quote::identifier;
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, CteBody, Distinct, GroupItem, Ident, Select};
-use crate::types::CallContext;
+use crate::types::{CallContext, SqlType};
 use std::cell::RefCell;
 use txn::WaitPolicy;
 
@@ -66,6 +67,7 @@ pub fn view_text(
         how,
         taken: RefCell::default(),
         printed: RefCell::default(),
+        untyped: RefCell::default(),
     };
     // PostgreSQL's views have two more relations of these names.
     writer.taken.borrow_mut().push(vec!["old".to_owned(), "new".to_owned()]);
@@ -96,6 +98,9 @@ pub(super) struct Writer<'w, 'b, 'a> {
     pub taken: RefCell<Vec<Vec<String>>>,
     /// What the items of the scopes under way are called in print, by the scope's address: inner queries name them too.
     pub printed: RefCell<Vec<(usize, Vec<Printed>)>>,
+    /// The types that literals without one have in the select list of the query that is written next: it is a side of a
+    /// UNION or its kin.
+    pub untyped: RefCell<Option<Vec<SqlType>>>,
 }
 
 /// 0A000.
@@ -138,6 +143,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         out: &mut Layout,
     ) -> Result<()> {
         let level = out.level();
+        let untyped = self.untyped.take();
         let scope = CteScope { parent: ctes, entries: RefCell::default() };
         self.binder.with(query.with.as_ref(), outside, &scope)?;
         let names = match &query.body {
@@ -151,7 +157,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         }
         match &query.body {
             Body::Select(select) => {
-                self.select(query, select, names, outside, &scope, headings, out)?;
+                self.select(query, select, names, outside, &scope, (headings, untyped), out)?;
             }
             Body::Values(rows) => {
                 out.set_level(out.level() + Layout::STANDARD);
@@ -258,7 +264,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         names: Vec<Printed>,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
-        headings: Headings<'_>,
+        (headings, untyped): (Headings<'_>, Option<Vec<SqlType>>),
         out: &mut Layout,
     ) -> Result<()> {
         if select.into.is_some() {
@@ -278,7 +284,12 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         };
         self.printed.borrow_mut().push((std::ptr::from_ref(&scope) as usize, names.clone()));
         binder.window_clause(select, &place)?;
-        let mut targets = binder.targets(&select.targets, &place, true)?;
+        let mut targets = binder.targets(&select.targets, &place, untyped.is_none())?;
+        for (target, ty) in targets.iter_mut().zip(untyped.iter().flatten()) {
+            if target.expr.ty().oid.0 == oid::UNKNOWN {
+                target.expr = binder.argument(target.expr.clone(), ty.oid, 0)?;
+            }
+        }
         let visible = targets.len();
         let order_by = binder.order_by(query, select, &mut targets, visible, &place)?;
         let distinct_on = binder.distinct_on(&select.distinct, &mut targets, visible, &place)?;
@@ -424,7 +435,10 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 other => {
                     let shared = Here { writer: self, place }.shared(other);
                     match headings {
-                        Headings::Unused if shared.is_none() => Some("?column?".to_owned()),
+                        // What is kept says it, as a literal that has its type by now would have that one's name.
+                        Headings::Unused if shared.is_none() && !self.how.qualified => {
+                            Some("?column?".to_owned())
+                        }
                         _ => shared,
                     }
                 }

@@ -584,6 +584,10 @@ impl CatalogQueries for SessionCatalog<'_> {
         crate::bind::type_name::fields_of(self.snapshot, Oid(ty))
     }
 
+    fn first_xact_id(&self) -> u64 {
+        self.catalog.manager().xact_ids().first()
+    }
+
     fn next_xact_id(&self) -> u64 {
         let next = || self.catalog.manager().xact_ids().next();
         self.engine.xact_id(false).unwrap_or_else(next)
