@@ -253,3 +253,149 @@ fn every_role_may_do_what_it_may_in_postgresql() {
         "{cells} cells, {others} with another SQLSTATE:\n{lines}"
     );
 }
+
+// --- random walks -----------------------------------------------------------------------------------------------------
+
+/// Everything that a walk changes, as texts.
+const STATE: &str = "SELECT relname || ' ' || relowner::regrole || ' ' || coalesce(relacl::text, '-')
+    FROM pg_class WHERE relnamespace = 'w'::regnamespace AND relkind IN ('r', 'v', 'S')
+    UNION ALL SELECT attrelid::regclass || '.' || attname || ' ' || attacl::text
+    FROM pg_attribute WHERE attrelid IN ('w.t'::regclass, 'w.v'::regclass) AND attacl IS NOT NULL
+    UNION ALL SELECT nspname || ' ' || nspowner::regrole || ' ' || coalesce(nspacl::text, '-')
+    FROM pg_namespace WHERE nspname = 'w'
+    UNION ALL SELECT typname || ' ' || typowner::regrole || ' ' || coalesce(typacl::text, '-')
+    FROM pg_type WHERE typname = 'mood'
+    UNION ALL SELECT roleid::regrole || ' ' || member::regrole || ' ' || grantor::regrole || ' ' || admin_option
+    FROM pg_auth_members WHERE roleid >= 16384
+    UNION ALL SELECT defaclrole::regrole || ' ' || defaclobjtype || ' ' || defaclacl::text
+    FROM pg_default_acl
+    ORDER BY 1";
+
+/// Who walks.
+const WALKERS: [&str; 5] = ["walk_a", "walk_b", "walk_c", "walk_d", "walk_e"];
+
+/// A step, and whose it is.
+fn step(chance: &mut Chance) -> (usize, String) {
+    let mut one = |of: &[&str]| of[chance.below(of.len())].to_owned();
+    let role = one(&WALKERS);
+    let grantee = one(&["walk_a", "walk_b", "walk_c", "walk_d", "walk_e", "PUBLIC"]);
+    let other = one(&WALKERS);
+    let privileges = one(&[
+        "SELECT",
+        "INSERT, UPDATE",
+        "ALL",
+        "TRUNCATE",
+        "SELECT (a)",
+        "UPDATE (b), SELECT",
+        "REFERENCES (a, b)",
+        "ALL (a)",
+    ]);
+    let object = one(&["w.t", "w.v"]);
+    let option = one(&["", "", " WITH GRANT OPTION"]);
+    let only_option = one(&["", "", "GRANT OPTION FOR "]);
+    let cascade = one(&["", " CASCADE"]);
+    let admin = one(&["", " WITH ADMIN OPTION"]);
+    let schema = one(&["USAGE", "CREATE", "ALL"]);
+    let statement = match chance.below(16) {
+        0..=3 => format!("GRANT {privileges} ON {object} TO {grantee}{option}"),
+        4..=6 => format!("REVOKE {only_option}{privileges} ON {object} FROM {grantee}{cascade}"),
+        7 => format!("GRANT {schema} ON SCHEMA w TO {grantee}{option}"),
+        8 => format!("REVOKE {only_option}{schema} ON SCHEMA w FROM {grantee}{cascade}"),
+        9 => format!("GRANT USAGE ON TYPE w.mood TO {grantee}{option}"),
+        10 => format!("GRANT {role} TO {other}{admin}"),
+        11 => format!("REVOKE {role} FROM {other}"),
+        12 => match chance.below(4) {
+            0 => format!("ALTER TABLE w.t OWNER TO {role}"),
+            1 => format!("ALTER VIEW w.v OWNER TO {role}"),
+            2 => format!("ALTER SCHEMA w OWNER TO {role}"),
+            _ => format!("ALTER TYPE w.mood OWNER TO {role}"),
+        },
+        13 => match chance.below(3) {
+            0 => "RESET ROLE".to_owned(),
+            _ => format!("SET ROLE {role}"),
+        },
+        14 => format!("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO {grantee}"),
+        _ => match chance.below(3) {
+            0 => format!("GRANT USAGE ON SEQUENCE w.s TO {grantee}{option}"),
+            1 => format!("REVOKE USAGE ON SEQUENCE w.s FROM {grantee}{cascade}"),
+            _ => format!("ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM {grantee}"),
+        },
+    };
+    (chance.below(WALKERS.len() + 1), statement)
+}
+
+/// One server's end of a walk: the superuser, and those who walk.
+struct Walk(Vec<Client>);
+
+impl Walk {
+    fn begin(port: u16, database: &str) -> Walk {
+        let mut root = Client::connect(port, "postgres", "postgres");
+        root.run(&format!("CREATE DATABASE {database}"));
+        for role in WALKERS {
+            root.run(&format!("CREATE ROLE {role} LOGIN"));
+        }
+        let mut root = Client::connect(port, "postgres", database);
+        for statement in [
+            "CREATE SCHEMA w AUTHORIZATION walk_a",
+            "CREATE TABLE w.t (a int, b int)",
+            "CREATE VIEW w.v AS SELECT a, b FROM w.t",
+            "CREATE SEQUENCE w.s",
+            "CREATE TYPE w.mood AS ENUM ('ok')",
+            "ALTER TABLE w.t OWNER TO walk_a",
+            "ALTER VIEW w.v OWNER TO walk_b",
+            "ALTER SEQUENCE w.s OWNER TO walk_c",
+        ] {
+            root.run(statement);
+        }
+        let walkers = WALKERS.iter().map(|role| Client::connect(port, role, database));
+        let mut all: Vec<Client> = walkers.collect();
+        all.push(root);
+        Walk(all)
+    }
+
+    /// Takes a step, and says what there is then.
+    fn step(&mut self, by: usize, statement: &str) -> String {
+        let said = answered(&self.0[by].query(statement));
+        let root = self.0.last_mut().expect("the superuser is there");
+        let state = root.query(&format!("RESET ROLE; {STATE}"));
+        said + &answered(&state)
+    }
+
+    fn end(mut self, database: &str) {
+        let port = self.0.pop().expect("the superuser is there").port();
+        drop(self.0);
+        let mut root = Client::connect(port, "postgres", "postgres");
+        root.run(&format!("DROP DATABASE {database} WITH (FORCE)"));
+        root.run(&format!("DROP ROLE {}", WALKERS.join(", ")));
+    }
+}
+
+/// After each step of a random walk of GRANT, REVOKE, SET ROLE and changes of owners, by several sessions, all lists are
+/// PostgreSQL's.
+#[test]
+fn lists_of_privileges_change_as_in_postgresql() {
+    let whole = std::env::var_os(WHOLE).is_some();
+    let (walks, steps) = if whole { (40, 400) } else { (3, 120) };
+    let first = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(1_u64);
+    let atoll = Atoll::start(&[]);
+    let theirs = oracle::Oracle::start(&[]);
+    for seed in first..first + walks {
+        let mut chance = Chance(seed);
+        let mut here = Walk::begin(atoll.port(), "walk");
+        let mut there = Walk::begin(theirs.port(), "walk");
+        let mut path = Vec::new();
+        for _ in 0..steps {
+            let (by, statement) = step(&mut chance);
+            path.push(format!("{}: {statement}", WALKERS.get(by).unwrap_or(&"postgres")));
+            let (ours, expected) = (here.step(by, &statement), there.step(by, &statement));
+            let last = path[path.len().saturating_sub(12)..].join("\n");
+            assert!(
+                ours == expected,
+                "seed {seed}, behind\n{last}\n{}",
+                difference(&expected, &ours)
+            );
+        }
+        here.end("walk");
+        there.end("walk");
+    }
+}

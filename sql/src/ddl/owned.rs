@@ -112,7 +112,7 @@ fn may_strip(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
     let held = snapshot.privileges(ddl.user, relation.grantable(), relation.owner, list);
     let sequence = matches!(relation.kind, RelationKind::Sequence(_));
     if held.0 == 0 || !sequence && held.0 & Privileges::COLUMN.0 == 0 {
-        let noun = super::resolve::kind_noun(relation);
+        let noun = relation.grantable().noun();
         let message = format!("permission denied for {noun} {}", relation.name);
         return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
     }

@@ -92,12 +92,6 @@ fn grantees(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<Vec<Oid>> {
             _ if grant.revoke => ddl.role(name)?.oid,
             _ => ddl.role_to_stay(name)?.oid,
         };
-        if oid.0 == 0 && grant.grant_option && !grant.revoke {
-            return Err(SqlError::new(
-                SqlState::INVALID_GRANT_OPERATION,
-                "grant options can only be granted to roles",
-            ));
-        }
         found.push(oid);
     }
     if let Some(by) = &grant.granted_by
@@ -106,6 +100,15 @@ fn grantees(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<Vec<Oid>> {
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "grantor must be current user"));
     }
     Ok(found)
+}
+
+/// 0LP01 for a grant option that is for everybody.
+fn demand_role(grant: &Grant, grantee: Oid) -> Result<()> {
+    if grantee.0 != 0 || !grant.grant_option || grant.revoke {
+        return Ok(());
+    }
+    let message = "grant options can only be granted to roles";
+    Err(SqlError::new(SqlState::INVALID_GRANT_OPERATION, message))
 }
 
 fn in_schema(ddl: &mut Ddl<'_>, name: &Ident, kind: ObjectKind) -> Result<Vec<Arc<Relation>>> {
@@ -213,6 +216,7 @@ fn changed(
     let none = Privileges::default();
     let snapshot = ddl.snapshot();
     for &grantee in grantees {
+        demand_role(grant, grantee)?;
         let change = AclChange {
             grantor,
             grantee,
@@ -308,7 +312,7 @@ fn on_relation(
             owner,
             list: relation.acl.as_ref(),
             table: None,
-            denied: format!("{} {}", super::resolve::kind_noun(&relation), relation.name),
+            denied: format!("{} {}", kind.noun(), relation.name),
             named: format!("\"{}\"", relation.name),
         };
         let list = changed(ddl, grant, grantees, privileges, &target)?;
@@ -777,6 +781,7 @@ fn default_in(
     let mut list = before.as_ref().map_or_else(|| nothing.clone(), |known| known.acl.clone());
     let none = Privileges::default();
     for &grantee in grantees {
+        demand_role(grant, grantee)?;
         let change = AclChange {
             grantor: role,
             grantee,

@@ -315,10 +315,11 @@ pub(super) fn give_acl(acl: &mut Option<Acl>, from: Oid, to: Oid) {
 
 fn give_schema(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
     let owner = ddl.role_to_stay(owner)?;
-    let schema = super::schema::owned_schema_beside(ddl, name.name())?;
-    if schema.owner == owner.oid {
+    // Whose it is already it may be given by anybody, as there; so are types and databases.
+    if ddl.snapshot().schema(name.name()).is_some_and(|found| found.owner == owner.oid) {
         return Ok(());
     }
+    let schema = super::schema::owned_schema_beside(ddl, name.name())?;
     may_give_schema(ddl, &owner)?;
     let mut next = Schema::clone(&schema);
     give_acl(&mut next.acl, schema.owner, owner.oid);
@@ -343,10 +344,11 @@ pub(super) fn may_give_database(ddl: &mut Ddl<'_>, owner: &Role) -> Result<()> {
 
 fn give_database(ddl: &mut Ddl<'_>, name: &ObjectName, owner: &Ident) -> Result<()> {
     let owner = ddl.role_to_stay(owner)?;
-    let database = super::database::owned_database(ddl, name.name())?;
-    if database.owner == owner.oid {
+    let snapshot = ddl.snapshot();
+    if snapshot.shared().database(name.name()).is_some_and(|found| found.owner == owner.oid) {
         return Ok(());
     }
+    let database = super::database::owned_database(ddl, name.name())?;
     may_give_database(ddl, &owner)?;
     let mut next = Database::clone(&database);
     give_acl(&mut next.acl, database.owner, owner.oid);

@@ -174,22 +174,22 @@ pub(super) fn find(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<Arc<Us
 /// A type of that name, locked, which the current user owns.
 pub(super) fn owned(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
     let found = locked(ddl, name, &|ddl, key| ddl.catalog.lock(ddl.transaction, key))?;
-    demand_owner(ddl, &found, name)?;
+    demand_owner(ddl, &found)?;
     Ok(found)
 }
 
 /// 42501 for who does not own a type.
-fn demand_owner(ddl: &mut Ddl<'_>, found: &UserType, name: &ObjectName) -> Result<()> {
+fn demand_owner(ddl: &mut Ddl<'_>, found: &UserType) -> Result<()> {
     if ddl.snapshot().owns(ddl.user, found.owner) {
         return Ok(());
     }
-    Err(must_own("type", name.name()))
+    Err(must_own("type", &ddl.type_shown(SqlType::plain(found.oid.0))))
 }
 
 /// The same for a change that matters to nobody who makes something of it: they are not waited for.
 fn owned_beside(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
     let found = locked(ddl, name, &|ddl, key| ddl.catalog.lock_beside(ddl.transaction, key))?;
-    demand_owner(ddl, &found, name)?;
+    demand_owner(ddl, &found)?;
     Ok(found)
 }
 
@@ -197,7 +197,7 @@ fn owned_beside(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Arc<UserType>> {
 fn droppable(ddl: &mut Ddl<'_>, name: &ObjectName, kind: ObjectKind) -> Result<Arc<UserType>> {
     let found = locked(ddl, name, &|ddl, key| ddl.catalog.lock(ddl.transaction, key))?;
     if !ddl.owns_schema(found.schema) {
-        demand_owner(ddl, &found, name)?;
+        demand_owner(ddl, &found)?;
     }
     if kind == ObjectKind::Domain && found.domain().is_none() {
         return Err(super::domain::no_domain(&found.name));
@@ -532,10 +532,11 @@ pub(super) fn give_type(ddl: &mut Ddl<'_>, change: &ChangeOwner) -> Result<()> {
     if let Some((_, refused)) = row_type_refusal(ddl, &change.name, change.kind)? {
         return Err(refused);
     }
-    let found = of_kind(ddl, &change.name, change.kind)?;
-    if found.owner == owner.oid {
+    let is_kind = |found: &UserType| change.kind != ObjectKind::Domain || found.domain().is_some();
+    if find(ddl, &change.name)?.is_some_and(|found| is_kind(&found) && found.owner == owner.oid) {
         return Ok(());
     }
+    let found = of_kind(ddl, &change.name, change.kind)?;
     ddl.may_give(&owner, found.schema)?;
     put_owner(ddl, &found, owner.oid)
 }
