@@ -2,7 +2,7 @@
 //! its process ends, and that a restart of the process alone brings back what was answered.
 //!
 //! The server runs in a process of its own, a child of the test, over the directory's files; what fails is said by files
-//! in a directory beside them.
+//! in a directory beside them. A disk without a free byte is a file system of its own.
 
 use server::config::Sources;
 use server::log;
@@ -229,4 +229,184 @@ fn an_idle_server_whose_background_thread_panics_ends() {
     assert!((answered..=answered + 1).contains(&there), "{there} rows of {answered}");
     atoll.stop();
     atoll.check();
+}
+
+/// How large the disk is: the least that a server with such a log needs, and some fifty megabytes.
+const DISK_BYTES: u64 = 192 << 20;
+
+/// What fills a disk.
+struct Filling {
+    what: &'static str,
+    /// What is there before: statements.
+    before: &'static [&'static str],
+    /// How much is left free then, in bytes.
+    left: u64,
+    /// What is run until it is refused; a COPY gets `rows` lines.
+    again: &'static str,
+    rows: usize,
+    /// Whether it has to be refused in the end: what needs log only goes on as long as checkpoints give it back.
+    refused: bool,
+}
+
+const ROWS: &str = "INSERT INTO f SELECT g, repeat('x', 1500) FROM generate_series(1, 3000) g";
+
+impl Filling {
+    const fn new(what: &'static str, again: &'static str) -> Filling {
+        Filling { what, before: &[ROWS], left: 2 << 20, again, rows: 0, refused: true }
+    }
+}
+
+const FILLINGS: &[Filling] = &[
+    Filling::new(
+        "rows at once",
+        "INSERT INTO f SELECT m + g, repeat('x', 150) FROM (SELECT max(a) m FROM f) AS f, generate_series(1, 500) g",
+    ),
+    Filling {
+        left: 16 << 20,
+        ..Filling::new(
+            "an INSERT that is larger than memory",
+            "INSERT INTO f SELECT m + g, repeat('x', 1800) FROM (SELECT max(a) m FROM f) AS f, generate_series(1, 40000) g",
+        )
+    },
+    Filling::new(
+        "an UPDATE that grows rows",
+        "UPDATE f SET b = b || repeat('y', 60) WHERE a % 3 = 0",
+    ),
+    Filling { rows: 400, ..Filling::new("COPY", "COPY f (b) FROM STDIN") },
+    Filling::new("long values", "INSERT INTO f (b) VALUES (repeat('z', 500000))"),
+    Filling::new("CREATE INDEX", "CREATE INDEX ON f (substr(b, 1, 900), a)"),
+    Filling::new(
+        "CREATE INDEX CONCURRENTLY",
+        "CREATE INDEX CONCURRENTLY ON f (substr(b, 1, 900), a)",
+    ),
+    Filling::new(
+        "an ALTER that rewrites",
+        "ALTER TABLE f ADD c_@ text DEFAULT clock_timestamp()::text",
+    ),
+    Filling::new("CREATE TABLE AS", "CREATE TEMP TABLE other_@ AS SELECT * FROM f"),
+    Filling {
+        before: &[ROWS, "SET work_mem = '64kB'"],
+        ..Filling::new(
+            "a sort",
+            "SELECT count(*) FROM (SELECT * FROM f ORDER BY b, a DESC OFFSET 0) s",
+        )
+    },
+    Filling {
+        before: &["CREATE SEQUENCE IF NOT EXISTS s CACHE 1"],
+        left: 64 << 10,
+        refused: false,
+        ..Filling::new("a sequence", "SELECT max(nextval('s')) FROM generate_series(1, 300)")
+    },
+    Filling {
+        before: &[],
+        left: 512 << 10,
+        ..Filling::new("the catalog", "CREATE TEMP TABLE t_@ (a int PRIMARY KEY, b text UNIQUE)")
+    },
+    Filling {
+        before: &[ROWS],
+        left: 64 << 10,
+        refused: false,
+        ..Filling::new("log and checkpoints", "UPDATE f SET b = reverse(b) WHERE a % 50 = 0")
+    },
+];
+
+/// What gives room back.
+const GIVING_BACK: [&[&str]; 3] = [
+    &["DELETE FROM f WHERE a % 4 > 0", "VACUUM f", "CHECKPOINT"],
+    &["TRUNCATE f", "CHECKPOINT"],
+    &["DROP TABLE f", "CHECKPOINT", "CREATE TABLE f (a serial PRIMARY KEY, b text)"],
+];
+
+/// Takes what is free on a disk, but for `left` bytes.
+struct Filler(std::fs::File);
+
+impl Filler {
+    fn on(atoll: &Atoll) -> Filler {
+        let path = atoll.data().with_file_name("filler");
+        Filler(std::fs::File::create(path).expect("there is a file"))
+    }
+
+    fn take(&mut self, atoll: &Atoll, left: u64) {
+        let output = std::process::Command::new("df")
+            .args(["--output=avail", "-B1"])
+            .arg(atoll.data())
+            .output()
+            .expect("df is a program");
+        let text = String::from_utf8(output.stdout).expect("df writes text");
+        let free: u64 = text.lines().nth(1).and_then(|n| n.trim().parse().ok()).expect("a number");
+        let length = self.0.metadata().expect("it is open").len();
+        let zeros = vec![0; free.saturating_sub(left) as usize];
+        let written = std::os::unix::fs::FileExt::write_all_at(&self.0, &zeros, length);
+        // The server may have been faster.
+        drop(written);
+    }
+
+    fn give_back(self) {
+        self.0.set_len(0).expect("it can be cut");
+    }
+}
+
+fn state_of(client: &mut Client, filling: &Filling, time: usize) -> Option<String> {
+    let sql = filling.again.replace('@', &time.to_string());
+    let reply = match filling.rows {
+        0 => client.query(&sql),
+        rows => client.copy_in(&sql, format!("{}\n", "c".repeat(700)).repeat(rows).as_bytes()),
+    };
+    reply.error.is_some().then(|| reply.sqlstate().to_owned())
+}
+
+/// The disk is full in each kind of statement: it is refused with 53100, the server lives and restarts without a free byte, and
+/// what gives room back works and gives it back.
+#[test]
+fn a_disk_without_a_free_byte_is_survived_by_each_kind_of_statement() {
+    let settings = ["shared_buffers=4MB", "max_wal_size=64MB"];
+    let Some(mut atoll) = Atoll::start_on_disk(DISK_BYTES, &settings) else {
+        eprintln!("skipped: nobody but the administrator may mount a file system");
+        return;
+    };
+    for (number, filling) in FILLINGS.iter().enumerate() {
+        let what = filling.what;
+        let mut client = atoll.connect();
+        client.run("DROP TABLE IF EXISTS f");
+        client.run("CREATE TABLE f (a serial PRIMARY KEY, b text)");
+        for statement in filling.before {
+            client.run(statement);
+        }
+        client.run("SELECT setval('f_a_seq', 1000000)");
+        client.run("CHECKPOINT");
+        let mut filler = Filler::on(&atoll);
+        filler.take(&atoll, filling.left);
+        let mut before = 0;
+        let refused = (0..150).find_map(|time| {
+            before = count_f(&mut atoll.connect());
+            state_of(&mut client, filling, time)
+        });
+        match refused.as_deref() {
+            Some(state) => assert_eq!(state, "53100", "{what}"),
+            None => assert!(!filling.refused, "{what}: the disk was never full"),
+        }
+        filler.take(&atoll, 0);
+        let there = count_f(&mut atoll.connect());
+        assert!(refused.is_none() || there == before, "{what}: {there} rows, not {before}");
+        drop(client);
+        atoll.kill();
+        filler.take(&atoll, 0);
+        atoll.restart();
+        let mut client = atoll.connect();
+        assert_eq!(count_f(&mut client), there, "{what}");
+        for statement in GIVING_BACK[number % GIVING_BACK.len()] {
+            let reply = client.query(statement);
+            assert!(reply.error.is_none(), "{what}: {statement}: {:?}", reply.error);
+        }
+        let again = client.query("INSERT INTO f SELECT -g, 'again' FROM generate_series(1, 100) g");
+        let gave = !filling.before.is_empty();
+        assert!(!gave || again.error.is_none(), "{what}: {:?}", again.error);
+        filler.give_back();
+    }
+    atoll.stop();
+    atoll.check();
+}
+
+fn count_f(client: &mut Client) -> u32 {
+    client.run("SELECT count(*) FROM f").value().parse().expect("a number")
 }

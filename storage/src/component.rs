@@ -10,9 +10,9 @@ use crate::environment::Environment;
 use crate::id::Micros;
 use crate::planted::Planted;
 use crate::recovery::{self, Survey};
-use crate::reserve::{Need, Reservation};
+use crate::reserve::{Growth, Reservation};
 use crate::scratch::Scratch;
-use crate::space::Grant;
+use crate::space::{Grant, Stage};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wal::log::{LogOptions, LogStart};
 use crate::wal::{Archive, Log, LogInsert, LogRecord, LogScan};
@@ -290,12 +290,14 @@ impl DataComponent {
         self.forest.create_tree(Grant::Last)
     }
 
-    /// Sets aside what a commit with a record of `payload` bytes can need until it is applied.
+    /// Sets aside what a commit with this growth and a record of `payload` bytes can need until it is applied. Who gives room back may have
+    /// the `last` there is.
     ///
     /// # Errors
     /// [`Error::Full`]; [`Error::Halted`]; I/O.
-    pub fn reserve(&self, need: Need, payload: usize) -> Result<Reservation<'_>> {
-        Reservation::take(self.forest.volume(), need, payload, Grant::Common)
+    pub fn reserve(&self, growth: &Growth, payload: usize, last: bool) -> Result<Reservation<'_>> {
+        let grant = if last { Grant::Last } else { Grant::Common };
+        Reservation::take(&self.forest, growth, payload, grant)
     }
 
     /// Begins to build a tree from sorted records; it is durable, and found, once it is finished. Like any other it
@@ -425,6 +427,19 @@ impl Recovering {
         self.component.log.scan(self.redo)
     }
 
+    /// From now on what replay needs is taken from what the disk has beside what the server had set aside at the crash;
+    /// [`Error::Full`] says that there is no more of that.
+    pub fn spare_room(&self) {
+        self.component.log.keep_restart(true);
+        self.component.forest.space().enter(Stage::Replay);
+    }
+
+    /// From now on there is all the room that was set aside, too.
+    pub fn use_all_room(&self) {
+        self.component.log.keep_restart(false);
+        self.component.forest.space().enter(Stage::Rest);
+    }
+
     /// Ends recovery: frees every tree that `live` does not name, and starts background work.
     ///
     /// # Errors
@@ -435,7 +450,7 @@ impl Recovering {
                 self.component.forest.free_tree(tree.id())?;
             }
         }
-        self.component.forest.space().end_recovery();
+        self.component.forest.space().enter(Stage::Running);
         self.component.log.end_recovery();
         Ok(self.component)
     }

@@ -8,13 +8,13 @@
 //! why they are enough. A write that makes nothing grow costs nothing here.
 
 use crate::btree::smo::IMAGE_OVERHEAD;
-use crate::btree::{Tree, node};
+use crate::btree::{Forest, Tree, node};
 use crate::space::{EXTENT_PAGES, Grant, Promise, TreeSpace};
 use crate::sync::Arc;
 use crate::volume::Volume;
 use crate::wal::frame;
 use crate::wal::{Claim, SpaceClass, SpaceReservation};
-use crate::{Lsn, PageId, Result, TreeId};
+use crate::{Error, Lsn, PageId, Result, TreeId};
 
 /// How many cuts one write can cost: one where keys come in ascending order, and one behind it.
 const CUTS: u64 = 2;
@@ -39,6 +39,8 @@ pub struct Growth {
     height: u8,
     writes: u64,
     need: Need,
+    /// How many pages each tree may need.
+    trees: Vec<(TreeId, u64)>,
     /// The leaf of the last write that makes it grow, and what it and those before it need there, in bytes.
     pub(crate) leaf: Option<(PageId, Lsn)>,
     pub(crate) bytes: usize,
@@ -57,8 +59,10 @@ pub struct Need {
 impl Growth {
     /// Begins another batch.
     pub fn begin(&mut self) {
-        let last_key = std::mem::take(&mut self.last_key);
-        *self = Growth { last_key, ..Growth::default() };
+        let (last_key, mut trees) =
+            (std::mem::take(&mut self.last_key), std::mem::take(&mut self.trees));
+        trees.clear();
+        *self = Growth { last_key, trees, ..Growth::default() };
     }
 
     /// Counts one more write to `tree` that needs room.
@@ -72,6 +76,11 @@ impl Growth {
         self.writes += 1;
     }
 
+    /// Whether what is set aside is enough for all writes so far, whatever their leaves are like.
+    pub(crate) fn is_covered(&self) -> bool {
+        CUTS * self.writes <= CUTS_MAX
+    }
+
     fn end_tree(&mut self) {
         let writes = std::mem::take(&mut self.writes);
         if writes > 0 {
@@ -81,13 +90,19 @@ impl Growth {
             let pages = splits + 1;
             self.need.splits += splits;
             self.need.extents += pages.div_ceil(u64::from(EXTENT_PAGES));
+            self.trees.extend(self.tree.map(|tree| (tree, pages)));
         }
     }
 
-    /// What the batch needs, now that all its writes have been counted.
-    pub fn end(&mut self) -> Need {
+    /// All of the batch's writes have been counted.
+    pub fn end(&mut self) {
         self.end_tree();
         self.tree = None;
+    }
+
+    /// What the batch needs, as far as it has been counted.
+    #[must_use]
+    pub fn need(&self) -> Need {
         self.need
     }
 }
@@ -105,17 +120,24 @@ pub struct Reservation<'d> {
 }
 
 impl<'d> Reservation<'d> {
-    /// Sets aside what `need` says, and log for a record of `payload` bytes. Waits for a checkpoint where that helps.
+    /// Sets aside what `growth` needs, and log for a record of `payload` bytes. Waits for a checkpoint where that helps.
     pub(crate) fn take(
-        volume: &'d Volume,
-        need: Need,
+        forest: &'d Forest,
+        growth: &Growth,
         payload: usize,
         grant: Grant,
     ) -> Result<Reservation<'d>> {
-        let Need { splits, extents } = need;
-        let mut promise = Promise::default();
+        let volume = forest.volume();
+        let Need { splits, extents } = growth.need;
+        let (mut promise, mut pages) = (Promise::default(), Vec::new());
         if extents > 0 {
-            promise = volume.space.promise(volume.slot(), extents as usize, &volume.pool, grant)?;
+            match volume.space.promise(volume.slot(), extents as usize, &volume.pool, grant) {
+                Ok(promised) => promise = promised,
+                Err(Error::Full(_)) => {
+                    (promise, pages) = Reservation::take_unused(forest, growth, grant)?;
+                }
+                Err(error) => return Err(error),
+            }
         }
         let class = match grant {
             Grant::Common => SpaceClass::Commit,
@@ -126,9 +148,41 @@ impl<'d> Reservation<'d> {
         let mut splits = volume
             .log
             .reserve_with_splits(class, payload, splits, None)
-            .inspect_err(|_| volume.space.end_promise(&mut promise))?;
+            .inspect_err(|_| give_back(volume, &mut promise, &mut pages))?;
         let record = splits.split_off(payload).expect("as much was set aside");
-        Ok(Reservation { volume, record, splits, extents: promise, pages: Vec::new() })
+        Ok(Reservation { volume, record, splits, extents: promise, pages })
+    }
+
+    /// Where there are too few extents: pages that the trees have and do not use, and extents for the others.
+    #[cold]
+    fn take_unused(
+        forest: &Forest,
+        growth: &Growth,
+        grant: Grant,
+    ) -> Result<(Promise, Vec<(Arc<TreeSpace>, PageId)>)> {
+        let volume = forest.volume();
+        let (mut pages, mut extents) = (Vec::new(), 0);
+        let mut missing = || {
+            for (tree, wanted) in &growth.trees {
+                let tree = forest.tree(*tree)?;
+                let unused = || tree.space.take_unused(volume.slot(), &volume.pool);
+                let before = pages.len();
+                let found = std::iter::from_fn(unused).take(*wanted as usize);
+                pages.extend(found.map(|page| (Arc::clone(&tree.space), page)));
+                let missing = *wanted - (pages.len() - before) as u64;
+                extents += missing.div_ceil(u64::from(EXTENT_PAGES)) as usize;
+            }
+            Ok(())
+        };
+        let promised = missing()
+            .and_then(|()| volume.space.promise(volume.slot(), extents, &volume.pool, grant));
+        match promised {
+            Ok(promise) => Ok((promise, pages)),
+            Err(error) => {
+                give_back(volume, &mut Promise::default(), &mut pages);
+                Err(error)
+            }
+        }
     }
 
     /// Claims the place of the record: see [`crate::Log::claim`].
@@ -180,11 +234,15 @@ impl<'d> Reservation<'d> {
     }
 }
 
+fn give_back(volume: &Volume, extents: &mut Promise, pages: &mut Vec<(Arc<TreeSpace>, PageId)>) {
+    volume.space.end_promise(extents);
+    for (tree, page) in pages.drain(..) {
+        tree.give_back(page);
+    }
+}
+
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        self.volume.space.end_promise(&mut self.extents);
-        for (tree, page) in self.pages.drain(..) {
-            tree.give_back(page);
-        }
+        give_back(self.volume, &mut self.extents, &mut self.pages);
     }
 }

@@ -14,12 +14,13 @@
 //! **Promises.** A commit that may have to split pages after its claim is promised extents before it, for it cannot fail any
 //! more by then. They are promised out of a *reserve* by worker slot, whole extents of the file that are nobody's, so that a
 //! promise is usually a sum under a latch that nobody else wants. What is promised no other takes, not even from a full file.
-//! The last [`LAST_EXTENTS`] of the free extents go only to what gives space back: a TRUNCATE builds before it frees.
+//! The last [`LAST_EXTENTS`] of the free extents go only to what gives space back: a TRUNCATE builds before it frees. What was
+//! free at a crash, the promised extents among it, replay leaves alone where it can: [`Stage::Replay`].
 
 use crate::buffer::BufferPool;
 use crate::buffer::DataFile;
 use crate::page::{HEADER_BYTES, Kind, PageBuf, racy};
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicU8, Ordering};
 use crate::sync::{Mutex, lock, rank};
 use crate::{Error, Lsn, PageId, Result, TreeId};
 use crossbeam_utils::CachePadded;
@@ -79,6 +80,8 @@ struct State {
     file_extents: u32,
     next_tree: u64,
     free: Vec<u32>,
+    /// How many were free when the log's structure had been redone.
+    free_at_start: usize,
     freed: VecDeque<(Lsn, u32)>,
 }
 
@@ -91,10 +94,23 @@ pub struct Space {
     state: Mutex<State, { rank::MAPS }>,
     /// By worker slot.
     reserves: Box<[CachePadded<Mutex<Reserve, { rank::RESERVE }>>]>,
-    /// Whether recovery is under way, from which nothing is kept.
-    recovering: AtomicBool,
+    /// What is kept from whom: a [`Stage`].
+    stage: AtomicU8,
     /// Held while the file grows; the state is not, because holders of latches wait for it.
     growth: Mutex<(), { rank::GROWTH }>,
+}
+
+/// How far a start has come: it says which of the free extents are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    /// The log is replayed as it came, and may split what the server did not: all that was free is kept for what cannot be
+    /// put off, and the file grows if it can.
+    Replay,
+    /// What was put off is made good: it needs no more than the server had set aside, and nothing is kept from it.
+    Rest,
+    /// The server runs: the last extents are kept.
+    Running,
 }
 
 /// What a worker promises extents out of.
@@ -194,6 +210,7 @@ impl Space {
             file_extents: 0,
             next_tree: 1,
             free: Vec::new(),
+            free_at_start: 0,
             freed: VecDeque::new(),
         };
         let extents = u32::try_from(file.pages()? / u64::from(EXTENT_PAGES)).map_err(|_| {
@@ -223,7 +240,7 @@ impl Space {
             caches,
             state: Mutex::new(state),
             reserves: (0..slots.max(1)).map(|_| CachePadded::default()).collect(),
-            recovering: AtomicBool::new(true),
+            stage: AtomicU8::new(Stage::Rest as u8),
             growth: Mutex::new(()),
         })
     }
@@ -333,6 +350,8 @@ impl Space {
             match extent.owner {
                 NOBODY => free.push(number),
                 MAP_OWNER => {}
+                // VACUUM may have given it to others, which no record says: then it is as free as it was before the crash.
+                _ if extent.used == 0 => free.push(number),
                 owner => {
                     let tree = trees.entry(owner).or_default();
                     if extent.flags & HAS_ROOT != 0 {
@@ -346,6 +365,12 @@ impl Space {
         }
         // Granted from the end of the list: the lowest first keeps the file short.
         free.reverse();
+        let per_group = self.per_group();
+        for number in &free {
+            let (map, at) = state.extent_mut(*number, per_group);
+            map.extents[at] = FREE;
+        }
+        state.free_at_start = free.len();
         state.free = free;
         let rooted = trees.into_iter().filter_map(|(tree, (root, granted, spare))| {
             let (granted, spare) = (Mutex::new(granted), Mutex::new(spare));
@@ -354,9 +379,13 @@ impl Space {
         rooted.collect()
     }
 
-    /// Recovery is over: from now on the last extents are kept.
-    pub(crate) fn end_recovery(&self) {
-        self.recovering.store(false, Ordering::Release);
+    /// From now on `stage` says what is kept.
+    pub(crate) fn enter(&self, stage: Stage) {
+        self.stage.store(stage as u8, Ordering::Release);
+    }
+
+    fn is_in(&self, stage: Stage) -> bool {
+        self.stage.load(Ordering::Acquire) == stage as u8
     }
 
     fn tree_space(&self, tree: TreeId) -> TreeSpace {
@@ -526,10 +555,12 @@ impl Space {
         loop {
             let known = {
                 let mut state = lock(&self.state);
-                if state.free.len() <= LAST_EXTENTS {
+                let replays = self.is_in(Stage::Replay);
+                let kept = if replays { state.free_at_start } else { LAST_EXTENTS };
+                if state.free.len() <= kept {
                     state.settle(pool);
                 }
-                if state.free.len() > LAST_EXTENTS {
+                if state.free.len() > kept {
                     return Ok(state.free.pop().expect("there are more than the last ones"));
                 }
                 state.file_extents
@@ -546,7 +577,8 @@ impl Space {
             match grown {
                 Ok(()) => {}
                 Err(Error::Full(why)) => {
-                    let last = grant == Grant::Last || self.recovering.load(Ordering::Acquire);
+                    let last = self.is_in(Stage::Rest)
+                        || self.is_in(Stage::Running) && grant == Grant::Last;
                     let extent = if last { lock(&self.state).free.pop() } else { None };
                     return extent.ok_or(Error::Full(why));
                 }

@@ -1,7 +1,7 @@
 //! Atoll under test: a directory, a process on a free loopback port, and ways to end it gently and not.
 
 use crate::client::Client;
-use crate::process::{TemporaryDirectory, free_port, signal, wait_for_end, wait_until};
+use crate::process::{FileSystem, TemporaryDirectory, free_port, signal, wait_for_end, wait_until};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -20,6 +20,8 @@ const STOP_LIMIT: Duration = Duration::from_secs(10);
 /// A directory and, while it runs, its server.
 #[derive(Debug)]
 pub struct Atoll {
+    /// The disk it is on, if it has one of its own: unmounted before the directory goes.
+    disk: Option<FileSystem>,
     directory: TemporaryDirectory,
     port: u16,
     settings: Vec<String>,
@@ -83,7 +85,27 @@ impl Atoll {
     /// [`to_serve`]. What it serves in is its own choice: a disk that fails, for instance.
     #[must_use]
     pub fn start_by(test: Option<&'static str>, init: &[&str], settings: &[&str]) -> Atoll {
+        Atoll::start_on(test, None, init, settings).expect("no disk is asked for")
+    }
+
+    /// The same, on a disk of its own of so many bytes; none where nobody may mount one.
+    #[must_use]
+    pub fn start_on_disk(bytes: u64, settings: &[&str]) -> Option<Atoll> {
+        Atoll::start_on(None, Some(bytes), &[], settings)
+    }
+
+    fn start_on(
+        test: Option<&'static str>,
+        bytes: Option<u64>,
+        init: &[&str],
+        settings: &[&str],
+    ) -> Option<Atoll> {
         let directory = TemporaryDirectory::new("server");
+        let disk = match bytes {
+            None => None,
+            Some(bytes) => Some(FileSystem::mount(&directory.path().join("disk"), bytes)?),
+        };
+        let data = data_in(&directory, disk.is_some());
         // A test that names a page size has its reason.
         let small = std::env::var_os(SMALL_POOL).is_some() && !init.contains(&"--page-size");
         let (page, pool) =
@@ -91,7 +113,7 @@ impl Atoll {
         let output = Command::new(program())
             .arg("init")
             .arg("--data")
-            .arg(directory.path().join("data"))
+            .arg(data)
             .args(page)
             .args(init)
             .env_remove(SMALL_POOL)
@@ -100,9 +122,9 @@ impl Atoll {
         assert!(output.status.success(), "init: {}", String::from_utf8_lossy(&output.stderr));
         let settings = pool.iter().chain(settings).map(|&setting| setting.to_owned()).collect();
         let (port, served_by) = (free_port(), test);
-        let mut atoll = Atoll { directory, port, settings, served_by, child: None };
+        let mut atoll = Atoll { disk, directory, port, settings, served_by, child: None };
         atoll.restart();
-        atoll
+        Some(atoll)
     }
 
     /// Starts the server on its directory and waits until it answers.
@@ -170,7 +192,7 @@ impl Atoll {
     /// Its data directory.
     #[must_use]
     pub fn data(&self) -> PathBuf {
-        self.directory.path().join("data")
+        data_in(&self.directory, self.disk.is_some())
     }
 
     /// What it has logged.
@@ -215,6 +237,11 @@ impl Atoll {
         assert!(self.child.is_none(), "check is for a directory that nobody serves");
         check(&self.data());
     }
+}
+
+/// Where a server's data are: on its disk, if it has one of its own.
+fn data_in(directory: &TemporaryDirectory, on_disk: bool) -> PathBuf {
+    directory.path().join(if on_disk { "disk/data" } else { "data" })
 }
 
 /// Runs `atoll check` on a directory and demands that it finds nothing.

@@ -36,6 +36,32 @@ impl Drop for TemporaryDirectory {
     }
 }
 
+/// A file system of its own, which can be full, mounted on a directory. Unmounted when dropped.
+#[derive(Debug)]
+pub struct FileSystem(PathBuf);
+
+impl FileSystem {
+    /// One of `bytes`, on `directory`; none where the system lets nobody mount: only its administrator may.
+    #[must_use]
+    pub fn mount(directory: &Path, bytes: u64) -> Option<FileSystem> {
+        std::fs::create_dir_all(directory).expect("the directory is writable");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={bytes},mode=0700"), "atoll-test"])
+            .arg(directory)
+            .stderr(Stdio::null())
+            .status();
+        mounted.is_ok_and(|status| status.success()).then(|| FileSystem(directory.to_owned()))
+    }
+}
+
+impl Drop for FileSystem {
+    fn drop(&mut self) {
+        // Lazily: a server that is still being killed may have files open.
+        let unmounted = Command::new("umount").arg("-l").arg(&self.0).status();
+        drop(unmounted);
+    }
+}
+
 /// A port on the loopback address that nobody listened on a moment ago.
 #[must_use]
 pub fn free_port() -> u16 {

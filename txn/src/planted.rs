@@ -22,6 +22,8 @@ pub enum Fault {
     DeltaCutShort,
     /// A commit sets no room aside for what its apply has to split, nor has leaves shaped for all of its writes.
     RoomNotReserved,
+    /// Replay puts nothing off, whether there is room for it or not.
+    NothingPutOff,
     /// A serializable transaction commits without a look at what it has read.
     SkipValidation,
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,

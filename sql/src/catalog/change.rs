@@ -632,13 +632,16 @@ impl CatalogTransaction {
     /// As [`Transaction::commit`].
     pub fn commit_telling(
         &mut self,
-        transaction: Transaction,
+        mut transaction: Transaction,
         tell: &mut dyn FnMut(Lsn),
     ) -> Result<Ended> {
         if self.undo.is_empty() {
             return Ok(transaction.commit(tell)?);
         }
         let (kept, effects) = (self.difference(), self.effects());
+        if !effects.dropped.is_empty() {
+            transaction.gives_room_back();
+        }
         let mut committed = Lsn::ZERO;
         let ended = transaction.commit(&mut |lsn| {
             committed = lsn;

@@ -195,7 +195,7 @@ pub struct Tree {
     root: PageId,
     root_frame: AtomicU32,
     volume: Arc<Volume>,
-    space: Arc<TreeSpace>,
+    pub(crate) space: Arc<TreeSpace>,
     birth: AtomicU64,
     life: Life,
 }
@@ -341,7 +341,11 @@ impl Tree {
         let look = self.look_to_change(key, value_len, into)?;
         if look.wanted > 0 {
             growth.count(self);
-            self.shape(key, value_len, look, into, growth)?;
+            match self.shape(key, value_len, look, into, growth) {
+                // What the commit sets aside is enough for so few, or it is refused there.
+                Err(Error::Full(_)) if growth.is_covered() => {}
+                shaped => shaped?,
+            }
         }
         Ok(look.found)
     }
@@ -652,6 +656,54 @@ impl Tree {
         };
         drop(held);
         if small { self.merge_leaf(key) } else { Ok(()) }
+    }
+
+    /// The keys that the leaf of `key` is for: from the first, up to where the next leaf begins if there is one.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn leaf_range(&self, key: &[u8]) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
+        let (mut held, mut spins) = (None, 0);
+        loop {
+            let read = self.leaf(Target::At(key)).and_then(|leaf| {
+                let range = node::fences(leaf.page());
+                leaf.validate()?;
+                Ok(range)
+            });
+            match read {
+                Ok(range) => return Ok(range),
+                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+            }
+        }
+    }
+
+    /// Removes all tombstones of the leaf of `key`, for the sake of their room; whether there were any. Only for recovery,
+    /// whose log is durable and beside which there is no snapshot: what it may revive it deletes again.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn remove_tombstones_beside(&self, key: &[u8]) -> Result<bool> {
+        let (mut held, mut spins) = (None, 0);
+        loop {
+            match self.leaf(Target::At(key)).and_then(|leaf| Ok(leaf.upgrade()?)) {
+                Ok(mut leaf) => {
+                    let slots = leaf.page().slots();
+                    let gone: Vec<usize> =
+                        (0..slots).filter(|slot| leaf.page().value(*slot).tombstone).collect();
+                    if gone.is_empty() {
+                        return Ok(false);
+                    }
+                    leaf.mark_dirty(self.volume.log.tail());
+                    let mut page = leaf.page_mut();
+                    for slot in gone.into_iter().rev() {
+                        page.remove(slot);
+                    }
+                    page.count_change();
+                    return Ok(true);
+                }
+                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+            }
+        }
     }
 
     /// Whether nothing that was read under `token` can have changed since: by structure LSN and change counter. A page

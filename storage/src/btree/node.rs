@@ -212,7 +212,8 @@ pub fn move_child(page: &mut PageMut<'_>, old: &[u8], new: &[u8]) -> bool {
     found
 }
 
-fn fences(page: Page<'_>) -> (Vec<u8>, Option<Vec<u8>>) {
+/// The fences of a node: no high one if it reaches to the end of its tree.
+pub(super) fn fences(page: Page<'_>) -> (Vec<u8>, Option<Vec<u8>>) {
     let (mut low, mut high) = (Vec::new(), Vec::new());
     page.append_low(&mut low);
     page.append_high(&mut high);

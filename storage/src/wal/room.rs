@@ -175,6 +175,12 @@ impl Log {
         SpaceReservation { log: &self.shared, bytes, worker: other.worker, splits: 0 }
     }
 
+    /// While the log is replayed as it came, the share that is kept for restarts is kept from it, too, for what is put off.
+    pub(crate) fn keep_restart(&self, kept: bool) {
+        let log = &*self.shared;
+        log.space.keep_for_restart(if kept { log.restart_bytes } else { 0 });
+    }
+
     /// Recovery is over: from now on the log has its limit, and the next restart its share.
     pub(crate) fn end_recovery(&self) {
         let log = &*self.shared;
@@ -324,8 +330,9 @@ impl Shared {
                 Err(other) => return Err(other),
             };
             // What a checkpoint gives back others may take first, so one asks again, as long as anything is given back.
-            // The first one may have been under way when we asked; the second began afterwards.
-            let given_up = self.fruitless.load(Ordering::Acquire) >= fruitless + 2;
+            // The first one may have been under way when we asked; the second began afterwards. Recovery has none to wait for.
+            let given_up = self.fruitless.load(Ordering::Acquire) >= fruitless + 2
+                || self.recovering.load(Ordering::Acquire);
             if given_up || self.env.clock.now() >= deadline {
                 return Err(Error::Full(why));
             }

@@ -76,7 +76,8 @@ impl Manager {
                 "The commit has more parts than half of wal_buffers can list.",
             ));
         }
-        Ok((Ready { need: growth.end() }, guard))
+        growth.end();
+        Ok((Ready { last: false }, guard))
     }
 
     fn log_part(&self, payload: &[u8], header: &mut Header) -> Result<()> {

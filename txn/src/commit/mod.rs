@@ -42,8 +42,8 @@ use crate::{Lsn, Result, Transaction};
 use late::LateCommit;
 use slots::SlotId;
 use storage::{
-    Applied, Change, Claim, Growth, Need, RecordBuffer, Reservation, Room, RunsFor, SpaceClass,
-    Stretch, Tree, WaitEvent, Waiter,
+    Applied, Change, Claim, Growth, RecordBuffer, Reservation, Room, RunsFor, SpaceClass, Stretch,
+    Tree, WaitEvent, Waiter,
 };
 use validate::Reading;
 
@@ -61,10 +61,10 @@ pub(crate) struct SlotGuard<'m> {
     stretch: Option<Stretch<'m>>,
 }
 
-/// What can be committed: its leaves are in memory and in shape.
+/// What can be committed: its leaves are in memory and in shape, and what they grow by is counted.
 pub(crate) struct Ready {
-    /// What applying it can need at worst.
-    need: Need,
+    /// Whether it may have the last room.
+    last: bool,
 }
 
 /// What has room for its record and for its apply.
@@ -86,8 +86,13 @@ pub(crate) struct Published<'m> {
 
 impl Ready {
     /// Sets room aside, with a record of `payload` bytes. What does not fit is refused here and never later.
-    fn reserve<'m>(&self, manager: &'m Manager, payload: usize) -> Result<Reserved<'m>> {
-        Ok(Reserved(manager.data.reserve(self.need, payload)?))
+    fn reserve<'m>(
+        &self,
+        manager: &'m Manager,
+        growth: &Growth,
+        payload: usize,
+    ) -> Result<Reserved<'m>> {
+        Ok(Reserved(manager.data.reserve(growth, payload, self.last)?))
     }
 }
 
@@ -275,7 +280,8 @@ fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<Ready
     if manager.planted(Fault::RoomNotReserved) {
         growth.begin();
     }
-    Ok(Ready { need: growth.end() })
+    growth.end();
+    Ok(Ready { last: state.gives_room_back })
 }
 
 fn prepare_leaf(
@@ -323,7 +329,7 @@ impl Manager {
         (reads, failed_by): (Option<Reading<'_>>, &mut Lsn),
     ) -> Result<Published<'m>> {
         let slot = guard.slot;
-        let State { writes, forms, record, header, .. } = state;
+        let State { writes, forms, record, header, growth, .. } = state;
         let log = self.data.log();
         header.txn = txn;
         header.wall = self.env.clock.wall();
@@ -350,7 +356,7 @@ impl Manager {
         drop(rest);
         let payload = record.payload();
         let first = header.parts.first().copied();
-        let reserved = ready.reserve(self, payload.len())?;
+        let reserved = ready.reserve(self, growth, payload.len())?;
         // Relaxed: who validates finds a slot without writes in it, and claims again.
         if self.validating.load(Ordering::Relaxed) {
             let writes = Arc::new(std::mem::take(writes));

@@ -299,3 +299,94 @@ fn a_commit_without_room_is_noticed() {
     let noticed = (0..60).any(|seed| fill(seed, Planted::new(Fault::RoomNotReserved)).is_err());
     assert!(noticed, "the planted fault went unnoticed");
 }
+
+/// Rows that come, go, and have their pages used by others, all since the redo point: replayed as it came, their tree would
+/// need the pages again.
+#[test]
+fn a_restart_without_a_free_byte_needs_no_page_that_the_server_has_given_to_others() {
+    for seed in 0..2u64 {
+        let device = Arc::new(FaultyDevice::new(seed));
+        let on = |device: &Arc<FaultyDevice>| {
+            let device: Arc<dyn storage::Device> = Arc::clone(device) as _;
+            Environment { device, ..environment(FaultyDevice::new(1), 4) }
+        };
+        // The outcomes are worked out at once, or in many parts.
+        let bytes = if seed % 2 == 0 { 20_000 } else { 64 << 20 };
+        // The log has room, so no checkpoint moves the redo point; the data file has none beyond this.
+        let storage = storage::Options { data_bytes_max: Some(3 << 20), ..small().storage };
+        let options = Options { storage, write_set_bytes_max: bytes, ..small() };
+        Manager::create(&on(&device), &options).unwrap();
+        let manager =
+            Manager::open::<Error>(on(&device), options.clone(), |_| Ok(Vec::new())).unwrap();
+        let [gone, there] = [(); 2].map(|()| manager.data().create_tree().unwrap());
+        let ids = [gone.id(), there.id()];
+        let wait = Arc::new(SessionWait::new(1));
+        let commit = |tree: &Arc<Tree>, from: u64, value: Option<&[u8]>| {
+            let mut txn = manager.begin(Begin::default(), &wait);
+            txn.begin_statement()?;
+            let mut buffer = RecordBuffer::default();
+            for number in from..from + 20 {
+                // The first rows stay, and are changed.
+                let (key, stays) = (number.to_be_bytes(), number < 500);
+                txn.lock_key(tree, &key, RowLock::Update, WaitPolicy::Block, &mut buffer)?;
+                match value {
+                    None if !stays => txn.delete(tree, &key)?,
+                    None => txn.update(tree, &key, &[2; 600])?,
+                    Some(value) => txn.put(tree, &key, value)?,
+                }
+            }
+            let ended = txn.commit(&mut |_| ())?;
+            answer(&manager, ended)
+        };
+        let batches = || (0..2000).step_by(20);
+        manager.checkpoint_all().unwrap();
+        batches().for_each(|from| commit(&gone, from, Some(&[1; 600])).unwrap());
+        batches().for_each(|from| commit(&gone, from, None).unwrap());
+        let packing = storage::Packing { fill_percent: 90, group: 4 };
+        for _ in 0..3 {
+            manager.vacuum(&gone, packing, &wait).unwrap();
+            // What has been freed is given to others once it is durable.
+            commit(&there, 0, Some(&[3; 600])).unwrap();
+        }
+        // Others take the pages until there is no byte left.
+        let mut rows = 0;
+        let refused = loop {
+            match commit(&there, rows, Some(&[3; 600])) {
+                Ok(()) => rows += 20,
+                Err(error) => break error,
+            }
+        };
+        assert!(is_full(&refused), "{refused}");
+        assert!(rows > 1200, "the pages were not used again: {rows}");
+        // They have been written, so that replay only has to make room for what is gone.
+        let forest = manager.data().forest();
+        forest.clean_older_than(manager.data().log().tail()).unwrap();
+        device.power_off();
+        manager.data().log().halt("the power is gone");
+        drop((gone, there));
+        std::mem::forget(manager);
+
+        let live = |_: &Arc<Manager>| Ok::<_, Error>(ids.to_vec());
+        let planted = Planted::new(Fault::NothingPutOff);
+        let copy = Arc::new(device.crash(seed));
+        let refused = Manager::open(on(&copy), Options { planted, ..options.clone() }, live);
+        let refused = refused.expect_err("the planted fault goes unnoticed");
+        assert!(is_full(&refused), "{refused}");
+        let device = Arc::new(device.crash(seed));
+        let manager = Manager::open(on(&device), options, live).unwrap();
+        assert!(manager.recovered().again > 0, "there was room for all of it: no test");
+        let mut txn = manager.begin(Begin::default(), &wait);
+        let view = txn.begin_statement().unwrap();
+        let mut counts = [0; 2];
+        for (tree, count) in ids.into_iter().zip(&mut counts) {
+            let tree = manager.data().tree(tree).unwrap();
+            let rows = scan(&mut txn, &view, &tree, Direction::Forward);
+            *count = rows.len() as u64;
+            let value = if tree.id() == ids[0] { 2 } else { 3 };
+            assert!(rows.iter().all(|(_, row)| **row == [value; 600]));
+        }
+        assert_eq!(counts, [500, rows]);
+        drop(txn);
+        manager.close().unwrap();
+    }
+}

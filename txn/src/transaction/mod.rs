@@ -453,6 +453,11 @@ impl Transaction {
         &self.wait
     }
 
+    /// The commit drops trees: it may have the last room there is, or a full disk could never be emptied.
+    pub fn gives_room_back(&mut self) {
+        self.state_mut().gives_room_back = true;
+    }
+
     /// Commits: gets ready, claims one log record, validates, applies, releases. What is returned says what the
     /// answer has to wait for. `before_release` runs once everything is applied and before any lock goes: the
     /// catalog is swapped there.
@@ -516,6 +521,7 @@ impl Transaction {
         state.loads.clear();
         state.built.clear();
         state.kept.forget();
+        state.gives_room_back = false;
         manager.release_all(&mut state);
         manager.locks.end(state.owner);
         if let Some(snapshot) = snapshot {

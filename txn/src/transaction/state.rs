@@ -81,6 +81,8 @@ pub struct State {
     pub(crate) loads: Vec<(TreeId, TreeLoad)>,
     /// Trees that were built, whose records count from the commit on, and by which command, ascending.
     pub(crate) built: Vec<(CommandId, Arc<Tree>)>,
+    /// Whether its commit gives room back, and may have the last there is.
+    pub(crate) gives_room_back: bool,
 }
 
 /// Handles of the trees that recent transactions wrote to. A tree's number is never used again, so a handle never
@@ -132,6 +134,7 @@ impl State {
             spilled: BlockCache::default(),
             loads: Vec::new(),
             built: Vec::new(),
+            gives_room_back: false,
         }
     }
 }
