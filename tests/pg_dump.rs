@@ -1,11 +1,15 @@
 //! pg_dump and pg_restore 15: what they say of a schema on Atoll is what they say of it on PostgreSQL, and what is dumped
 //! from Atoll restores into both, from where it is dumped as it was.
 //!
+//! Dumps and restores of several jobs at once are of one snapshot and come to the same: `ATOLL_RESTORES` says how often a
+//! database of a hundred tables is restored.
+//!
 //! `pg_dump/schema.sql` is the schema, with data, comments and privileges; `pg_dump/hostile.sql` one whose names hold what
 //! means something in the texts that they stand in.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::golden::difference;
@@ -74,10 +78,12 @@ fn of_schema(file: &str, name: &str) {
         demand_equal(&format!("{arguments:?}"), &expected, &dump(actual, name, arguments));
     }
     let directory = process::TemporaryDirectory::new("dump");
-    let (plain, custom) = (directory.path().join("plain.sql"), directory.path().join("custom"));
+    let [plain, custom, parts] =
+        ["plain.sql", "custom", "parts"].map(|name| directory.path().join(name));
     let expected = dump(wanted, name, &[]);
     std::fs::write(&plain, dump(actual, name, &[])).expect("the directory is writable");
     succeeds(program("pg_dump", actual).arg("-Fc").arg("-f").arg(&custom).arg(name));
+    succeeds(program("pg_dump", actual).args(["-Fd", "-j", "4", "-f"]).arg(&parts).arg(name));
     for port in [wanted, actual] {
         let (by_psql, by_restore) = (format!("{name}_by_psql"), format!("{name}_by_restore"));
         create(port, &by_psql);
@@ -87,5 +93,146 @@ fn of_schema(file: &str, name: &str) {
         let mut restore = program("pg_restore", port);
         succeeds(restore.args(["--exit-on-error", "-d", &by_restore]).arg(&custom));
         demand_equal("restored by pg_restore", &expected, &dump(port, &by_restore, &[]));
+        let by_jobs = format!("{name}_by_jobs");
+        create(port, &by_jobs);
+        restore_by_jobs(port, &by_jobs, "4", &parts);
+        demand_equal("restored by several jobs", &expected, &dump(port, &by_jobs, &[]));
     }
+}
+
+fn restore_by_jobs(port: u16, name: &str, jobs: &str, parts: &Path) {
+    let mut restore = program("pg_restore", port);
+    succeeds(restore.args(["--exit-on-error", "-j", jobs, "-d", name]).arg(parts));
+}
+
+/// A database of this many tables, with rows, indexes, constraints, foreign keys among them, and views.
+fn many_tables(tables: usize) -> String {
+    let mut all = String::new();
+    for at in 1..=tables {
+        let (up, other) = (at / 2, at % 10 + 1);
+        all += &format!(
+            "CREATE TABLE t{at}(id int PRIMARY KEY, up int, name text UNIQUE, n numeric CONSTRAINT n{at} CHECK (n >= 0));
+             INSERT INTO t{at} SELECT g, g, 'n' || g, g * 1.5 FROM generate_series(1, 50) g;
+             CREATE INDEX ON t{at}(name, n);
+             CREATE INDEX ON t{at}(lower(name)) WHERE n > 10;\n"
+        );
+        if at > 1 {
+            all += &format!(
+                "ALTER TABLE t{at} ADD CONSTRAINT up{at} FOREIGN KEY (up) REFERENCES t{up};\n"
+            );
+        }
+        if at > 10 {
+            all += &format!(
+                "ALTER TABLE t{at} ADD FOREIGN KEY (id) REFERENCES t{other} ON DELETE CASCADE;\n"
+            );
+        }
+        if at % 10 == 0 {
+            all += &format!(
+                "CREATE VIEW v{at} AS SELECT a.id, b.name FROM t{at} a JOIN t{up} b USING (id);\n"
+            );
+        }
+    }
+    all
+}
+
+#[test]
+fn eight_jobs_restore_a_hundred_tables_as_they_were() {
+    let times =
+        std::env::var("ATOLL_RESTORES").ok().and_then(|times| times.parse().ok()).unwrap_or(3);
+    let atoll = Atoll::start(&[]);
+    let port = atoll.port();
+    let directory = process::TemporaryDirectory::new("dump");
+    let [script, parts] = ["script.sql", "parts"].map(|name| directory.path().join(name));
+    std::fs::write(&script, many_tables(100)).expect("the directory is writable");
+    create(port, "many");
+    run_script(port, "many", &script);
+    succeeds(program("pg_dump", port).args(["-Fd", "-j", "8", "-f"]).arg(&parts).arg("many"));
+    let expected = dump(port, "many", &[]);
+    for time in 0..times {
+        let name = format!("restored_{time}");
+        create(port, &name);
+        restore_by_jobs(port, &name, "8", &parts);
+        demand_equal(&name, &expected, &dump(port, &name, &[]));
+        Client::connect(port, "postgres", "postgres").run(&format!("DROP DATABASE {name}"));
+    }
+}
+
+/// Each of a dump's jobs reads its tables by the snapshot of the first, whatever is committed meanwhile.
+#[test]
+fn the_jobs_of_a_dump_see_one_state() {
+    let atoll = Atoll::start(&[]);
+    let port = atoll.port();
+    let mut client = atoll.connect();
+    for at in 0..8 {
+        client.run(&format!("CREATE TABLE t{at}(a int PRIMARY KEY, b int)"));
+        client.run(&format!("INSERT INTO t{at} SELECT g, 0 FROM generate_series(1, 2000) g"));
+    }
+    let over = AtomicBool::new(false);
+    let directory = process::TemporaryDirectory::new("dump");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut writer = atoll.connect();
+            let all: String =
+                (0..8).map(|at| format!("UPDATE t{at} SET b = b + 1 WHERE a = 7;")).collect();
+            while !over.load(Ordering::Relaxed) {
+                writer.run(&format!("BEGIN; {all} COMMIT"));
+            }
+        });
+        for time in 0..3 {
+            let parts = directory.path().join(format!("parts_{time}"));
+            succeeds(
+                program("pg_dump", port).args(["-Fd", "-j", "4", "-f"]).arg(&parts).arg("postgres"),
+            );
+            let name = format!("state_{time}");
+            create(port, &name);
+            restore_by_jobs(port, &name, "4", &parts);
+            let mut restored = Client::connect(port, "postgres", &name);
+            let values: Vec<String> = (0..8)
+                .map(|at| {
+                    restored.run(&format!("SELECT b FROM t{at} WHERE a = 7")).value().to_owned()
+                })
+                .collect();
+            assert!(values.iter().all(|value| *value == values[0]), "{values:?}");
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Whoever owns what he dumps needs to be no superuser.
+#[test]
+fn an_owner_dumps_and_restores_his_own() {
+    let atoll = Atoll::start(&[]);
+    let directory = process::TemporaryDirectory::new("dump");
+    let script = directory.path().join("script.sql");
+    std::fs::write(&script, many_tables(12)).expect("the directory is writable");
+    let dumps = [oracle::shared(), atoll.port()].map(|port| {
+        let mut client = Client::connect(port, "postgres", "postgres");
+        for sql in [
+            "CREATE ROLE dumping LOGIN",
+            "CREATE DATABASE dumped_1 OWNER dumping",
+            "CREATE DATABASE dumped_2 OWNER dumping",
+        ] {
+            client.run(sql);
+        }
+        let program = |name: &str, database: &str| {
+            let mut program = program(name, port);
+            program.env("PGUSER", "dumping").args(["-U", "dumping", "-d", database]);
+            program
+        };
+        let file = std::fs::File::open(&script).expect("scripts are readable");
+        succeeds(
+            program("psql", "dumped_1")
+                .args(["-X", "-q", "-v", "ON_ERROR_STOP=1"])
+                .stdin(Stdio::from(file)),
+        );
+        let parts = directory.path().join(format!("parts_{port}"));
+        succeeds(program("pg_dump", "dumped_1").args(["-Fd", "-j", "2", "-f"]).arg(&parts));
+        succeeds(
+            program("pg_restore", "dumped_2").args(["--exit-on-error", "-j", "2"]).arg(&parts),
+        );
+        let text = dump(port, "dumped_1", &["-U", "dumping"]);
+        demand_equal("an owner's", &text, &dump(port, "dumped_2", &["-U", "dumping"]));
+        text
+    });
+    demand_equal("an owner's", &dumps[0], &dumps[1]);
 }

@@ -110,6 +110,33 @@ fn talk(port: u16) -> Vec<String> {
     talk.lines
 }
 
+/// A transaction that only says or hears something writes nothing, and waits for no log; one that also writes is told of
+/// behind its commit.
+#[test]
+fn what_only_listens_or_notifies_is_not_logged() {
+    let atoll = Atoll::start(&[]);
+    let (mut one, mut two) = (atoll.connect(), atoll.connect());
+    let logged =
+        |client: &mut Client| client.run("SELECT pg_current_wal_insert_lsn()").value().to_owned();
+    one.run("CREATE TABLE t(a int)");
+    let before = logged(&mut one);
+    two.run("LISTEN a");
+    for _ in 0..50 {
+        one.run("NOTIFY a, 'x'");
+    }
+    one.run("BEGIN; SELECT pg_notify('a', 'y'); COMMIT");
+    two.run("BEGIN; UNLISTEN a; LISTEN b; COMMIT");
+    assert_eq!(logged(&mut one), before);
+    one.run("BEGIN; INSERT INTO t VALUES (1); NOTIFY b, 'z'; COMMIT");
+    assert_ne!(logged(&mut one), before);
+    let mut told: Vec<String> = Vec::new();
+    while told.last().is_none_or(|last| !last.ends_with("b z")) {
+        let message = two.receive().expect("the server goes on");
+        told.extend(line(&message, &|_| String::new()).filter(|line| line.starts_with("told")));
+    }
+    assert_eq!(two.run("SELECT count(*) FROM t").value(), "1");
+}
+
 #[test]
 fn listeners_are_told_what_postgresql_tells_them() {
     let (oracle, atoll) = (Oracle::start(&[]), Atoll::start(&[]));

@@ -10,6 +10,7 @@
 mod background;
 pub mod commit;
 pub mod error;
+pub mod exported;
 pub mod id;
 pub mod introspect;
 pub mod lock;
@@ -33,6 +34,7 @@ pub mod writeset;
 pub mod xact_id;
 
 pub use error::{ConflictKind, DeadlockEdge, Error, LockTarget, Result};
+pub use exported::{ExportedSnapshots, Exporter};
 pub use id::{CommandId, Isolation, TableId, TxnId};
 pub use introspect::{LockInfo, TransactionInfo};
 pub use lock::advisory::{AdvisoryKey, AdvisoryLevel, AdvisoryLocks};

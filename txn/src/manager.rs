@@ -4,6 +4,7 @@ use crate::background::{self, Signals};
 use crate::commit::late::{self, LateCommits};
 use crate::commit::slots::CommitSlots;
 use crate::commit::watermark::{CellWaker, WatermarkWaiters};
+use crate::exported::ExportedSnapshots;
 use crate::lock::LockManager;
 use crate::metrics::Counts;
 use crate::owner::OwnerId;
@@ -115,6 +116,8 @@ pub struct Manager {
     next_ids: AtomicU64,
     /// The numbers that users see.
     xact_ids: XactIds,
+    /// Snapshots that others may begin with.
+    pub(crate) exported: ExportedSnapshots,
     recovered: PassTwo,
 }
 
@@ -170,6 +173,7 @@ impl Manager {
             // 65,536 transactions for every byte of log to meet the next one's.
             next_ids: AtomicU64::new(tail.0.saturating_mul(1 << 16).max(1)),
             xact_ids: XactIds::new(data.log().epoch(), data.log().tail()),
+            exported: ExportedSnapshots::default(),
             recovered: PassTwo::default(),
             data,
             env,
@@ -329,6 +333,12 @@ impl Manager {
             }
         }
         Ok(())
+    }
+
+    /// Snapshots that transactions have exported.
+    #[must_use]
+    pub fn exported_snapshots(&self) -> &ExportedSnapshots {
+        &self.exported
     }
 
     /// The horizon: at or below it every snapshot, present and to come, sees the same.

@@ -72,6 +72,8 @@ pub struct Owner {
 pub struct Owners {
     chunks: Box<[OnceLock<Box<[Owner]>>]>,
     count: CachePadded<AtomicUsize>,
+    /// How many snapshots have gone from one owner to another.
+    adopted: CachePadded<AtomicU64>,
 }
 
 /// Which places belong to one session: looked up once for many.
@@ -220,6 +222,7 @@ impl Owners {
         Owners {
             chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect(),
             count: CachePadded::new(AtomicUsize::new(0)),
+            adopted: CachePadded::new(AtomicU64::new(0)),
         }
     }
 
@@ -271,26 +274,54 @@ impl Owners {
         self.count.load(Ordering::Relaxed)
     }
 
+    /// Has an owner announce a snapshot that another one announces at least until this returns: it may be old, and there
+    /// is no watermark to read again. A look at all owners that has passed this one before, and comes to the other one when
+    /// that has withdrawn, finds that somebody has adopted a snapshot meanwhile, and looks again.
+    pub(crate) fn adopt(&self, id: OwnerId, snapshot: Lsn) {
+        let owner = self.get(id);
+        owner.several.store(false, Ordering::Relaxed);
+        owner.too_old.store(false, Ordering::Relaxed);
+        owner.snapshot.store(snapshot.0, Ordering::SeqCst);
+        self.adopted.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Looks at all owners until no snapshot has gone from one to another meanwhile.
+    fn look<T>(&self, look: &mut dyn FnMut() -> T) -> T {
+        loop {
+            let adopted = self.adopted.load(Ordering::SeqCst);
+            let found = look();
+            fence(Ordering::SeqCst);
+            if self.adopted.load(Ordering::SeqCst) == adopted {
+                return found;
+            }
+        }
+    }
+
     /// The horizon: at or below it everybody sees the same. `visible` is the watermark, read by the caller before.
     pub(crate) fn horizon(&self, visible: Lsn) -> Lsn {
         fence(Ordering::SeqCst); // Pairs with the fence in `announce`.
-        let needed = self.iter().filter(|(_, owner)| !owner.is_too_old());
-        needed.filter_map(|(_, owner)| owner.snapshot()).fold(visible, Lsn::min)
+        self.look(&mut || {
+            let needed = self.iter().filter(|(_, owner)| !owner.is_too_old());
+            needed.filter_map(|(_, owner)| owner.snapshot()).fold(visible, Lsn::min)
+        })
     }
 
     /// Every announced snapshot that has not been given up, ascending, and the oldest that may not be among them: one that
     /// is still to begin, or one of an owner that needs several. `visible` is the watermark, read by the caller before.
     pub(crate) fn snapshots(&self, visible: Lsn, into: &mut Vec<Lsn>) -> Lsn {
         fence(Ordering::SeqCst); // Pairs with the fences in `announce` and `need_several`.
-        into.clear();
-        let mut unlisted = visible;
-        for (_, owner) in self.iter().filter(|(_, owner)| !owner.is_too_old()) {
-            let Some(snapshot) = owner.snapshot() else { continue };
-            into.push(snapshot);
-            if owner.several.load(Ordering::SeqCst) {
-                unlisted = unlisted.min(snapshot);
+        let unlisted = self.look(&mut || {
+            into.clear();
+            let mut unlisted = visible;
+            for (_, owner) in self.iter().filter(|(_, owner)| !owner.is_too_old()) {
+                let Some(snapshot) = owner.snapshot() else { continue };
+                into.push(snapshot);
+                if owner.several.load(Ordering::SeqCst) {
+                    unlisted = unlisted.min(snapshot);
+                }
             }
-        }
+            unlisted
+        });
         into.sort_unstable();
         into.dedup();
         unlisted
@@ -345,6 +376,25 @@ mod tests {
         );
         owners.get(b).need_several();
         assert_eq!(owners.snapshots(Lsn(9), &mut listed), Lsn(7));
+    }
+
+    #[test]
+    fn who_looks_at_all_sees_a_snapshot_that_goes_from_one_to_another() {
+        let owners = Owners::new();
+        let (a, b) = (owners.register(), owners.register());
+        owners.get(b).announce(None, || Lsn(3));
+        // The first look has passed `a` when it adopts what `b` has, and comes to `b` when that has withdrawn.
+        let mut first = true;
+        let oldest = owners.look(&mut || {
+            let before = owners.get(a).snapshot();
+            if std::mem::take(&mut first) {
+                owners.adopt(a, Lsn(3));
+                owners.get(b).withdraw();
+            }
+            before.or(owners.get(b).snapshot())
+        });
+        assert_eq!(oldest, Some(Lsn(3)));
+        assert_eq!(owners.horizon(Lsn(9)), Lsn(3));
     }
 
     #[test]

@@ -531,7 +531,7 @@ impl CatalogTransaction {
     /// # Errors
     /// Those of a lock.
     pub fn lock_notifications(&mut self, transaction: &mut Transaction) -> Result<()> {
-        temporary::mark_with(transaction, self.catalog.tree(), NOTIFICATIONS)
+        temporary::lock_number(transaction, self.catalog.tree(), NOTIFICATIONS)
     }
 
     /// Whether the transaction has made, changed or dropped temporary objects.

@@ -144,16 +144,17 @@ fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
 /// Those of a lock and of a write.
 pub fn mark(transaction: &mut Transaction, tree: &Tree) -> Result<()> {
     let pid = transaction.wait().pid;
-    mark_with(transaction, tree, pid)
+    lock_number(transaction, tree, pid)?;
+    Ok(transaction.delete(tree, &store::session_key(pid))?)
 }
 
-/// The same for what `number` stands for, which one transaction at a time can have.
+/// Locks what `number` stands for, which one transaction at a time can have.
 ///
 /// # Errors
-/// Those of a lock and of a write.
-pub fn mark_with(transaction: &mut Transaction, tree: &Tree, number: u32) -> Result<()> {
+/// Those of a lock.
+pub fn lock_number(transaction: &mut Transaction, tree: &Tree, number: u32) -> Result<()> {
     let key = store::session_key(number);
     let mut buffer = RecordBuffer::default();
     transaction.lock_key(tree, &key, RowLock::Update, WaitPolicy::Block, &mut buffer)?;
-    Ok(transaction.delete(tree, &key)?)
+    Ok(())
 }

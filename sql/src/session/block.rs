@@ -83,6 +83,8 @@ pub(super) struct Parts<'s> {
     /// Whether the statement stands alone, in no block and in no message of several.
     pub alone: bool,
     pub said: &'s mut Vec<Said>,
+    /// The snapshots that the transaction has exported.
+    pub exported: &'s mut Vec<String>,
     /// The number of the transaction, if it has one.
     pub xact_id: &'s mut Option<u64>,
     pub channels: (&'s Arc<Engine>, u32),
@@ -96,6 +98,14 @@ pub(super) struct Parts<'s> {
 }
 
 impl Parts<'_> {
+    /// Nobody imports a snapshot of the transaction any more, which is about to end.
+    fn end_exports(&mut self) {
+        if !self.exported.is_empty() {
+            self.channels.0.manager().exported_snapshots().forget(self.exported);
+            self.exported.clear();
+        }
+    }
+
     /// The transaction's number, if it has one, is over: it committed at this LSN, or left nothing.
     fn end_xact_id(&mut self, committed: bool, at: Option<Lsn>) {
         if let Some(number) = self.xact_id.take() {
@@ -240,6 +250,7 @@ impl Block {
         self.savepoints.clear();
         self.state = State::Idle;
         parts.deferred.clear();
+        parts.end_exports();
         let Some(transaction) = self.transaction.take() else {
             parts.settings.commit();
             return Ok(());
@@ -302,6 +313,7 @@ impl Block {
         self.state = State::Idle;
         parts.said.clear();
         parts.deferred.clear();
+        parts.end_exports();
         parts.end_xact_id(false, None);
         if let Some(transaction) = self.transaction.take() {
             let synchronous = parts.settings.plain().synchronous_commit;
@@ -592,10 +604,7 @@ impl Block {
             }
             S::Set(modes) => {
                 if parts.alone {
-                    parts.notices.push(SqlError::warning(
-                        SqlState::NO_ACTIVE_SQL_TRANSACTION,
-                        "SET TRANSACTION can only be used in transaction blocks",
-                    ));
+                    parts.notices.push(set_alone());
                 }
                 self.set_modes(modes, parts)?;
                 "SET"
@@ -616,11 +625,65 @@ impl Block {
                 }
                 "SET"
             }
-            S::SetSnapshot(_) => return Err(SqlError::unsupported("SET TRANSACTION SNAPSHOT is")),
+            S::SetSnapshot(name) => {
+                if parts.alone {
+                    parts.notices.push(set_alone());
+                }
+                self.import_snapshot(name, parts)?;
+                "SET"
+            }
             S::Prepare(_) | S::CommitPrepared(_) | S::RollbackPrepared(_) => {
                 unreachable!("two-phase commit is the session's")
             }
         })
+    }
+
+    /// SET TRANSACTION SNAPSHOT: the transaction reads by the snapshot of another one that still runs (`ImportSnapshot`).
+    fn import_snapshot(&mut self, name: &str, parts: &Parts<'_>) -> Result<()> {
+        let Some(transaction) = &mut self.transaction else { return Ok(()) };
+        let own = *transaction.begin();
+        if transaction.has_snapshot() || transaction.has_writes() || !self.savepoints.is_empty() {
+            return Err(SqlError::new(
+                SqlState::ACTIVE_SQL_TRANSACTION,
+                "SET TRANSACTION SNAPSHOT must be called before any query",
+            ));
+        }
+        let refused = |why: &str| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, why));
+        if own.isolation == Isolation::ReadCommitted {
+            return refused(
+                "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ",
+            );
+        }
+        let exports = parts.channels.0.manager().exported_snapshots();
+        let exporter = exports.exporter(name).ok_or_else(|| {
+            SqlError::new(
+                SqlState::INVALID_PARAMETER_VALUE,
+                format!("invalid snapshot identifier: \"{name}\""),
+            )
+        })?;
+        if own.isolation == Isolation::Serializable {
+            if exporter.begin.isolation != Isolation::Serializable {
+                return refused(
+                    "a serializable transaction cannot import a snapshot from a non-serializable transaction",
+                );
+            }
+            if exporter.begin.read_only && !own.read_only {
+                return refused(
+                    "a non-read-only serializable transaction cannot import a snapshot from a read-only transaction",
+                );
+            }
+        }
+        if exporter.scope != parts.catalog.database().0 {
+            return refused("cannot import a snapshot from a different database");
+        }
+        if !transaction.import_snapshot(name) {
+            return Err(SqlError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "could not import the requested snapshot",
+            )
+            .detail("The source transaction is not running anymore."));
+        }
+        Ok(())
     }
 
     fn demand_block(&self, statement: &str) -> Result<()> {
@@ -641,6 +704,14 @@ impl Block {
             )
         })
     }
+}
+
+/// What SET TRANSACTION says where it stands alone.
+fn set_alone() -> Notice {
+    SqlError::warning(
+        SqlState::NO_ACTIVE_SQL_TRANSACTION,
+        "SET TRANSACTION can only be used in transaction blocks",
+    )
 }
 
 /// The level that modes name, as it was written.

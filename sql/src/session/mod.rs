@@ -145,6 +145,8 @@ pub struct Session {
     deferred: RefCell<Deferred>,
     /// What the open transaction has said of channels.
     said: RefCell<Vec<Said>>,
+    /// The snapshots that it has exported.
+    exported: RefCell<Vec<String>>,
     /// The number of the open transaction, once it was asked for.
     xact_id: Cell<Option<u64>>,
     /// What its statements count of relations.
@@ -226,6 +228,7 @@ impl Session {
             advisory,
             deferred: RefCell::default(),
             said: RefCell::default(),
+            exported: RefCell::default(),
             xact_id: Cell::new(None),
             long_query: String::new(),
             inbox: None,
@@ -313,6 +316,7 @@ impl Session {
         let mut parts = Parts {
             alone: self.is_alone(),
             said: self.said.get_mut(),
+            exported: self.exported.get_mut(),
             xact_id: self.xact_id.get_mut(),
             channels: (&self.engine, self.wait.pid),
             catalog: &mut self.catalog,
@@ -749,6 +753,10 @@ impl Session {
                 pid: self.wait.pid,
                 said: &self.said,
                 xact_id: &self.xact_id,
+                exported: &self.exported,
+                exporter: None,
+                depth: 0,
+                transaction: 0,
                 has_acted: false,
                 snapshot: None,
                 long_query: &self.long_query,

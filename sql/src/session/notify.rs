@@ -3,7 +3,8 @@
 //! What a transaction says of channels is kept until it commits, and a savepoint takes it back. Notifications go to the
 //! listeners' inboxes within the commit, while the committing transaction still holds a lock that every other notifying
 //! one waits for: they arrive in the order of the commits. A listener shows them between two transactions, and waits with
-//! its answer until the commit that sent them is durable, as with everything that it has read.
+//! its answer until the commit that sent them is durable, as with everything that it has read; where that has written
+//! nothing, it is not logged, and what it had seen itself has to be durable.
 //!
 //! Nothing of this is stored. An inbox is bounded: a NOTIFY that would overfill one fails before its commit.
 

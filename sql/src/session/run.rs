@@ -33,8 +33,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{
-    Lsn, Micros, ReadView, SessionWait, TableLock, WaitCell, WaitEvent, WaitPolicy, Woken,
-    XactSnapshot, XactStatus,
+    Exporter, Lsn, Micros, ReadView, SessionWait, TableLock, WaitCell, WaitEvent, WaitPolicy,
+    Woken, XactSnapshot, XactStatus,
 };
 
 /// What catalog functions ask of the engine, for one session.
@@ -58,6 +58,12 @@ pub(super) struct Own<'s> {
     pub said: &'s RefCell<Vec<Said>>,
     /// The number of its transaction, once that was asked for.
     pub xact_id: &'s Cell<Option<u64>>,
+    /// The snapshots that its transaction has exported, and who it is to those who import them; none outside a plan's run.
+    pub exported: &'s RefCell<Vec<String>>,
+    pub exporter: Option<Exporter>,
+    /// How many savepoints are open, and the number of its transaction within the session.
+    pub depth: usize,
+    pub transaction: u64,
     /// Whether its transaction has written anything, or locked a row, before this statement.
     pub has_acted: bool,
     /// What its statement sees; none: what is visible now.
@@ -112,6 +118,25 @@ impl EngineFacts for Asked<'_> {
             notify::keep(&mut own.said.borrow_mut(), said);
         }
         Ok(())
+    }
+
+    fn export_snapshot(&self) -> Result<String> {
+        let nobody = || SqlError::unsupported("pg_export_snapshot outside of a query is");
+        let own = self.own.as_ref().ok_or_else(nobody)?;
+        let (Some(exporter), Some(snapshot)) = (own.exporter, own.snapshot) else {
+            return Err(nobody());
+        };
+        if own.depth > 0 {
+            return Err(SqlError::new(
+                SqlState::ACTIVE_SQL_TRANSACTION,
+                "cannot export a snapshot from a subtransaction",
+            ));
+        }
+        let mut exported = own.exported.borrow_mut();
+        let name = format!("{:08X}-{:08X}-{}", own.pid, own.transaction, exported.len() + 1);
+        self.engine.manager().exported_snapshots().export(&name, snapshot, exporter);
+        exported.push(name.clone());
+        Ok(name)
     }
 
     fn listening(&self) -> Vec<Arc<str>> {
@@ -604,6 +629,7 @@ impl Session {
             unnamed_portal,
             executed,
             script,
+            exported,
             notices,
             random,
             row_ids,
@@ -623,10 +649,16 @@ impl Session {
         let statement_time = block.statement_time;
         let seen = catalog.seen_at(view.snapshot);
         let snapshot = catalog.last_snapshot();
+        let database = catalog.database();
+        let already = exported.borrow().len();
         let own = Own {
             pid: wait.pid,
             said,
             xact_id,
+            exported,
+            exporter: block.transaction().map(|open| open.exporter(database.0)),
+            depth: block.depth(),
+            transaction: block.number,
             has_acted: block
                 .transaction()
                 .is_some_and(|open| open.has_writes() || open.has_locked_rows()),
@@ -672,6 +704,10 @@ impl Session {
         let transaction = block.transaction().expect("the portal's transaction is open");
         let mut run = Run { transaction, view, parameters, host: &host, row_ids };
         let result = body(&mut run);
+        // What the statement has exported is kept beyond it.
+        if exported.borrow().len() > already {
+            run.transaction.retain_view(&view);
+        }
         let set = running.end();
         self.take_settings(set);
         result

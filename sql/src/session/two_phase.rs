@@ -98,6 +98,12 @@ impl Session {
                 "cannot PREPARE a transaction that has operated on temporary objects",
             ));
         }
+        if !self.exported.get_mut().is_empty() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot PREPARE a transaction that has exported snapshots",
+            ));
+        }
         if name.len() >= NAME_BYTES {
             return Err(SqlError::new(
                 SqlState::INVALID_PARAMETER_VALUE,

@@ -144,6 +144,11 @@ impl Transaction {
         self.snapshot.is_some()
     }
 
+    /// Reads by a snapshot that it has just announced.
+    pub(crate) fn adopt_snapshot(&mut self, snapshot: Lsn) {
+        self.snapshot = Some(snapshot);
+    }
+
     /// The snapshot that statements keep to: above READ COMMITTED, once the first has begun.
     #[must_use]
     pub fn kept_snapshot(&self) -> Option<Lsn> {
@@ -460,7 +465,8 @@ impl Transaction {
 
     /// Commits: gets ready, claims one log record, validates, applies, releases. What is returned says what the
     /// answer has to wait for. `before_release` runs once everything is applied and before any lock goes: the
-    /// catalog is swapped there.
+    /// catalog is swapped there. It is given the commit's LSN, or, where nothing was written and so nothing is logged, the
+    /// newest that the transaction has seen.
     ///
     /// # Errors
     /// Everything that can fail fails before the claim, and the transaction has then rolled back. Only
@@ -468,6 +474,7 @@ impl Transaction {
     pub fn commit(mut self, before_release: &mut dyn FnMut(Lsn)) -> Result<Ended> {
         if self.state().writes.is_empty() {
             self.check_latest_reads()?;
+            before_release(self.seen);
             self.manager.metrics.committed(self.manager.worker());
             self.finish();
             return Ok(Ended { wait_for: self.seen, committed: None });

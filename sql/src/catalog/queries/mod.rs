@@ -54,6 +54,11 @@ pub trait EngineFacts {
     /// # Errors
     /// 22023.
     fn notify(&self, channel: &str, payload: &str) -> Result<()>;
+    /// `pg_export_snapshot`: the name under which others can read by the statement's snapshot.
+    ///
+    /// # Errors
+    /// 25001, 0A000.
+    fn export_snapshot(&self) -> Result<String>;
     /// The text of the client's message; none where no session calls.
     fn query(&self) -> Option<String>;
     /// The number of the session's transaction, given now if it has none and `gives`, or if it has written; none where no
@@ -246,6 +251,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_describe_object",
     "pg_encoding_max_length",
     "pg_encoding_to_char",
+    "pg_export_snapshot",
     "pg_filenode_relation",
     "pg_function_is_visible",
     "pg_get_constraintdef",

@@ -89,6 +89,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_notify" => {
                 session.engine.notify(self.str(0), self.str(1)).map(|()| Datum::Text(""))
             }
+            "pg_export_snapshot" => session.engine.export_snapshot().map(|name| self.text(&name)),
             "pg_notification_queue_usage" => Ok(Datum::Float8(session.engine.notification_usage())),
             "pg_reload_conf" => Ok(Datum::Bool(session.engine.reload())),
             "pg_cancel_backend" => self.signal(cancel::USER),

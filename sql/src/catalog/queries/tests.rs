@@ -28,6 +28,10 @@ impl EngineFacts for Engine {
         Ok(())
     }
 
+    fn export_snapshot(&self) -> Result<String> {
+        Err(crate::SqlError::unsupported("pg_export_snapshot here is"))
+    }
+
     fn listening(&self) -> Vec<Arc<str>> {
         Vec::new()
     }
