@@ -577,7 +577,7 @@ impl Binder<'_> {
         if call.distinct {
             for (place, argument) in arguments.iter().enumerate() {
                 let at = call.arguments.get(place).map_or(call.name.at, |a| a.value.start());
-                self.demand_equality(argument.ty().oid, self.position(at))?;
+                self.demand_sorting(argument.ty().oid, self.position(at))?;
             }
             let named = |key: &Expr| arguments.iter().any(|argument| levels::same(argument, key));
             if let Some(at) = order_by.iter().position(|key| !named(&key.expr)) {

@@ -750,21 +750,38 @@ impl Binder<'_> {
 
     /// Whether values of a type have an order: arrays as their elements, rows as their fields.
     fn has_order(&self, ty: Oid) -> bool {
-        let ty = self.catalog.base_type(SqlType::plain(ty.0)).oid;
-        if let Some(element) = builtin::element_type(ty.0) {
-            return self.has_order(Oid(element));
-        }
-        let fields = fields_of(self.catalog, ty).unwrap_or_default();
-        builtin::ordering(ty.0).is_some()
-            && fields.iter().all(|(_, field)| self.has_order(field.oid))
+        self.is_made_of(ty, &|part| builtin::ordering(part.0).is_some())
     }
 
-    /// Values of this type can be told apart.
-    pub(super) fn demand_equality(&self, ty: Oid, at: u32) -> Result<()> {
-        match self.demand_ordering(ty, at) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(no_operator("equality", &self.type_text(ty)).at(at)),
+    /// Whether `test` holds for a type: for arrays of their elements, for rows of all fields too.
+    fn is_made_of(&self, ty: Oid, test: &dyn Fn(Oid) -> bool) -> bool {
+        let ty = self.catalog.base_type(SqlType::plain(ty.0)).oid;
+        if let Some(element) = builtin::element_type(ty.0) {
+            return self.is_made_of(Oid(element), test);
         }
+        let fields = fields_of(self.catalog, ty).unwrap_or_default();
+        test(ty) && fields.iter().all(|(_, field)| self.is_made_of(field.oid, test))
+    }
+
+    /// What an aggregate's DISTINCT demands of a type.
+    pub(super) fn demand_sorting(&self, ty: Oid, at: u32) -> Result<()> {
+        self.demand_equality(ty, at)?;
+        if ty.0 == oid::UNKNOWN || self.has_order(ty) {
+            return Ok(());
+        }
+        Err(no_operator("ordering", &self.type_text(ty))
+            .at(at)
+            .detail("Aggregates with DISTINCT must be able to sort their inputs."))
+    }
+
+    /// Values of this type can be told apart: by their order, or by what PostgreSQL has nothing but hashes of.
+    pub(super) fn demand_equality(&self, ty: Oid, at: u32) -> Result<()> {
+        let equal =
+            |part: Oid| builtin::ordering(part.0).is_some() || builtin::is_only_hashed(part.0);
+        if ty.0 == oid::UNKNOWN || self.is_made_of(ty, &equal) {
+            return Ok(());
+        }
+        Err(no_operator("equality", &self.type_text(ty)).at(at))
     }
 
     /// A sort key over a bound value.

@@ -297,7 +297,7 @@ pub fn category(ty: Oid) -> (char, bool) {
 #[must_use]
 pub fn format_type_be(catalog: &CatalogSnapshot, path: &[Oid], ty: Oid) -> String {
     match type_by_oid(ty.0) {
-        Some(_) => crate::catalog::system::format::format_type(ty.0, None),
+        Some(_) => built_in(catalog, Some(path), ty.0, None),
         None => format_type(catalog, Some(path), SqlType::plain(ty.0)),
     }
 }
@@ -310,7 +310,7 @@ pub fn format_type(catalog: &CatalogSnapshot, path: Option<&[Oid]>, ty: SqlType)
         return format!("{}[]", format_type(catalog, path, SqlType::plain(element)));
     }
     let shown = |schema: Oid, name: &str| match catalog.schema_by_oid(schema) {
-        Some(schema) if !path.is_some_and(|path| path.contains(&schema.oid)) => {
+        Some(schema) if !path.is_some_and(|path| finds_type(catalog, path, schema.oid, name)) => {
             quote::qualified(&schema.name, name)
         }
         _ => identifier(name),
@@ -323,8 +323,41 @@ pub fn format_type(catalog: &CatalogSnapshot, path: Option<&[Oid]>, ty: SqlType)
             let name = shown(relation.schema.0, &relation.name);
             if relation.row_type.0 == ty.oid { name } else { format!("{name}[]") }
         }
-        None => format::format_type(ty.oid.0, Some(ty.typmod)),
+        None => built_in(catalog, path, ty.oid.0, Some(ty.typmod)),
     }
+}
+
+/// A built-in type, qualified where another one of its name comes first in the path. The words of SQL name no other.
+pub fn built_in(
+    catalog: &CatalogSnapshot,
+    path: Option<&[Oid]>,
+    ty: u32,
+    typmod: Option<i32>,
+) -> String {
+    let text = format::format_type(ty, typmod);
+    let named = type_by_oid(ty).and_then(|found| {
+        let is_array = found.element != 0 && found.is_array();
+        if is_array { type_by_oid(found.element) } else { Some(found) }
+    });
+    let named = named.filter(|found| {
+        found.namespace == crate::catalog::builtin::PG_CATALOG && !format::is_sql_word(found.oid)
+    });
+    match (named, path) {
+        (Some(found), Some(path))
+            if !finds_type(catalog, path, Oid(found.namespace), found.name) =>
+        {
+            format!("pg_catalog.{text}")
+        }
+        _ => text,
+    }
+}
+
+/// Whether the first type of this name in the path is that of the schema.
+fn finds_type(catalog: &CatalogSnapshot, path: &[Oid], schema: Oid, name: &str) -> bool {
+    let has = |schema: &&Oid| {
+        type_by_name(schema.0, name).is_some() || catalog.type_named(**schema, name).is_some()
+    };
+    path.iter().find(has) == Some(&schema)
 }
 
 /// The relation behind a row type, if `ty` is one.

@@ -15,6 +15,7 @@
 pub mod acl;
 mod array_names;
 pub mod bootstrap;
+pub mod built_in_domain;
 pub mod builtin;
 pub mod change;
 pub mod codec;

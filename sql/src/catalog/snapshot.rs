@@ -10,6 +10,7 @@
 
 use crate::catalog::acl::{Acl, Privileges};
 use crate::catalog::array_names::{ArrayNames, array_name};
+use crate::catalog::built_in_domain;
 use crate::catalog::builtin;
 use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, ParameterAcl, Role,
@@ -724,14 +725,17 @@ impl CatalogSnapshot {
         self.objects.types.get(&oid)
     }
 
-    /// A domain that users made, by OID.
+    /// A domain that demands something of its values, by OID.
     #[must_use]
     pub fn domain(&self, oid: Oid) -> Option<&Domain> {
         // Its OID says whether it is one: most types are none.
         if !builtin::is_domain(oid.0) {
             return None;
         }
-        self.user_type(oid)?.domain()
+        match self.user_type(oid) {
+            Some(made) => made.domain(),
+            None => built_in_domain::domain(oid.0),
+        }
     }
 
     /// What a domain stands on in the end, with its modifier; any other type is its own (`getBaseTypeAndTypmod`).

@@ -37,7 +37,7 @@ mod tests;
 mod transaction;
 mod type_statement;
 mod utility;
-mod value;
+pub mod value;
 
 use crate::error::{Notice, Result};
 use crate::settings::Dialect;

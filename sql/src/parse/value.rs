@@ -25,8 +25,13 @@ pub fn name(positions: &Positions<'_>, token: Token) -> Result<(String, Option<N
         }
         _ => raw.to_ascii_lowercase(),
     };
+    Ok(shortened(name))
+}
+
+/// A name as long as names may be, and what is said where it was longer (`truncate_identifier`).
+pub fn shortened(name: String) -> (String, Option<Notice>) {
     if name.len() <= NAME_BYTES_MAX {
-        return Ok((name, None));
+        return (name, None);
     }
     let mut end = NAME_BYTES_MAX;
     while !name.is_char_boundary(end) {
@@ -35,7 +40,7 @@ pub fn name(positions: &Positions<'_>, token: Token) -> Result<(String, Option<N
     let cut = name[..end].to_owned();
     let message = format!("identifier \"{name}\" will be truncated to \"{cut}\"");
     let notice = SqlError::new(SqlState::NAME_TOO_LONG, message).severity(Severity::Notice);
-    Ok((cut, Some(notice)))
+    (cut, Some(notice))
 }
 
 /// The value of a string token; of bits, their digits.

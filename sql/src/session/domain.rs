@@ -4,6 +4,7 @@
 use super::statement::{Known, Reader};
 use crate::bind::{self, Environment, Expr, levels};
 use crate::catalog::CatalogSnapshot;
+use crate::catalog::builtin::type_by_oid;
 use crate::catalog::queries::SessionCatalog;
 use crate::compile::height::scalar_height;
 use crate::error::{Result, SqlError};
@@ -120,6 +121,9 @@ pub(super) fn check(
 
 /// With the domain that an error is about.
 fn of_domain(error: SqlError, snapshot: &CatalogSnapshot, domain: Oid) -> SqlError {
+    if let Some(built_in) = type_by_oid(domain.0) {
+        return error.data_type("information_schema", built_in.name);
+    }
     let Some(found) = snapshot.user_type(domain) else { return error };
     let schema = snapshot.schema_by_oid(found.schema).map_or("", |schema| &*schema.name);
     error.data_type(schema, &*found.name)

@@ -92,6 +92,8 @@ pub struct Session {
     settings: Settings,
     /// The generation of the settings that `timeouts`, the block's defaults and `basis` were made from.
     settings_seen: Option<u64>,
+    /// Whether the settings of the running transaction show the defaults as they were seen.
+    modes_shown: bool,
     /// The reload of the server's settings that the session has seen.
     reloads: u64,
     timeouts: Timeouts,
@@ -194,6 +196,7 @@ impl Session {
             identity,
             settings,
             settings_seen: None,
+            modes_shown: false,
             reloads: 0,
             timeouts: Timeouts::default(),
             log_settings: LogSettings::default(),
@@ -351,7 +354,9 @@ impl Session {
 
     /// Takes anew what is kept beside the settings as plain values, if any setting has changed.
     fn settings_changed(&mut self) {
-        if self.settings_seen == Some(self.settings.generation()) {
+        let in_block = self.block.is_explicit();
+        let shows = in_block || self.modes_shown;
+        if shows && self.settings_seen == Some(self.settings.generation()) {
             return;
         }
         self.settings_seen = Some(self.settings.generation());
@@ -376,7 +381,9 @@ impl Session {
         };
         self.block.defaults.read_only = self.settings.bool("default_transaction_read_only");
         self.block.defaults.deferrable = self.settings.bool("default_transaction_deferrable");
-        if !self.block.is_explicit() {
+        // What a block changes of the defaults, the transactions behind it show.
+        self.modes_shown = !in_block;
+        if !in_block {
             let begin = self.block.defaults;
             let word = |on: bool| if on { "on" } else { "off" };
             let shown = self.settings.text("default_transaction_isolation");
@@ -386,7 +393,8 @@ impl Session {
                 ("transaction_deferrable", word(begin.deferrable)),
             ] {
                 if self.settings.show(name).as_deref() != Some(value) {
-                    self.settings.set_internal(name, value, false);
+                    // A block that is rolled back takes none of it back.
+                    self.settings.show_internal(name, value);
                 }
             }
         }

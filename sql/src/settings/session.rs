@@ -352,6 +352,15 @@ impl Settings {
         if let Some(definition) = definition {
             may_set((definition, name), moment, setter)?;
         }
+        let shortened = match text {
+            Some(text) if name.eq_ignore_ascii_case("application_name") => {
+                let (cut, notice) = crate::parse::value::shortened(text.to_owned());
+                notices.extend(notice);
+                Some(cut)
+            }
+            _ => None,
+        };
+        let text = shortened.as_deref().or(text);
         let value = match (definition, text) {
             (_, None) => None,
             (Some(definition), Some(text)) => Some(match UserSetting::of(definition) {

@@ -96,10 +96,21 @@ pub fn domain_oid(counted: u32, base: u32) -> Option<u32> {
     Some(DOMAIN | place << COUNTED_BITS | counted)
 }
 
-/// Whether it is a domain that users made, and no array of one.
+/// The domains of `information_schema` that demand something of their values: `cardinal_number`, `time_stamp`, `yes_or_no`.
+const BUILT_IN_DOMAINS: [u32; 3] = [13221, 13232, 13234];
+
+/// Whether it is one of `information_schema`'s domains that demand something of their values.
 #[must_use]
+#[inline]
+pub fn is_built_in_domain(oid: u32) -> bool {
+    BUILT_IN_DOMAINS.contains(&oid)
+}
+
+/// Whether it is a domain whose values are held against it, and no array of one.
+#[must_use]
+#[inline]
 pub fn is_domain(oid: u32) -> bool {
-    oid & (ARRAY | DOMAIN) == DOMAIN
+    oid & (ARRAY | DOMAIN) == DOMAIN || is_built_in_domain(oid)
 }
 
 /// The type that values of a domain are held, compared and ordered as; any other type is its own.
@@ -107,6 +118,9 @@ pub fn is_domain(oid: u32) -> bool {
 pub fn stand_in(oid: u32) -> u32 {
     if !is_domain(oid) {
         return oid;
+    }
+    if is_built_in_domain(oid) {
+        return super::type_by_oid(oid).map_or(oid, |domain| domain.base);
     }
     STAND_INS.get(((oid & !DOMAIN) >> COUNTED_BITS) as usize).copied().unwrap_or(oids::TEXT)
 }

@@ -10,7 +10,7 @@
 //! Nothing here changes after it is built, so everything is `'static` and shared by all databases.
 
 mod collations;
-mod copy_text;
+pub mod copy_text;
 pub mod initial;
 mod made;
 mod operator_classes;
@@ -22,15 +22,15 @@ mod types;
 pub use collations::{collation, collation_named};
 pub use copy_text::{Relation, Row, RowIter, decode as unescape, relation, relations};
 pub use made::{
-    COUNTED_END, array_of_made, counted, domain_oid, element_of_made, enum_oid, is_domain, is_enum,
-    is_made, stand_in,
+    COUNTED_END, array_of_made, counted, domain_oid, element_of_made, enum_oid, is_built_in_domain,
+    is_domain, is_enum, is_made, stand_in,
 };
 pub use operator_classes::{OperatorClass, operator_class, operator_class_named};
 pub use operators::{
     Cast, CastContext, CastMethod, Operator, cast, casts, casts_from, operator, operators,
     operators_named,
 };
-pub use orderings::{Ordering, ordering};
+pub use orderings::{Ordering, is_only_hashed, ordering};
 pub use procedures::{
     Aggregate, ArgumentMode, Kind, Procedure, Volatility, aggregate, function, functions,
     functions_named,

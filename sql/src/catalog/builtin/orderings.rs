@@ -8,6 +8,7 @@ use super::copy_text::walk;
 use super::made::{element_of_made, is_domain, is_enum, is_made, stand_in};
 use super::operators::{CastContext, CastMethod, casts_from, operator};
 use super::types::{TypeKind, type_by_oid};
+use crate::types::oids;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -83,6 +84,12 @@ static DEFAULTS: LazyLock<HashMap<u32, Ordering>> = LazyLock::new(|| {
     }
     out
 });
+
+/// Whether it is a type whose values are equal or not, and have no order: only an operator class of hash indexes is over it.
+#[must_use]
+pub fn is_only_hashed(oid: u32) -> bool {
+    matches!(oid, oids::XID | oids::CID | oids::ACLITEM)
+}
 
 /// The default ordering of a built-in type; none if it has none (json, xml, point).
 #[must_use]

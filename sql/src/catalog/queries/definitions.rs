@@ -2,6 +2,7 @@
 
 use super::names::{name_in_definition, reg_in, relation_name};
 use super::{Call, SessionCatalog};
+use crate::catalog::built_in_domain;
 use crate::catalog::builtin::{self, ArgumentMode, Procedure};
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
 use crate::catalog::relation::{
@@ -61,7 +62,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
             None => {
                 let relation = self.session.snapshot.relation(self.oid(1));
                 let relation = relation.map(|relation| &**relation);
-                self.text(&self.shown(relation, text, self.flag(2)))
+                let pretty = self.flag(2);
+                // The keys of an index are a list, which reads as the fields of a row.
+                let list = || {
+                    let row = self.shown_anew(relation, &format!("ROW({text})"), pretty)?;
+                    Some(row.strip_prefix("ROW(")?.strip_suffix(')')?.to_owned())
+                };
+                let shown = self.shown_anew(relation, text, pretty).or_else(list);
+                self.text(shown.as_deref().unwrap_or(text))
             }
         }
     }
@@ -69,11 +77,16 @@ impl<'a> Call<'_, '_, '_, 'a> {
     /// A stored expression as it is shown. Only the name behind a cast depends on the search path, and all names on whether
     /// they are to be quoted.
     pub(super) fn shown(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> String {
+        self.shown_anew(relation, text, pretty).unwrap_or_else(|| text.to_owned())
+    }
+
+    /// The same; none where it is shown as it stands.
+    fn shown_anew(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> Option<String> {
         let quoted = self.session.settings.plain.get().quote_all_identifiers;
         let shown = (pretty || quoted || text.contains("::")).then(|| {
             self.session.engine.shown_expression(self.session, self.context, relation, text, pretty)
         });
-        shown.flatten().unwrap_or_else(|| text.to_owned())
+        shown.flatten()
     }
 
     fn index(&self, oid: Oid) -> Datum<'a> {
@@ -310,6 +323,10 @@ impl Call<'_, '_, '_, '_> {
             let text = self.shown(Some(&value), &check.text, pretty);
             let unchecked = if check.validated { "" } else { " NOT VALID" };
             return Some(format!("CHECK ({text}){unchecked}"));
+        }
+        if let Some((domain, check)) = built_in_domain::check(oid) {
+            let value = crate::bind::value_relation(domain.base);
+            return Some(format!("CHECK ({})", self.shown(Some(&value), &check.text, pretty)));
         }
         let table = snapshot.constraint_table(oid)?;
         let index = table

@@ -1,6 +1,7 @@
 //! Names and OIDs: `regclass` and its kin, visibility, the search path, comments.
 
 use super::{Call, SessionCatalog};
+use crate::bind::type_name::built_in;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{identifier, qualified};
@@ -9,7 +10,7 @@ use crate::catalog::snapshot::Named;
 use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::{Datum, Oid, array, oids};
+use crate::types::{Datum, Oid, SqlType, array, oids};
 use std::sync::Arc;
 
 fn invalid_name() -> SqlError {
@@ -390,18 +391,16 @@ pub(super) fn type_name(session: &SessionCatalog<'_>, oid: u32) -> String {
 fn known_type_name(session: &SessionCatalog<'_>, oid: u32) -> Option<String> {
     if oid < well_known::FIRST_NORMAL {
         let known = oid == 0 || builtin::type_by_oid(oid).is_some();
-        return known.then(|| format_type(oid, None));
+        let path = &session.settings.path.get().schemas;
+        return known.then(|| built_in(session.snapshot, Some(path), oid, None));
     }
     if let Some(element) = builtin::element_of_made(oid) {
         return known_type_name(session, element).map(|name| format!("{name}[]"));
     }
-    if let Some(found) = session.snapshot.user_type(Oid(oid)) {
-        let visible = session.settings.path.get().schemas.contains(&found.schema);
-        let schema = session.snapshot.schema_by_oid(found.schema);
-        return Some(match schema.filter(|_| !visible) {
-            Some(schema) => qualified(&schema.name, &found.name),
-            None => identifier(&found.name),
-        });
+    if session.snapshot.user_type(Oid(oid)).is_some() {
+        let path = &session.settings.path.get().schemas;
+        let ty = SqlType::plain(oid);
+        return Some(crate::bind::type_name::format_type(session.snapshot, Some(path), ty));
     }
     let relation = session.snapshot.row_type(Oid(oid))?;
     let name = relation_name(session, relation.oid)?;
@@ -416,7 +415,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             _ => None,
         };
         if *oid < well_known::FIRST_NORMAL {
-            return self.text(&format_type(*oid, typmod));
+            let path = &self.session.settings.path.get().schemas;
+            return self.text(&built_in(self.session.snapshot, Some(path), *oid, typmod));
         }
         self.text(&type_name(self.session, *oid))
     }

@@ -53,6 +53,12 @@ fn sql_name(oid: u32, typmod: Option<i32>) -> Option<String> {
     })
 }
 
+/// Whether SQL has a word of its own for a type.
+#[must_use]
+pub fn is_sql_word(oid: u32) -> bool {
+    sql_name(oid, None).is_some()
+}
+
 /// An interval's fields and precision.
 fn interval(modifier: Option<i32>) -> String {
     let Some(modifier) = modifier else { return "interval".to_owned() };
