@@ -157,6 +157,30 @@ fn eight_jobs_restore_a_hundred_tables_as_they_were() {
     }
 }
 
+/// What scripts of `tests/sql` leave in a database whose defaults, conditions and views name types, rows and sequences:
+/// a restore makes those first, in the order that `pg_depend` gives.
+#[test]
+fn what_texts_name_is_restored_before_them() {
+    let atoll = Atoll::start(&[]);
+    let port = atoll.port();
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
+    let directory = process::TemporaryDirectory::new("dump");
+    for script in ["renamed_in_defaults", "renamed_types", "named_in_texts", "composite_types"] {
+        let [made, restored] = ["made", "restored"].map(|kind| format!("{script}_{kind}"));
+        create(port, &made);
+        let file = std::fs::File::open(scripts.join(format!("{script}.sql"))).expect("a script");
+        let mut psql = program("psql", port);
+        // Some of its statements fail, as they are meant to.
+        let output = psql.args(["-X", "-q", "-d", &made]).stdin(Stdio::from(file)).output();
+        assert!(output.is_ok_and(|output| output.status.success()), "{script}");
+        let parts = directory.path().join(script);
+        succeeds(program("pg_dump", port).args(["-Fd", "-j", "4", "-f"]).arg(&parts).arg(&made));
+        create(port, &restored);
+        restore_by_jobs(port, &restored, "4", &parts);
+        demand_equal(script, &dump(port, &made, &[]), &dump(port, &restored, &[]));
+    }
+}
+
 /// Each of a dump's jobs reads its tables by the snapshot of the first, whatever is committed meanwhile.
 #[test]
 fn the_jobs_of_a_dump_see_one_state() {

@@ -67,6 +67,26 @@ pub fn nextval(sequence: &str) -> String {
     format!("nextval({}::regclass)", constant(sequence))
 }
 
+/// The names in the constants of type `regclass` of a text that the catalog keeps.
+#[must_use]
+pub fn relations_named(text: &str) -> Vec<String> {
+    let ends = text.match_indices("'::regclass").map(|(at, _)| at);
+    let names = ends.filter_map(|end| {
+        let (mut start, bytes) = (end, text.as_bytes());
+        loop {
+            start = text[..start].rfind('\'')?;
+            // Two of them are one of the name's.
+            match start.checked_sub(1) {
+                Some(before) if bytes[before] == b'\'' => start = before,
+                _ => break,
+            }
+        }
+        let prefix = usize::from(start > 0 && bytes[start - 1] == b'E');
+        text_of_literal(&text[start - prefix..=end])
+    });
+    names.collect()
+}
+
 /// The name of the sequence whose next value this default is; none of any other default.
 #[must_use]
 pub fn sequence_of(default: &str) -> Option<String> {
@@ -92,5 +112,12 @@ mod tests {
         ] {
             assert_eq!(sequence_of(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn relations_are_found_by_their_constants() {
+        let text = format!("{} + currval({})", nextval("s.q"), regclass("o'x", "b"));
+        assert_eq!(relations_named(&text), ["s.q", "\"o'x\".b"]);
+        assert!(relations_named("x'::regclass").is_empty());
     }
 }

@@ -4,17 +4,69 @@ use super::objects::{letter, named_attributes, named_columns, position, users};
 use super::rows::Rows;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
-use crate::catalog::quote::{cast_to, qualified, sequence_of};
+use crate::catalog::quote::{cast_to, qualified, relations_named};
 use crate::catalog::relation::{ConstraintKind, RelationKind};
 use crate::catalog::search_path::split_name;
-use crate::catalog::snapshot::Named;
+use crate::catalog::snapshot::{CatalogSnapshot, Named};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
 
+/// The class of relations.
+const CLASS: u32 = 1259;
+/// The class of types.
+const TYPE: u32 = 1247;
+
+/// What texts that the catalog keeps name: defaults, conditions, expressions and queries say types by casts to them, and
+/// relations by constants of `regclass`.
+struct Names<'s> {
+    snapshot: &'s CatalogSnapshot,
+    /// Users' types, those of relations' rows too, and their arrays, by their qualified names.
+    types: Vec<(String, Oid, Oid)>,
+}
+
+impl Names<'_> {
+    fn new(snapshot: &CatalogSnapshot) -> Names<'_> {
+        let made = snapshot.types().filter_map(|ty| {
+            let schema = &snapshot.schema_by_oid(ty.schema)?.name;
+            Some((qualified(schema, &ty.name), ty.oid, Oid(builtin::array_type(ty.oid.0))))
+        });
+        // What has no array of its rows has no type of them either.
+        let with_rows = snapshot.relations().filter(|relation| relation.row_type.1 != Oid(0));
+        let rows = with_rows.map(|relation| {
+            let (row, array) = relation.row_type;
+            (qualified(&relation.schema.1, &relation.name), row, array)
+        });
+        Names { snapshot, types: made.chain(rows).collect() }
+    }
+
+    /// The objects that a text names, each once: their classes and OIDs.
+    fn of(&self, text: &str) -> Vec<(u32, Oid)> {
+        if !text.contains("::") {
+            return Vec::new();
+        }
+        let snapshot = self.snapshot;
+        let types = self.types.iter().flat_map(|(name, ty, of_it)| {
+            let arrays = cast_to(text, name).into_iter();
+            arrays.map(|array| if array { *of_it } else { *ty })
+        });
+        let relations = relations_named(text).into_iter().filter_map(|name| {
+            let parts = split_name(&name)?;
+            let [schema, name] = parts.as_slice() else { return None };
+            match snapshot.named(snapshot.schema(schema)?.oid, name)? {
+                Named::Relation(oid) => Some(oid),
+                Named::Index { .. } => None,
+            }
+        });
+        let mut found: Vec<(u32, Oid)> = types.map(|oid| (TYPE, oid)).collect();
+        found.extend(relations.map(|oid| (CLASS, oid)));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
 /// `pg_depend`.
 pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    const CLASS: u32 = 1259;
-    const TYPE: u32 = 1247;
     const DEFAULT: u32 = 2604;
     const CONSTRAINT: u32 = 2606;
     const REWRITE: u32 = 2618;
@@ -34,6 +86,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let emit = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), to: (u32, Oid, i32), kind| {
         emit_of(rows, (on.0, on.1, 0), to, kind)
     };
+    let named = Names::new(rows.system.snapshot);
     let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
     for ty in rows.system.snapshot.types() {
         let array = Oid(builtin::array_of_made(ty.oid.0));
@@ -49,11 +102,18 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             }
         }
         if let Some(domain) = ty.domain() {
+            for found in domain.default.iter().flat_map(|text| named.of(text)) {
+                emit(rows, (TYPE, ty.oid), (found.0, found.1, 0), 'n')?;
+            }
             if domain.base.oid.0 >= well_known::FIRST_NORMAL {
                 emit(rows, (TYPE, ty.oid), (TYPE, domain.base.oid, 0), 'n')?;
             }
             for check in &domain.checks {
-                emit(rows, (CONSTRAINT, check.oid), (TYPE, ty.oid, 0), 'a')?;
+                let own = (CONSTRAINT, check.oid);
+                emit(rows, own, (TYPE, ty.oid, 0), 'a')?;
+                for found in named.of(&check.text) {
+                    emit(rows, own, (found.0, found.1, 0), 'n')?;
+                }
             }
         }
     }
@@ -79,13 +139,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                     emit(rows, own, (CLASS, table, i32::from(read)), 'n')?;
                 }
             }
-            let snapshot = rows.system.snapshot;
-            let sequence = sequence_of(default).and_then(|name| split_name(&name));
-            if let Some([schema, name]) = sequence.as_deref()
-                && let Some(schema) = snapshot.schema(schema)
-                && let Some(Named::Relation(sequence)) = snapshot.named(schema.oid, name)
-            {
-                emit(rows, own, (CLASS, sequence, 0), 'n')?;
+            for found in named.of(default) {
+                emit(rows, own, (found.0, found.1, 0), 'n')?;
             }
         }
         if of_views && relation.query().is_some() {
@@ -103,16 +158,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             }
         }
         if of_views && let Some(query) = relation.query() {
-            let snapshot = rows.system.snapshot;
-            for ty in snapshot.types() {
-                let Some(schema) = snapshot.schema_by_oid(ty.schema) else { continue };
-                let mut casts = cast_to(query, &qualified(&schema.name, &ty.name));
-                casts.sort_unstable();
-                casts.dedup();
-                for array in casts {
-                    let oid = if array { builtin::array_type(ty.oid.0) } else { ty.oid.0 };
-                    emit(rows, (REWRITE, table), (TYPE, Oid(oid), 0), 'n')?;
-                }
+            for found in named.of(query) {
+                emit(rows, (REWRITE, table), (found.0, found.1, 0), 'n')?;
             }
         }
         if let RelationKind::Sequence(sequence) = &relation.kind
@@ -149,6 +196,9 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                         index.expressions.iter().map(|made| &*made.text).collect();
                     let read =
                         [expressions.join(", "), index.filter.as_deref().unwrap_or("").into()];
+                    for found in read.iter().flat_map(|text| named.of(text)) {
+                        emit(rows, own, (found.0, found.1, 0), 'n')?;
+                    }
                     let read = read.iter().flat_map(|text| named_columns(relation, text));
                     let read = read.map(|column| i32::from(position(column)));
                     for column in columns.into_iter().chain(whole).chain(read) {
@@ -170,6 +220,9 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                         let to = (CLASS, table, i32::from(column));
                         emit(rows, on, to, 'a')?;
                         emit(rows, on, to, 'n')?;
+                    }
+                    for found in named.of(text) {
+                        emit(rows, on, (found.0, found.1, 0), 'n')?;
                     }
                 }
                 ConstraintKind::ForeignKey(key) => {
