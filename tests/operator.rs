@@ -12,12 +12,8 @@ use tests::oracle::{Oracle, is_root};
 use tests::process::{TemporaryDirectory, wait_until};
 
 /// Settings under which both servers say the same of the same, but for numbers.
-const SETTINGS: [&str; 4] = [
-    "log_line_prefix=%q<%u|%d|%a|%e|%h> ",
-    "log_connections=on",
-    "log_disconnections=on",
-    "log_parameter_max_length=0",
-];
+const SETTINGS: [&str; 3] =
+    ["log_line_prefix=%q<%u|%d|%a|%e|%h> ", "log_connections=on", "log_disconnections=on"];
 
 /// Has a server write its log, and gives what it has written of this client: `log` shows it.
 fn written(port: u16, log: &dyn Fn() -> String) -> Vec<String> {
@@ -62,6 +58,16 @@ fn written(port: u16, log: &dyn Fn() -> String) -> Vec<String> {
         "SET log_min_duration_statement = '1min'",
         "SELECT 'short'",
         "SET log_min_duration_statement = -1",
+        "SET log_min_duration_sample = 0",
+        "SELECT 'none is sampled'",
+        "SET log_statement_sample_rate = 1",
+        "SELECT 'sampled'",
+        "SET log_statement_sample_rate = 0",
+        "SET log_min_duration_sample = -1",
+        "SET log_transaction_sample_rate = 1",
+        "SELECT 'of a sampled transaction'",
+        "SET log_transaction_sample_rate = 0",
+        "SELECT 'of none'",
         "SET log_min_error_statement = 'log'",
         "SELECT 1/0",
         "SET log_min_error_statement = 'warning'",
@@ -83,11 +89,27 @@ fn written(port: u16, log: &dyn Fn() -> String) -> Vec<String> {
     client.query_extended("SELECT 'extended' WHERE nothing", &[]);
     client.run("SET log_statement = 'all'");
     client.query_extended("SELECT $1::int", &[Some("7")]);
+    client.query_extended(
+        "SELECT $1::text, $2::text, $3::date",
+        &[Some("it's"), None, Some("2026-01-01")],
+    );
+    client.run("SET log_parameter_max_length = 5");
+    client.query_extended("SELECT $1::text", &[Some("abcdefgh")]);
+    client.run("SET log_parameter_max_length = 0");
+    client.query_extended("SELECT $1::text", &[Some("hidden")]);
+    client.run("SET log_parameter_max_length = -1");
     client.run("SET log_statement = 'none'");
+    client.run("SET log_parameter_max_length_on_error = -1");
+    client.query_extended("SELECT 1/$1::int", &[Some("0")]);
+    client.run("SET log_parameter_max_length_on_error = 0");
     client.run("SET log_min_duration_statement = 0");
     client.query_extended("SELECT $1::int", &[Some("7")]);
     client.run("SET log_min_duration_statement = -1");
     drop(client);
+    wait_until("the end of the session", Duration::from_secs(20), || {
+        let ended = |line: &str| line.contains("|named|") && line.contains("disconnection: ");
+        log().lines().any(ended).then_some(())
+    });
     Client::try_connect(port, "no\tbody", "postgres").expect_err("there is no such role");
     wait_until("the last line", Duration::from_secs(20), || {
         (log().contains("\" does not exist\n") && log().contains("port=")).then_some(())
@@ -122,6 +144,47 @@ fn the_log_says_what_postgresqls_says() {
     let actual = written(atoll.port(), &|| atoll.log());
     let (wanted, actual) = (wanted.join("\n"), actual.join("\n"));
     assert!(actual == wanted, "{}", difference(&wanted, &actual));
+}
+
+#[test]
+fn checkpoints_and_temporary_files_are_logged() {
+    let atoll = Atoll::start(&["log_line_prefix="]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE filled AS SELECT g AS a FROM generate_series(1, 20000) AS g");
+    client.run("CHECKPOINT");
+    client.run("SET log_temp_files = 0");
+    client.run("SET work_mem = '64kB'");
+    client.query("SELECT a FROM filled ORDER BY a DESC");
+    client.run("SET log_temp_files = -1");
+    client.query("SELECT a, 'silent' FROM filled ORDER BY a DESC");
+    let log = atoll.log();
+    let line = |begin: &str| log.lines().find(|line| line.contains(begin)).map(str::to_owned);
+    assert!(line("LOG:  checkpoint starting: immediate force wait").is_some(), "{log}");
+    let complete = line("LOG:  checkpoint complete: wrote ").expect("it has ended");
+    for part in [
+        " buffers (",
+        "recycled; write=",
+        " s, sync=",
+        " s, total=",
+        "; sync files=1",
+        " kB, estimate=",
+    ] {
+        assert!(complete.contains(part), "{complete}");
+    }
+    let file = line("LOG:  temporary file: path \"scratch/").expect("the sort has spilled");
+    let size = file.rsplit_once(", size ").and_then(|(_, size)| size.parse::<u64>().ok());
+    assert!(size.is_some_and(|size| size > 64 << 10), "{file}");
+    assert!(log.contains("STATEMENT:  SELECT a FROM filled"), "{log}");
+    assert!(!log.contains("silent"), "{log}");
+    client.run("ALTER SYSTEM SET log_checkpoints = off");
+    client.run("SELECT pg_reload_conf()");
+    wait_until("a reload", Duration::from_secs(20), || {
+        (atoll.connect().query("SHOW log_checkpoints").rows[0][0].as_deref() == Some("off"))
+            .then_some(())
+    });
+    let before = atoll.log().matches("checkpoint starting").count();
+    client.run("CHECKPOINT");
+    assert_eq!(atoll.log().matches("checkpoint starting").count(), before);
 }
 
 #[test]

@@ -414,3 +414,77 @@ fn long_waits_for_locks_are_logged_as_in_postgresql() {
     actual.sort();
     assert_eq!(actual, wanted);
 }
+
+/// Asks `view` for the rows of the session `pid` until there is one that `is_meant` likes.
+fn seen(
+    looking: &mut Client,
+    pid: &str,
+    view: &str,
+    is_meant: &dyn Fn(&[Option<String>]) -> bool,
+) -> Option<Vec<Option<String>>> {
+    let rows = looking.query(&format!("SELECT {view} WHERE pid = {pid}")).rows;
+    rows.into_iter().find(|row| is_meant(row))
+}
+
+#[test]
+fn others_see_how_far_a_command_has_come() {
+    let atoll = Atoll::start(&[]);
+    let (mut working, mut looking) = (atoll.connect(), atoll.connect());
+    let pid = working.query("SELECT pg_backend_pid()").rows[0][0].clone().expect("a number");
+    working.run("CREATE TABLE progress_t (a int, b text)");
+
+    // COPY waits for its data, so what it has taken can be looked at for as long as one likes.
+    working.start("COPY progress_t FROM STDIN WHERE a < 3");
+    working.send(b'd', b"1\tx\n2\tx\n3\tx\n").expect("the server listens");
+    let view = "relid::regclass::text, command, type, bytes_processed, tuples_processed, \
+                tuples_excluded FROM pg_stat_progress_copy";
+    let wanted = ["progress_t", "COPY FROM", "PIPE", "12", "2", "1"].map(|it| Some(it.to_owned()));
+    wait_until("a COPY", Duration::from_secs(20), || {
+        seen(&mut looking, &pid, view, &|row| row == wanted)
+    });
+    working.send(b'c', b"").expect("the server listens");
+    working.replies().expect("the COPY ends");
+    assert!(seen(&mut looking, &pid, view, &|_| true).is_none(), "it has ended");
+
+    working
+        .run("INSERT INTO progress_t SELECT g, repeat('y', 50) FROM generate_series(1, 150000) g");
+    for (command, view, phase) in [
+        (
+            "CREATE INDEX progress_i ON progress_t (b, a)",
+            "phase, blocks_total > 0, tuples_done > 0, command = 'CREATE INDEX' FROM pg_stat_progress_create_index",
+            "building index: scanning table",
+        ),
+        (
+            "ANALYZE progress_t",
+            "phase, sample_blks_total > 0, sample_blks_scanned > 0, relid = 'progress_t'::regclass FROM pg_stat_progress_analyze",
+            "acquiring sample rows",
+        ),
+        (
+            "VACUUM progress_t",
+            "phase, heap_blks_total > 0, heap_blks_scanned >= 0, relid = 'progress_t'::regclass FROM pg_stat_progress_vacuum",
+            "scanning heap",
+        ),
+    ] {
+        // Whether one looks in time is a matter of luck: it is tried again.
+        let found = (0..50).any(|_| {
+            std::thread::scope(|scope| {
+                let running = scope.spawn(|| {
+                    working.run(command);
+                    if command.starts_with("CREATE") {
+                        working.run("DROP INDEX progress_i");
+                    }
+                });
+                let mut found = false;
+                while !running.is_finished() {
+                    let wanted = |row: &[Option<String>]| {
+                        row[0].as_deref() == Some(phase)
+                            && row[1..].iter().all(|field| field.as_deref() == Some("t"))
+                    };
+                    found |= seen(&mut looking, &pid, view, &wanted).is_some();
+                }
+                found
+            })
+        });
+        assert!(found, "{command}");
+    }
+}

@@ -28,6 +28,7 @@ pub trait Backend: Send {
     fn rest(&mut self);
     fn has_notices(&mut self) -> bool;
     fn take_notices(&mut self) -> Vec<Notice>;
+    fn take_hidden_notices(&mut self) -> Vec<Notice>;
     fn has_notifications(&self) -> bool;
     fn take_notifications(&mut self) -> Vec<Notification>;
     fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str));
@@ -54,6 +55,7 @@ pub trait Backend: Send {
     fn executed_text(&self) -> Option<Arc<str>>;
     fn query_class(&self) -> Option<StatementClass>;
     fn portal_class(&self, portal: &str) -> Option<(StatementClass, Arc<str>)>;
+    fn portal_parameters(&mut self, portal: &str, bytes: usize) -> Option<String>;
 }
 
 /// The engine's session.
@@ -95,6 +97,10 @@ impl Backend for Live {
 
     fn take_notices(&mut self) -> Vec<Notice> {
         self.session.take_notices()
+    }
+
+    fn take_hidden_notices(&mut self) -> Vec<Notice> {
+        self.session.take_hidden_notices()
     }
 
     fn has_notifications(&self) -> bool {
@@ -199,5 +205,9 @@ impl Backend for Live {
 
     fn portal_class(&self, portal: &str) -> Option<(StatementClass, Arc<str>)> {
         self.session.portal_class(portal)
+    }
+
+    fn portal_parameters(&mut self, portal: &str, bytes: usize) -> Option<String> {
+        self.session.portal_parameters(portal, bytes)
     }
 }

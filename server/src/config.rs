@@ -293,6 +293,8 @@ impl Config {
         let kilobytes = |name| self.integer(name).unsigned_abs() << 10;
         options.txn.write_set_bytes_max =
             usize::try_from(kilobytes("atoll.max_write_set")).unwrap_or(usize::MAX);
+        options.txn.checkpoint_timeout =
+            sql::environment::Micros(self.integer("checkpoint_timeout").unsigned_abs() * 1_000_000);
         let storage = &mut options.txn.storage;
         // shared_buffers counts in units of 8 KiB, whatever the directory's page size.
         let pool_bytes = self.integer("shared_buffers").unsigned_abs() * 8192;

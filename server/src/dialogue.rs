@@ -290,6 +290,9 @@ impl<B: Backend> Dialogue<B> {
                 self.report(&notice);
                 self.log(&notice);
             }
+            for hidden in self.backend.take_hidden_notices() {
+                self.log(&hidden);
+            }
         }
     }
 

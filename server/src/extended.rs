@@ -45,6 +45,7 @@ impl<B: Backend> Dialogue<B> {
         let bound = guarded(|| backend.bind(bind));
         if bound.is_ok() {
             self.logged.note_bound(bind.portal, bind.statement);
+            self.note_parameters(bind.portal);
             self.end_logged(|dialogue| dialogue.portal_words("bind", bind.portal));
         }
         self.acknowledge(bound, b'2')
@@ -84,6 +85,7 @@ impl<B: Backend> Dialogue<B> {
             _ => {
                 self.begin_statement();
                 self.begin_logged();
+                self.note_parameters(portal);
                 self.log_execute(portal);
                 max_rows
             }
@@ -117,6 +119,7 @@ impl<B: Backend> Dialogue<B> {
             }
             Err(error) => {
                 self.withdraw(begins);
+                let error = self.with_parameters(error);
                 return self.fail(&error, true);
             }
         }

@@ -10,6 +10,7 @@ pub mod auth;
 mod auto_file;
 pub mod backend;
 pub mod certificate;
+mod checkpoint_log;
 pub mod cli;
 pub mod client_name;
 pub mod config;

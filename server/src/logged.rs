@@ -7,7 +7,7 @@ use crate::dialogue::Dialogue;
 use crate::log::secret::without as without_secrets;
 use crate::log::{self, Around};
 use sql::session::StatementClass;
-use sql::{Severity, SqlError};
+use sql::{Severity, SqlError, TransactionStatus};
 use std::sync::Arc;
 
 /// What is to be logged when what is under way has ended.
@@ -19,6 +19,12 @@ pub struct Logged {
     prepared: Option<Arc<str>>,
     /// What the portal with the empty name is of.
     bound: String,
+    /// The parameters of the portal at hand, as they are logged.
+    parameters: Option<String>,
+    /// The same for an error, with what they are of.
+    context: Option<String>,
+    /// The transaction is among those of which all statements are logged.
+    sampled: bool,
 }
 
 impl Logged {
@@ -28,6 +34,13 @@ impl Logged {
             self.bound = statement.to_owned();
         }
     }
+}
+
+/// A number that nobody foresees: which statements are in a sample.
+fn chance() -> u32 {
+    let mut bytes = [0; 4];
+    crate::server::random(&mut bytes);
+    u32::from_le_bytes(bytes)
 }
 
 /// A statement's name as the log has it.
@@ -79,8 +92,10 @@ impl<B: Backend> Dialogue<B> {
     /// An event that says its statement itself.
     fn log_statement(&self, message: &str) {
         let clean = |text: &str| without_secrets(text).text.into_owned();
-        let detail =
-            self.logged.prepared.as_deref().map(|text| format!("prepare: {}", clean(text)));
+        let prepared = self.logged.prepared.as_deref();
+        let prepared = prepared.map(|text| format!("prepare: {}", clean(text)));
+        let parameters = self.logged.parameters.as_deref();
+        let detail = prepared.or(parameters.map(|text| format!("parameters: {text}")));
         let event = log::notice(Severity::Log, clean(message)).maybe_detail(detail);
         self.log_with(&event, false);
     }
@@ -89,6 +104,43 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn begin_logged(&mut self) {
         self.logged.said = false;
         self.logged.prepared = None;
+        self.logged.parameters = None;
+        self.logged.context = None;
+        let rate = self.backend.log_settings().transaction_rate;
+        if rate.is_none() {
+            self.logged.sampled = false;
+        } else if self.backend.status() == TransactionStatus::Idle {
+            self.logged.sampled = rate.takes(chance());
+        }
+    }
+
+    /// A portal is worked on: its parameters are shown with what is logged of that.
+    pub(crate) fn note_parameters(&mut self, portal: &str) {
+        let settings = self.backend.log_settings();
+        if let Some(bytes) = settings.parameter_bytes
+            && (settings.measures() || settings.statements.is_some())
+        {
+            self.logged.parameters = self.backend.portal_parameters(portal, bytes);
+        }
+        if let Some(bytes) = settings.parameter_bytes_on_error {
+            let shown = self.backend.portal_parameters(portal, bytes);
+            self.logged.context = shown.map(|shown| match portal {
+                "" => format!("unnamed portal with parameters: {shown}"),
+                name => format!("portal \"{name}\" with parameters: {shown}"),
+            });
+        }
+    }
+
+    /// An error of a portal, with its parameters where they are asked for (`ParamsErrorCallback`).
+    pub(crate) fn with_parameters(&self, error: SqlError) -> SqlError {
+        match (&self.logged.context, &error.fields().context) {
+            (None, _) => error,
+            (Some(own), None) => error.context(own.clone()),
+            (Some(own), Some(before)) => {
+                let both = format!("{before}\n{own}");
+                error.context(both)
+            }
+        }
     }
 
     /// `log_statement` of a Query.
@@ -129,11 +181,17 @@ impl<B: Backend> Dialogue<B> {
     /// (`check_log_duration`).
     pub(crate) fn end_logged(&mut self, words: impl FnOnce(&Dialogue<B>) -> String) {
         let settings = self.backend.log_settings();
-        if !settings.measures() {
+        if !settings.measures() && !self.logged.sampled {
             return;
         }
         let took = self.backend.statement_age();
-        let long = settings.longer_than.is_some_and(|limit| took >= limit);
+        let in_sample = || {
+            settings.sampled_from.is_some_and(|limit| took >= limit)
+                && settings.sample_rate.takes(chance())
+        };
+        let long = settings.longer_than.is_some_and(|limit| took >= limit)
+            || self.logged.sampled
+            || in_sample();
         if !long && !settings.durations {
             return;
         }
@@ -142,6 +200,7 @@ impl<B: Backend> Dialogue<B> {
             self.log_statement(&format!("{took}  {}", words(self)));
         } else {
             self.logged.prepared = None;
+            self.logged.parameters = None;
             self.log_statement(&took);
         }
     }

@@ -158,7 +158,8 @@ impl Peers {
             return Err(too_many_clients());
         }
         let pid = loop {
-            table.last = if table.last >= i32::MAX as u32 { 1 } else { table.last + 1 };
+            let next = if table.last >= i32::MAX as u32 { 1 } else { table.last + 1 };
+            table.last = next.max(sql::BACKGROUND + 1);
             if !table.peers.contains_key(&table.last) {
                 break table.last;
             }

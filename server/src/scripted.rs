@@ -112,6 +112,9 @@ impl Backend for Scripted {
         Vec::new()
     }
 
+    fn take_hidden_notices(&mut self) -> Vec<Notice> {
+        Vec::new()
+    }
     fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
@@ -254,6 +257,9 @@ impl Backend for Scripted {
         None
     }
     fn portal_class(&self, _: &str) -> Option<(StatementClass, Arc<str>)> {
+        None
+    }
+    fn portal_parameters(&mut self, _: &str, _: usize) -> Option<String> {
         None
     }
 }

@@ -13,6 +13,7 @@
 
 use crate::archive::ArchiveCommand;
 use crate::auto_file::SettingsFile;
+use crate::checkpoint_log::CheckpointLog;
 use crate::config::{Config, Sources};
 use crate::engine_metrics;
 use crate::hba::{Rules, UserMaps};
@@ -59,6 +60,7 @@ pub struct Server {
     pub mock_key: [u8; 32],
     environment: Environment,
     archive: Option<Arc<ArchiveCommand>>,
+    checkpoint_log: Arc<CheckpointLog>,
     sources: Sources,
     changeable: RwLock<Changeable>,
 }
@@ -207,6 +209,7 @@ impl Server {
             Err(error) => tracing::error!("SSL configuration was not reloaded: {error}"),
         }
         log::reload(&config, &self.sources.data);
+        self.checkpoint_log.set(config.is_on("log_checkpoints"));
         self.engine.reload(config.settings.clone());
         if let Some(archive) = &self.archive {
             archive.set_command(config.text("archive_command"));
@@ -369,6 +372,9 @@ impl Started {
         let mut options = config.engine_options();
         let archive = archive(&config, &data)?;
         options.files = Some(Arc::new(UserFiles::new(&data, runs_programs(&config))));
+        let checkpoint_log = Arc::new(CheckpointLog::default());
+        checkpoint_log.set(config.is_on("log_checkpoints"));
+        options.txn.storage.checkpoint_watch = Some(Arc::<CheckpointLog>::clone(&checkpoint_log));
         options.auto_file = Some(Arc::new(SettingsFile::new(&data)));
         options.host = Some(Arc::new(Process::new(&sources, &config.settings)));
         options.txn.storage.archive = archive.clone().map(|archive| archive as Arc<dyn Archive>);
@@ -388,6 +394,7 @@ impl Started {
             mock_key,
             environment,
             archive,
+            checkpoint_log,
             sources,
             changeable: RwLock::new(Changeable {
                 config,

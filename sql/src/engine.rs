@@ -6,7 +6,7 @@ use crate::catalog::object::{Database, Role};
 use crate::catalog::queries::identity::{Identity, SettingUser};
 use crate::catalog::relation_counts::ClusterCounts;
 use crate::catalog::system::Encryption;
-use crate::catalog::system::{Activity, Counters};
+use crate::catalog::system::{Activity, Counters, SessionTimes};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
 use crate::check;
 use crate::copy::server_files::ServerFiles;
@@ -115,6 +115,8 @@ pub struct Engine {
     counters_base: Mutex<Counters, { rank::ACTIVITY }>,
     /// What sessions count of relations.
     relation_counts: Arc<ClusterCounts>,
+    /// What sessions that are gone have come to, by database, and what had when that was last reset.
+    session_times: Mutex<HashMap<Oid, (SessionTimes, SessionTimes)>, { rank::ACTIVITY }>,
 }
 
 /// What a worker has asked of the plan cache. On a cache line of its own: no two workers write one.
@@ -152,6 +154,9 @@ fn demand_room(listed: &Sessions, role: &Role, database: &Database) -> Result<()
     let message = format!("too many connections for {whose}");
     Err(SqlError::new(SqlState::TOO_MANY_CONNECTIONS, message))
 }
+
+/// So many process numbers, from 1, are those of threads in the background: no session has one of them.
+pub const BACKGROUND: u32 = 4;
 
 /// All sessions there are, as the server knows them.
 pub trait Peers: Send + Sync {
@@ -218,6 +223,7 @@ impl Engine {
             host: options.host,
             started,
             configured: AtomicI64::new(started),
+            session_times: Mutex::default(),
             counters_base: Mutex::new(Counters { since: started, ..Counters::default() }),
         }))
     }
@@ -357,8 +363,42 @@ impl Engine {
 
     /// The session with this process number has ended.
     pub(crate) fn disconnected(&self, pid: u32) {
-        self.listed().remove(&pid);
+        let gone = self.listed().remove(&pid);
         self.channels.forget(pid);
+        if let Some(gone) = gone {
+            let times = gone.times(self.manager.environment().clock.wall());
+            let mut kept = lock(&self.session_times);
+            let sum = &mut kept.entry(gone.database).or_default().0;
+            *sum = sum.plus(times);
+        }
+    }
+
+    /// What the sessions of a database have come to, those that are gone too; of all databases together for none.
+    pub(crate) fn session_times(&self, database: Option<Oid>) -> SessionTimes {
+        let is_meant = |oid: Oid| database.is_none_or(|database| database == oid);
+        let now = self.manager.environment().clock.wall();
+        let running = {
+            let listed = self.listed();
+            let meant = listed.values().filter(|session| is_meant(session.database));
+            meant
+                .map(|session| session.times(now))
+                .fold(SessionTimes::default(), SessionTimes::plus)
+        };
+        let kept = lock(&self.session_times);
+        let meant = kept.iter().filter(|(oid, _)| is_meant(**oid));
+        let (gone, base) =
+            meant.fold(Default::default(), |sum: (SessionTimes, SessionTimes), found| {
+                (sum.0.plus(found.1.0), sum.1.plus(found.1.1))
+            });
+        running.plus(gone).since(base)
+    }
+
+    /// Begins to count those of a database anew.
+    pub(crate) fn reset_session_times(&self, database: Oid) {
+        let now = self.session_times(Some(database));
+        let mut kept = lock(&self.session_times);
+        let base = &mut kept.entry(database).or_default().1;
+        *base = base.plus(now);
     }
 
     /// How many sessions a database has, without the one that asks.
@@ -426,8 +466,34 @@ impl Engine {
 
     pub(crate) fn activity(&self) -> Vec<Activity> {
         let mut all: Vec<Activity> = self.listed().values().map(|session| session.row()).collect();
+        if self.host.is_some() {
+            all.extend(self.threads());
+        }
         all.sort_by_key(|session| session.pid);
         all
+    }
+
+    /// What works in the background, by PostgreSQL's names for who does the same there.
+    fn threads(&self) -> impl Iterator<Item = Activity> {
+        const THREADS: [(&str, &str); BACKGROUND as usize] = [
+            ("checkpointer", "CheckpointerMain"),
+            ("background writer", "BgWriterMain"),
+            ("walwriter", "WalWriterMain"),
+            ("archiver", "ArchiverMain"),
+        ];
+        let archives = self.manager.data().log().archive_counters().is_some();
+        let backend_start = self.started;
+        THREADS
+            .into_iter()
+            .zip(1..)
+            .filter(move |((kind, _), _)| *kind != "archiver" || archives)
+            .map(move |((kind, event), pid)| Activity {
+                pid,
+                kind,
+                backend_start,
+                wait: Some(("Activity", event)),
+                ..Activity::default()
+            })
     }
 
     /// What has been counted since the start or the last reset.

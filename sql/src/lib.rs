@@ -30,7 +30,7 @@ pub mod types;
 
 pub use catalog::system::{Encryption, PeerCertificate};
 pub use ddl::role::check_name as check_role_name;
-pub use engine::{Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
+pub use engine::{BACKGROUND, Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
 pub use error::{Notice, Severity, SqlError};
 pub use exec::sink::{ColumnDescription, CopyFormat, Flow, Format, RowSink};
 pub use session::{Bind, Progress, Session, StatementDescription, TransactionStatus};
@@ -41,7 +41,8 @@ pub use txn::{Environment, LockWait, Lsn, SessionWait};
 /// What a server builds an [`Environment`] from, and what it is opened with.
 pub mod environment {
     pub use txn::{
-        Archive, Archived, Cancel, Clock, Device, FaultyDevice, File, FileDevice, Joinable,
-        LogInsert, Micros, Scheduler, StorageError, SystemClock, Threads, WaitCell, WaitEvent,
+        Archive, Archived, Cancel, CheckpointReason, CheckpointReport, CheckpointWatch, Clock,
+        Device, FaultyDevice, File, FileDevice, Joinable, LogInsert, Micros, Scheduler,
+        StorageError, SystemClock, Threads, WaitCell, WaitEvent,
     };
 }

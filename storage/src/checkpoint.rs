@@ -41,6 +41,53 @@ pub trait Sweep {
     fn sync_data(&self) -> Result<()>;
 }
 
+/// Why a checkpoint is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckpointReason {
+    /// It was time.
+    Time,
+    /// The log has become long.
+    Log,
+    /// Somebody has asked for it.
+    Asked,
+    /// The instance ends.
+    Shutdown,
+}
+
+/// What a checkpoint has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointReport {
+    /// Pages written meanwhile.
+    pub pages: u64,
+    /// How many the pool holds.
+    pub pool_frames: u32,
+    /// Segments of the log that are used again, or gone.
+    pub recycled: u64,
+    /// How long it has written.
+    pub write_us: u64,
+    /// How long it has waited for syncs.
+    pub sync_us: u64,
+    /// How long it has taken.
+    pub total_us: u64,
+    /// By how much of the log the redo point has moved, in bytes.
+    pub distance: u64,
+}
+
+/// Who is told of checkpoints.
+pub trait CheckpointWatch: Send + Sync + std::fmt::Debug {
+    /// One begins.
+    fn begins(&self, why: CheckpointReason);
+    /// It has been taken.
+    fn ended(&self, report: &CheckpointReport);
+}
+
+/// A checkpoint that has been taken.
+pub(crate) struct Taken {
+    pub(crate) redo: Lsn,
+    pub(crate) write_us: u64,
+    pub(crate) sync_us: u64,
+}
+
 /// Takes a checkpoint and returns the redo point. One at a time.
 pub(crate) fn take(
     log: &Log,
@@ -49,12 +96,16 @@ pub(crate) fn take(
     floor: &mut dyn FnMut(Lsn) -> Lsn,
     age: u64,
     planted: Planted,
-) -> Result<Lsn> {
+) -> Result<Taken> {
+    let clock = &log.environment().clock;
     let tail = log.tail();
     let unapplied = floor(tail);
+    let began = clock.now();
     let dirty = pages.sweep(Lsn(tail.0.saturating_sub(age)))?;
     let swept = log.tail();
+    let swept_at = clock.now();
     pages.sync_data()?;
+    let synced_at = clock.now();
     log.wait_durable_end(swept)?;
     let mut redo = tail.min(unapplied).min(dirty).max(control.latest().redo);
     if planted.is(Fault::RedoPointLate)
@@ -64,5 +115,6 @@ pub(crate) fn take(
     }
     control.write_point(redo, swept.max(redo))?;
     log.recycle(redo)?;
-    Ok(redo)
+    let (write_us, sync_us) = (swept_at.0 - began.0, synced_at.0 - swept_at.0);
+    Ok(Taken { redo, write_us, sync_us })
 }

@@ -2,7 +2,7 @@
 
 use crate::btree::smo::TreeReader;
 use crate::btree::{BulkBuilder, Forest, Tree, TreeLoad, node};
-use crate::checkpoint::{self, Sweep};
+use crate::checkpoint::{self, CheckpointReason, CheckpointReport, CheckpointWatch, Sweep};
 use crate::control::{self, Checkpoint, Control, Identity};
 use crate::device::Device;
 use crate::device::file::FileDevice;
@@ -36,6 +36,8 @@ pub struct Options {
     pub log_bytes_max: u64,
     /// Where full segments of the log go before they are recycled (`archive_mode`); none keeps no archive.
     pub archive: Option<Arc<dyn Archive>>,
+    /// Who is told of checkpoints (`log_checkpoints`).
+    pub checkpoint_watch: Option<Arc<dyn CheckpointWatch>>,
     /// The data files' limit, in bytes; none is the disk's.
     pub data_bytes_max: Option<u64>,
     /// A fault planted on purpose, in builds for tests.
@@ -52,6 +54,7 @@ impl Default for Options {
             log_segment_bytes: 16 << 20,
             log_bytes_max: 1 << 30,
             archive: None,
+            checkpoint_watch: None,
             data_bytes_max: None,
             planted: Planted::default(),
         }
@@ -342,8 +345,11 @@ impl DataComponent {
     /// # Errors
     /// I/O; [`Error::Halted`] if a sync failed.
     pub fn checkpoint(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<Lsn> {
-        let age = if self.log.space_is_short() { 0 } else { self.options.log_bytes_max / 8 };
-        self.take_checkpoint(floor, age)
+        let (age, why) = match self.log.space_is_short() {
+            true => (0, CheckpointReason::Log),
+            false => (self.options.log_bytes_max / 8, CheckpointReason::Time),
+        };
+        self.take_checkpoint(floor, age, why)
     }
 
     /// A checkpoint that writes every dirty page, however young: a restart would replay next to nothing.
@@ -351,7 +357,7 @@ impl DataComponent {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn checkpoint_all(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<Lsn> {
-        self.take_checkpoint(floor, 0)
+        self.take_checkpoint(floor, 0, CheckpointReason::Asked)
     }
 
     /// What has been done to checkpoint.
@@ -360,12 +366,34 @@ impl DataComponent {
         *lock(&self.checkpoints)
     }
 
-    fn take_checkpoint(&self, floor: &mut dyn FnMut(Lsn) -> Lsn, age: u64) -> Result<Lsn> {
+    fn take_checkpoint(
+        &self,
+        floor: &mut dyn FnMut(Lsn) -> Lsn,
+        age: u64,
+        why: CheckpointReason,
+    ) -> Result<Lsn> {
         let _one = lock(&self.checkpointing);
         let clock = &self.log.environment().clock;
         let began = clock.now();
+        let pool = &self.forest.volume().pool;
+        let (pages, redo, oldest) =
+            (pool.counters.writes.get(), self.last_checkpoint().redo, self.log.oldest());
+        let watch = self.options.checkpoint_watch.as_deref();
+        watch.inspect(|watch| watch.begins(why));
         let taken =
             checkpoint::take(&self.log, &self.control, self, floor, age, self.options.planted);
+        if let (Some(watch), Ok(taken)) = (watch, &taken) {
+            watch.ended(&CheckpointReport {
+                pages: pool.counters.writes.get() - pages,
+                pool_frames: self.options.pool_frames,
+                recycled: (self.log.oldest().0 - oldest.0) / self.options.log_segment_bytes,
+                write_us: taken.write_us,
+                sync_us: taken.sync_us,
+                total_us: clock.now().0 - began.0,
+                distance: taken.redo.0 - redo.0,
+            });
+        }
+        let taken = taken.map(|taken| taken.redo);
         // A control file that cannot be synced is as bad as a log that cannot.
         if let Err(Error::Halted(why)) = &taken {
             self.log.halt(why);
@@ -389,7 +417,7 @@ impl DataComponent {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn close(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<()> {
-        let taken = self.take_checkpoint(floor, 0);
+        let taken = self.take_checkpoint(floor, 0, CheckpointReason::Shutdown);
         let closed = self.log.close();
         taken.and(closed)
     }

@@ -72,6 +72,8 @@ pub use btree::{
     Packing, ReadToken, Record, RecordBuffer, Room, Tree, TreeLoad,
 };
 #[cfg(not(loom))]
+pub use checkpoint::{CheckpointReason, CheckpointReport, CheckpointWatch};
+#[cfg(not(loom))]
 pub use component::{CheckpointCounters, DataComponent, Options, Recovering};
 #[cfg(not(loom))]
 pub use device::{Device, File};

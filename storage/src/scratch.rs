@@ -88,6 +88,12 @@ impl Scratch {
 }
 
 impl ScratchFile {
+    /// Its name, below the data directory.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Writes all of `bytes` at `offset`, growing the file.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ select pg_switch_wal() <= pg_current_wal_lsn();
 select pg_rotate_logfile();
 select pg_current_logfile(), pg_current_logfile('csvlog');
 select pg_current_logfile('xml');
-select pg_log_backend_memory_contexts(0);
+select pg_log_backend_memory_contexts(null);
 select pg_safe_snapshot_blocking_pids(pg_backend_pid());
 select pg_settings_get_flags('DateStyle'), pg_settings_get_flags('work_mem'), pg_settings_get_flags('role'), pg_settings_get_flags('in_hot_standby'), pg_settings_get_flags('none');
 select count(*) from pg_ls_tmpdir();

@@ -52,9 +52,10 @@ pub use storage::environment::{Joinable, SystemClock, Threads};
 pub use storage::recovery::verify_log;
 pub use storage::usage::Usage;
 pub use storage::{
-    Archive, ArchiveCounters, Archived, Cancel, Change, Clock, DataComponent, Device, Direction,
-    Duplicate, Environment, Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros,
-    Packing, Scheduler, Scratch, ScratchFile, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
+    Archive, ArchiveCounters, Archived, Cancel, Change, CheckpointReason, CheckpointReport,
+    CheckpointWatch, Clock, DataComponent, Device, Direction, Duplicate, Environment,
+    Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros, Packing, Scheduler, Scratch,
+    ScratchFile, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
 };
 pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, RecordBuffer, RecordView, Savepoint, Scan, ScanRow,

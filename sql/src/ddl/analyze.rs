@@ -16,6 +16,7 @@ use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::TableColumns;
+use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, KeyColumn, RowBuf};
 use crate::types::Oid;
@@ -26,6 +27,12 @@ use txn::{TableLock, WaitPolicy};
 const TARGET: usize = 100;
 /// Rows in the sample.
 const SAMPLE_ROWS: usize = 300 * TARGET;
+/// The figures of `pg_stat_progress_analyze`, by number, and the phases that it tells of.
+const PHASE: usize = 1;
+const PAGES: usize = 2;
+const SAMPLED: usize = 3;
+const ACQUIRING: i64 = 1;
+const COMPUTING: i64 = 3;
 /// Values wider than this are counted, but not kept.
 const WIDTH_MAX: usize = 1024;
 
@@ -168,8 +175,13 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
     let mut chance = Chance(seed | 1);
     let mut rows: Vec<(u64, RowBuf)> = Vec::new();
     let (mut count, mut bytes) = (0_u64, 0_u64);
+    let page_bytes = u64::from(ddl.transaction.manager().data().page_bytes());
+    let progress = ddl.progress;
+    let pages = ddl.pages_of(relation);
+    progress.begin(Command::Analyze, relation.oid, &[(PHASE, ACQUIRING), (PAGES, pages)]);
     each_row_beside_writers(ddl.transaction, relation, &mut |_, key, record, row| {
         bytes += (key.len() + record.len()) as u64;
+        progress.set(SAMPLED, (bytes / page_bytes).min(pages.cast_unsigned()).cast_signed());
         let mut kept = RowBuf::new();
         if rows.len() < SAMPLE_ROWS {
             kept.copy_from(row);
@@ -184,6 +196,8 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
         count += 1;
         Ok(())
     })?;
+    progress.set(SAMPLED, pages);
+    progress.set(PHASE, COMPUTING);
     // Correlation compares the values' order with the rows'.
     rows.sort_by_key(|row| row.0);
     let columns = relation
@@ -195,7 +209,6 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
             analyzed.then(|| column_statistics(relation, at, &rows, count as f64)).flatten()
         })
         .collect();
-    let page_bytes = u64::from(ddl.transaction.manager().data().page_bytes());
     let pages = u32::try_from(bytes.div_ceil(page_bytes)).unwrap_or(u32::MAX);
     Ok(TableStatistics { rows: count as f64, pages, columns })
 }

@@ -13,6 +13,7 @@ use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::{Index, IndexState, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
+use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
 use crate::tuple::long_value::{self, LongValue};
 use crate::tuple::row::Field;
@@ -24,6 +25,22 @@ use txn::{
     Direction, Duplicate, KeyRange, Loaded, ReadView, RecordBuffer, RecordView, Transaction, Tree,
     TreeId, TreeLoad,
 };
+
+/// The figures of `pg_stat_progress_create_index`, by number, and what it tells by them.
+const COMMAND: usize = 1;
+const INDEX: usize = 7;
+const ACCESS_METHOD: usize = 9;
+const PHASE: usize = 10;
+const SUBPHASE: usize = 11;
+const ROWS: usize = 12;
+const ROWS_DONE: usize = 13;
+const PAGES: usize = 16;
+const PAGES_DONE: usize = 17;
+const CREATE_INDEX: i64 = 1;
+const BTREE: i64 = 403;
+const BUILDING: i64 = 2;
+const SCANNING: i64 = 2;
+const LOADING: i64 = 5;
 
 /// The latest state, this transaction's own writes included.
 pub const LATEST: ReadView = ReadView::LATEST;
@@ -265,7 +282,27 @@ impl Ddl<'_> {
         let mut load = self.load(&index.options);
         let snapshot = self.snapshot();
         let mut keys = KeyFunction::new(self.semantics, &snapshot, relation, index)?;
-        each_row(self.transaction, relation, &mut |_, row_key, _, row| {
+        let (progress, pages) = (self.progress, self.pages_of(relation));
+        progress.begin(
+            Command::CreateIndex,
+            relation.oid,
+            &[
+                (COMMAND, CREATE_INDEX),
+                (INDEX, i64::from(index.oid.0)),
+                (ACCESS_METHOD, BTREE),
+                (PHASE, BUILDING),
+                (SUBPHASE, SCANNING),
+                (PAGES, pages),
+            ],
+        );
+        let page_bytes = u64::from(self.transaction.manager().data().page_bytes());
+        let (mut rows, mut bytes) = (0_i64, 0_u64);
+        each_row(self.transaction, relation, &mut |_, row_key, record, row| {
+            rows += 1;
+            bytes += (row_key.len() + record.len()) as u64;
+            progress.set(ROWS_DONE, rows);
+            let done = (bytes / page_bytes).min(pages.cast_unsigned());
+            progress.set(PAGES_DONE, done.cast_signed());
             let Some(computed) = keys.values(row)? else { return Ok(()) };
             entry::write(
                 &layout,
@@ -280,6 +317,9 @@ impl Ddl<'_> {
             }
             Ok(load.push(&key, &value).map_err(txn::Error::from)?)
         })?;
+        progress.set(PAGES_DONE, pages);
+        progress.set(ROWS, rows);
+        progress.set(SUBPHASE, LOADING);
         match self.transaction.build(load)? {
             Loaded::Built(tree) => {
                 let tree = self.catalog.adopt_tree(&tree);

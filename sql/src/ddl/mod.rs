@@ -69,6 +69,7 @@ use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
 use crate::parse::ast::{Expr, Query, Statement, TypeName};
 use crate::session::CommandTag;
+use crate::session::progress::ProgressCells;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, SqlType};
 use std::cell::RefCell;
@@ -346,6 +347,8 @@ pub struct Ddl<'a> {
     pub sequences: &'a RefCell<SessionSequences>,
     /// What the session counts of relations.
     pub counts: &'a SessionCounts,
+    /// Who is told how far a long statement has come.
+    pub progress: &'a ProgressCells,
     /// Whether a query of this session that has not ended, a cursor's mostly, reads a relation.
     pub is_active: &'a dyn Fn(Oid) -> bool,
     /// How many other sessions a database has.

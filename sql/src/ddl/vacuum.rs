@@ -10,6 +10,7 @@ use super::build::fill_percent;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Analyze, OptionValue, Vacuum};
+use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
 use txn::{Packing, TreeId};
@@ -126,6 +127,20 @@ pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
             );
             ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
         }
+        let pages = ddl.pages_of(relation);
+        match options.full {
+            // Packing is what is nearest to PostgreSQL's new heap.
+            true => ddl.progress.begin(
+                Command::Cluster,
+                relation.oid,
+                &[(1, VACUUM_FULL), (2, WRITING_HEAP), (6, pages)],
+            ),
+            false => ddl.progress.begin(
+                Command::Vacuum,
+                relation.oid,
+                &[(PHASE, SCANNING_HEAP), (PAGES, pages)],
+            ),
+        }
         ddl.reclaim(relation, options.full)?;
         ddl.counts.vacuumed(relation.oid, ddl.now());
     }
@@ -169,14 +184,41 @@ fn packings(relation: &Relation, full: bool) -> Vec<(TreeId, Packing)> {
     packings
 }
 
+/// The figures of `pg_stat_progress_vacuum`, by number, and the phases that it tells of.
+const PHASE: usize = 1;
+const PAGES: usize = 2;
+const SCANNED: usize = 3;
+const SCANNING_HEAP: i64 = 1;
+const VACUUMING_INDEXES: i64 = 2;
+/// What `pg_stat_progress_cluster` calls VACUUM FULL, and its phase.
+const VACUUM_FULL: i64 = 2;
+const WRITING_HEAP: i64 = 4;
+
 impl Ddl<'_> {
+    /// How many pages a table's rows and long values have.
+    pub(super) fn pages_of(&self, relation: &Relation) -> i64 {
+        let data = self.transaction.manager().data();
+        let RelationKind::Table { tree, long_values, .. } = relation.kind else { return 0 };
+        (data.bytes_of(&[tree, long_values]) / u64::from(data.page_bytes())).cast_signed()
+    }
+
     /// Gives back what of a table's trees no snapshot needs.
     fn reclaim(&mut self, relation: &Relation, full: bool) -> Result<()> {
         let manager = Arc::clone(self.transaction.manager());
         let session = Arc::clone(self.transaction.wait());
-        for (tree, packing) in packings(relation, full) {
+        let (mut done, page_bytes) = (0, u64::from(manager.data().page_bytes()));
+        for (at, (tree, packing)) in packings(relation, full).into_iter().enumerate() {
+            // Behind the rows and the long values there are indexes.
+            if at == 2 && !full {
+                self.progress.set(PHASE, VACUUMING_INDEXES);
+            }
+            let pages = manager.data().bytes_of(&[tree]) / page_bytes;
             let tree = manager.data().tree(tree).map_err(txn::Error::from)?;
             manager.vacuum(&tree, packing, &session)?;
+            if at < 2 {
+                done += pages.cast_signed();
+                self.progress.set(if full { 7 } else { SCANNED }, done);
+            }
         }
         Ok(())
     }

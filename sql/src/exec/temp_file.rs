@@ -5,13 +5,34 @@
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use txn::{Scratch, ScratchFile};
 
 /// How many bytes a session's temporary files hold.
 #[derive(Clone, Debug, Default)]
-pub struct TempUse(Arc<AtomicU64>);
+pub struct TempUse(Arc<Used>);
+
+#[derive(Debug)]
+struct Used {
+    bytes: AtomicU64,
+    /// `log_temp_files`, in bytes; past all sizes if it is off.
+    logged_from: AtomicU64,
+    /// Files that are gone and have not been logged yet, with their sizes.
+    gone: Mutex<Vec<(String, u64)>>,
+    has_gone: AtomicBool,
+}
+
+impl Default for Used {
+    fn default() -> Used {
+        Used {
+            bytes: AtomicU64::new(0),
+            logged_from: AtomicU64::new(u64::MAX),
+            gone: Mutex::default(),
+            has_gone: AtomicBool::new(false),
+        }
+    }
+}
 
 /// Where a session's temporary files are made.
 #[derive(Clone, Copy)]
@@ -28,7 +49,21 @@ impl TempUse {
     /// How many bytes they are.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Files of so many bytes at least are to be logged when they go.
+    pub fn log_from(&self, bytes: Option<u64>) {
+        self.0.logged_from.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// The files that are to be logged, with their sizes.
+    #[must_use]
+    pub fn take_gone(&self) -> Vec<(String, u64)> {
+        if !self.0.has_gone.swap(false, Ordering::Relaxed) {
+            return Vec::new();
+        }
+        std::mem::take(&mut *self.0.gone.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -67,7 +102,7 @@ impl TempFile {
             ));
         }
         self.counted += more;
-        self.used.0.fetch_add(more, Ordering::Relaxed);
+        self.used.0.bytes.fetch_add(more, Ordering::Relaxed);
         self.file.write_at(begin, bytes)?;
         Ok(begin)
     }
@@ -89,6 +124,12 @@ impl TempFile {
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        self.used.0.fetch_sub(self.counted, Ordering::Relaxed);
+        let used = &*self.used.0;
+        used.bytes.fetch_sub(self.counted, Ordering::Relaxed);
+        if self.counted >= used.logged_from.load(Ordering::Relaxed) {
+            let gone = (self.file.name().to_owned(), self.counted);
+            used.gone.lock().unwrap_or_else(PoisonError::into_inner).push(gone);
+            used.has_gone.store(true, Ordering::Relaxed);
+        }
     }
 }

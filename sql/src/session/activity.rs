@@ -8,11 +8,11 @@
 //! A reader may see a statement's text beside the state of the one before it, for as long as it takes to write both.
 
 use super::progress::ProgressCells;
-use crate::catalog::system::{Activity, CLIENT, Encryption};
+use crate::catalog::system::{Activity, CLIENT, Encryption, SessionTimes};
 use crate::session::message::TransactionStatus;
 use crate::types::Oid;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use txn::{SessionWait, WaitEvent};
 
@@ -58,6 +58,15 @@ pub(crate) struct SessionActivity {
     xact_id: AtomicU64,
     /// How far it has come with a command that tells.
     pub progress: ProgressCells,
+    /// How long it has worked, and waited within transactions for its client, in microseconds.
+    active_us: AtomicI64,
+    idle_us: AtomicI64,
+    /// Pages that its statements have found in memory, and read from disk.
+    pages_hit: AtomicU64,
+    pages_read: AtomicU64,
+    /// Relations of the catalog that its transaction has read, and whether there are any.
+    catalogs: Mutex<Vec<Oid>>,
+    has_catalogs: AtomicBool,
     texts: Mutex<Texts>,
 }
 
@@ -92,6 +101,12 @@ impl SessionActivity {
             state_change: AtomicI64::new(backend_start),
             xact_id: AtomicU64::new(0),
             progress: ProgressCells::default(),
+            active_us: AtomicI64::new(0),
+            idle_us: AtomicI64::new(0),
+            pages_hit: AtomicU64::new(0),
+            pages_read: AtomicU64::new(0),
+            catalogs: Mutex::default(),
+            has_catalogs: AtomicBool::new(false),
             texts: Mutex::default(),
         }
     }
@@ -102,6 +117,9 @@ impl SessionActivity {
 
     /// A statement begins, or goes on, at `now`.
     pub fn runs(&self, now: i64) {
+        if matches!(self.state.load(Relaxed), IN_TRANSACTION | ABORTED) {
+            self.pass(&self.idle_us, now);
+        }
         self.query_start.store(now, Relaxed);
         self.state_change.store(now, Relaxed);
         self.state.store(ACTIVE, Relaxed);
@@ -123,6 +141,10 @@ impl SessionActivity {
 
     /// Nothing runs any more, at `now`.
     pub fn rests(&self, now: i64, status: TransactionStatus) {
+        if self.state.load(Relaxed) == ACTIVE {
+            self.pass(&self.active_us, now);
+        }
+        self.progress.end();
         self.state_change.store(now, Relaxed);
         let state = match status {
             TransactionStatus::Idle => IDLE,
@@ -130,6 +152,39 @@ impl SessionActivity {
             TransactionStatus::Failed => ABORTED,
         };
         self.state.store(state, Relaxed);
+    }
+
+    /// The time since its state changed last is added to one of its sums, which nobody else writes.
+    fn pass(&self, sum: &AtomicI64, now: i64) {
+        let passed = now.saturating_sub(self.state_change.load(Relaxed)).max(0);
+        sum.store(sum.load(Relaxed) + passed, Relaxed);
+    }
+
+    /// Its statement has used so many pages.
+    pub fn used(&self, hit: u64, read: u64) {
+        self.pages_hit.store(self.pages_hit.load(Relaxed).wrapping_add(hit), Relaxed);
+        self.pages_read.store(self.pages_read.load(Relaxed).wrapping_add(read), Relaxed);
+    }
+
+    /// Its transaction reads a relation of the catalog.
+    pub fn reads_catalog(&self, relation: Oid) {
+        let mut catalogs = self.catalogs.lock().unwrap_or_else(PoisonError::into_inner);
+        if !catalogs.contains(&relation) {
+            catalogs.push(relation);
+        }
+        self.has_catalogs.store(true, Relaxed);
+    }
+
+    /// What it has come to by `now`, as its database counts sessions.
+    pub fn times(&self, now: i64) -> SessionTimes {
+        SessionTimes {
+            sessions: 1,
+            session_us: now.saturating_sub(self.backend_start).max(0),
+            active_us: self.active_us.load(Relaxed),
+            idle_us: self.idle_us.load(Relaxed),
+            pages_hit: self.pages_hit.load(Relaxed),
+            pages_read: self.pages_read.load(Relaxed),
+        }
     }
 
     /// `track_activities` is off: nothing is told but whether it waits for its client.
@@ -151,6 +206,10 @@ impl SessionActivity {
     pub fn transaction_ends(&self) {
         self.transaction_start.store(NEVER, Relaxed);
         self.xact_id.store(0, Relaxed);
+        if self.has_catalogs.load(Relaxed) {
+            self.has_catalogs.store(false, Relaxed);
+            self.catalogs.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
     }
 
     /// The transaction has got a number.
@@ -195,6 +254,10 @@ impl SessionActivity {
             query: texts.query.clone(),
             xact_id: Some(self.xact_id.load(Relaxed)).filter(|number| *number != 0),
             progress: self.progress.read(),
+            catalogs: match self.has_catalogs.load(Relaxed) {
+                true => self.catalogs.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+                false => Vec::new(),
+            },
         }
     }
 }

@@ -6,6 +6,7 @@
 //! behind somebody who waits for the session's own.
 
 use super::Session;
+use super::progress::Command;
 use super::source::Source;
 use super::utility::{Outcome, done};
 use crate::catalog::Relation;
@@ -45,6 +46,12 @@ impl Holder {
         Ok(())
     }
 }
+
+/// What `pg_stat_progress_create_index` tells by its figures: the command, the access method, phase and its part.
+const CONCURRENTLY: i64 = 2;
+const BTREE: i64 = 403;
+const BUILDING: i64 = 2;
+const SCANNING: i64 = 2;
 
 impl Session {
     /// Has a transaction find and lock the table that a statement is about; none if there is nothing to do.
@@ -133,6 +140,18 @@ impl Session {
         let mut complete = Lsn::ZERO;
         loop {
             self.demand_not_cancelled()?;
+            // Each step is a statement of its own, which tells nothing any more when it has ended.
+            self.activity.progress.begin(
+                Command::CreateIndex,
+                table,
+                &[
+                    (1, CONCURRENTLY),
+                    (7, i64::from(index.0)),
+                    (9, BTREE),
+                    (10, BUILDING),
+                    (11, SCANNING),
+                ],
+            );
             let (more, at) = self.step("", |ddl| fill.batch(ddl))?;
             complete = complete.max(at);
             if !more {

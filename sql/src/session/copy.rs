@@ -15,8 +15,10 @@ use crate::parse::Statement;
 use crate::parse::ast::{
     self, Body, CopySubject, CopyTarget, Expr, ExprKind, Insert, Query, TargetColumn,
 };
+use crate::session::activity::SessionActivity;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
+use crate::session::progress::Command;
 use crate::session::source::Source;
 use crate::session::statement::{Known, Prepared, Reader, planned};
 use crate::session::utility::Outcome;
@@ -34,6 +36,11 @@ use txn::{ReadView, TableLock};
 /// A COPY FROM STDIN that is being fed.
 pub(super) struct CopyIn {
     table: Arc<str>,
+    relation: Oid,
+    /// Bytes of data that have come.
+    bytes: u64,
+    /// Rows that the WHERE has not let in.
+    passed_over: u64,
     columns: Vec<(Arc<str>, SqlType)>,
     options: Options,
     reader: RowReader,
@@ -51,6 +58,13 @@ enum RowReader {
     Tuples { reader: TupleReader, tuple: Tuple },
 }
 
+/// The figures of `pg_stat_progress_copy`, by number.
+const BYTES: usize = 1;
+const ROWS: usize = 3;
+const PASSED_OVER: usize = 4;
+const WAY: usize = 5;
+const KIND: usize = 6;
+
 /// How COPY TO writes rows.
 #[derive(Debug)]
 pub(super) struct CopyOut {
@@ -58,6 +72,10 @@ pub(super) struct CopyOut {
     /// What goes before the next row.
     line: Vec<u8>,
     pub rows: u64,
+    /// How many bytes their lines had.
+    bytes: u64,
+    /// Who is told how far it has come.
+    told: Arc<SessionActivity>,
 }
 
 /// Takes rows and hands lines on.
@@ -73,7 +91,7 @@ impl RowSink for LineSink<'_> {
         columns: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<Flow> {
-        let CopyOut { options, line, rows } = &mut *self.out;
+        let CopyOut { options, line, rows, bytes, told } = &mut *self.out;
         if options.kind == Kind::Binary {
             write_tuple(context, columns, row, line)?;
         } else {
@@ -98,6 +116,9 @@ impl RowSink for LineSink<'_> {
         }
         check_growth(0, line.len())?;
         *rows += 1;
+        *bytes += line.len() as u64;
+        told.progress.set(BYTES, bytes.cast_signed());
+        told.progress.set(ROWS, rows.cast_signed());
         let flow = self.sink.copy_data(line);
         line.clear();
         Ok(flow)
@@ -310,7 +331,9 @@ impl Session {
         if client {
             sink.copy_out(CopyFormat { binary, columns: columns.len() as u16 });
         }
-        let mut out = CopyOut { options, line: Vec::new(), rows: 0 };
+        let told = Arc::clone(&self.activity);
+        self.tell_copy(2, target, Oid(0));
+        let mut out = CopyOut { options, line: Vec::new(), rows: 0, bytes: 0, told };
         if binary {
             binary::write_header(&mut out.line);
         } else if out.options.header != Header::None {
@@ -408,6 +431,9 @@ impl Session {
         });
         let begun = CopyIn {
             table: Arc::clone(&relation.name),
+            relation: relation.oid,
+            bytes: 0,
+            passed_over: 0,
             columns: listed.collect(),
             reader: RowReader::of(&options),
             options,
@@ -420,6 +446,16 @@ impl Session {
         self.take_copy(&copy.target, format, Ok(begun)).map(Some)
     }
 
+    /// A COPY begins, from its target (1) or to it (2), of a relation if it is of one.
+    fn tell_copy(&self, way: i64, target: &CopyTarget, relation: Oid) {
+        let kind = match target {
+            CopyTarget::File(_) => 1,
+            CopyTarget::Program(_) => 2,
+            CopyTarget::Client => 3,
+        };
+        self.activity.progress.begin(Command::Copy, relation, &[(WAY, way), (KIND, kind)]);
+    }
+
     /// Asks for the data, of a file at once.
     fn take_copy(
         &mut self,
@@ -427,6 +463,9 @@ impl Session {
         format: CopyFormat,
         begun: Result<CopyIn>,
     ) -> Result<Outcome> {
+        if let Ok(copy) = &begun {
+            self.tell_copy(1, target, copy.relation);
+        }
         self.copying = Some(begun);
         if matches!(target, CopyTarget::Client) {
             return Ok(Outcome::CopyIn(format));
@@ -445,6 +484,8 @@ impl Session {
         let mut copy = self.copying()?;
         copy.reader.push(data)?;
         self.copy_rows(&mut copy)?;
+        copy.bytes += data.len() as u64;
+        self.activity.progress.set(BYTES, copy.bytes.cast_signed());
         let ended = match &copy.reader {
             RowReader::Lines { reader, .. } => reader.has_ended(),
             // What follows the trailer is an error.
@@ -469,8 +510,10 @@ impl Session {
 
     /// Inserts all rows that have come as a whole.
     fn copy_rows(&mut self, copy: &mut CopyIn) -> Result<()> {
-        let CopyIn { table, columns, options, reader, machine, view, row, rows, .. } = copy;
-        let mut target = Target { table, columns, machine, view: *view, row, rows };
+        let CopyIn {
+            table, columns, options, reader, machine, view, row, rows, passed_over, ..
+        } = copy;
+        let mut target = Target { table, columns, machine, view: *view, row, rows, passed_over };
         match reader {
             RowReader::Lines { reader, fields, header } => {
                 self.copy_lines(&mut target, options, reader, fields, header)
@@ -572,7 +615,7 @@ impl Session {
 
     /// Inserts the row that has been read, if the WHERE lets it in.
     fn copy_row(&mut self, target: &mut Target<'_>, number: u64, line: Option<&str>) -> Result<()> {
-        let Target { table, machine, view, row, rows, .. } = target;
+        let Target { table, machine, view, row, rows, passed_over, .. } = target;
         machine.restart();
         let mut unseen = Unseen::default();
         let inserted = self.drive(machine, *view, row, 0, &mut unseen);
@@ -585,7 +628,13 @@ impl Session {
             SqlState::FOREIGN_KEY_VIOLATION => error,
             _ => error.context(line_context(table, number, line)),
         })?;
-        **rows += machine.rows();
+        let inserted = machine.rows();
+        **rows += inserted;
+        self.activity.progress.set(ROWS, rows.cast_signed());
+        if inserted == 0 {
+            **passed_over += 1;
+            self.activity.progress.set(PASSED_OVER, passed_over.cast_signed());
+        }
         Ok(())
     }
 }
@@ -598,6 +647,7 @@ struct Target<'c> {
     view: ReadView,
     row: &'c mut RowBuf,
     rows: &'c mut u64,
+    passed_over: &'c mut u64,
 }
 
 /// The columns that COPY names, by index; all live ones if it names none.

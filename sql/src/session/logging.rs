@@ -5,6 +5,8 @@ use super::source::Source;
 use crate::error::Severity;
 use crate::parse::Statement;
 use crate::settings::session::Settings;
+use crate::tuple::RowBuf;
+use crate::types::{SqlType, text_of};
 
 /// A level of the log. They have an order of their own, in which LOG stands above ERROR (`is_log_level_output`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,6 +70,48 @@ pub struct LogSettings {
     pub longer_than: Option<i64>,
     /// `log_duration`.
     pub durations: bool,
+    /// `log_min_duration_sample`, in microseconds.
+    pub sampled_from: Option<i64>,
+    /// `log_statement_sample_rate` and `log_transaction_sample_rate`.
+    pub sample_rate: Rate,
+    /// The same of whole transactions.
+    pub transaction_rate: Rate,
+    /// `log_parameter_max_length` and, where a statement fails, `log_parameter_max_length_on_error`: how many bytes of a
+    /// parameter are logged; none: no parameters are.
+    pub parameter_bytes: Option<usize>,
+    /// The same where a statement fails.
+    pub parameter_bytes_on_error: Option<usize>,
+}
+
+/// A fraction of all, between 0 and 1, in units that are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rate(u32);
+
+impl Rate {
+    fn of(fraction: f64) -> Rate {
+        Rate((fraction.clamp(0.0, 1.0) * f64::from(u32::MAX)) as u32)
+    }
+
+    /// Whether there is none of it.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether one that `chance` has drawn is among them.
+    #[must_use]
+    pub fn takes(self, chance: u32) -> bool {
+        self.0 != 0 && chance <= self.0
+    }
+}
+
+/// How long a parameter is shown: -1 is whole, 0 not at all.
+fn parameter_bytes(setting: i64) -> Option<usize> {
+    match setting {
+        0 => None,
+        -1 => Some(usize::MAX),
+        bytes => usize::try_from(bytes).ok(),
+    }
 }
 
 impl LogSettings {
@@ -86,13 +130,25 @@ impl LogSettings {
                 .filter(|limit| *limit >= 0)
                 .map(|limit| limit * 1000),
             durations: settings.bool("log_duration"),
+            sampled_from: Some(settings.integer("log_min_duration_sample"))
+                .filter(|limit| *limit >= 0)
+                .map(|limit| limit * 1000),
+            sample_rate: Rate::of(settings.real("log_statement_sample_rate")),
+            transaction_rate: Rate::of(settings.real("log_transaction_sample_rate")),
+            parameter_bytes: parameter_bytes(settings.integer("log_parameter_max_length")),
+            parameter_bytes_on_error: parameter_bytes(
+                settings.integer("log_parameter_max_length_on_error"),
+            ),
         }
     }
 
     /// Whether anybody asks how long a statement takes.
     #[must_use]
     pub fn measures(&self) -> bool {
-        self.durations || self.longer_than.is_some()
+        self.durations
+            || self.longer_than.is_some()
+            || self.sampled_from.is_some()
+            || !self.transaction_rate.is_none()
     }
 }
 
@@ -151,6 +207,38 @@ impl Session {
             name => self.portals.get(name),
         }?;
         Some((self.class_of(&found.prepared.parsed), std::sync::Arc::clone(&found.prepared.text)))
+    }
+
+    /// A portal's parameters as the log shows them, each up to so many bytes (`BuildParamLogString`); none where it has none.
+    pub fn portal_parameters(&mut self, portal: &str, bytes: usize) -> Option<String> {
+        let found = match portal {
+            "" => self.unnamed_portal.as_ref(),
+            name => self.portals.get(name),
+        }?;
+        let types = found.prepared.parameters.clone();
+        let mut values = RowBuf::new();
+        values.copy_from(&found.parameters);
+        if types.is_empty() || values.iter().count() != types.len() {
+            return None;
+        }
+        let shown = self.with_context(|context| {
+            let mut text = String::new();
+            for (at, (datum, ty)) in values.iter().zip(&types).enumerate() {
+                let comma = if at == 0 { "" } else { ", " };
+                text.push_str(&format!("{comma}${} = ", at + 1));
+                if datum.is_null() {
+                    text.push_str("NULL");
+                    continue;
+                }
+                let value = text_of(context, SqlType::plain(ty.0), &datum)?;
+                let cut = &value[..value.floor_char_boundary(bytes)];
+                let dots = if cut.len() < value.len() { "..." } else { "" };
+                text.push_str(&format!("'{}{dots}'", cut.replace('\'', "''")));
+            }
+            Ok(text)
+        });
+        // A value that has no text is not worth an error of the log's.
+        shown.ok()
     }
 
     fn class_of(&self, source: &Source) -> StatementClass {

@@ -155,6 +155,8 @@ pub struct Session {
     counts: SessionCounts,
     /// What its statements and cursors have in temporary files.
     temp_used: TempUse,
+    /// Notices that the client is not told, until the log is.
+    hidden_notices: Vec<Notice>,
     /// The text of the running message, if others see only the beginning of it.
     long_query: String,
     /// What waits to be told, once the session listens.
@@ -191,6 +193,7 @@ impl Session {
         let mut session = Session {
             counts,
             temp_used: TempUse::default(),
+            hidden_notices: Vec::new(),
             engine: Arc::clone(engine),
             wait,
             identity,
@@ -280,8 +283,14 @@ impl Session {
     /// Notices that came up outside [`Session::run`]. The caller sends them behind the message at hand.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         let mut notices = std::mem::take(self.notices.get_mut());
-        self.settings.keep_shown(&mut notices);
+        let hidden = self.settings.keep_shown(&mut notices);
+        self.hidden_notices.extend(hidden);
         notices
+    }
+
+    /// Those of the notices taken so far that `client_min_messages` hides: they are for the log only.
+    pub fn take_hidden_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.hidden_notices)
     }
 
     /// Calls `report` for every ParameterStatus that has changed since the last call (at the start: all of them).
@@ -369,6 +378,8 @@ impl Session {
             idle_session_ms: limit(&self.settings, "idle_session_timeout"),
         };
         self.log_settings = LogSettings::of(&self.settings);
+        let kilobytes = u64::try_from(self.settings.integer("log_temp_files")).ok();
+        self.temp_used.log_from(kilobytes.map(|size| size * 1024));
         let relaxed = std::sync::atomic::Ordering::Relaxed;
         self.wait.lock_timeout_ms.store(limit(&self.settings, "lock_timeout"), relaxed);
         self.wait.deadlock_timeout_ms.store(limit(&self.settings, "deadlock_timeout"), relaxed);
@@ -498,9 +509,18 @@ impl Session {
     fn attempt<T>(&mut self, body: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
         let limit = self.settings.plain().statement_memory_bytes;
         let running = Running::begin(&self.wait, limit);
+        let used = Usage::so_far();
         let result = catch_unwind(AssertUnwindSafe(|| body(self)))
             .unwrap_or_else(|payload| Err(account::caught(payload)));
         drop(running);
+        let used = Usage::so_far().since(used);
+        self.activity.used(used.hit, used.read);
+        for (path, size) in self.temp_used.take_gone() {
+            let message = format!("temporary file: path \"{path}\", size {size}");
+            self.notices
+                .get_mut()
+                .push(SqlError::notice(message).severity(crate::error::Severity::Log));
+        }
         if result.is_err() {
             self.failed();
         }

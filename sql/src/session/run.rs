@@ -6,7 +6,7 @@ use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::queries::{EngineFacts, SessionCatalog};
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::store;
-use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement};
+use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SessionTimes};
 use crate::catalog::{Relation, RelationKind};
 use crate::copy::server_files::ServerFiles;
 use crate::ddl::resolve::kind_noun;
@@ -234,6 +234,14 @@ impl EngineFacts for Asked<'_> {
 
     fn reset_counters(&self) {
         self.engine.reset_counters();
+    }
+
+    fn session_times(&self, database: Option<Oid>) -> SessionTimes {
+        self.engine.session_times(database)
+    }
+
+    fn reset_session_times(&self, database: Oid) {
+        self.engine.reset_session_times(database);
     }
 
     fn counts(&self) -> Option<&SessionCounts> {
@@ -515,10 +523,12 @@ impl Session {
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         let snapshot = self.catalog.last_snapshot();
         for (oid, mode) in relations {
-            if let Some(relation) = snapshot.relation(*oid)
-                && oid.0 >= well_known::FIRST_NORMAL
-            {
-                transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
+            match snapshot.relation(*oid) {
+                Some(relation) if oid.0 >= well_known::FIRST_NORMAL => {
+                    transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
+                }
+                Some(_) => self.activity.reads_catalog(*oid),
+                None => {}
             }
         }
         Ok(())

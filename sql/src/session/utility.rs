@@ -552,6 +552,7 @@ impl Session {
             sequences,
             portals,
             counts,
+            activity,
             ..
         } = self;
         arena.reset();
@@ -593,6 +594,7 @@ impl Session {
             pending: deferred.get_mut(),
             sequences,
             counts,
+            progress: &activity.progress,
             is_active: &|relation| portals.values().any(|portal| portal.is_reading(relation)),
             other_sessions: &other_sessions,
             sessions_of: &|database| {
@@ -604,7 +606,9 @@ impl Session {
                 engine.signal(pid, crate::error::cancel::TERMINATE);
             },
         };
-        let done = body(&mut ddl)?;
+        let done = body(&mut ddl);
+        activity.progress.end();
+        let done = done?;
         self.basis = None;
         Ok(done)
     }

@@ -196,6 +196,16 @@ impl Settings {
         }
     }
 
+    /// A real by name; the name is one of PostgreSQL's.
+    #[must_use]
+    pub fn real(&self, name: &'static str) -> f64 {
+        match self.known(name) {
+            Value::Real(value) => value,
+            Value::Integer(value) => value as f64,
+            Value::Bool(_) | Value::Text(_) | Value::Role(..) => 0.0,
+        }
+    }
+
     /// A text or enum by name; the name is one of PostgreSQL's.
     #[must_use]
     pub fn text(&self, name: &'static str) -> Arc<str> {
@@ -205,10 +215,10 @@ impl Settings {
         }
     }
 
-    /// Drops the notices that `client_min_messages` hides. INFO is always shown.
-    pub fn keep_shown(&self, notices: &mut Vec<Notice>) {
+    /// Takes out the notices that `client_min_messages` hides. INFO is always shown.
+    pub fn keep_shown(&self, notices: &mut Vec<Notice>) -> Vec<Notice> {
         if notices.is_empty() {
-            return;
+            return Vec::new();
         }
         let least = match &*self.text("client_min_messages") {
             "error" => 4,
@@ -217,16 +227,17 @@ impl Settings {
             "log" => 1,
             _ => 0,
         };
-        notices.retain(|notice| {
+        let is_hidden = |notice: &mut Notice| {
             least
-                <= match notice.fields().severity {
+                > match notice.fields().severity {
                     Severity::Debug => 0,
                     Severity::Log => 1,
                     Severity::Notice => 2,
                     Severity::Warning => 3,
                     Severity::Info | Severity::Error | Severity::Fatal | Severity::Panic => 4,
                 }
-        });
+        };
+        notices.extract_if(.., is_hidden).collect()
     }
 
     /// A setting as SHOW prints it; none if there is no such setting.

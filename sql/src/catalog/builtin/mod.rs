@@ -11,6 +11,7 @@
 
 mod collations;
 pub mod copy_text;
+mod index_list;
 pub mod initial;
 mod made;
 mod operator_classes;
@@ -21,6 +22,7 @@ mod types;
 
 pub use collations::{collation, collation_named};
 pub use copy_text::{Relation, Row, RowIter, decode as unescape, relation, relations};
+pub use index_list::{index_name, index_named, indexes_of, is_stored};
 pub use made::{
     COUNTED_END, array_of_made, counted, domain_oid, element_of_made, enum_oid, is_built_in_domain,
     is_domain, is_enum, is_made, stand_in,

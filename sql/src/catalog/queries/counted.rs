@@ -10,6 +10,7 @@ use super::statistics::INSUFFICIENT;
 use crate::catalog::builtin::Procedure;
 use crate::catalog::relation_counts::cluster::{RelationCounts, Seen};
 use crate::catalog::relation_counts::{Counts, Event};
+use crate::catalog::system::SessionTimes;
 use crate::error::Result;
 use crate::types::{Datum, Oid, oids};
 use std::sync::Arc;
@@ -49,6 +50,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         match function {
             "pg_stat_reset" => {
                 engine.reset_counters();
+                engine.reset_session_times(self.session.snapshot.database_oid());
                 counts.iter().for_each(|counts| counts.reset(None, now));
             }
             "pg_stat_reset_shared" => engine.reset_counters(),
@@ -119,6 +121,23 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let found = self.session.engine.counters();
         let whole = |value: u64| Datum::Int8(i64::try_from(value).unwrap_or(i64::MAX));
         let count = |value: u64| Ok(if shared { whole(value) } else { Datum::Int8(0) });
+        let millis = |micros: i64| Ok(Datum::Float8(micros as f64 / 1000.0));
+        let times = || match shared {
+            true => SessionTimes::default(),
+            false => self.session.engine.session_times(Some(oid)),
+        };
+        // What no session's statement has used was for what all databases share.
+        let pages = || match shared {
+            true => {
+                let all = self.session.engine.session_times(None);
+                let hit = found.pages_hit.saturating_sub(all.pages_hit);
+                (hit, found.pages_read.saturating_sub(all.pages_read))
+            }
+            false => {
+                let own = times();
+                (own.pages_hit, own.pages_read)
+            }
+        };
         let of_relations = || {
             let seen = self.seen();
             let found = seen.and_then(|seen| seen.databases.get(&oid).copied());
@@ -132,8 +151,15 @@ impl<'a> Call<'_, '_, '_, 'a> {
             }
             "xact_commit" => Ok(whole(of_relations().committed)),
             "xact_rollback" => Ok(whole(of_relations().rolled_back)),
-            "blocks_fetched" => count(found.pages_read + found.pages_hit),
-            "blocks_hit" => count(found.pages_hit),
+            "blocks_fetched" => {
+                let (hit, read) = pages();
+                Ok(whole(hit + read))
+            }
+            "blocks_hit" => Ok(whole(pages().0)),
+            "sessions" => Ok(Datum::Int8(times().sessions)),
+            "session_time" => millis(times().session_us),
+            "active_time" => millis(times().active_us),
+            "idle_in_transaction_time" => millis(times().idle_us),
             "deadlocks" => count(found.deadlocks),
             "stat_reset_time" if shared => Ok(Datum::TimestampTz(found.since)),
             "stat_reset_time" => Ok(time(of_relations().reset)),

@@ -29,7 +29,9 @@ use crate::catalog::quote::quoting;
 use crate::catalog::relation::RelationKind;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::{self, SessionSequences, State};
-use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SystemContext, scan};
+use crate::catalog::system::{
+    Activity, Counters, Cursor, PreparedStatement, SessionTimes, SystemContext, scan,
+};
 use crate::catalog::{Catalog, CatalogSnapshot, Index, Relation};
 use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
@@ -104,6 +106,10 @@ pub trait EngineFacts {
     fn counters(&self) -> Counters;
     /// Begins to count anew.
     fn reset_counters(&self);
+    /// What the sessions of a database have come to; of all together for none.
+    fn session_times(&self, database: Option<Oid>) -> SessionTimes;
+    /// Begins to count those of a database anew.
+    fn reset_session_times(&self, database: Oid);
     /// What the session counts of relations; none where no session calls.
     fn counts(&self) -> Option<&SessionCounts>;
     /// About how many rows a table has now.
@@ -642,6 +648,10 @@ impl SessionCatalog<'_> {
             counters: &|| self.engine.counters(),
             prepared_transactions: &|| self.catalog.manager().prepared(),
             locks: &|| self.catalog.manager().locks(),
+            running: &|| {
+                let running = self.catalog.manager().transactions();
+                running.iter().map(|found| (found.pid, found.txn)).collect()
+            },
             reads: &|view| self.engine.view_reads(self, context, view),
         };
         scan(relation, &system, context, keys, &mut |row| emit(row))

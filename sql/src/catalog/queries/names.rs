@@ -250,6 +250,11 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
             let (schema, name) = relation_in_database(session, text)?;
             match find(session, schema.as_deref(), &name)? {
                 Some(Named::Relation(oid) | Named::Index { index: oid, .. }) => Ok(oid.0),
+                None if schema.as_deref().is_none_or(|schema| schema == "pg_catalog")
+                    && let Some(index) = builtin::index_named(&name) =>
+                {
+                    Ok(index)
+                }
                 None => {
                     let shown = schema.map_or(name.clone(), |schema| format!("{schema}.{name}"));
                     Err(undefined("relation", &shown))
@@ -361,7 +366,9 @@ pub(super) fn relation_name(session: &SessionCatalog<'_>, oid: Oid) -> Option<St
             (&table.schema, &index.name, Named::Index { index: oid, table: table.oid })
         }
         None => {
-            let relation = snapshot.relation(oid)?;
+            let Some(relation) = snapshot.relation(oid) else {
+                return builtin::index_name(oid.0).map(identifier);
+            };
             (&relation.schema, &relation.name, Named::Relation(oid))
         }
     };

@@ -193,7 +193,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             ));
         };
         let found = self.session.engine.activity();
-        let target = found.iter().find(|activity| i64::from(activity.pid) == i64::from(*pid));
+        let is_meant = |one: &&Activity| one.is_client() && i64::from(one.pid) == i64::from(*pid);
+        let target = found.iter().find(is_meant);
         let Some(target) = target else {
             let message = format!("PID {pid} is not a PostgreSQL backend process");
             self.context.notices.borrow_mut().push(SqlError::warning(SqlState::WARNING, message));

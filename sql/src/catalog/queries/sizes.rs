@@ -6,7 +6,8 @@
 use super::Call;
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::well_known;
-use crate::catalog::{Relation, RelationKind};
+use crate::catalog::store::CATALOG_TREE;
+use crate::catalog::{Relation, RelationKind, builtin};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
@@ -62,10 +63,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let (oid, snapshot) = (self.oid(0), self.session.snapshot);
         match snapshot.relation(oid) {
             Some(relation) => Some(of(relation)),
-            None => snapshot.index(oid).map(|(_, index)| match index.holds_rows() {
-                true => Vec::new(),
-                false => vec![index.tree],
-            }),
+            None => match snapshot.index(oid) {
+                Some((_, index)) if index.holds_rows() => Some(Vec::new()),
+                Some((_, index)) => Some(vec![index.tree]),
+                // The catalog's relations are in one tree, and are found by no others.
+                None => builtin::is_stored(oid.0).then(Vec::new),
+            },
         }
     }
 
@@ -111,12 +114,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 ));
             }
         }
-        let trees: Vec<TreeId> = if oid == self.session.snapshot.database_oid() {
+        let mut trees: Vec<TreeId> = if oid == self.session.snapshot.database_oid() {
             self.session.snapshot.relations().flat_map(|relation| relation.trees()).collect()
         } else {
             let Some(snapshot) = self.session.catalog.snapshot(oid) else { return Ok(Datum::Null) };
             snapshot.relations().flat_map(|relation| relation.trees()).collect()
         };
+        // The catalog is one for all databases, and part of each.
+        trees.push(CATALOG_TREE);
         Ok(self.bytes(&trees))
     }
 

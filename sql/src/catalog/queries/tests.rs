@@ -68,6 +68,12 @@ impl EngineFacts for Engine {
         None
     }
 
+    fn session_times(&self, _: Option<Oid>) -> SessionTimes {
+        SessionTimes::default()
+    }
+
+    fn reset_session_times(&self, _: Oid) {}
+
     fn host(&self) -> Option<Arc<dyn crate::host::ServerHost>> {
         None
     }

@@ -2,6 +2,7 @@
 
 use super::objects::{letter, named_attributes, named_columns, position, users};
 use super::rows::Rows;
+use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{cast_to, qualified, relations_named};
@@ -10,6 +11,7 @@ use crate::catalog::search_path::split_name;
 use crate::catalog::snapshot::{CatalogSnapshot, Named};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
+use std::collections::BTreeSet;
 
 /// The class of relations.
 const CLASS: u32 = 1259;
@@ -236,6 +238,72 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                     emit(rows, on, (CLASS, key.index, 0), 'n')?;
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+/// `pg_shdepend`: whose the objects of the database, and the databases, are, and who has privileges on them. That the first
+/// superuser has some is not written down: that role cannot go.
+pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    const CLASS: u32 = 1259;
+    const TYPE: u32 = 1247;
+    const SCHEMA: u32 = 2615;
+    const DATABASE: u32 = 1262;
+    const ROLE: u32 = 1260;
+    let snapshot = rows.system.snapshot;
+    let here = snapshot.database_oid();
+    let mut emit = |place: (Oid, u32, Oid, u32), role: Oid, kind: char| {
+        if matches!(role, Oid(0) | well_known::SUPERUSER) || role.0 < well_known::FIRST_NORMAL {
+            return Ok(());
+        }
+        let (database, class, object, sub) = place;
+        rows.row(&[
+            Datum::Oid(database.0),
+            Datum::Oid(class),
+            Datum::Oid(object.0),
+            Datum::Int4(sub.cast_signed()),
+            Datum::Oid(ROLE),
+            Datum::Oid(role.0),
+            letter(kind),
+        ])
+    };
+    // Each role once, and the owner as such only.
+    let parties = |acl: Option<&Acl>, owner: Oid| {
+        let items = acl.into_iter().flatten();
+        let named: BTreeSet<Oid> = items.flat_map(|item| [item.grantee, item.grantor]).collect();
+        named.into_iter().filter(move |role| *role != owner).collect::<Vec<_>>()
+    };
+    let relations: Vec<_> = snapshot.relations().cloned().collect();
+    for relation in &relations {
+        let place = (here, CLASS, relation.oid, 0);
+        emit(place, relation.owner, 'o')?;
+        for role in parties(relation.acl.as_ref(), relation.owner) {
+            emit(place, role, 'a')?;
+        }
+        for number in 1..=relation.columns.len() as u32 {
+            for role in
+                parties(snapshot.acl(relation.oid, number).map(|acl| &**acl), relation.owner)
+            {
+                emit((here, CLASS, relation.oid, number), role, 'a')?;
+            }
+        }
+    }
+    let schemas: Vec<_> = snapshot.schemas().cloned().collect();
+    for schema in &schemas {
+        emit((here, SCHEMA, schema.oid, 0), schema.owner, 'o')?;
+        for role in parties(schema.acl.as_ref(), schema.owner) {
+            emit((here, SCHEMA, schema.oid, 0), role, 'a')?;
+        }
+    }
+    let types: Vec<_> = snapshot.types().cloned().collect();
+    for ty in &types {
+        emit((here, TYPE, ty.oid, 0), ty.owner, 'o')?;
+    }
+    for database in snapshot.shared().databases() {
+        emit((Oid(0), DATABASE, database.oid, 0), database.owner, 'o')?;
+        for role in parties(database.acl.as_ref(), database.owner) {
+            emit((Oid(0), DATABASE, database.oid, 0), role, 'a')?;
         }
     }
     Ok(())

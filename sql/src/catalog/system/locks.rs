@@ -6,11 +6,12 @@
 //! `pg_prepared_xacts`; a row's page and place are those of its `ctid`.
 
 use super::rows::Rows;
-use crate::catalog::RelationKind;
+use crate::catalog::object::well_known;
+use crate::catalog::{RelationKind, builtin};
 use crate::error::Result;
 use crate::tuple::row_id::row_number;
-use crate::types::Datum;
-use std::collections::BTreeSet;
+use crate::types::{Datum, Oid};
+use std::collections::{BTreeSet, HashMap};
 use txn::{LockInfo, LockTarget, RowLock, TableLock, TreeId, TxnId};
 
 /// What a row of `pg_locks` is about.
@@ -68,7 +69,10 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             numbered.insert((lock.pid, txn));
         }
     }
+    running.extend((rows.system.running)().into_iter().filter(|(pid, _)| *pid != 0));
     let exclusive = TableLock::Exclusive.name();
+    let numbers: HashMap<u32, TxnId> = running.iter().copied().collect();
+    catalogs(rows, &numbers)?;
     for (pid, txn) in running {
         let object = Object::Virtual(format!("{pid}/{}", txn.0));
         let (txn, granted, fast_path) = (Some(txn), true, true);
@@ -103,7 +107,50 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                     let LockInfo { pid, txn, mode, granted, fast_path, waiting_since, .. } = *lock;
                     let held = Held { pid, txn, mode, granted, fast_path, waiting_since };
                     write(rows, &object, &held)?;
+                    if let LockTarget::Table(table) = target
+                        && granted
+                    {
+                        indexes(rows, ((table.0 >> 32) as u32, table.0 as u32), &held)?;
+                    }
                 }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whoever reads rows of a table holds the same lock on its indexes.
+fn indexes(
+    rows: &mut Rows<'_, '_, '_, '_>,
+    (database, table): (u32, u32),
+    held: &Held,
+) -> Result<()> {
+    let modes = [TableLock::AccessShare, TableLock::RowShare];
+    let snapshot = rows.system.snapshot;
+    if database != snapshot.database_oid().0 || modes.iter().all(|mode| mode.name() != held.mode) {
+        return Ok(());
+    }
+    let found = snapshot.relation(Oid(table)).map(|table| table.indexes.iter());
+    let found: Vec<u32> = found.into_iter().flatten().map(|index| index.oid.0).collect();
+    for index in found {
+        write(rows, &Object::Relation(database, index), held)?;
+    }
+    Ok(())
+}
+
+/// The relations of the catalog that transactions have read: nobody waits for these locks, which PostgreSQL takes.
+fn catalogs(rows: &mut Rows<'_, '_, '_, '_>, numbers: &HashMap<u32, TxnId>) -> Result<()> {
+    for session in (rows.system.activity)() {
+        let (pid, txn) = (session.pid, numbers.get(&session.pid).copied());
+        let mode = TableLock::AccessShare.name();
+        let (granted, fast_path, waiting_since) = (true, true, None);
+        let held = Held { pid, txn, mode, granted, fast_path, waiting_since };
+        for relation in &session.catalogs {
+            let shared = well_known::SHARED_RELATIONS.contains(&relation.0);
+            let database = if shared { 0 } else { session.database.0 };
+            write(rows, &Object::Relation(database, relation.0), &held)?;
+            for index in builtin::indexes_of(relation.0) {
+                write(rows, &Object::Relation(database, *index), &held)?;
             }
         }
     }

@@ -20,7 +20,7 @@ mod types;
 pub use counted::Counters;
 pub use rows::{
     Activity, CLIENT, Cursor, Emit, Encryption, PeerCertificate, PreparedStatement, Progress,
-    SystemContext, expected_rows, is_keyed, scan,
+    SessionTimes, SystemContext, expected_rows, is_keyed, scan,
 };
 
 use crate::catalog::builtin;

@@ -61,6 +61,53 @@ pub struct Activity {
     pub xact_id: Option<u64>,
     /// How far it has come with a command that tells.
     pub progress: Option<Progress>,
+    /// Relations of the catalog that its transaction has read.
+    pub catalogs: Vec<Oid>,
+}
+
+/// What sessions have come to: columns of `pg_stat_database`. Times are in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionTimes {
+    /// How many sessions.
+    pub sessions: i64,
+    /// How long they have lasted.
+    pub session_us: i64,
+    /// How long they have worked.
+    pub active_us: i64,
+    /// How long they have waited for their clients within transactions.
+    pub idle_us: i64,
+    /// Pages that their statements have found in memory.
+    pub pages_hit: u64,
+    /// Pages that these have read from disk.
+    pub pages_read: u64,
+}
+
+impl SessionTimes {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: SessionTimes) -> SessionTimes {
+        SessionTimes {
+            sessions: self.sessions + other.sessions,
+            session_us: self.session_us + other.session_us,
+            active_us: self.active_us + other.active_us,
+            idle_us: self.idle_us + other.idle_us,
+            pages_hit: self.pages_hit.wrapping_add(other.pages_hit),
+            pages_read: self.pages_read.wrapping_add(other.pages_read),
+        }
+    }
+
+    /// What has come since `base`.
+    #[must_use]
+    pub fn since(self, base: SessionTimes) -> SessionTimes {
+        SessionTimes {
+            sessions: (self.sessions - base.sessions).max(0),
+            session_us: (self.session_us - base.session_us).max(0),
+            active_us: (self.active_us - base.active_us).max(0),
+            idle_us: (self.idle_us - base.idle_us).max(0),
+            pages_hit: self.pages_hit.saturating_sub(base.pages_hit),
+            pages_read: self.pages_read.saturating_sub(base.pages_read),
+        }
+    }
 }
 
 impl Activity {
@@ -161,6 +208,8 @@ pub struct SystemContext<'s> {
     pub prepared_transactions: &'s dyn Fn() -> Vec<txn::PreparedInfo>,
     /// All locks.
     pub locks: &'s dyn Fn() -> Vec<LockInfo>,
+    /// The transactions that run, by session and number.
+    pub running: &'s dyn Fn() -> Vec<(u32, txn::TxnId)>,
     /// The relations that a view's query reads, with the columns.
     pub reads: &'s dyn Fn(&Relation) -> Vec<(Oid, Vec<i16>)>,
 }
@@ -447,6 +496,7 @@ pub fn scan<'a>(
         "pg_enum" => types::labels(&mut rows),
         "pg_sequence" => objects::sequences(&mut rows),
         "pg_depend" => dependencies::dependencies(&mut rows),
+        "pg_shdepend" => dependencies::shared(&mut rows),
         "pg_rewrite" => objects::rules(&mut rows),
         "pg_description" => objects::descriptions(&mut rows, relation),
         "pg_stats" => columns::statistics(&mut rows),
@@ -494,6 +544,7 @@ mod tests {
             counters: &Counters::default,
             prepared_transactions: &|| catalog.manager().prepared(),
             locks: &|| catalog.manager().locks(),
+            running: &Vec::new,
             reads: &|_| Vec::new(),
         });
     }
