@@ -16,8 +16,13 @@ const JSONB_EXTRACT_PATH: u32 = 3217;
 
 impl Binder<'_> {
     /// The subscripts of a jsonb as a path: texts, and integers as texts.
-    pub(super) fn json_path(&self, indices: &[Index], place: &Place<'_>) -> Result<Expr> {
+    pub(super) fn json_path(
+        &self,
+        indices: &[Index],
+        place: &Place<'_>,
+    ) -> Result<(Expr, Vec<SqlType>)> {
         let mut elements = Vec::with_capacity(indices.len());
+        let mut given = Vec::with_capacity(indices.len());
         for index in indices {
             let expr = match index {
                 Index::At(expr) => expr,
@@ -38,6 +43,7 @@ impl Binder<'_> {
             let text = SqlType::plain(oid::TEXT);
             let integer = Oid(oid::INT4);
             let source = bound.ty().oid;
+            given.push(bound.ty());
             elements.push(if source.0 == oid::UNKNOWN {
                 self.cast(bound, text, Context::Assignment, at)?
             } else if self.can_coerce(source, integer, Context::Implicit) {
@@ -56,7 +62,7 @@ impl Binder<'_> {
             });
         }
         let array = self.array_type(Oid(oid::TEXT), 0)?;
-        Ok(Expr::Array { elements, ty: SqlType { oid: array, typmod: -1 } })
+        Ok((Expr::Array { elements, ty: SqlType { oid: array, typmod: -1 } }, given))
     }
 
     /// A subscript of an array.
@@ -147,12 +153,12 @@ impl Binder<'_> {
         let operand = self.expression(operand, place)?;
         let ty = operand.ty();
         if base_type(self.catalog, ty.oid).0 == oid::JSONB {
-            let path = self.json_path(indices, place)?;
+            let (path, given) = self.json_path(indices, place)?;
             return Ok(Expr::Call {
                 function: Oid(JSONB_EXTRACT_PATH),
                 arguments: vec![operand, path],
                 ty: SqlType::plain(oid::JSONB),
-                form: CallForm::Subscript,
+                form: CallForm::Subscript { given },
                 position: at,
             });
         }

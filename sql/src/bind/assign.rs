@@ -107,7 +107,7 @@ impl Binder<'_> {
                 Ok(Expr::Assign { parts: vec![whole, value], step, ty })
             }
             TargetStep::Subscript(indices) if base_type(self.catalog, ty.oid).0 == oid::JSONB => {
-                let path = self.json_path(indices, place)?;
+                let (path, _) = self.json_path(indices, place)?;
                 let jsonb = SqlType::plain(oid::JSONB);
                 let value = if rest.is_empty() {
                     self.subscripted_value(value, jsonb, column, at)?

@@ -237,7 +237,7 @@ fn alike(a: &Expr, b: &Expr) -> bool {
         ) => function == other && all(arguments, others),
         (Expr::And(a), Expr::And(b))
         | (Expr::Or(a), Expr::Or(b))
-        | (Expr::Coalesce(a, _), Expr::Coalesce(b, _)) => all(a, b),
+        | (Expr::Coalesce(a, ..), Expr::Coalesce(b, ..)) => all(a, b),
         (Expr::Not(a), Expr::Not(b)) => alike(a, b),
         (
             Expr::IsNull { operand, negated },

@@ -246,7 +246,7 @@ impl Binder<'_> {
             ExprKind::Coalesce(arguments) => {
                 let (arguments, ty) = self.common(arguments, place, "COALESCE")?;
                 set_calls::refuse(arguments.iter(), "COALESCE")?;
-                Ok(Expr::Coalesce(arguments, ty))
+                Ok(Expr::Coalesce(arguments, ty, false))
             }
             ExprKind::Extreme { greatest, arguments } => {
                 let name = if *greatest { "GREATEST" } else { "LEAST" };

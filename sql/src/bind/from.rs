@@ -617,7 +617,7 @@ impl Binder<'_> {
                         on: vec![on],
                         lateral: false,
                     };
-                    (node, width + next.width, Expr::Coalesce(vec![known, number], int8))
+                    (node, width + next.width, Expr::Coalesce(vec![known, number], int8, false))
                 }
             });
         }

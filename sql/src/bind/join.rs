@@ -175,7 +175,7 @@ impl Binder<'_> {
                 .map(|side| self.to_common_one(side.expr, ty, "JOIN/USING", at));
             let (expr, origin) = match kind {
                 JoinKind::Right => (y?, b.origin),
-                JoinKind::Full => (Expr::Coalesce(vec![x?, y?], ty), None),
+                JoinKind::Full => (Expr::Coalesce(vec![x?, y?], ty, true), None),
                 _ => (x?, a.origin),
             };
             merged.push(ScopeColumn { name: name.clone(), expr, origin, system: false });

@@ -78,7 +78,7 @@ macro_rules! children_of {
                 Expr::Call { arguments: list, .. }
                 | Expr::And(list)
                 | Expr::Or(list)
-                | Expr::Coalesce(list, _)
+                | Expr::Coalesce(list, ..)
                 | Expr::Extreme { arguments: list, .. }
                 | Expr::Array { elements: list, .. }
                 | Expr::Assign { parts: list, .. }
@@ -337,7 +337,7 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
         ) => fa == fb && all(aa, ab),
         (Expr::And(a), Expr::And(b))
         | (Expr::Or(a), Expr::Or(b))
-        | (Expr::Coalesce(a, _), Expr::Coalesce(b, _)) => all(a, b),
+        | (Expr::Coalesce(a, ..), Expr::Coalesce(b, ..)) => all(a, b),
         (Expr::Row(a, ..), Expr::Row(b, ..)) => all(a, b),
         (Expr::Assign { parts: a, step: sa, .. }, Expr::Assign { parts: b, step: sb, .. }) => {
             sa == sb && all(a, b)

@@ -18,7 +18,10 @@ pub enum CallForm {
     /// A cast, written or implied.
     Cast,
     /// Subscripts: of a jsonb value, whose path is the second argument.
-    Subscript,
+    Subscript {
+        /// The subscripts' types as they were given, before they became texts.
+        given: Vec<SqlType>,
+    },
     /// A form of the standard (`TRIM(BOTH FROM x)`), which does not show how arguments became what the function takes.
     Standard {
         /// The arguments' types as they were given.
@@ -106,8 +109,8 @@ pub enum Expr {
     },
     /// In a condition of a simple CASE, the value of the operand of the innermost one, and its collation (`CaseTestExpr`).
     CaseTest(SqlType, Oid),
-    /// COALESCE.
-    Coalesce(Vec<Expr>, SqlType),
+    /// COALESCE, or with `true` the column that both sides of a FULL JOIN share by USING.
+    Coalesce(Vec<Expr>, SqlType, bool),
     /// NULLIF: NULL if `equals(left, right)`.
     NullIf {
         /// Left, and the result.
@@ -369,7 +372,7 @@ impl Expr {
             | Expr::Call { ty, .. }
             | Expr::Case { ty, .. }
             | Expr::CaseTest(ty, _)
-            | Expr::Coalesce(_, ty)
+            | Expr::Coalesce(_, ty, _)
             | Expr::NullIf { ty, .. }
             | Expr::Extreme { ty, .. }
             | Expr::Relabel(_, ty)

@@ -75,10 +75,8 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
             return Err(not_for(&relation, action));
         }
         if let AlterAction::AlterType { name, ty, collation, using, .. } = action {
-            if collation.is_some() {
-                return Err(SqlError::unsupported("COLLATE in ALTER COLUMN TYPE is"));
-            }
-            retyped.push(ddl.prepare_type(&relation, name, ty, using.as_ref().map(|u| &u.0))?);
+            let using = using.as_ref().map(|u| &u.0);
+            retyped.push(ddl.prepare_type(&relation, name, (ty, collation.as_ref()), using)?);
         }
     }
     let mut actions: Vec<&AlterAction> = alter.actions.iter().collect();

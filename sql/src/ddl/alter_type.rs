@@ -15,7 +15,7 @@ use super::resolve::{changeable_column, undefined_column};
 use super::{Ddl, RowFunction};
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Expr, Ident, SequenceOption, TypeName};
+use crate::parse::ast::{Expr, Ident, ObjectName, SequenceOption, TypeName};
 use crate::parse::parse_expression;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
@@ -27,6 +27,7 @@ pub(super) struct Retyped<'a> {
     at: usize,
     name: Ident,
     ty: SqlType,
+    collation: Oid,
     /// How many dimensions the new type was written with.
     dimensions: u32,
     /// What makes a row's new value; none where the old one stays.
@@ -58,7 +59,7 @@ impl<'a> Ddl<'a> {
         &mut self,
         relation: &Relation,
         name: &Ident,
-        named: &TypeName,
+        (named, collation): (&TypeName, Option<&ObjectName>),
         using: Option<&Expr>,
     ) -> Result<Retyped<'a>> {
         let at = changeable_column(relation, name)?;
@@ -78,9 +79,11 @@ impl<'a> Ddl<'a> {
             self.retype_identity(relation, at, ty, named)?;
         }
         column_type(name, ty)?;
+        let collation = self.collation(ty, collation)?;
         self.check_membership(relation.row_type.0, ty)?;
         if old.ty == ty && using.is_none() {
-            return Ok(Retyped { at, name: Arc::clone(name), ty, dimensions, conversion: None });
+            let name = Arc::clone(name);
+            return Ok(Retyped { at, name, ty, collation, dimensions, conversion: None });
         }
         let semantics = self.semantics;
         let conversion = semantics.conversion(&snapshot, relation, at, ty, using)?;
@@ -106,7 +109,8 @@ impl<'a> Ddl<'a> {
             // A generated column has no USING.
             return Err(if old.generated { error } else { error.hint(hint) });
         };
-        Ok(Retyped { at, name: Arc::clone(name), ty, dimensions, conversion: Some(conversion) })
+        let (name, conversion) = (Arc::clone(name), Some(conversion));
+        Ok(Retyped { at, name, ty, collation, dimensions, conversion })
     }
 
     /// The sequence of an identity column counts in the column's type.
@@ -139,7 +143,7 @@ impl<'a> Ddl<'a> {
     ) -> Result<()> {
         let mut next = Relation::clone(relation);
         let mut columns: Vec<(usize, RowFunction<'a>)> = Vec::new();
-        for Retyped { at, name, ty, dimensions, conversion } in changes {
+        for Retyped { at, name, ty, collation, dimensions, conversion } in changes {
             if relation.columns[at].dropped {
                 return Err(undefined_column(relation, &name));
             }
@@ -153,10 +157,10 @@ impl<'a> Ddl<'a> {
             next.columns[at].properties.dimensions = dimensions;
             next.columns[at].properties.storage = None;
             next.columns[at].properties.compression = None;
+            next.columns[at].collation = collation;
             let Some(conversion) = conversion else { continue };
             next.columns[at].ty = ty;
             next.columns[at].missing = None;
-            next.columns[at].collation = self.snapshot().collation_of(ty.oid);
             columns.retain(|(other, _)| *other != at);
             columns.push((at, conversion));
         }

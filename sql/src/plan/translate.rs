@@ -73,7 +73,7 @@ impl Planner<'_> {
             Expr::CaseTest(..) => {
                 self.case_tests.last().expect("within a condition of a simple CASE").clone()
             }
-            Expr::Coalesce(all, _) => self.coalesce(all, ty)?,
+            Expr::Coalesce(all, ..) => self.coalesce(all, ty)?,
             Expr::NullIf { left, right, equals, .. } => {
                 let equals = predicate(*equals, left.ty(), right.ty())?;
                 let immutable = equals.immutable;

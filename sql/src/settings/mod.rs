@@ -39,6 +39,8 @@ pub struct SessionSettings {
     pub bytea_hex: bool,
     /// What statements' texts mean.
     pub dialect: Dialect,
+    /// `xmloption`.
+    pub xml_option: XmlOption,
     /// `array_nulls`.
     pub array_nulls: bool,
     /// `quote_all_identifiers`.
@@ -145,6 +147,15 @@ pub enum DateStyle {
     German,
 }
 
+/// What a text is as `xml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XmlOption {
+    /// A document, with one root.
+    Document,
+    /// A document, or what may stand in an element.
+    Content,
+}
+
 /// The form of intervals in output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalStyle {
@@ -209,6 +220,7 @@ impl Default for SessionSettings {
             time_zone: "UTC".to_owned(),
             bytea_hex: true,
             dialect: Dialect::default(),
+            xml_option: XmlOption::Content,
             array_nulls: true,
             quote_all_identifiers: false,
             search_path: "\"$user\", public".to_owned(),

@@ -15,7 +15,7 @@ use super::server::{ServerSettings, Source, find, unrecognized};
 use super::setter::{Moment, NO_ROLE, Setter, UserSetting, may_set};
 use super::socket::{self, SocketTimes, is_of_socket};
 use super::value::{self, FoundRole, Value};
-use super::{DateOrder, DateStyle, Dialect, IntervalStyle, Methods, SessionSettings};
+use super::{DateOrder, DateStyle, Dialect, IntervalStyle, Methods, SessionSettings, XmlOption};
 use crate::catalog::search_path::split_identifiers;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
@@ -657,6 +657,10 @@ impl Settings {
             time_zone: self.text("TimeZone").to_string(),
             bytea_hex: &*self.text("bytea_output") == "hex",
             dialect: self.dialect(),
+            xml_option: match &*self.text("xmloption") {
+                "document" => XmlOption::Document,
+                _ => XmlOption::Content,
+            },
             array_nulls: self.bool("array_nulls"),
             quote_all_identifiers: self.bool("quote_all_identifiers"),
             search_path: self.text("search_path").to_string(),

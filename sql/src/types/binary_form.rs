@@ -5,7 +5,7 @@ use super::form::{Form, form};
 use super::text_form::{limit_bpchar, limit_varchar};
 use super::{
     CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, jsonpath, network, numeric,
-    oids, record, xact,
+    oids, record, xact, xml,
 };
 use crate::catalog::builtin::{self, stand_in};
 use crate::error::{Result, SqlError};
@@ -46,6 +46,7 @@ pub fn write_binary(
         Datum::Float4(value) => out.extend_from_slice(&value.to_bits().to_be_bytes()),
         Datum::Float8(value) => out.extend_from_slice(&value.to_bits().to_be_bytes()),
         Datum::Numeric(stored) => numeric::text::write_binary(stored, out),
+        Datum::Text(text) if ty.oid.0 == oids::XML => xml::write(text, out),
         Datum::Text(text) => out.extend_from_slice(text.as_bytes()),
         Datum::Bytea(bytes) => match form(ty.oid.0) {
             Form::Inet => network::send(bytes, false, out),
@@ -173,6 +174,7 @@ pub fn read_binary<'a>(
                     json::check(text)?;
                     text
                 }
+                oids::XML => return xml::read(context, text),
                 _ => text,
             })
         }

@@ -54,6 +54,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::text::regular::FUNCTIONS,
     super::trigonometry::FUNCTIONS,
     super::xact::FUNCTIONS,
+    super::xml::FUNCTIONS,
 ];
 
 static BY_OID: LazyLock<Box<[(u32, Callable)]>> = LazyLock::new(|| {

@@ -8,7 +8,7 @@ use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
 use super::{
     CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, jsonpath, network,
-    numeric, oids, record, xact,
+    numeric, oids, record, xact, xml,
 };
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
@@ -48,6 +48,7 @@ pub fn write_text(
         }
         Datum::Char(value) => write_char(*value, out),
         Datum::Numeric(stored) => numeric::text::write(stored, out),
+        Datum::Text(text) if ty.oid.0 == oids::XML => xml::write(text, out),
         Datum::Text(text) => out.extend_from_slice(text.as_bytes()),
         Datum::Bytea(bytes) => match form(ty.oid.0) {
             Form::Inet => network::write_stored(bytes, false, out),
@@ -161,6 +162,7 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         Form::Float4 => Datum::Float4(float::read_f32(text)?),
         Form::Float8 => Datum::Float8(float::read_f64(text)?),
         Form::Numeric => Datum::Numeric(numeric::text::read(text, ty.typmod)?.store(context.arena)),
+        Form::Text if ty.oid.0 == oids::XML => xml::read(context, text)?,
         Form::Text => Datum::Text(read_string(context, ty, text)?),
         Form::Bytea => Datum::Bytea(bytea::read(context.arena, text)?),
         Form::Date => Datum::Date(parse::read_date(now, text)?),

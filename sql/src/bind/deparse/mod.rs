@@ -335,7 +335,7 @@ impl Printer<'_, '_> {
                 out.push_str("CASE_TEST_EXPR");
                 Ok(())
             }
-            Expr::Coalesce(arguments, _) => self.named("COALESCE", arguments, out),
+            Expr::Coalesce(arguments, ..) => self.named("COALESCE", arguments, out),
             Expr::NullIf { left, right, .. } => {
                 out.push_str("NULLIF(");
                 self.write(left, out)?;
@@ -549,7 +549,9 @@ impl Printer<'_, '_> {
                 };
                 return self.cast(inner.unwrap_or(operand), ty, out);
             }
-            CallForm::Subscript => return self.path(&arguments[0], &arguments[1], out),
+            CallForm::Subscript { given } => {
+                return self.path(&arguments[0], &arguments[1], given, out);
+            }
             CallForm::Operator => {
                 if let Some(operator) = operator_of(called, arguments) {
                     return self.operation(operator, arguments, out);
@@ -606,12 +608,12 @@ impl Printer<'_, '_> {
     }
 
     /// A jsonb value and the path into it.
-    fn path(&self, value: &Expr, path: &Expr, out: &mut Layout) -> Result<()> {
+    fn path(&self, value: &Expr, path: &Expr, given: &[SqlType], out: &mut Layout) -> Result<()> {
         self.subscripted(value, out)?;
         let Expr::Array { elements, .. } = path else { return self.write(path, out) };
-        for element in elements {
+        for (element, given) in elements.iter().zip(given) {
             out.push('[');
-            self.write(element, out)?;
+            self.write(as_given(element, *given), out)?;
             out.push(']');
         }
         Ok(())
@@ -714,7 +716,7 @@ impl Printer<'_, '_> {
                 true
             }
             Expr::Column { column, .. } => *column < AGGREGATES,
-            other => self.names.item(other).is_some(),
+            other => self.names.item(other).is_some() || self.names.shared(other).is_some(),
         };
         let is_function = match expr {
             Expr::Call { form, .. } => !matches!(form, CallForm::Operator),

@@ -45,7 +45,8 @@ impl Names for Here<'_, '_, '_, '_> {
     }
 
     fn shared(&self, expr: &Expr) -> Option<String> {
-        if matches!(expr, Expr::Column { .. } | Expr::Constant(..)) {
+        // A COALESCE that was written stays one, though its value is the shared column's.
+        if matches!(expr, Expr::Column { .. } | Expr::Constant(..) | Expr::Coalesce(_, _, false)) {
             return None;
         }
         let unnamed = self.place.scope.items.iter().filter(|item| item.name.is_none());

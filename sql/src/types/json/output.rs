@@ -50,7 +50,7 @@ pub(crate) fn write(
             quoted(out, |out| output::write_xsd_timestamp(*utc, Some(offset), out));
         }
         Datum::Text(text) if ty.oid.0 == oids::JSON => out.extend_from_slice(text.as_bytes()),
-        Datum::Text(text) => escape(text, out),
+        Datum::Text(text) if ty.oid.0 != oids::XML => escape(text, out),
         Datum::Jsonb(bytes) => View::of(bytes).write(out),
         Datum::Array(bytes) => {
             descend(|| write_array(context, &Array::of(bytes), layout, out))?;
