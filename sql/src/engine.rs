@@ -402,8 +402,9 @@ impl Engine {
     }
 
     /// How many sessions a database has, without the one that asks.
-    pub(crate) fn other_sessions(&self, database: Oid) -> usize {
-        self.listed().values().filter(|session| session.database == database).count()
+    pub(crate) fn other_sessions(&self, database: Oid, own: u32) -> usize {
+        let all = self.listed();
+        all.iter().filter(|(pid, session)| **pid != own && session.database == database).count()
     }
 
     /// Whether an answer may leave that depends on `after`: see [`Manager::poll_answer`]. If not, `waker` is woken when

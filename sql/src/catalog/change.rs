@@ -346,6 +346,27 @@ impl CatalogTransaction {
         Ok(())
     }
 
+    /// Makes objects that nobody else can know of: those of a database that the transaction makes.
+    ///
+    /// # Errors
+    /// Those of a lock and of a write.
+    pub fn make_all(
+        &mut self,
+        transaction: &mut Transaction,
+        objects: Vec<(ObjectKey, Object)>,
+    ) -> Result<()> {
+        let tree = Arc::clone(self.catalog.tree());
+        for (key, object) in objects {
+            store::lock_for(transaction, &tree, key, Some(&object))?;
+            store::write_object(transaction, &tree, key, Some(&object))?;
+            let before = self.changes.insert(key, Some(object));
+            self.undo.push(Undo::Changed(key, before));
+        }
+        self.take_current();
+        self.rebuild();
+        Ok(())
+    }
+
     /// The catalog as it would be for this transaction if a relation were another one.
     pub fn imagined_relation(&mut self, next: &Relation) -> Arc<CatalogSnapshot> {
         let key = self.key(Class::Relation, next.oid);

@@ -202,28 +202,59 @@ pub fn write(
 /// # Errors
 /// Storage's; XX001 for records that are none.
 pub fn read_all(manager: &Arc<Manager>) -> Result<Vec<Change>> {
+    let all = read_ranges(manager, &[(Bound::Unbounded, Bound::Unbounded)])?;
+    Ok(all.into_iter().map(|(key, object)| (key, Some(object))).collect())
+}
+
+/// Reads all objects of one database, in the order of their keys; what settings say of it is no part of it.
+///
+/// # Errors
+/// As [`read_all`].
+pub fn read_database(manager: &Arc<Manager>, database: Oid) -> Result<Vec<(ObjectKey, Object)>> {
+    let start = |class: u8, database: u32| {
+        let [a, b, c, d] = database.to_be_bytes();
+        [class, a, b, c, d]
+    };
+    let classes = (0..SESSION_CLASS)
+        .filter(|class| Class::of(*class).is_some_and(|class| class != Class::Settings));
+    let bounds: Vec<_> =
+        classes.map(|class| (start(class, database.0), start(class, database.0 + 1))).collect();
+    let ranges: Vec<_> = bounds
+        .iter()
+        .map(|(low, high)| (Bound::Included(&low[..]), Bound::Excluded(&high[..])))
+        .collect();
+    read_ranges(manager, &ranges)
+}
+
+/// Reads the objects whose keys are in these ranges, at one moment.
+fn read_ranges(
+    manager: &Arc<Manager>,
+    ranges: &[(Bound<&[u8]>, Bound<&[u8]>)],
+) -> Result<Vec<(ObjectKey, Object)>> {
     let tree = tree(manager)?;
     let wait = Arc::new(SessionWait::new(0));
     let mut transaction = manager.begin(Begin { read_only: true, ..Begin::default() }, &wait);
     let view = transaction.begin_statement()?;
-    let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
-    let mut scan = transaction.scan(&view, &tree, everything, Direction::Forward)?;
     let mut objects: Vec<(ObjectKey, Vec<u8>)> = Vec::new();
-    while let Some(row) = scan.advance(&mut transaction)? {
-        let corrupt = || SqlError::new(SqlState::DATA_CORRUPTED, "a catalog record has a bad key");
-        let (key, part) = parse_key(row.key).ok_or_else(corrupt)?;
-        match objects.last_mut() {
-            Some((last, bytes)) if *last == key => bytes.extend_from_slice(row.value),
-            _ if part == 0 => objects.push((key, row.value.to_vec())),
-            _ => return Err(corrupt()),
+    for &(low, high) in ranges {
+        let range = KeyRange { low, high };
+        let mut scan = transaction.scan(&view, &tree, range, Direction::Forward)?;
+        while let Some(row) = scan.advance(&mut transaction)? {
+            let corrupt =
+                || SqlError::new(SqlState::DATA_CORRUPTED, "a catalog record has a bad key");
+            let (key, part) = parse_key(row.key).ok_or_else(corrupt)?;
+            match objects.last_mut() {
+                Some((last, bytes)) if *last == key => bytes.extend_from_slice(row.value),
+                _ if part == 0 => objects.push((key, row.value.to_vec())),
+                _ => return Err(corrupt()),
+            }
         }
     }
-    drop(scan);
     let _ = transaction.rollback();
     objects
         .into_iter()
         .filter(|(key, _)| !matches!(key.class, Class::Counter | Class::SequenceState))
-        .map(|(key, bytes)| Ok((key, Some(codec::decode(key.class, &bytes)?))))
+        .map(|(key, bytes)| Ok((key, codec::decode(key.class, &bytes)?)))
         .collect()
 }
 

@@ -1,12 +1,10 @@
 //! CREATE DATABASE, ALTER DATABASE, DROP DATABASE.
 //!
-//! A new database has what template1 has when it is new: its schemas. Copying a database that has relations of its own is
-//! not done yet.
+//! A new database has what its template has: `copy_database.rs`.
 
 use super::Ddl;
 use super::resolve::must_own;
 use crate::catalog::PreparedNote;
-use crate::catalog::bootstrap;
 use crate::catalog::object::{Class, Database, Object, ObjectKey};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterDatabase, CreateDatabase, DropDatabase, Ident, OptionValue};
@@ -73,7 +71,7 @@ fn common(database: &mut Database, option: &OptionValue) -> Result<bool> {
 /// CREATE DATABASE.
 ///
 /// # Errors
-/// 42P04, 42501, 3D000; 0A000 for a template with relations of its own or another encoding or locale.
+/// 42P04, 42501, 3D000, 55006; 0A000 for another encoding or locale.
 pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'static str> {
     ddl.refuse_block("CREATE DATABASE")?;
     let mut database = Database {
@@ -125,17 +123,11 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
             format!("permission denied to copy database \"{template}\""),
         ));
     }
-    if let Some(contents) = ddl.catalog.catalog().snapshot(from.oid)
-        && contents.relations().next().is_some()
-    {
-        return Err(SqlError::unsupported("copying a database that has relations is"));
-    }
+    refuse_others(ddl, &from, "source database")?;
     database.oid = ddl.catalog.next_oid()?;
     let oid = database.oid;
     put(ddl, None, database)?;
-    for (key, object) in bootstrap::database_objects(oid) {
-        ddl.catalog.change(ddl.transaction, key, None, Some(object))?;
-    }
+    ddl.copy_database(from.oid, oid)?;
     Ok("CREATE DATABASE")
 }
 
@@ -213,14 +205,14 @@ pub(super) fn rename_database(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Re
             "current database cannot be renamed",
         ));
     }
-    refuse_others(ddl, &database)?;
+    refuse_others(ddl, &database, "database")?;
     let next = Database { name: Arc::clone(to), ..Database::clone(&database) };
     put(ddl, Some(database), next)
 }
 
 /// 55006 while other sessions use a database. As PostgreSQL does, it gives them five seconds to end first: a client that
 /// has just closed its connection may not be gone yet.
-fn refuse_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
+fn refuse_others(ddl: &mut Ddl<'_>, database: &Database, called: &str) -> Result<()> {
     let environment = ddl.transaction.manager().environment().clone();
     let wait = Arc::clone(ddl.transaction.wait());
     let end = environment.clock.now().plus(PATIENCE);
@@ -249,7 +241,7 @@ fn refuse_others(ddl: &mut Ddl<'_>, database: &Database) -> Result<()> {
     };
     Err(SqlError::new(
         SqlState::OBJECT_IN_USE,
-        format!("database \"{}\" is being accessed by other users", database.name),
+        format!("{called} \"{}\" is being accessed by other users", database.name),
     )
     .detail(detail))
 }
@@ -326,7 +318,7 @@ pub fn drop_database(ddl: &mut Ddl<'_>, drop: &DropDatabase) -> Result<&'static 
     if drop.force {
         end_others(ddl, &database)?;
     }
-    refuse_others(ddl, &database)?;
+    refuse_others(ddl, &database, "database")?;
     if let Some(contents) = ddl.catalog.catalog().snapshot(database.oid) {
         for object in contents.keys() {
             ddl.catalog.remove(ddl.transaction, &contents, object)?;

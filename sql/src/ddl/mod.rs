@@ -20,6 +20,7 @@ mod column_properties;
 pub mod comment;
 pub mod concurrent;
 pub mod constraint;
+mod copy_database;
 pub mod create_as;
 pub mod create_table;
 pub mod database;

@@ -576,7 +576,7 @@ impl Session {
             sequences,
             started: block.started,
         };
-        let other_sessions = |database: Oid| engine.other_sessions(database);
+        let other_sessions = |database: Oid| engine.other_sessions(database, wait.pid);
         let mut ddl = Ddl {
             catalog,
             transaction: match own {
