@@ -178,6 +178,14 @@ fn a_timeout_is_obeyed_in_every_phase() {
         "SELECT length(translate(repeat('x', 50000000), 'x', 'y'))".to_owned(),
         "SELECT cardinality(string_to_array(repeat('x,', 20000000), ','))".to_owned(),
         "SELECT count(*) FROM generate_series(1, 1000000000)".to_owned(),
+        "SELECT 'x' ~ repeat('(a|b|c)*', 40000)".to_owned(),
+        "SELECT length(regexp_replace(repeat('ab ', 10000000), '(a)(b)', '\\2\\1', 'g'))"
+            .to_owned(),
+        "SELECT count(*) FROM regexp_split_to_table(repeat('a b ', 10000000), '\\s')".to_owned(),
+        "SELECT length(factorial(30000)::text)".to_owned(),
+        "SELECT length((repeat('9', 130000)::numeric / repeat('7', 60000)::numeric)::text)"
+            .to_owned(),
+        "SELECT length(to_char(now(), repeat('YYYY MM DD ', 1000000)))".to_owned(),
     ] {
         let start = Instant::now();
         client.query(&text);

@@ -120,6 +120,13 @@ impl Meaning<'_> {
                 bind::bind(environment, text, &statement, &[])
             })
         });
+        // That it is too large, or is to stop, says nothing of what it means.
+        let bound = match bound {
+            Err(error) if ["53", "54", "57"].contains(&&error.state().code()[..2]) => {
+                return Err(error);
+            }
+            bound => bound,
+        };
         let same = bound.is_ok_and(|bound| {
             matches!(&bound.statement, BoundStatement::Query(query)
                 if query.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)))

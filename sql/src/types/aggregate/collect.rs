@@ -1,11 +1,12 @@
 //! array_agg and string_agg.
 
+use crate::account::LARGE;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{Array, Builder, Dimension, check_dimensions};
 use crate::types::function::Accumulator;
-use crate::types::text::check_growth;
-use crate::types::{CallContext, Datum, arena_text};
+use crate::types::text::{check_growth, finished, growing_to};
+use crate::types::{CallContext, Datum};
 use bumpalo::Bump;
 
 /// array_agg over elements: NULLs too.
@@ -160,7 +161,17 @@ impl Accumulator for Joined {
     fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
         Ok(match &self.out {
             None => Datum::Null,
-            Some(out) if self.text => Datum::Text(arena_text(context, out)),
+            Some(out) if self.text => {
+                let text = std::str::from_utf8(out);
+                let mut whole = growing_to(context, out.len());
+                let mut rest = text.expect("texts are put together from whole characters");
+                while !rest.is_empty() {
+                    let (piece, behind) = rest.split_at(rest.floor_char_boundary(LARGE));
+                    whole.push_str(piece);
+                    rest = behind;
+                }
+                finished(whole)?
+            }
             Some(out) => Datum::Bytea(context.arena.alloc_slice_copy(out)),
         })
     }

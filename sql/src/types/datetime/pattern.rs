@@ -10,6 +10,7 @@ use super::output::{DAYS, MONTHS};
 use super::template::{self, Case, Item, Keyword};
 use super::zone;
 use super::{SECOND, arithmetic};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::function::Callable::{self, Plain};
@@ -95,6 +96,7 @@ fn to_char<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     };
     let mut out = String::new();
     for item in template::parse(pattern) {
+        account::insist();
         let field = match item {
             Item::Field(field) => field,
             Item::Space(character) | Item::Separator(character) | Item::Text(character) => {

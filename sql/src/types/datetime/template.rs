@@ -4,6 +4,8 @@
 //! characters. One prefix (`FM` or `TM`) may stand before a keyword and one ending (`TH`, `th`, `SP`) behind it; a prefix
 //! before anything else is lost.
 
+use crate::account;
+
 /// What a keyword stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
@@ -192,18 +194,27 @@ pub(super) struct Field<'t> {
 
 /// The keyword that a template begins with.
 fn keyword(template: &str) -> Option<(Keyword, Case, usize)> {
+    let first = *template.as_bytes().first()?;
     KEYWORDS.iter().find_map(|&(text, keyword)| {
+        if !first.eq_ignore_ascii_case(&text.as_bytes()[0]) {
+            return None;
+        }
         let head = template.get(..text.len())?;
-        if head == text {
-            return Some((keyword, Case::Upper, text.len()));
+        if !head.eq_ignore_ascii_case(text) {
+            return None;
         }
-        let lower = text.to_ascii_lowercase();
-        if head == lower {
-            return Some((keyword, Case::Lower, text.len()));
-        }
+        let is_lower = |of: &str| !of.bytes().any(|byte| byte.is_ascii_uppercase());
         let named = matches!(keyword, Keyword::DayName { .. } | Keyword::MonthName { .. });
-        let capitalised = head.as_bytes()[0] == text.as_bytes()[0] && head[1..] == lower[1..];
-        (named && capitalised).then_some((keyword, Case::Capitalised, text.len()))
+        let case = if head == text {
+            Case::Upper
+        } else if is_lower(head) {
+            Case::Lower
+        } else if named && first == text.as_bytes()[0] && is_lower(&head[1..]) {
+            Case::Capitalised
+        } else {
+            return None;
+        };
+        Some((keyword, case, text.len()))
     })
 }
 
@@ -228,6 +239,7 @@ pub(super) fn parse_standard(template: &str) -> (Vec<Item<'_>>, Option<char>) {
     let mut foreign = None;
     let mut rest = template;
     while !rest.is_empty() {
+        account::insist();
         let (mut fill_mode, mut translated) = (false, false);
         match rest.get(..2) {
             Some("FM" | "fm") => fill_mode = true,

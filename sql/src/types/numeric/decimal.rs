@@ -5,6 +5,7 @@
 //! the schoolbook's, division is Knuth's algorithm D over base 10⁴.
 
 use super::{CHOSEN_SCALE_MAX, SCALE_MAX, SIGNIFICANT_DIGITS, WEIGHT_MAX, overflow};
+use crate::account;
 use crate::error::Result;
 use std::cmp::Ordering;
 
@@ -25,6 +26,9 @@ pub struct Decimal {
     /// Base-10⁴ digits, most significant first.
     pub digits: Vec<u16>,
 }
+
+/// From how many digits on it is asked between two rows of products whether to stop.
+const LONG: usize = 1024;
 
 /// How [`Decimal::at_scale`] treats what it cuts off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +199,9 @@ impl Decimal {
         // Each place sums at most 32768 * 4 products below 10⁸: far inside 64 bits.
         let mut sums = vec![0u64; long.len() + short.len()];
         for (i, &a) in short.iter().enumerate().filter(|(_, digit)| **digit != 0) {
+            if long.len() >= LONG {
+                account::insist();
+            }
             for (j, &b) in long.iter().enumerate() {
                 sums[i + j + 1] += u64::from(a) * u64::from(b);
             }
@@ -386,6 +393,9 @@ fn divide_digits(mut dividend: Vec<u32>, divisor: &[u16]) -> Vec<u16> {
     }
     let mut quotient = Vec::with_capacity(count);
     for j in 0..count {
+        if n >= LONG || j % LONG == LONG - 1 {
+            account::insist();
+        }
         // D3: guess from two digits, correct by the third.
         let top = dividend[j] * BASE + dividend[j + 1];
         let (mut guess, mut rest) = (top / by[0], top % by[0]);

@@ -14,6 +14,7 @@
 //! measure, so it is given up after a number of steps ([`STEPS_MAX`]).
 
 use super::constraint::{Constraint, loosened, refers_back};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use regex::Regex;
@@ -203,6 +204,10 @@ impl Pattern {
     ) -> impl Iterator<Item = Result<Groups>> + 't {
         let mut from = Some(from);
         std::iter::from_fn(move || {
+            if let Err(error) = account::poll() {
+                from = None;
+                return Some(Err(error));
+            }
             let found = match self.captures_at(text, from.filter(|from| *from <= text.len())?) {
                 Ok(found) => found?,
                 Err(error) => {

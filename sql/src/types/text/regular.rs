@@ -7,7 +7,8 @@
 
 use super::constraint::understood;
 use super::longest::{Groups, Pattern, whole};
-use super::translate::{Translated, translate};
+use super::translate::{NESTING_MAX, Translated, translate};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
@@ -17,6 +18,10 @@ use regex::RegexBuilder;
 use regex_syntax::ParserBuilder;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -55,6 +60,64 @@ const COMPILED_MAX: usize = 32;
 /// What an expression may grow to when compiled, bytes.
 const COMPILED_BYTES_MAX: usize = 16 << 20;
 
+/// From how many bytes on, or with how many repetitions, a pattern is compiled on a thread of its own.
+const WATCHED_BYTES: usize = 256;
+
+/// The longest translation that may be compiled, bytes: a longer one would not fit.
+const TRANSLATED_BYTES_MAX: usize = COMPILED_BYTES_MAX / 4;
+
+/// How many such threads there are at most.
+const THREADS_MAX: usize = 4;
+
+/// The stack of such a thread, bytes: compilers recurse where groups nest.
+const THREAD_STACK: usize = 64 << 20;
+
+/// Compiles a pattern. One that may take long is compiled beside the session, which sees meanwhile whether it is to stop: no
+/// compiler asks that. What nobody waits for any more ends by itself, since what it may grow to is bounded.
+fn build_watched(pattern: &str, options: &str) -> Result<Pattern> {
+    /// Threads that compile.
+    static BUILDING: AtomicUsize = AtomicUsize::new(0);
+    /// One of them.
+    struct Place;
+    impl Drop for Place {
+        fn drop(&mut self) {
+            // Relaxed: only the number counts.
+            BUILDING.fetch_sub(1, Relaxed);
+        }
+    }
+    const REST: Duration = Duration::from_millis(5);
+    if pattern.len() < WATCHED_BYTES && !pattern.contains('{') {
+        return build(pattern, options);
+    }
+    account::demand(pattern.len())?;
+    while BUILDING.fetch_update(Relaxed, Relaxed, |n| (n < THREADS_MAX).then_some(n + 1)).is_err() {
+        account::poll()?;
+        thread::sleep(REST);
+    }
+    let place = Place;
+    let (pattern, options) = (pattern.to_owned(), options.to_owned());
+    let (done, built) = mpsc::sync_channel(1);
+    let compile = move || {
+        let _place = place;
+        // Nobody waits any more if it cannot be sent.
+        let _unheard = done.send(build(&pattern, &options));
+    };
+    let named = thread::Builder::new().name("regex".to_owned()).stack_size(THREAD_STACK);
+    named.spawn(compile).map_err(|error| {
+        SqlError::new(SqlState::OUT_OF_MEMORY, format!("could not start a thread: {error}"))
+    })?;
+    loop {
+        match built.recv_timeout(REST) {
+            Ok(built) => return built,
+            Err(RecvTimeoutError::Timeout) => account::poll()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                let message = "the compiler of regular expressions has panicked";
+                return Err(SqlError::new(SqlState::INTERNAL_ERROR, message));
+            }
+        }
+    }
+}
+
 /// The compiled form of a pattern under PostgreSQL's option letters (without `g`).
 pub(super) fn compile(pattern: &str, options: &str) -> Result<Rc<Pattern>> {
     COMPILED.with_borrow_mut(|compiled| {
@@ -64,7 +127,7 @@ pub(super) fn compile(pattern: &str, options: &str) -> Result<Rc<Pattern>> {
             compiled.insert(0, found);
             return Ok(pattern);
         }
-        let built = Rc::new(build(pattern, options)?);
+        let built = Rc::new(build_watched(pattern, options)?);
         compiled.truncate(COMPILED_MAX - 1);
         compiled.insert(0, (pattern.to_owned(), options.to_owned(), Rc::clone(&built)));
         Ok(built)
@@ -166,11 +229,17 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
         true => Translated { text: regex::escape(rest), ..Translated::default() },
         false => translate(rest, dot_newline, extended)?,
     };
+    if translated.text.len() > TRANSLATED_BYTES_MAX {
+        return Err(too_complex());
+    }
     // Where in the translation the pattern's own groups are. Those that can match nothing, as in `(a){0}`, are there too.
     let places = translated.groups.iter().zip(1..).filter(|(own, _)| **own > 0);
     let places: Vec<usize> = places.map(|(_, place)| place).collect();
-    let too_large = || invalid(&regex::Error::CompiledTooBig(COMPILED_BYTES_MAX));
+    let too_large = too_complex;
+    // A look-around has groups of its own around it.
+    let nesting = 2 * NESTING_MAX;
     let parsed = ParserBuilder::new()
+        .nest_limit(nesting)
         .case_insensitive(insensitive)
         .dot_matches_new_line(dot_newline)
         .multi_line(multi_line)
@@ -186,6 +255,7 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
             .ok_or_else(too_large);
     }
     let regex = RegexBuilder::new(&translated.text)
+        .nest_limit(nesting)
         .case_insensitive(insensitive)
         .dot_matches_new_line(dot_newline)
         .multi_line(multi_line)
@@ -200,10 +270,16 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
     Pattern::new(regex, hir, places, COMPILED_BYTES_MAX).ok_or_else(too_large)
 }
 
+/// 2201B for what would be too large, or nests too deep.
+#[cold]
+pub(super) fn too_complex() -> SqlError {
+    refused("regular expression is too complex")
+}
+
 #[cold]
 fn invalid(error: &regex::Error) -> SqlError {
     let reason = match error {
-        regex::Error::CompiledTooBig(_) => "regular expression is too complex".to_owned(),
+        regex::Error::CompiledTooBig(_) => return too_complex(),
         regex::Error::Syntax(text) => {
             let text = text.to_ascii_lowercase();
             let reason = if text.contains("unclosed group") || text.contains("unopened group") {

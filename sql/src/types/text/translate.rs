@@ -6,7 +6,7 @@
 
 use super::collating;
 use super::constraint::Constraint;
-use super::regular::refused;
+use super::regular::{refused, too_complex};
 use crate::account;
 use crate::error::{Result, SqlError};
 
@@ -80,6 +80,9 @@ impl Nesting {
     }
 }
 
+/// How deep groups may nest: about where PostgreSQL's stack ends.
+pub(super) const NESTING_MAX: u32 = 9_000;
+
 /// What stands before a place in a pattern, as quantifiers see it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operand {
@@ -124,6 +127,9 @@ pub(super) fn translate(pattern: &str, dot_newline: bool, extended: bool) -> Res
                 behind.find('\n').map_or("", |end| &behind[end..])
             }
             '(' => {
+                if nesting.open.len() >= NESTING_MAX as usize {
+                    return Err(too_complex());
+                }
                 now = if rest.starts_with("(?#") { operand } else { Operand::None };
                 group(rest, &mut nesting, &mut translated)?
             }
