@@ -6,6 +6,9 @@
 //! numbers agree, every entry has its row too, and equal keys of a unique index cannot be there twice. Only where
 //! something is wrong is each entry led back to its row, to name it.
 //!
+//! A definition whose tree is not there is told by its name; a tree that no definition names by its number, where the directory
+//! had been closed: a crash leaves trees that were being built.
+//!
 //! The latest state is read. Nobody else is at work, so that is what is committed.
 
 use crate::catalog::{CatalogSnapshot, ClusterSnapshot, Index, Relation, RelationKind};

@@ -694,6 +694,10 @@ impl Engine {
         problems.extend(with_semantics(self, &settings, |semantics| {
             check::tables(&self.manager, &cluster, semantics)
         })?);
+        let strays = self.manager.strays().iter();
+        problems.extend(
+            strays.map(|tree| format!("tree {}: no table or index is defined on it", tree.0)),
+        );
         Ok(problems)
     }
 

@@ -447,6 +447,12 @@ impl Recovering {
         self.redo
     }
 
+    /// Whether the directory had been closed, and not left by a crash: then nothing is half done.
+    #[must_use]
+    pub fn was_closed(&self) -> bool {
+        self.component.log.was_closed_at(self.redo)
+    }
+
     /// The logical records from the redo point on.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
 use crate::run::Runs;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, lock, rank, relax};
+use crate::sync::{Arc, Mutex, OnceLock, lock, rank, relax};
 use crate::transaction::state::Pool;
 use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
@@ -119,6 +119,8 @@ pub struct Manager {
     /// Snapshots that others may begin with.
     pub(crate) exported: ExportedSnapshots,
     recovered: PassTwo,
+    /// Trees of a directory that had been closed which nothing named when it was opened.
+    strays: OnceLock<Vec<TreeId>>,
 }
 
 impl Manager {
@@ -175,6 +177,7 @@ impl Manager {
             xact_ids: XactIds::new(data.log().epoch(), data.log().tail()),
             exported: ExportedSnapshots::default(),
             recovered: PassTwo::default(),
+            strays: OnceLock::new(),
             data,
             env,
             options,
@@ -186,6 +189,12 @@ impl Manager {
         // Their locks first: nobody else can ask for any yet.
         manager.restore_prepared(prepared).map_err(E::from)?;
         let live: std::collections::HashSet<TreeId> = live(&manager)?.into_iter().collect();
+        // A crash leaves what was being built, and what was to be freed; a close does not.
+        if recovering.was_closed() {
+            let trees = manager.data.forest().trees();
+            let strays = trees.iter().map(|tree| tree.id()).filter(|tree| !live.contains(tree));
+            manager.strays.get_or_init(|| strays.collect());
+        }
         recovering.finish(&|tree| live.contains(&tree)).map_err(failed)?;
         *lock(&manager.threads) = background::start(&manager);
         Ok(manager)
@@ -195,6 +204,13 @@ impl Manager {
     #[must_use]
     pub fn recovered(&self) -> PassTwo {
         self.recovered
+    }
+
+    /// Trees that nothing named when the directory was opened, although it had been closed: the definition of a table or an
+    /// index has been lost. They are freed by then.
+    #[must_use]
+    pub fn strays(&self) -> &[TreeId] {
+        self.strays.get().map_or(&[], Vec::as_slice)
     }
 
     /// The data component, for trees: they are made and freed there, and named in catalog rows here.

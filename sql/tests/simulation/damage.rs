@@ -212,6 +212,32 @@ fn two_exchanged_keys_are_found() {
 }
 
 #[test]
+fn a_tree_without_a_definition_is_found() {
+    let found = after(&|engine| {
+        let tree = engine.manager().data().create_tree().expect("there is room");
+        change(engine, &tree, &[(b"key", Some(b"value"))]);
+    });
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].ends_with("no table or index is defined on it"), "{found:?}");
+}
+
+#[test]
+fn a_definition_without_its_tree_is_found() {
+    for (tree, name) in [
+        ("stock_name", "table postgres.public.stock, index stock_name: "),
+        ("loose", "table postgres.public.loose: "),
+        ("loose long", "table postgres.public.loose: "),
+    ] {
+        let found = after(&|engine| {
+            let tree = tree_of(engine, tree).id();
+            engine.manager().data().free_tree(tree).expect("it is there");
+        });
+        let told = |what: &String| what.starts_with(name) && what.contains("does not exist");
+        assert!(found.iter().any(told), "{tree}: {found:?}");
+    }
+}
+
+#[test]
 fn an_orphan_page_is_found() {
     let found = after(&|engine| {
         let tree = tree_of(engine, "stock_name");

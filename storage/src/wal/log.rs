@@ -248,6 +248,11 @@ impl Log {
         Lsn(self.shared.inserter.tail())
     }
 
+    /// Whether nothing had been logged from `redo` on when it was opened: the last to have it had closed it.
+    pub(crate) fn was_closed_at(&self, redo: Lsn) -> bool {
+        self.shared.epochs.last().is_some_and(|epoch| epoch.previous_end <= redo)
+    }
+
     /// The epoch that this start of the instance began: every start has a higher one.
     #[must_use]
     pub fn epoch(&self) -> u32 {
