@@ -152,7 +152,13 @@ fn by_mutex(session: &mut Session<'_>, take: &str, id: u64) -> End {
     session.run(&format!("UPDATE held SET n = {} WHERE id = {id}; COMMIT", there + 1), &[]).0
 }
 
-fn change_rows(session: &mut Session<'_>, me: u64, number: &AtomicU64, ledger: &Ledger, dice: &mut Random) {
+fn change_rows(
+    session: &mut Session<'_>,
+    me: u64,
+    number: &AtomicU64,
+    ledger: &Ledger,
+    dice: &mut Random,
+) {
     let id = 1 + dice.below(4);
     match dice.below(10) {
         0 | 1 => {
@@ -235,7 +241,12 @@ fn storm_of_rows(seed: u64) {
     let mut dice = Random::new(seed);
     let sessions = 2 + dice.below(6);
     // Small, so that values and write sets spill and pages go.
-    let settings = ["shared_buffers=1MB", "max_prepared_transactions=50", "deadlock_timeout=50ms", "max_wal_size=64MB"];
+    let settings = [
+        "shared_buffers=1MB",
+        "max_prepared_transactions=50",
+        "deadlock_timeout=50ms",
+        "max_wal_size=64MB",
+    ];
     let mut atoll = Atoll::start(&settings);
     let mut client = atoll.connect();
     TABLES.iter().for_each(|sql| drop(client.run(sql)));
@@ -259,7 +270,9 @@ fn storm_of_rows(seed: u64) {
                             session.run(MEANWHILE[at].0, MEANWHILE[at].1);
                             std::thread::sleep(Duration::from_millis(dice.below(100)));
                         }
-                        if session.client.send(b'S', &[]).is_err() || session.client.replies().is_err() {
+                        if session.client.send(b'S', &[]).is_err()
+                            || session.client.replies().is_err()
+                        {
                             return;
                         }
                     }
@@ -355,7 +368,12 @@ const DEFINITIONS: [(&str, &str, &str); 9] = [
 /// What is there of each session's definitions: none where nobody knows.
 type Known = Vec<[Option<bool>; DEFINITIONS.len()]>;
 
-fn change_definitions(session: &mut Session<'_>, me: usize, known: &mut [Option<bool>], dice: &mut Random) {
+fn change_definitions(
+    session: &mut Session<'_>,
+    me: usize,
+    known: &mut [Option<bool>],
+    dice: &mut Random,
+) {
     let at = dice.below(DEFINITIONS.len() as u64) as usize;
     // After a death it is first seen what there is.
     let Some(is_there) = known[at] else { return };
@@ -401,7 +419,9 @@ fn storm_of_definitions(seed: u64) {
                     let mut own = known.lock().expect("nobody panics with it")[me];
                     while session.goes_on() && own.iter().any(Option::is_some) {
                         change_definitions(&mut session, me, &mut own, &mut dice);
-                        if session.client.send(b'S', &[]).is_err() || session.client.replies().is_err() {
+                        if session.client.send(b'S', &[]).is_err()
+                            || session.client.replies().is_err()
+                        {
                             break;
                         }
                     }

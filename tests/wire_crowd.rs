@@ -52,6 +52,33 @@ fn run_prepared(client: Client, number: u32) -> Client {
     talk.client
 }
 
+/// What a large statement has taken it gives back, although its session stays: values, groups and sorts.
+#[test]
+fn memory_is_given_back_behind_large_statements() {
+    const MORE_MAX: u64 = 96 << 20;
+    let atoll = Atoll::start(&["work_mem=64MB", "atoll.statement_memory=4GB"]);
+    let mut client = atoll.connect();
+    client.run("SELECT length(string_agg(repeat('y', 100), ',')) FROM generate_series(1, 1000)");
+    let before = resident(atoll.pid());
+    for sql in [
+        "SELECT length(repeat('x', 400000000))",
+        "SELECT length(string_agg(repeat('y', 100000), ',')) FROM generate_series(1, 3000)",
+        "SELECT count(*) FROM (SELECT repeat('z', g) AS z FROM generate_series(200000000, 200000000) g OFFSET 0) s WHERE z > 'a'",
+        "SELECT count(*) FROM (SELECT g FROM generate_series(1, 700000) g ORDER BY -g OFFSET 0) s",
+        "SELECT count(*) FROM (SELECT DISTINCT g FROM generate_series(1, 300000) g) s",
+        "SELECT length(repeat(repeat('x', 10), 40000000)) FROM generate_series(1, 2)",
+    ] {
+        client.run(sql);
+        let mut held = 0;
+        let given = (0..20).any(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            held = resident(atoll.pid()).saturating_sub(before);
+            held <= MORE_MAX
+        });
+        assert!(given, "{sql}: {} MB are still held", held >> 20);
+    }
+}
+
 #[test]
 fn an_idle_session_holds_little() {
     const SESSIONS: u32 = 5000;

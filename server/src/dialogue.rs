@@ -413,6 +413,7 @@ impl<B: Backend> Dialogue<B> {
         } else {
             self.output.clear();
         }
+        crate::heap::give_back();
     }
 
     /// Whether the session waits for the client and has nothing under way.

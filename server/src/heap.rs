@@ -1,11 +1,47 @@
-//! The heap keeps to small pages.
+//! The heap keeps to small pages, and what a large statement has taken goes back to the system.
 //!
 //! mimalloc asks for huge pages under all of its memory. Each thread allocates from places of its own there, so that every
 //! thread that begins (a session that waits inside the engine holds one) made the process larger by some 3 MB, of which
 //! it used a tenth; and the process grew whenever more sessions than before waited at once. What is large and used all
 //! over asks for huge pages itself (`storage/src/page/huge.rs`).
+//!
+//! mimalloc gives memory back when it is next asked for some, after a while: behind a large statement a session that rests kept
+//! it for good. So whoever has released something large says so, and a session that has been answered has the allocator look.
 
 use std::alloc::{GlobalAlloc, Layout};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is worth giving back at once, in bytes.
+const LARGE: usize = 8 << 20;
+
+/// Whether something large has been released since the allocator was last made to look.
+static RELEASED: AtomicBool = AtomicBool::new(false);
+
+/// How the allocator gives back what is free.
+static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// Says how the allocator is made to give back what is free.
+pub fn give_back_by(how: fn()) {
+    GIVE_BACK.get_or_init(|| how);
+}
+
+/// Gives what is free back to the system, if that may be much.
+pub fn give_back() {
+    if RELEASED.load(Ordering::Relaxed)
+        && RELEASED.swap(false, Ordering::Relaxed)
+        && let Some(how) = GIVE_BACK.get()
+    {
+        how();
+    }
+}
+
+#[inline]
+fn released(bytes: usize) {
+    if bytes >= LARGE {
+        RELEASED.store(true, Ordering::Relaxed);
+    }
+}
 
 /// An allocator that tells each thread's account what the thread takes and gives back.
 #[derive(Debug)]
@@ -28,6 +64,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         sql::account::gave(layout.size());
+        released(layout.size());
         // SAFETY: as the caller promises.
         unsafe { self.0.dealloc(at, layout) }
     }
@@ -35,6 +72,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counted<A> {
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         sql::account::gave(layout.size());
         sql::account::took(size);
+        released(layout.size());
         // SAFETY: as the caller promises.
         unsafe { self.0.realloc(at, layout, size) }
     }

@@ -6,7 +6,13 @@ use std::process::ExitCode;
 static ALLOCATOR: server::heap::Counted<mimalloc::MiMalloc> =
     server::heap::Counted(mimalloc::MiMalloc);
 
+unsafe extern "C" {
+    /// mimalloc's own: looks through what the thread has, and gives what is free back.
+    safe fn mi_collect(force: bool);
+}
+
 fn main() -> ExitCode {
     server::heap::keep_to_small_pages();
+    server::heap::give_back_by(|| mi_collect(true));
     server::cli::main()
 }

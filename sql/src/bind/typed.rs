@@ -296,6 +296,22 @@ pub enum Literal {
     Jsonb(Arc<[u8]>),
 }
 
+impl Literal {
+    /// How many bytes it has of its own.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Literal::Text(text) => text.len(),
+            Literal::Numeric(bytes)
+            | Literal::Bytea(bytes)
+            | Literal::Array(bytes)
+            | Literal::Record(bytes)
+            | Literal::Jsonb(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// ANY or ALL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {

@@ -84,6 +84,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use txn::{AdvisoryLocks, Isolation, Lsn, SessionWait, Usage};
 
+/// What a session's arena keeps between statements, in bytes.
+const ARENA_BYTES_KEPT: usize = 64 << 10;
+
 /// A session. Dropped, it rolls back what is open and lets everything go.
 pub struct Session {
     engine: Arc<Engine>,
@@ -523,6 +526,10 @@ impl Session {
         }
         if result.is_err() {
             self.failed();
+        }
+        // What a constant was computed in may be as large as a value: the next statement would only give most of it back.
+        if self.arena.allocated_bytes() > ARENA_BYTES_KEPT {
+            self.arena = Bump::new();
         }
         result
     }

@@ -68,7 +68,8 @@ pub struct Planned {
     pub required: Vec<bind::Required>,
     /// Who has been found to be allowed all of it, last; 0 is nobody.
     pub allowed: AtomicU32,
-    /// A literal in it says when it was read (`now`, `today`): nobody else reads the same.
+    /// A literal in it says when it was read (`now`, `today`), so that nobody else reads the same; or a constant was computed
+    /// that is too long to be kept for others.
     pub momentary: bool,
 }
 
@@ -129,6 +130,9 @@ const TEXTS_MAX: usize = 4096;
 const PLANS_MAX: usize = 8;
 /// The longest text whose plan is kept, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 10;
+
+/// The longest constant that a plan may hold which is kept, in bytes.
+const CONSTANT_BYTES_MAX: usize = 64 << 10;
 
 /// A text without what may stand behind its statement.
 fn bare(text: &str) -> &str {
@@ -256,7 +260,15 @@ impl Facts for Known<'_> {
             drawn: None,
         };
         Some(match eval.scalar(scalar) {
-            Ok(value) => Ok(Literal::of(&value)),
+            Ok(value) => {
+                let value = Literal::of(&value);
+                if value.bytes() > CONSTANT_BYTES_MAX
+                    && let Some(momentary) = context.time_read
+                {
+                    momentary.set(true);
+                }
+                Ok(value)
+            }
             Err(Failure::Error(error)) => Err(error),
             Err(Failure::Subquery(_) | Failure::Settings) => return None,
         })

@@ -28,7 +28,8 @@ pub struct CallContext<'a> {
     pub notices: &'a RefCell<Vec<Notice>>,
     /// The state of `random()`: the session owns and seeds it, `setseed` overwrites it. Never all zeros.
     pub random: &'a Cell<[u64; 2]>,
-    /// Noted here, where somebody wants to know it: a text has been read whose value depends on when that is (`now`).
+    /// Noted here, where somebody wants to know it: a text has been read whose value depends on when that is
+    /// (`now`), or a constant was computed that is better not kept.
     pub time_read: Option<&'a Cell<bool>>,
     /// A text that is read is a constant of a statement, which was demanded of the statement whatever it names.
     pub constant: bool,
