@@ -126,6 +126,9 @@ fn many_tables(tables: usize) -> String {
                 "ALTER TABLE t{at} ADD FOREIGN KEY (id) REFERENCES t{other} ON DELETE CASCADE;\n"
             );
         }
+        if at % 10 == 3 {
+            all += &format!("ALTER TABLE t{at} CLUSTER ON t{at}_name_n_idx;\n");
+        }
         if at % 10 == 0 {
             all += &format!(
                 "CREATE VIEW v{at} AS SELECT a.id, b.name FROM t{at} a JOIN t{up} b USING (id);\n"

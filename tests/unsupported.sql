@@ -6,7 +6,6 @@ CREATE TYPE address AS (street text);
 -- statements
 COPY base TO STDOUT (ENCODING 'latin1');
 DO 'BEGIN END';
-CLUSTER base USING base_pkey;
 LOAD 'plpgsql';
 ALTER DATABASE unsupported SET work_mem FROM CURRENT;
 -- objects
@@ -44,7 +43,6 @@ CREATE TYPE collated AS (a text COLLATE "C");
 CREATE TYPE pg_temp.passing AS ENUM ('a');
 CREATE DOMAIN pg_temp.passed AS int;
 ALTER TABLE base REPLICA IDENTITY FULL;
-ALTER TABLE base CLUSTER ON base_pkey;
 ALTER TABLE base DISABLE TRIGGER ALL;
 COMMENT ON FUNCTION int4pl(int, int) IS 'adds';
 COMMENT ON CAST (int4 AS int8) IS 'widens';

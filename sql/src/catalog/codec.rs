@@ -29,7 +29,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 9;
+const VERSION: u8 = 10;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -145,7 +145,7 @@ stored_struct! {
     IndexColumn { column, descending, nulls_first, class, collation }
     Index {
         oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
-        nulls_not_distinct, state, deferral
+        nulls_not_distinct, state, deferral, clustered
     }
     IndexExpression { text, name, ty, collation, statistics }
     Constraint { oid, name, kind, validated, deferral }
@@ -585,6 +585,7 @@ mod tests {
                 nulls_not_distinct: false,
                 state: IndexState::Valid,
                 deferral: Deferral::Never,
+                clustered: true,
             }],
             constraints: vec![Constraint {
                 oid: Oid(16387),

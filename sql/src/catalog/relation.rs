@@ -218,6 +218,8 @@ pub struct Index {
     pub state: IndexState,
     /// When its constraint is checked.
     pub deferral: Deferral,
+    /// Its table was last clustered by it, or is to be.
+    pub clustered: bool,
 }
 
 /// How far an index is usable: not before CREATE INDEX CONCURRENTLY has ended, nor where that has failed.

@@ -65,6 +65,7 @@ pub(crate) fn table(first: u32) -> Relation {
         nulls_not_distinct: false,
         state: IndexState::Valid,
         deferral: Deferral::Never,
+        clustered: false,
     };
     let foreign = ForeignKey {
         columns: vec![2],

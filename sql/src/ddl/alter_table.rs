@@ -270,7 +270,7 @@ impl Ddl<'_> {
                 Ok(())
             }
             AlterAction::SetTablespace(name) => tablespace(Some(name)),
-            AlterAction::ClusterOn(None) => Ok(()),
+            AlterAction::ClusterOn(index) => self.set_clustered(relation, index.as_ref()),
             // No table has OIDs.
             AlterAction::Toggle(words) if words == "SET WITHOUT OIDS" => Ok(()),
             AlterAction::DropExpression { name, if_exists } => {
@@ -295,7 +295,6 @@ impl Ddl<'_> {
             AlterAction::AlterConstraint(name, deferral) => {
                 self.alter_constraint(relation, name, *deferral)
             }
-            AlterAction::ClusterOn(Some(_)) => unsupported("CLUSTER ON"),
             AlterAction::ReplicaIdentity(_) => unsupported("REPLICA IDENTITY"),
             AlterAction::Toggle(words) | AlterAction::Inheritance(words) => unsupported(words),
         }

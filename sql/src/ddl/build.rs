@@ -270,7 +270,7 @@ pub(crate) fn fill_percent(options: &[(String, String)]) -> Option<u8> {
 }
 
 impl Ddl<'_> {
-    fn load(&self, options: &[(String, String)]) -> TreeLoad {
+    pub(super) fn load(&self, options: &[(String, String)]) -> TreeLoad {
         self.transaction.new_load(self.maintenance_bytes, fill_percent(options))
     }
 

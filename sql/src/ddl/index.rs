@@ -107,6 +107,7 @@ pub(super) fn new_index(
         nulls_not_distinct: create.nulls_not_distinct,
         state: IndexState::Valid,
         deferral: Deferral::Never,
+        clustered: false,
     };
     ddl.check_keys(relation, &index)?;
     index.name = match &create.name {
@@ -272,6 +273,7 @@ impl Ddl<'_> {
             nulls_not_distinct: given.nulls_not_distinct,
             state: IndexState::Valid,
             deferral: given.deferral,
+            clustered: false,
         };
         self.check_keys(relation, &index)?;
         Ok(index)

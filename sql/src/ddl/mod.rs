@@ -15,6 +15,7 @@ pub mod analyze;
 pub mod attribute;
 mod backfill;
 pub mod build;
+pub mod cluster;
 mod column_clauses;
 mod column_properties;
 pub mod comment;
@@ -415,6 +416,7 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::DropTrigger(drop) => drop_routine::drop_trigger(ddl, drop)?,
         Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
         Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,
+        Statement::Cluster(cluster) => cluster::cluster(ddl, cluster)?,
         Statement::Comment(comment) => comment::comment(ddl, comment)?,
         Statement::Grant(grant) => privilege::grant(ddl, grant)?,
         Statement::AlterDefaultPrivileges(alter) => privilege::alter_default(ddl, alter)?,

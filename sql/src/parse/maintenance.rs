@@ -1,7 +1,8 @@
 //! Statements about the upkeep of tables: VACUUM, ANALYZE, REINDEX, LOCK, TRUNCATE.
 
 use super::ast::{
-    Analyze, Lock, ObjectKind, ObjectName, Reindex, Statement, TableColumns, Truncate, Vacuum,
+    Analyze, Cluster, Lock, ObjectKind, ObjectName, Reindex, Statement, TableColumns, Truncate,
+    Vacuum,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -57,6 +58,30 @@ impl Parser<'_> {
             _ => ObjectName { parts: vec![self.name()?], at },
         };
         Ok(Statement::Reindex(Reindex { options, kind, system, concurrently, name }))
+    }
+
+    /// CLUSTER, in its older form too: index ON table.
+    pub(super) fn cluster(&mut self) -> Result<Statement> {
+        self.expect(Keyword::Cluster)?;
+        let mut options = Vec::new();
+        let at = self.here();
+        if self.is_symbol(b'(') {
+            options = self.utility_options()?;
+        } else if self.accept(Keyword::Verbose) {
+            options.push(option("verbose", None, at));
+        }
+        if matches!(self.kind(), Kind::End | Kind::Symbol(b';')) {
+            return Ok(Statement::Cluster(Cluster { options, table: None }));
+        }
+        let name = self.relation_name()?;
+        let table = if self.accept(Keyword::Using) {
+            (name, Some(self.name()?))
+        } else if name.parts.len() == 1 && self.accept(Keyword::On) {
+            (self.relation_name()?, name.parts.last().cloned())
+        } else {
+            (name, None)
+        };
+        Ok(Statement::Cluster(Cluster { options, table: Some(table) }))
     }
 
     /// ANALYZE.

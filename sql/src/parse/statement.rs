@@ -70,8 +70,9 @@ impl<'t> Parser<'t> {
             Keyword::Comment => self.comment(),
             Keyword::Grant | Keyword::Revoke => self.grant(),
             Keyword::Call => self.call_statement(),
-            Keyword::Do | Keyword::Cluster | Keyword::Load => Ok(self.unsupported_statement(1)),
+            Keyword::Do | Keyword::Load => Ok(self.unsupported_statement(1)),
             Keyword::Reindex => self.reindex(),
+            Keyword::Cluster => self.cluster(),
             Keyword::Reassign => {
                 self.advance();
                 self.expect_all(&[Keyword::Owned, Keyword::By])?;

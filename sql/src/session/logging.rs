@@ -287,6 +287,7 @@ impl Session {
             | Statement::Copy(_)
             | Statement::Vacuum(_)
             | Statement::Reindex(_)
+            | Statement::Cluster(_)
             | Statement::Analyze(_)
             | Statement::Checkpoint
             | Statement::Lock(_)

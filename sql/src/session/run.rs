@@ -785,6 +785,7 @@ pub(super) fn only_looks(statement: &Statement) -> bool {
             | Statement::Vacuum(_)
             | Statement::Analyze(_)
             | Statement::Reindex(_)
+            | Statement::Cluster(_)
             | Statement::AlterSystem(_)
             | Statement::Checkpoint
             | Statement::Lock(_)

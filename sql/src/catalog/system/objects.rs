@@ -263,7 +263,7 @@ pub(super) fn indexes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
                 Datum::Bool(index.primary),
                 Datum::Bool(false),
                 Datum::Bool(!index.deferral.is_deferrable()),
-                Datum::Bool(false),
+                Datum::Bool(index.clustered),
                 Datum::Bool(index.is_valid()),
                 Datum::Bool(false),
                 Datum::Bool(index.is_written()),

@@ -115,6 +115,8 @@ pub enum Statement {
     Vacuum(Vacuum),
     /// REINDEX.
     Reindex(Reindex),
+    /// CLUSTER.
+    Cluster(Cluster),
     /// ANALYZE.
     Analyze(Analyze),
     /// CHECKPOINT.
@@ -218,6 +220,7 @@ impl Statement {
             | Statement::AlterSystem(_)
             | Statement::Discard(Discard::All) => true,
             Statement::CreateIndex(create) => create.concurrently,
+            Statement::Cluster(cluster) => cluster.table.is_none(),
             Statement::Drop(drop) => drop.concurrently,
             Statement::Reindex(reindex) => {
                 reindex.is_concurrent()

@@ -273,6 +273,15 @@ pub struct Vacuum {
     pub tables: Vec<TableColumns>,
 }
 
+/// CLUSTER.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Options by name, lower case: `verbose`.
+    pub options: Vec<OptionValue>,
+    /// Which table, and by which index, if not by the one of the last time; none is all that have been clustered.
+    pub table: Option<(ObjectName, Option<Ident>)>,
+}
+
 /// REINDEX.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reindex {
