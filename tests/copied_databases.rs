@@ -123,3 +123,42 @@ fn a_copy_outlives_a_crash_and_is_dumped_as_its_template() {
     let mut copy = Client::connect(atoll.port(), "postgres", "copy");
     assert_eq!(copy.run("INSERT INTO keyed(name) VALUES ('new') RETURNING id > 100").value(), "t");
 }
+
+/// A database keeps the locale that it was made with, and so do its copies.
+#[test]
+fn a_database_keeps_its_locale() {
+    let talk = |port: u16| {
+        let mut control = Client::connect(port, "postgres", "postgres");
+        let mut lines = Vec::new();
+        for how in [
+            "LOCALE 'C'",
+            "LC_CTYPE 'C'",
+            "LOCALE 'C' TEMPLATE template0",
+            "TEMPLATE located",
+            "LOCALE 'C.UTF-8' TEMPLATE located",
+            "LC_COLLATE 'POSIX' TEMPLATE template0",
+            "LOCALE 'C.UTF-8'",
+        ] {
+            let name = if how == "LOCALE 'C' TEMPLATE template0" { "located" } else { "other" };
+            let reply = control.query(&format!("CREATE DATABASE {name} {how}"));
+            let error =
+                reply.error.map(|error| ['C', 'M', 'H'].map(|at| error.field(at as u8).to_owned()));
+            let failed = error.is_some();
+            lines.push(format!("{how}: {error:?}"));
+            let shown =
+                format!("SELECT datcollate, datctype FROM pg_database WHERE datname = '{name}'");
+            lines.push(format!("{:?}", control.run(&shown).rows));
+            if !failed {
+                let mut inside = Client::connect(port, "postgres", name);
+                let shown = ["SHOW lc_collate", "SHOW lc_ctype"]
+                    .map(|sql| inside.run(sql).value().to_owned());
+                lines.push(shown.join(" "));
+            }
+            control.run("DROP DATABASE IF EXISTS other");
+        }
+        lines
+    };
+    let atoll = Atoll::start(&[]);
+    let oracle = oracle::Oracle::start(&[]);
+    assert_eq!(talk(atoll.port()), talk(oracle.port()));
+}

@@ -16,6 +16,9 @@ use crate::types::Oid;
 use std::sync::Arc;
 use txn::{Begin, Manager, SessionWait};
 
+/// What `initdb` is told of the locale.
+const LOCALE: &str = "C.UTF-8";
+
 /// Writes the catalog of a new directory, with a superuser of that name and (if any) that SCRAM verifier.
 ///
 /// # Errors
@@ -134,6 +137,8 @@ fn initial(superuser: &str, verifier: Option<&str>) -> Vec<(ObjectKey, Object)> 
             template,
             allow_connections,
             connection_limit: -1,
+            collate: LOCALE.into(),
+            ctype: LOCALE.into(),
             acl,
         };
         objects.push((shared(Class::Database, oid, 0), Object::Database(Arc::new(database))));

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 10;
+const VERSION: u8 = 11;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -130,7 +130,9 @@ stored_codes! {
 stored_struct! {
     SqlType { oid, typmod }
     AclItem { grantee, grantor, privileges, grant_options }
-    Database { oid, name, owner, template, allow_connections, connection_limit, acl }
+    Database {
+        oid, name, owner, template, allow_connections, connection_limit, collate, ctype, acl
+    }
     Role {
         oid, name, superuser, inherit, create_role, create_db, login, replication, bypass_rls, connection_limit,
         verifier, valid_until

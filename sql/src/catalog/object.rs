@@ -156,6 +156,10 @@ pub struct Database {
     pub allow_connections: bool,
     /// CONNECTION LIMIT; -1 is none.
     pub connection_limit: i32,
+    /// LC_COLLATE.
+    pub collate: Arc<str>,
+    /// LC_CTYPE.
+    pub ctype: Arc<str>,
     /// Who may connect and create.
     pub acl: Option<Acl>,
 }

@@ -81,9 +81,12 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
         template: false,
         allow_connections: true,
         connection_limit: -1,
+        collate: "".into(),
+        ctype: "".into(),
         acl: None,
     };
     let mut template = Arc::from("template1");
+    let (mut collate, mut ctype) = (None, None);
     for option in &create.options {
         let Some(text) = option.value.as_ref().map(|value| value.text().cloned()) else { continue };
         if common(&mut database, option)? {
@@ -98,7 +101,12 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
             }
             "template" => template = text,
             "encoding" => encoding(&text)?,
-            "lc_collate" | "lc_ctype" | "locale" => locale(&text)?,
+            "lc_collate" => collate = Some(locale(&text)?),
+            "lc_ctype" => ctype = Some(locale(&text)?),
+            "locale" => {
+                let named = locale(&text)?;
+                (collate, ctype) = (Some(Arc::clone(&named)), Some(named));
+            }
             "strategy" | "locale_provider" | "collation_version" => {}
             other => {
                 return Err(SqlError::unsupported(format!("option \"{other}\" of databases is")));
@@ -123,6 +131,13 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
             format!("permission denied to copy database \"{template}\""),
         ));
     }
+    database.collate = collate.unwrap_or_else(|| Arc::clone(&from.collate));
+    database.ctype = ctype.unwrap_or_else(|| Arc::clone(&from.ctype));
+    // Texts may be sorted in any other template.
+    if *from.name != *"template0" {
+        refuse_other("collation", (&database.collate, &from.collate))?;
+        refuse_other("LC_CTYPE", (&database.ctype, &from.ctype))?;
+    }
     refuse_others(ddl, &from, "source database")?;
     database.oid = ddl.catalog.next_oid()?;
     let oid = database.oid;
@@ -139,12 +154,30 @@ fn encoding(text: &str) -> Result<()> {
     Err(SqlError::unsupported(format!("encoding \"{text}\" is")))
 }
 
-fn locale(text: &str) -> Result<()> {
+/// A locale as it is kept: C and POSIX are one, in which and in C.UTF-8 texts are sorted alike.
+fn locale(text: &str) -> Result<Arc<str>> {
     let bare = text.replace(['-', '_', '.'], "").to_ascii_lowercase();
-    if matches!(bare.as_str(), "c" | "posix" | "cutf8") {
+    match bare.as_str() {
+        "c" | "posix" => Ok("C".into()),
+        "cutf8" => Ok(text.into()),
+        _ => Err(SqlError::unsupported(format!("locale \"{text}\" is"))),
+    }
+}
+
+/// 22023 where a new database would have another locale than its template.
+fn refuse_other(what: &str, (new, old): (&str, &str)) -> Result<()> {
+    if new == old {
         return Ok(());
     }
-    Err(SqlError::unsupported(format!("locale \"{text}\" is")))
+    Err(SqlError::new(
+        SqlState::INVALID_PARAMETER_VALUE,
+        format!(
+            "new {what} ({new}) is incompatible with the {what} of the template database ({old})"
+        ),
+    )
+    .hint(format!(
+        "Use the same {what} as in the template database, or use template0 as template."
+    )))
 }
 
 pub(super) fn put(

@@ -244,8 +244,22 @@ impl Session {
             outside: None,
             arena: Bump::new(),
         };
+        session.take_locale();
         session.settings_changed();
         session
+    }
+
+    /// The database's locale, which settings show.
+    fn take_locale(&mut self) {
+        let shared = self.catalog.last_snapshot().shared();
+        if let Some(database) = shared.database_by_oid(self.catalog.database()).cloned() {
+            for (name, value) in [("lc_collate", &database.collate), ("lc_ctype", &database.ctype)]
+            {
+                if self.settings.show(name).as_deref() != Some(&**value) {
+                    self.settings.set_internal(name, value, false);
+                }
+            }
+        }
     }
 
     /// How it waits and how it is cancelled; others hold this while a statement runs.
