@@ -292,6 +292,7 @@ const FOLLOWED: &[&str] = &[
     "wal_level",
     "wal_segment_size",
     "work_mem",
+    "xmloption",
 ];
 
 /// Settings that tell of the machine. Kept in byte order.
