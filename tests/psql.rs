@@ -48,9 +48,19 @@ fn psql(port: u16, database: &str, script: &str) -> String {
         .output()
         .expect("psql is installed");
     admin.run(&format!("DROP DATABASE {database} WITH (FORCE)"));
-    let printed = without_sizes(&String::from_utf8_lossy(&output.stdout));
+    let printed = without_sizes(&in_utf8(&output.stdout));
     // One pipe would keep the order of both; apart, each is compared with its own.
-    format!("{printed}--- stderr\n{}", String::from_utf8_lossy(&output.stderr))
+    format!("{printed}--- stderr\n{}", in_utf8(&output.stderr))
+}
+
+/// Output with what is no UTF-8 as numbers: clients may speak another encoding.
+fn in_utf8(output: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in output.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
 }
 
 #[test]

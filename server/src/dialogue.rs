@@ -14,6 +14,7 @@
 //! statement is caught here and ends this session: what it left half done is not trusted again.
 
 use crate::backend::Backend;
+use crate::client_encoding;
 use crate::encode::{SEND_BYTES, WireSink};
 use crate::frame::{Framed, frame};
 use crate::log;
@@ -23,6 +24,7 @@ use crate::metrics::Counters;
 use crate::peer::Peer;
 use crate::respond;
 use crate::timers::Timers;
+use sql::encoding::Conversion;
 use sql::session::Progress;
 use sql::sqlstate::SqlState;
 use sql::types::Oid;
@@ -78,6 +80,8 @@ pub struct Dialogue<B> {
     /// Whether anything of this Query has been answered.
     pub(crate) answered: bool,
     formats: Vec<Format>,
+    /// Between UTF8 and what the client speaks, where that is another encoding.
+    pub(crate) conversion: Option<Conversion>,
     pub(crate) types: Vec<Oid>,
     buffer_bytes: usize,
     /// Whose events the log's are.
@@ -112,6 +116,7 @@ impl<B: Backend> Dialogue<B> {
             urgent: false,
             answered: false,
             formats: Vec::new(),
+            conversion: None,
             types: Vec::new(),
             buffer_bytes,
         }
@@ -125,11 +130,28 @@ impl<B: Backend> Dialogue<B> {
     /// Begins the dialogue: what start-up has to say, the parameters, BackendKeyData with `secret`.
     pub fn greet(&mut self, start: Vec<u8>, secret: &[u8]) {
         self.output = start;
-        let output = &mut self.output;
-        self.backend.take_parameter_changes(&mut |name, value| {
-            respond::parameter_status(output, name, value)
-        });
+        self.parameter_changes();
         respond::backend_key(&mut self.output, self.peer.pid, secret);
+    }
+
+    /// Tells of parameters that have changed; from then on the client is spoken to in its encoding.
+    fn parameter_changes(&mut self) {
+        let (output, conversion) = (&mut self.output, &mut self.conversion);
+        let begin = output.len();
+        self.backend.take_parameter_changes(&mut |name, value| {
+            if name == "client_encoding" {
+                *conversion = Conversion::of(value);
+            }
+            respond::parameter_status(output, name, value);
+        });
+        self.convert(begin);
+    }
+
+    /// Converts what has been said from here on.
+    pub(crate) fn convert(&mut self, begin: usize) {
+        if let Some(conversion) = &self.conversion {
+            client_encoding::sent(conversion, &mut self.output, begin);
+        }
     }
 
     /// Says that the client may begin.
@@ -195,7 +217,16 @@ impl<B: Backend> Dialogue<B> {
             Mode::CopyIn(simple) => return self.copy_message(tag, body, simple),
             _ => {}
         }
-        let message = match decode(tag, body) {
+        let converted = match &self.conversion {
+            Some(conversion) if !body.is_ascii() => {
+                match client_encoding::received(conversion, tag, body) {
+                    Ok(converted) => Some(converted),
+                    Err(error) => return self.fail(&error, extended),
+                }
+            }
+            _ => None,
+        };
+        let message = match decode(tag, converted.as_deref().unwrap_or(body)) {
             Ok(message) => message,
             Err(error) => return self.fail(&error, extended),
         };
@@ -257,13 +288,15 @@ impl<B: Backend> Dialogue<B> {
 
     /// Says something that the client is to know at once.
     pub(crate) fn report(&mut self, report: &SqlError) {
+        let begin = self.output.len();
         respond::report(&mut self.output, report);
+        self.convert(begin);
         self.urgent = true;
     }
 
     /// Runs a portal once.
     pub(crate) fn run(&mut self, portal: &str, max_rows: u64) -> (Result<Progress, SqlError>, u64) {
-        let mut sink = WireSink::new(&mut self.output, &mut self.formats);
+        let mut sink = WireSink::new(&mut self.output, &mut self.formats, self.conversion);
         let backend = &mut self.backend;
         let progress = guarded(|| backend.run(portal, max_rows, &mut sink));
         let rows = sink.rows;
@@ -322,10 +355,7 @@ impl<B: Backend> Dialogue<B> {
         self.backend.rest();
         self.mode = Mode::Open;
         self.notices();
-        let output = &mut self.output;
-        self.backend.take_parameter_changes(&mut |name, value| {
-            respond::parameter_status(output, name, value)
-        });
+        self.parameter_changes();
         self.notifications();
         respond::ready(&mut self.output, self.backend.status());
         Step::Send
@@ -346,7 +376,9 @@ impl<B: Backend> Dialogue<B> {
         }
         self.urgent = true;
         for told in self.backend.take_notifications() {
+            let begin = self.output.len();
             respond::notification(&mut self.output, told.pid, &told.channel, &told.payload);
+            self.convert(begin);
         }
     }
 

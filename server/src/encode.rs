@@ -5,10 +5,12 @@
 //! size needs one buffer, rows are with the client however slow the rest is, and a client that reads slowly slows the
 //! executor instead of filling memory. Rows that a failure takes back stay until there are [`KEPT_BYTES`] of them.
 
+use crate::client_encoding;
 use crate::respond;
+use sql::encoding::Conversion;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
 use sql::types::text::check_growth;
-use sql::types::{CallContext, Datum, write_binary, write_text};
+use sql::types::{CallContext, Datum, SqlType, write_binary, write_text};
 use sql::{ColumnDescription, Format, Notice, SqlError};
 
 /// The output that is sent before more is made, in bytes: PostgreSQL's buffer (`PQ_SEND_BUFFER_SIZE`).
@@ -21,6 +23,8 @@ pub const KEPT_BYTES: usize = 64 << 10;
 pub struct WireSink<'a> {
     out: &'a mut Vec<u8>,
     formats: &'a mut Vec<Format>,
+    /// To the client's encoding.
+    conversion: Option<Conversion>,
     /// The output at which the result pauses, in bytes.
     pause_bytes: usize,
     /// Rows that have passed.
@@ -31,8 +35,19 @@ pub struct WireSink<'a> {
 
 impl<'a> WireSink<'a> {
     /// Into `out`. `formats` is memory for those of the columns.
-    pub fn new(out: &'a mut Vec<u8>, formats: &'a mut Vec<Format>) -> WireSink<'a> {
-        WireSink { out, formats, pause_bytes: SEND_BYTES, rows: 0, warnings: Vec::new() }
+    pub fn new(
+        out: &'a mut Vec<u8>,
+        formats: &'a mut Vec<Format>,
+        conversion: Option<Conversion>,
+    ) -> WireSink<'a> {
+        WireSink {
+            out,
+            formats,
+            conversion,
+            pause_bytes: SEND_BYTES,
+            rows: 0,
+            warnings: Vec::new(),
+        }
     }
 
     fn flow(&self) -> Flow {
@@ -64,6 +79,11 @@ impl<'a> WireSink<'a> {
                 Format::Text => write_text(context, column.ty, datum, self.out)?,
                 Format::Binary => write_binary(context, column.ty, datum, self.out)?,
             }
+            if let Some(conversion) = &self.conversion
+                && (format == Format::Text || is_text(column.ty))
+            {
+                client_encoding::value(conversion, self.out, at + 4)?;
+            }
             let length = self.out.len() - at - 4;
             // PostgreSQL builds the message in a buffer that is no longer than a value, and finds out here.
             check_growth(at + 4 - begin, length)?;
@@ -72,6 +92,12 @@ impl<'a> WireSink<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether the binary form of a type is its text.
+fn is_text(ty: SqlType) -> bool {
+    use sql::types::oids::{BPCHAR, JSON, NAME, TEXT, UNKNOWN, VARCHAR, XML};
+    matches!(ty.oid.0, BPCHAR | JSON | NAME | TEXT | UNKNOWN | VARCHAR | XML)
 }
 
 impl RowSink for WireSink<'_> {
@@ -116,7 +142,11 @@ impl RowSink for WireSink<'_> {
     }
 
     fn notice(&mut self, notice: &Notice) {
+        let begin = self.out.len();
         respond::report(self.out, notice);
+        if let Some(conversion) = &self.conversion {
+            client_encoding::sent(conversion, self.out, begin);
+        }
         self.warnings.push(notice.clone());
     }
 }

@@ -55,6 +55,7 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn describe(&mut self, target: Target<'_>) -> Option<Step> {
         self.begin_statement();
         let (backend, output) = (&mut self.backend, &mut self.output);
+        let begin = output.len();
         let described = guarded(|| {
             match target {
                 Target::Statement(name) => {
@@ -72,6 +73,7 @@ impl<B: Backend> Dialogue<B> {
             }
             Ok(())
         });
+        self.convert(begin);
         match described {
             Ok(()) => None,
             Err(error) => self.fail(&error, true),

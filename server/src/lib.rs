@@ -12,6 +12,7 @@ pub mod backend;
 pub mod certificate;
 mod checkpoint_log;
 pub mod cli;
+mod client_encoding;
 pub mod client_name;
 pub mod config;
 pub mod connection;

@@ -56,6 +56,7 @@ impl<B: Backend> Dialogue<B> {
                 if let Err(error) = described {
                     return self.fail(&error, false);
                 }
+                self.convert(begins);
             }
             self.answered = true;
             self.mode = Mode::Simple(true);

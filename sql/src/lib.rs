@@ -15,6 +15,7 @@ mod check;
 pub mod compile;
 pub mod copy;
 pub mod ddl;
+pub mod encoding;
 pub mod engine;
 pub mod error;
 pub mod exec;

@@ -1,6 +1,7 @@
 //! Bytes to lines: portions of any size in, whole lines out, by PostgreSQL's rules for line ends and `\.`.
 
 use super::{Kind, Options, bad, utf8};
+use crate::encoding::Conversion;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
@@ -29,6 +30,9 @@ pub struct LineReader {
     /// The line at hand has not been handed out, so errors do not repeat it.
     ended: bool,
     closed: bool,
+    /// From the encoding of the data, and the line in UTF8.
+    conversion: Option<Conversion>,
+    converted: String,
 }
 
 #[derive(Debug)]
@@ -72,6 +76,8 @@ impl LineReader {
             number: 0,
             ended: false,
             closed: false,
+            conversion: options.conversion,
+            converted: String::new(),
         }
     }
 
@@ -148,7 +154,13 @@ impl LineReader {
         let line = &self.pending[self.start..text_end];
         self.start = next;
         self.scanned = next;
-        utf8(line).map(Some)
+        match &self.conversion {
+            Some(conversion) if !line.is_ascii() => {
+                self.converted = conversion.decode(line)?.into_owned();
+                Ok(Some(&self.converted))
+            }
+            _ => utf8(line).map(Some),
+        }
     }
 
     /// Looks at bytes from `scanned` on, up to the end of a line.

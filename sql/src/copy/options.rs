@@ -1,5 +1,6 @@
 //! COPY's options: what was written, checked in PostgreSQL's order and refused in its words.
 
+use crate::encoding::Conversion;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{OptionValue, Value};
 use crate::sqlstate::SqlState;
@@ -110,6 +111,10 @@ pub struct Options {
     pub force_null: Columns,
     /// FREEZE.
     pub freeze: bool,
+    /// ENCODING.
+    pub encoding: Option<&'static str>,
+    /// Between UTF8 and the encoding of the data, where that is another one.
+    pub conversion: Option<Conversion>,
 }
 
 impl Options {
@@ -127,7 +132,29 @@ impl Options {
             force_not_null: Columns::None,
             force_null: Columns::None,
             freeze: false,
+            encoding: None,
+            conversion: None,
         }
+    }
+
+    /// Chooses the encoding of the data: that which was given, or the client's.
+    ///
+    /// # Errors
+    /// 0A000 for binary data in another than the database's, and for lines whose characters may end with a backslash.
+    pub fn convert(&mut self, client: &str, from: bool) -> Result<()> {
+        let Some(conversion) = Conversion::of(self.encoding.unwrap_or(client)) else {
+            return Ok(());
+        };
+        let refused = match self.kind {
+            Kind::Binary => Some("COPY of binary data with encoding"),
+            _ if from && conversion.embeds_ascii() => Some("COPY FROM with encoding"),
+            Kind::Text | Kind::Csv => None,
+        };
+        if let Some(what) = refused {
+            return Err(SqlError::unsupported(format!("{what} {} is", conversion.name)));
+        }
+        self.conversion = Some(conversion);
+        Ok(())
     }
 
     /// Reads the options of a COPY FROM (`from`) or COPY TO. `position` turns an option's byte offset into what an
@@ -176,7 +203,7 @@ struct Raw {
     force_quote: Option<Columns>,
     force_not_null: Option<Columns>,
     force_null: Option<Columns>,
-    encoding: Option<()>,
+    encoding: Option<&'static str>,
 }
 
 fn syntax(message: String) -> SqlError {
@@ -227,8 +254,8 @@ fn once<T>(place: &mut Option<T>, value: T, position: u32) -> Result<()> {
     Ok(())
 }
 
-/// Only what needs no conversion: SQL_ASCII means bytes as they are, and those must be the database's.
-fn check_encoding(option: &OptionValue, at: u32) -> Result<()> {
+/// An encoding by name. SQL_ASCII means bytes as they are, and those must be the database's.
+fn known_encoding(option: &OptionValue, at: u32) -> Result<&'static str> {
     let invalid = || {
         SqlError::new(
             SqlState::INVALID_PARAMETER_VALUE,
@@ -238,7 +265,8 @@ fn check_encoding(option: &OptionValue, at: u32) -> Result<()> {
     };
     let name = text(option)?;
     match crate::settings::encoding::encoding_named(&name) {
-        Some("UTF8" | "SQL_ASCII") => Ok(()),
+        Some(known @ ("UTF8" | "SQL_ASCII")) => Ok(known),
+        Some(known) if Conversion::of(known).is_some() => Ok(known),
         Some(known) => Err(SqlError::unsupported(format!("COPY with encoding {known} is")).at(at)),
         None => Err(invalid()),
     }
@@ -289,8 +317,8 @@ impl Raw {
             "force_not_null" => once(&mut self.force_not_null, columns(option, false, at)?, at),
             "force_null" => once(&mut self.force_null, columns(option, false, at)?, at),
             "encoding" => {
-                check_encoding(option, at)?;
-                once(&mut self.encoding, (), at)
+                let known = known_encoding(option, at)?;
+                once(&mut self.encoding, known, at)
             }
             other => Err(syntax(format!("option \"{other}\" not recognized")).at(at)),
         }
@@ -390,6 +418,7 @@ impl Raw {
             return not_supported("CSV quote character must not appear in the NULL specification");
         }
         options.freeze = self.freeze.unwrap_or(false);
+        options.encoding = self.encoding;
         Ok(options)
     }
 }

@@ -113,6 +113,7 @@ impl RowSink for LineSink<'_> {
                 }
             }
             line.push(b'\n');
+            encode(options, line)?;
         }
         check_growth(0, line.len())?;
         *rows += 1;
@@ -260,7 +261,12 @@ impl Session {
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
         self.may_copy(copy)?;
-        let read = || Options::read(&copy.options, copy.from, &|at| parsed.position(at));
+        let client = self.settings.text("client_encoding").to_string();
+        let read = || {
+            let mut options = Options::read(&copy.options, copy.from, &|at| parsed.position(at))?;
+            options.convert(&client, copy.from)?;
+            Ok::<_, SqlError>(options)
+        };
         match &copy.subject {
             CopySubject::Query(statement) => {
                 let mut options = read()?;
@@ -350,6 +356,7 @@ impl Session {
                 }
             }
             out.line.push(b'\n');
+            encode(&out.options, &mut out.line)?;
             if client {
                 sink.copy_data(&out.line);
                 out.line.clear();
@@ -711,4 +718,15 @@ fn insert_statement(name: &ast::ObjectName, relation: &Relation, columns: &[usiz
 fn table_query(name: &ast::ObjectName, columns: &[Arc<str>]) -> Statement {
     let select = ast::Select::columns_of(name.clone(), columns, 0);
     Statement::Query(Box::new(Query::plain(Body::Select(Box::new(select)), 0)))
+}
+
+/// A line of text as the encoding of the data has it.
+fn encode(options: &Options, line: &mut Vec<u8>) -> Result<()> {
+    if let Some(conversion) = &options.conversion
+        && !line.is_ascii()
+        && let Ok(text) = std::str::from_utf8(line)
+    {
+        *line = conversion.encode(text)?.into_owned();
+    }
+    Ok(())
 }

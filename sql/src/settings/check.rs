@@ -5,6 +5,7 @@ use super::encoding::encoding_named;
 use super::value::invalid;
 use super::{DateOrder, DateStyle, IntervalStyle};
 use crate::catalog::search_path::{split_identifiers, split_identifiers_at};
+use crate::encoding::Conversion;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::datetime::zone::Zone;
@@ -309,6 +310,7 @@ pub fn posix_offset(seconds: i64) -> String {
 fn client_encoding(definition: &Definition, text: &str) -> Result<String> {
     match encoding_named(text) {
         Some(name @ ("UTF8" | "SQL_ASCII")) => Ok(name.to_owned()),
+        Some(name) if Conversion::of(name).is_some() => Ok(name.to_owned()),
         Some(name) => {
             Err(SqlError::unsupported(format!("conversion between UTF8 and {name} for clients is")))
         }
