@@ -61,7 +61,7 @@ enum Progress {
     New,
     /// A term of a recursive one runs: who reads it now is that term.
     Recursing,
-    /// A recursive one has run its terms so far, and `working` holds what was new.
+    /// It has run so far as its rows were asked for. Of a recursive one `working` holds what was new.
     Between,
     Done,
 }
@@ -223,7 +223,7 @@ impl Context<'_> {
     /// # Errors
     /// Everything it can fail with.
     pub fn read_cte(&mut self, number: u32, at: &mut CteRead, slot: u32) -> Result<bool> {
-        // A recursive one goes on only when more of its rows are asked for: it may have no end.
+        // It goes on only when more of its rows are asked for, as in PostgreSQL: it may have no end.
         while match self.ctes[number as usize].state {
             Progress::New => true,
             Progress::Between => at.at >= self.ctes[number as usize].rows.len(),
@@ -252,7 +252,7 @@ impl Context<'_> {
         if cte.modifies && cte.state == Progress::New { self.run_cte(number) } else { Ok(()) }
     }
 
-    /// Runs a common table expression to its end, or a recursive one's next term.
+    /// Runs a common table expression to its next row, to its end if it changes rows, or a recursive one's next term.
     fn run_cte(&mut self, number: u32) -> Result<()> {
         let at = number as usize;
         // A modification's count is the statement's own, not this one's.
@@ -278,12 +278,17 @@ impl Context<'_> {
         match body {
             CteRun::Query(operator, layout) => {
                 let operator = operator.as_mut().expect("it does not read itself");
-                operator.open(self)?;
+                if self.ctes[at].state == Progress::New {
+                    operator.open(self)?;
+                }
                 while operator.next(self)? {
                     self.check_cancel()?;
                     let frame = &*self.frame;
                     self.ctes[at].rows.push(layout.iter().map(|var| frame.get(*var)));
                     self.spill_cte(at)?;
+                    if !self.ctes[at].modifies {
+                        return Ok(Progress::Between);
+                    }
                 }
                 Ok(Progress::Done)
             }
