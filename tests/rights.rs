@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 use tests::atoll::Atoll;
+use tests::chance::Chance;
 use tests::client::{Client, Reply, Report};
 use tests::golden::difference;
 use tests::oracle;
@@ -200,20 +201,6 @@ fn statements() -> Vec<String> {
         all.swap_remove(chance.below(all.len()));
     }
     all
-}
-
-/// A small generator of chance, by seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: usize) -> usize {
-        // SplitMix64
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ mixed >> 31) % bound as u64) as usize
-    }
 }
 
 /// Every role runs every statement on both servers: nothing is allowed that PostgreSQL denies, nothing is denied that it

@@ -5,6 +5,7 @@
 
 pub mod atoll;
 pub mod certificates;
+pub mod chance;
 pub mod client;
 pub mod dialogue;
 pub mod golden;
