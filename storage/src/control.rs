@@ -265,6 +265,6 @@ mod tests {
         assert!(matches!(control.verify(), Err(Error::CorruptLog(_))));
         device.flip(NAME, 8, 8).unwrap();
         let refused = Control::open(&device).unwrap_err().to_string();
-        assert_eq!(refused, "the directory has format version 13, and this server reads 6");
+        assert_eq!(refused, "the directory has format version 14, and this server reads 6");
     }
 }

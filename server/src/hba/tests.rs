@@ -95,7 +95,6 @@ fn a_host_is_known_by_its_name_or_the_end_of_it() {
     assert_eq!(asked(&rules, "10.9.0.3", "d1", "u"), None, "a quoted all is a host's name");
     assert_eq!(asked(&rules, "tls:10.9.0.1", "d2", "u"), Some(Method::Password));
     assert_eq!(asked(&rules, "tls:10.9.0.2", "d2", "u"), Some(Method::Md5));
-    assert_eq!(asked(&rules, "tls:10.9.0.2", "d2", "u"), Some(Method::Scram));
     assert_eq!(asked(&rules, "10.9.0.1", "d2", "u"), None, "the line is for TLS");
     assert_eq!(asked(&rules, "10.9.0.1", "d3", "bob"), Some(Method::Reject));
     assert_eq!(asked(&rules, "local", "d1", "u"), None);

@@ -124,12 +124,13 @@ fn files_are_gone_behind_errors_and_cursors() {
         assert_eq!(bench.scratch(), 0, "{text}");
         bench.say("begin");
         bench.say(&format!("declare c cursor for {text}"));
-        assert_eq!(bench.say("fetch 3 from c").len(), 4, "{text}");
+        // A WITH query is computed as far as its rows are asked for.
+        assert_eq!(bench.say("fetch 19000 from c").len(), 19001, "{text}");
         assert!(bench.scratch() > 0, "{text}");
         bench.say("close c");
         assert_eq!(bench.scratch(), 0, "{text}");
         bench.say(&format!("declare c cursor for {text}"));
-        bench.say("fetch 3 from c");
+        bench.say("fetch 19000 from c");
         assert!(bench.scratch() > 0, "{text}");
         bench.say("rollback");
         assert_eq!((bench.scratch(), bench.session.temp_used.bytes()), (0, 0), "{text}");

@@ -2,7 +2,7 @@
 //!
 //! Strictness is the caller's business: a function that `pg_proc` calls strict never sees a NULL argument.
 
-use crate::catalog::{Index, Relation};
+use crate::catalog::{Index, Relation, built_in_domain};
 use crate::error::{Notice, Result};
 use crate::settings::SessionSettings;
 use crate::types::{Datum, SqlType};
@@ -100,7 +100,7 @@ pub trait CatalogQueries {
     }
     /// What a domain stands on in the end; any other type is its own.
     fn base_type(&self, ty: SqlType) -> SqlType {
-        ty
+        built_in_domain::domain(ty.oid.0).map_or(ty, |found| found.base)
     }
     /// Holds a value of the base type, or NULL, against a domain.
     ///
