@@ -4,7 +4,6 @@ CREATE TABLE base (id int PRIMARY KEY, a int, b text);
 CREATE VIEW seen AS SELECT id, a FROM base;
 CREATE TYPE address AS (street text);
 -- statements
-COPY base TO STDOUT (ENCODING 'latin1');
 DO 'BEGIN END';
 LOAD 'plpgsql';
 ALTER DATABASE unsupported SET work_mem FROM CURRENT;

@@ -5,11 +5,11 @@
 
 use super::Ddl;
 use super::build::LATEST;
-use super::resolve::{undefined_table, wrong_kind};
+use super::resolve::undefined_table;
 use crate::catalog::relation::{Index, Relation, RelationKind};
 use crate::catalog::snapshot::Named;
 use crate::error::{Result, Severity, SqlError};
-use crate::parse::ast::{Cluster, Ident, ObjectKind};
+use crate::parse::ast::{Cluster, Ident};
 use crate::sqlstate::SqlState;
 use crate::tuple::entry;
 use crate::types::Oid;
@@ -40,7 +40,8 @@ pub fn cluster(ddl: &mut Ddl<'_>, cluster: &Cluster) -> Result<&'static str> {
     let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
         let is_table = matches!(relation.kind, RelationKind::Table { .. });
         if matches!(named, Named::Index { .. }) || !is_table {
-            return Err(wrong_kind(name.name(), ObjectKind::Table));
+            let message = format!("\"{}\" is not a table or materialized view", name.name());
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
         ddl.check_owner(relation)
     };
