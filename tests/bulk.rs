@@ -59,8 +59,11 @@ fn loads_and_index_builds_hold_no_more_than_they_may() {
 /// extent more than there are (an empty table keeps one for each of its trees, a session that moves leaves one in the cache
 /// of another worker) makes it grow by that; what is used again makes it grow by no more.
 fn step(file: u64) -> u64 {
-    (file / 16).max(16 * 8 * 8192)
+    (file / 16).max(16 * EXTENT_BYTES)
 }
+
+/// The bytes of an extent, where pages have their usual size.
+const EXTENT_BYTES: u64 = 8 * 8192;
 
 /// Rows that go here and there, not side by side: with a key they come back to their places, without one VACUUM packs what
 /// is left. (PostgreSQL 15's tables do not grow here either.)
@@ -88,7 +91,9 @@ fn what_vacuum_gives_back_is_used_again() {
             .run(&format!("INSERT INTO v SELECT b.*, repeat('x', 200) FROM (SELECT {back}) AS b"));
         client.run("CHECKPOINT");
         let after: u64 = client.run(size).value().parse().unwrap();
-        assert!(after <= before + before / 50, "{columns}, {gone}: {before} bytes, then {after}");
+        // A session that moves between workers leaves pages of an extent with each.
+        let most = before + before / 50 + 8 * EXTENT_BYTES;
+        assert!(after <= most, "{columns}, {gone}: {before} bytes, then {after}");
         assert!(data_bytes(&atoll) <= file + step(file), "{columns}, {gone}: the file has grown");
         client.run("VACUUM (FULL) v");
         assert_eq!(client.run("SELECT count(DISTINCT ctid) = count(*) FROM v").value(), "t");

@@ -97,7 +97,9 @@ fn an_idle_session_holds_little() {
     rests(atoll.pid(), Duration::from_secs(5), 2);
     drop((warm, held));
     wait_until("the sessions' end", Duration::from_secs(30), || {
-        let count = admin.run("SELECT count(*) FROM pg_stat_activity");
+        let sessions =
+            "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
+        let count = admin.run(sessions);
         (count.value() == "1").then_some(())
     });
 }
