@@ -1,7 +1,7 @@
 -- Functions about the instance that tools ask for: what they give, their columns, and who may call them.
 select pg_control_version, catalog_version_no, system_identifier <> 0 as has_identifier, pg_control_last_modified <= now() as changed from pg_control_system();
 select checkpoint_lsn is not null as at, redo_lsn <= pg_current_wal_lsn() as redo, redo_wal_file is not null as file, timeline_id, prev_timeline_id, next_xid is not null as xid, oldest_commit_ts_xid, checkpoint_time <= now() as since from pg_control_checkpoint();
-select max_data_alignment, database_block_size, max_identifier_length, max_index_columns, large_object_chunk_size, float8_pass_by_value from pg_control_init();
+select max_data_alignment, database_block_size = current_setting('block_size')::int as block, max_identifier_length, max_index_columns, large_object_chunk_size, float8_pass_by_value from pg_control_init();
 select * from pg_control_recovery();
 select (pg_control_recovery()).end_of_backup_record_required;
 select pg_switch_wal() <= pg_current_wal_lsn();
