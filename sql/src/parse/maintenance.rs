@@ -1,8 +1,8 @@
 //! Statements about the upkeep of tables: VACUUM, ANALYZE, REINDEX, LOCK, TRUNCATE.
 
 use super::ast::{
-    Analyze, Cluster, Lock, ObjectKind, ObjectName, Reindex, Statement, TableColumns, Truncate,
-    Vacuum,
+    Analyze, Cluster, Lock, ObjectKind, ObjectName, OptionValue, Reindex, Statement, TableColumns,
+    Truncate, Vacuum,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -60,16 +60,20 @@ impl Parser<'_> {
         Ok(Statement::Reindex(Reindex { options, kind, system, concurrently, name }))
     }
 
+    /// The options of CLUSTER and ANALYZE, in their older form too.
+    fn verbose_options(&mut self) -> Result<Vec<OptionValue>> {
+        let at = self.here();
+        if self.is_symbol(b'(') {
+            return self.utility_options();
+        }
+        let verbose = self.accept(Keyword::Verbose);
+        Ok(verbose.then(|| option("verbose", None, at)).into_iter().collect())
+    }
+
     /// CLUSTER, in its older form too: index ON table.
     pub(super) fn cluster(&mut self) -> Result<Statement> {
         self.expect(Keyword::Cluster)?;
-        let mut options = Vec::new();
-        let at = self.here();
-        if self.is_symbol(b'(') {
-            options = self.utility_options()?;
-        } else if self.accept(Keyword::Verbose) {
-            options.push(option("verbose", None, at));
-        }
+        let options = self.verbose_options()?;
         if matches!(self.kind(), Kind::End | Kind::Symbol(b';')) {
             return Ok(Statement::Cluster(Cluster { options, table: None }));
         }
@@ -87,13 +91,7 @@ impl Parser<'_> {
     /// ANALYZE.
     pub(super) fn analyze(&mut self) -> Result<Statement> {
         self.advance();
-        let mut options = Vec::new();
-        let at = self.here();
-        if self.is_symbol(b'(') {
-            options = self.utility_options()?;
-        } else if self.accept(Keyword::Verbose) {
-            options.push(option("verbose", None, at));
-        }
+        let options = self.verbose_options()?;
         Ok(Statement::Analyze(Analyze { options, tables: self.tables_with_columns()? }))
     }
 
