@@ -86,10 +86,13 @@ fn build_watched(pattern: &str, options: &str) -> Result<Pattern> {
         }
     }
     const REST: Duration = Duration::from_millis(5);
+    // No translation is much shorter than its pattern: nothing is begun that would not fit, and that nobody could stop.
+    if pattern.len() > TRANSLATED_BYTES_MAX {
+        return Err(too_complex());
+    }
     if pattern.len() < WATCHED_BYTES && !pattern.contains('{') {
         return build(pattern, options);
     }
-    account::demand(pattern.len())?;
     while BUILDING.fetch_update(Relaxed, Relaxed, |n| (n < THREADS_MAX).then_some(n + 1)).is_err() {
         account::poll()?;
         thread::sleep(REST);
