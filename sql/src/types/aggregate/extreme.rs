@@ -49,16 +49,7 @@ impl Accumulator for Extreme {
     }
 
     fn bytes(&self) -> usize {
-        let owned = match &self.best {
-            Literal::Text(text) => text.len(),
-            Literal::Numeric(bytes)
-            | Literal::Bytea(bytes)
-            | Literal::Array(bytes)
-            | Literal::Record(bytes)
-            | Literal::Jsonb(bytes) => bytes.len(),
-            _ => 0,
-        };
-        size_of::<Extreme>() + owned
+        size_of::<Extreme>() + self.best.bytes()
     }
 }
 
