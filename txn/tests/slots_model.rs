@@ -33,6 +33,15 @@ struct Model {
 }
 
 impl Model {
+    /// Two slots of a log whose first record has been written.
+    fn new(planted: Planted) -> Arc<Model> {
+        Arc::new(Model {
+            slots: CommitSlots::new(2, Lsn(1), planted),
+            tail: AtomicU64::new(1),
+            applied: (0..3).map(|_| AtomicU64::new(0)).collect(),
+        })
+    }
+
     fn tail(&self) -> Lsn {
         Lsn(self.tail.load(Ordering::Relaxed))
     }
@@ -61,11 +70,7 @@ fn model(planted: Planted) {
     // As in the models of the log: two preemptions reach every bug of a kind known from practice.
     builder.preemption_bound = Some(2);
     builder.check(move || {
-        let model = Arc::new(Model {
-            slots: CommitSlots::new(2, Lsn(1), planted),
-            tail: AtomicU64::new(1),
-            applied: (0..3).map(|_| AtomicU64::new(0)).collect(),
-        });
+        let model = Model::new(planted);
         let committers: Vec<_> = (0..2)
             .map(|worker| {
                 let model = Arc::clone(&model);
@@ -98,11 +103,7 @@ fn slots_read_before_the_tail_are_noticed() {
 #[test]
 fn the_floor_covers_whoever_is_between_claim_and_apply() {
     loom::model(|| {
-        let model = Arc::new(Model {
-            slots: CommitSlots::new(2, Lsn(1), Planted::default()),
-            tail: AtomicU64::new(1),
-            applied: (0..3).map(|_| AtomicU64::new(0)).collect(),
-        });
+        let model = Model::new(Planted::default());
         let committer = {
             let model = Arc::clone(&model);
             thread::spawn(move || {
@@ -138,11 +139,7 @@ fn passed_on(planted: Planted) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(move || {
-        let model = Arc::new(Model {
-            slots: CommitSlots::new(2, Lsn(1), planted),
-            tail: AtomicU64::new(1),
-            applied: (0..3).map(|_| AtomicU64::new(0)).collect(),
-        });
+        let model = Model::new(planted);
         let slow = {
             let model = Arc::clone(&model);
             thread::spawn(move || model.commit(1))
