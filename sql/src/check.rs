@@ -18,8 +18,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
 use crate::exec::write::encode_key;
 use crate::sqlstate::SqlState;
-use crate::tuple::long_value::LongValue;
-use crate::tuple::row::Field;
+use crate::tuple::long_value::{LongValue, Stored};
 use crate::tuple::{Heap, KeyLayout, RowBuf, RowLayout, entry};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
@@ -179,15 +178,15 @@ impl Table<'_> {
     ) -> Result<()> {
         into.columns.clear();
         into.long.clear();
+        let stored = Stored { record, view, long_values: self.long_values.id() };
+        let mut image = Vec::new();
+        let record = stored.open(transaction, &self.layout, &mut image)?;
+        into.long.extend(record.image);
         for column in 0..self.layout.len() {
             into.heap.clear();
-            let value = match self.layout.read(record, column, &mut into.heap)? {
-                Field::Value(value) => value,
-                Field::Long(long) => {
-                    into.long.push(long);
-                    long.fetch(transaction, view, &self.long_values, &mut into.heap)?
-                }
-            };
+            let long = &mut into.long;
+            let value =
+                record.read(transaction, column, &mut into.heap, |value| long.push(value))?;
             into.columns.push(into.heap.view(&value));
         }
         Ok(())

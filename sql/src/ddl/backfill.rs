@@ -17,11 +17,12 @@ use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
+use crate::tuple::long_value::Stored;
 use crate::tuple::{Heap, KeyLayout, RowBuf, RowLayout};
 use crate::types::Oid;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, RecordBuffer, RowLock, Transaction, Tree, WaitPolicy};
+use txn::{Direction, KeyRange, RecordBuffer, RowLock, Transaction, Tree, TreeId, WaitPolicy};
 
 /// Rows whose locks a batch holds together.
 const BATCH_ROWS: usize = 256;
@@ -55,7 +56,7 @@ struct Target<'a> {
     /// The index's place in `relation.indexes`.
     at: usize,
     rows: Arc<Tree>,
-    long_values: Arc<Tree>,
+    long_values: TreeId,
     entries: Arc<Tree>,
     layout: RowLayout,
     key_layout: KeyLayout,
@@ -144,7 +145,7 @@ impl<'a> Target<'a> {
         Ok(Target {
             at,
             rows: open(tree)?,
-            long_values: open(long_values)?,
+            long_values,
             entries: open(found.tree)?,
             layout: RowLayout::of(&relation),
             key_layout: KeyLayout::of_index(&relation, found),
@@ -178,9 +179,13 @@ impl<'a> Target<'a> {
         if !transaction.get_latest(&self.rows, row_key, &mut self.record)? {
             return Ok(Filled::Done);
         }
-        let record = (self.record.value().unwrap_or_default(), self.record.view());
+        let stored = Stored {
+            record: self.record.value().unwrap_or_default(),
+            view: self.record.view(),
+            long_values: self.long_values,
+        };
         let into = (&mut self.heap, &mut self.row);
-        columns_of(transaction, &self.relation, &self.layout, &self.long_values, record, into)?;
+        columns_of(transaction, &self.relation, &self.layout, stored, into)?;
         let Some(computed) = self.keys.values(&self.row)? else { return Ok(Filled::Done) };
         let index = &self.relation.indexes[self.at];
         let (key, value) = &mut self.entry;

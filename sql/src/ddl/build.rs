@@ -15,15 +15,13 @@ use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
 use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
-use crate::tuple::long_value::{self, LongValue};
-use crate::tuple::row::Field;
+use crate::tuple::long_value::{self, LongValue, Stored};
 use crate::tuple::{Form, Heap, KeyLayout, RowBuf, RowLayout, entry};
 use crate::types::{Datum, SqlType, oids};
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{
-    Direction, Duplicate, KeyRange, Loaded, ReadView, RecordBuffer, RecordView, Transaction, Tree,
-    TreeId, TreeLoad,
+    Direction, Duplicate, KeyRange, Loaded, ReadView, RecordBuffer, Transaction, TreeId, TreeLoad,
 };
 
 /// The figures of `pg_stat_progress_create_index`, by number, and what it tells by them.
@@ -96,7 +94,6 @@ fn each_row_by(
     let RelationKind::Table { tree, long_values, .. } = relation.kind else { return Ok(()) };
     let data = Arc::clone(transaction.manager().data());
     let tree = data.tree(tree).map_err(txn::Error::from)?;
-    let long_values = data.tree(long_values).map_err(txn::Error::from)?;
     let layout = RowLayout::of(relation);
     let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
     let mut scan = transaction.scan(view, &tree, everything, Direction::Forward)?;
@@ -108,8 +105,9 @@ fn each_row_by(
         key.extend_from_slice(found.key);
         record.clear();
         record.extend_from_slice(found.value);
-        let (shown, into) = ((&record[..], found.view), (&mut heap, &mut row));
-        columns_of(transaction, relation, &layout, &long_values, shown, into)?;
+        let (stored, into) =
+            (Stored { record: &record, view: found.view, long_values }, (&mut heap, &mut row));
+        columns_of(transaction, relation, &layout, stored, into)?;
         each(transaction, &key, &record, &row)?;
     }
 }
@@ -119,21 +117,19 @@ pub(super) fn columns_of(
     transaction: &mut Transaction,
     relation: &Relation,
     layout: &RowLayout,
-    long_values: &Arc<Tree>,
-    (record, view): (&[u8], RecordView),
+    stored: Stored<'_>,
     (heap, row): (&mut Heap, &mut RowBuf),
 ) -> Result<()> {
     heap.clear();
     row.clear();
+    let mut image = Vec::new();
+    let record = stored.open(transaction, layout, &mut image)?;
     for (at, column) in relation.columns.iter().enumerate() {
         if column.dropped {
             row.push(Datum::Null);
             continue;
         }
-        let value = match layout.read(record, at, heap)? {
-            Field::Value(value) => value,
-            Field::Long(long) => long.fetch(transaction, view, long_values, heap)?,
-        };
+        let value = record.read(transaction, at, heap, drop)?;
         row.push(heap.view(&value));
     }
     Ok(())
@@ -150,9 +146,8 @@ pub(crate) fn duplicate_row(
     let mut row = RowBuf::new();
     let RelationKind::Table { tree, long_values, .. } = relation.kind else { return Ok(row) };
     let data = Arc::clone(transaction.manager().data());
-    let long_values = data.tree(long_values).map_err(txn::Error::from)?;
     let mut found = RecordBuffer::default();
-    let record = match index {
+    let (record, view) = match index {
         None => (&*duplicate.value, transaction.view_of_loaded()),
         Some(_) => {
             let tree = data.tree(tree).map_err(txn::Error::from)?;
@@ -163,7 +158,7 @@ pub(crate) fn duplicate_row(
     };
     let layout = RowLayout::of(relation);
     let into = (&mut Heap::default(), &mut row);
-    columns_of(transaction, relation, &layout, &long_values, record, into)?;
+    columns_of(transaction, relation, &layout, Stored { record, view, long_values }, into)?;
     Ok(row)
 }
 

@@ -22,12 +22,15 @@ use crate::error::{Result, SqlError};
 use crate::plan::physical::{Reference, Table};
 use crate::sqlstate::SqlState;
 use crate::tuple::key::prefix_end;
-use crate::tuple::row::Field;
+use crate::tuple::long_value::Stored;
 use crate::tuple::{Heap, KeyColumn, KeyLayout, RowBuf, RowLayout, entry};
 use bumpalo::Bump;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{ConflictKind, Direction, KeyRange, ReadView, RecordBuffer, RowLock, Tree, WaitPolicy};
+use txn::{
+    ConflictKind, Direction, KeyRange, ReadView, RecordBuffer, RowLock, Transaction, Tree,
+    WaitPolicy,
+};
 
 /// When a child asks for its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +97,16 @@ fn still_refers(
     if !cx.transaction.get_latest(&tree, row_key, &mut record)? {
         return Ok(false);
     }
-    let mut heap = Heap::default();
+    let (mut image, mut heap) = (Vec::new(), Heap::default());
+    let stored = Stored {
+        record: record.value().unwrap_or_default(),
+        view: record.view(),
+        long_values: table.long_values,
+    };
+    let stored = stored.open(cx.transaction, &table.layout, &mut image)?;
     for column in &key.columns {
         heap.clear();
-        let record = record.value().unwrap_or_default();
-        let Field::Value(value) = table.layout.read(record, *column, &mut heap)? else { continue };
+        let value = stored.read(cx.transaction, *column, &mut heap, drop)?;
         let (now, then) = (heap.view(&value), row.get(*column));
         let same = match (now.is_null(), then.is_null()) {
             (true, true) => true,
@@ -332,22 +340,20 @@ fn parent_again(
 /// Whether a row refers to this row of the parent. The one that is found is locked KEY SHARE: whoever deletes it, or gives
 /// it another key, is waited for, and may leave none. Who has one snapshot is told of a conflict then.
 fn has_child(cx: &mut Context<'_>, reference: &Reference, parent: &RowBuf) -> Result<bool> {
-    let RelationKind::Table { tree, .. } = &reference.child.kind else { return Ok(false) };
-    let (rows, layout) = (cx.tree(*tree)?, RowLayout::of(&reference.child));
+    let RelationKind::Table { tree, long_values, .. } = reference.child.kind else {
+        return Ok(false);
+    };
+    let (rows, layout) = (cx.tree(tree)?, RowLayout::of(&reference.child));
     let (mut record, mut heap) = (RecordBuffer::default(), Heap::default());
     // What was waited for may have moved to where the search had been: each begins anew.
     while let Some(key) = children(cx, reference, parent, 1)?.pop() {
         let (mode, policy) = (RowLock::KeyShare, WaitPolicy::Block);
-        if cx.transaction.lock_key(&rows, &key, mode, policy, &mut record)?
-            && record_refers(
-                reference,
-                &layout,
-                record.value().unwrap_or_default(),
-                parent,
-                &mut heap,
-            )?
-        {
-            return Ok(true);
+        if cx.transaction.lock_key(&rows, &key, mode, policy, &mut record)? {
+            let (record, view) = (record.value().unwrap_or_default(), record.view());
+            let stored = Stored { record, view, long_values };
+            if record_refers(cx.transaction, (reference, parent), &layout, stored, &mut heap)? {
+                return Ok(true);
+            }
         }
         if cx.transaction.one_view().is_some() {
             return Err(txn::Error::Conflict(ConflictKind::Update).into());
@@ -401,16 +407,18 @@ pub fn refers(reference: &Reference, child: &RowBuf, parent: &RowBuf) -> bool {
 
 /// Whether a record of the child refers to this row of the parent.
 fn record_refers(
-    reference: &Reference,
+    transaction: &mut Transaction,
+    (reference, parent): (&Reference, &RowBuf),
     layout: &RowLayout,
-    record: &[u8],
-    parent: &RowBuf,
+    stored: Stored<'_>,
     heap: &mut Heap,
 ) -> Result<bool> {
     let key = key_of(reference);
+    let mut image = Vec::new();
+    let stored = stored.open(transaction, layout, &mut image)?;
     for (from, to) in key.columns.iter().zip(&key.referenced) {
         heap.clear();
-        let Field::Value(value) = layout.read(record, *from, heap)? else { return Ok(false) };
+        let value = stored.read(transaction, *from, heap, drop)?;
         let (a, b) = (heap.view(&value), parent.get(*to));
         let (own, of) = (&reference.child.columns[*from], &reference.parent.columns[*to]);
         if a.is_null() || !meets((a, own.ty.oid), (b, of.ty.oid)) {
@@ -433,7 +441,7 @@ pub fn children(
     let key = key_of(reference);
     let child = &reference.child;
     let (mut found, mut bytes) = (Vec::new(), 0);
-    let RelationKind::Table { tree: rows, .. } = &child.kind else { return Ok(found) };
+    let RelationKind::Table { tree: rows, long_values, .. } = &child.kind else { return Ok(found) };
     let one_to_one = key.columns.iter().zip(&key.referenced).all(|(from, to)| {
         is_one_to_one(child.columns[*from].ty.oid, reference.parent.columns[*to].ty.oid)
     });
@@ -477,14 +485,17 @@ pub fn children(
     let layout = RowLayout::of(child);
     let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
     let mut scan = cx.transaction.scan(&ReadView::LATEST, &tree, range, Direction::Forward)?;
-    let mut heap = Heap::default();
+    let (mut heap, mut key) = (Heap::default(), Vec::new());
     while found.len() < limit
         && let Some(row) = scan.advance(cx.transaction)?
     {
         count.add(Event::Returned);
-        if record_refers(reference, &layout, row.value, parent, &mut heap)? {
-            bytes += row.key.len();
-            found.push(row.key.to_vec());
+        key.clear();
+        key.extend_from_slice(row.key);
+        let stored = Stored { record: row.value, view: row.view, long_values: *long_values };
+        if record_refers(cx.transaction, (reference, parent), &layout, stored, &mut heap)? {
+            bytes += key.len();
+            found.push(std::mem::take(&mut key));
             cx.check_memory(bytes)?;
         }
         cx.check_cancel()?;

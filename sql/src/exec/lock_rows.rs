@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, Again, LockTarget, TargetRow};
 use crate::sqlstate::SqlState;
 use crate::tuple::Heap;
-use crate::tuple::row::Field;
+use crate::tuple::row::{Field, Opened};
 use crate::types::{self, Datum};
 use txn::{ConflictKind, Locked, RecordBuffer, RowLock, WaitPolicy};
 
@@ -109,12 +109,16 @@ impl LockRows {
 /// [`super::write::Writer::changes_key`] asks of an update. A record that cannot be read has not: reading it tells why.
 fn keeps_keys(target: &TargetRow, old: &[u8], new: &[u8]) -> bool {
     let relation = &target.relation;
+    let (Ok(Opened::Here(old)), Ok(Opened::Here(new))) =
+        (target.layout.open(old), target.layout.open(new))
+    else {
+        return false;
+    };
     let (mut heap, mut other) = (Heap::default(), Heap::default());
     let mut same = |column: usize| {
         heap.clear();
         other.clear();
-        let old = target.layout.read(old, column, &mut heap);
-        let new = target.layout.read(new, column, &mut other);
+        let (old, new) = (old.read(column, &mut heap), new.read(column, &mut other));
         let (Ok(Field::Value(old)), Ok(Field::Value(new))) = (old, new) else { return false };
         let (old, new) = (heap.view(&old), other.view(&new));
         match (old.is_null(), new.is_null()) {

@@ -4,17 +4,18 @@
 //! values only if they are asked for. An index entry is a record judged by the same snapshot, so what it leads to is there,
 //! and where it holds all that is asked for the row is not read ([`crate::plan::covering`]).
 
-use super::context::{Context, tree_of};
+use super::context::Context;
 use super::eval::Eval;
 use super::operator::{Builder, Operator};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::system_column::XMIN;
-use crate::error::{Result, SqlError};
+use crate::error::Result;
 use crate::plan::covering::{Covering, Part, covering};
 use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, TargetRow};
 use crate::plan::scalar::Scalar;
 use crate::tuple::key::prefix_end;
-use crate::tuple::row::{self, Field};
+use crate::tuple::long_value::Stored;
+use crate::tuple::row;
 use crate::tuple::row_id::row_number;
 use crate::tuple::{KeyColumn, RowBuf, RowLayout, corrupt, entry};
 use crate::types::Datum;
@@ -712,24 +713,21 @@ impl RowSource<'_> {
         row: &mut RowBuf,
     ) -> Result<()> {
         row.begin(self.width);
-        let record = self.layout.open(found.value)?;
+        let stored =
+            Stored { record: found.value, view: found.view, long_values: self.long_values };
+        let mut image = Vec::new();
+        let record = stored.open(transaction, self.layout, &mut image)?;
         for (at, output) in outputs {
             match output {
-                ScanColumn::Column(column) => row.set_with(at, |heap| {
-                    Ok::<_, SqlError>(match record.read(*column, heap)? {
-                        Field::Value(value) => value,
-                        Field::Long(long) => {
-                            let tree = tree_of(transaction, self.long_values)?;
-                            long.fetch(transaction, found.view, &tree, heap)?
-                        }
-                    })
-                })?,
+                ScanColumn::Column(column) => {
+                    row.set_with(at, |heap| record.read(transaction, *column, heap, drop))?;
+                }
                 ScanColumn::Key => row.set(at, Datum::Bytea(found.key)),
                 ScanColumn::System(attnum) => row.set(
                     at,
                     match attnum {
                         -1 => Datum::Int8(row_number(found.key)),
-                        -2 => Datum::Oid(self.xmin(transaction, found, record.number)?),
+                        -2 => Datum::Oid(self.xmin(transaction, found, record.number())?),
                         -6 => Datum::Oid(self.oid),
                         _ => Datum::Oid(0),
                     },

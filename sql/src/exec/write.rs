@@ -12,8 +12,8 @@ use crate::error::{Result, SqlError};
 use crate::plan::physical::{Table, Told};
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
-use crate::tuple::long_value::{self, LongValue};
-use crate::tuple::row::{self, Field};
+use crate::tuple::long_value::{self, LongValue, Stored};
+use crate::tuple::row::{self, Field, Opened};
 use crate::tuple::{Form, KeyLayout, RowBuf, corrupt};
 use crate::types::{CallContext, CatalogQueries, Datum, SqlType, text_of};
 use std::sync::Arc;
@@ -142,17 +142,18 @@ impl Writer {
         into.row.clear();
         into.long.clear();
         into.view = record.view();
-        let view = into.view;
-        let record = self.table.layout.open(record.value().unwrap_or_default())?;
+        let stored = Stored {
+            record: record.value().unwrap_or_default(),
+            view: into.view,
+            long_values: self.table.long_values,
+        };
+        let mut image = Vec::new();
+        let record = stored.open(cx.transaction, &self.table.layout, &mut image)?;
+        into.long.extend(record.image);
         for column in 0..self.table.layout.len() {
+            let long = &mut into.long;
             into.row.push_with(|heap| {
-                Ok::<_, SqlError>(match record.read(column, heap)? {
-                    Field::Value(value) => value,
-                    Field::Long(long) => {
-                        into.long.push(long);
-                        long.fetch(cx.transaction, view, &self.long_values, heap)?
-                    }
-                })
+                record.read(cx.transaction, column, heap, |value| long.push(value))
             })?;
         }
         Ok(())
@@ -170,7 +171,7 @@ impl Writer {
     ) -> Result<bool> {
         into.row.set_nulls(self.table.layout.len());
         into.long.clear();
-        let record = self.table.layout.open(record)?;
+        let Opened::Here(record) = self.table.layout.open(record)? else { return Ok(false) };
         if !record.is_plain()? {
             return Ok(false);
         }

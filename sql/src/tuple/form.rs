@@ -105,4 +105,23 @@ impl Form {
             }
         }
     }
+
+    /// The boundary that PostgreSQL begins a value of this form at, in bytes (`typalign`).
+    #[must_use]
+    pub fn alignment(self) -> usize {
+        match self {
+            Form::Bool | Form::Char | Form::Uuid => 1,
+            Form::Int2 => 2,
+            Form::Int4 | Form::Oid | Form::Float4 | Form::Date => 4,
+            Form::Numeric | Form::Text | Form::Bytea | Form::Array | Form::Jsonb => 4,
+            Form::Int8
+            | Form::Float8
+            | Form::Time
+            | Form::Timestamp
+            | Form::TimestampTz
+            | Form::TimeTz
+            | Form::Interval
+            | Form::Record => 8,
+        }
+    }
 }

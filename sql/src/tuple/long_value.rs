@@ -3,10 +3,12 @@
 //! The row keeps a pointer of 16 bytes; the pieces are read only when the column is asked for. A piece's key is the
 //! value's id and the piece's number, both big-endian, so that a value is one short range scan. Pieces belong to the row
 //! version that wrote them: an update of the column writes a new value under a new id and deletes the old pieces in the
-//! same transaction. PostgreSQL's TOAST (manual, section 73.2) without compression.
+//! same transaction. Where so many columns are left that they are too long for a record, all of it is a long value:
+//! the row is as wide as PostgreSQL's, one page. Whoever reads a row reads it by [`Stored`], so that none forgets what is
+//! elsewhere. PostgreSQL's TOAST (manual, section 73.2) without compression.
 
 use super::form::Form;
-use super::row::RowLayout;
+use super::row::{Field, OpenRecord, Opened, RowLayout};
 use super::value::{Heap, Value};
 use super::{corrupt, row};
 use crate::error::{Result, SqlError};
@@ -14,7 +16,7 @@ use crate::sqlstate::SqlState;
 use crate::types::Datum;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, RecordView, Transaction, Tree};
+use txn::{Direction, KeyRange, RecordView, Transaction, Tree, TreeId};
 
 /// What a record of a piece may take beside the piece itself, in bytes.
 const PIECE_OVERHEAD: usize = 64;
@@ -33,10 +35,14 @@ pub struct LongValue {
 /// Puts a value's bytes, to be read back in this form, into the companion tree, and says where they are.
 pub type Store<'s> = dyn FnMut(Form, &[u8]) -> Result<LongValue> + 's;
 
-/// Writes a row as a record of at most `max` bytes. What does not fit goes to `store`, the largest value first.
+/// The most that a row may take where everything has left it that can, in bytes: PostgreSQL's `MaxHeapTupleSize`.
+const ROW_BYTES_MAX: usize = 8160;
+
+/// Writes a row as a record of at most `max` bytes. What does not fit goes to `store`, the largest value first; where
+/// the columns are too many for that, the whole row, with what is longer than a row may be beside it.
 ///
 /// # Errors
-/// 54000 if what must stay in the record is too large; those of `store`.
+/// 54000 where PostgreSQL would have no place for it; those of `store`.
 pub fn write_row(
     layout: &RowLayout,
     row: &[Datum<'_>],
@@ -55,18 +61,20 @@ pub fn write_row(
         layout.write(row, &[], record);
         return Ok(());
     }
+    let bytes = layout.heap_tuple_bytes(row);
+    if bytes > ROW_BYTES_MAX {
+        let message = format!("row is too big: size {bytes}, maximum size {ROW_BYTES_MAX}");
+        return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+    }
     let mut sizes: Vec<usize> = row.iter().enumerate().map(size).collect();
+    let least: usize = sizes.iter().map(|size| *size.min(&LongValue::WIDTH)).sum();
+    let stays = fixed + least <= max;
+    let room = if stays { max } else { ROW_BYTES_MAX };
     let mut long: Vec<(usize, LongValue)> = Vec::new();
-    while fixed + sizes.iter().sum::<usize>() > max {
+    while fixed + sizes.iter().sum::<usize>() > room {
         let largest = (0..sizes.len()).max_by_key(|at| sizes[*at]).unwrap_or(0);
         if sizes.get(largest).is_none_or(|size| *size <= LongValue::WIDTH) {
-            return Err(SqlError::new(
-                SqlState::PROGRAM_LIMIT_EXCEEDED,
-                format!(
-                    "row is too big: size {}, maximum size {max}",
-                    fixed + sizes.iter().sum::<usize>()
-                ),
-            ));
+            break;
         }
         let mut bytes = Vec::with_capacity(sizes[largest]);
         row::encode(row[largest], &mut bytes);
@@ -74,7 +82,90 @@ pub fn write_row(
         sizes[largest] = LongValue::WIDTH;
     }
     layout.write(row, &long, record);
+    if !stays {
+        let pointer = store(Form::Bytea, record)?;
+        row::write_elsewhere(&pointer, record);
+    }
     Ok(())
+}
+
+/// A record as a view has shown it, and the tree that has what it does not hold itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'r> {
+    /// The record.
+    pub record: &'r [u8],
+    /// The view.
+    pub view: RecordView,
+    /// The companion tree.
+    pub long_values: TreeId,
+}
+
+/// A record's row, wherever it is, to be read column by column.
+#[derive(Debug)]
+pub struct StoredColumns<'r> {
+    record: OpenRecord<'r>,
+    view: RecordView,
+    long_values: TreeId,
+    /// The row's own bytes, where they are elsewhere.
+    pub image: Option<LongValue>,
+}
+
+impl<'r> Stored<'r> {
+    /// The row, whose bytes go to `image` where they are elsewhere.
+    ///
+    /// # Errors
+    /// XX001; storage's.
+    #[inline]
+    pub fn open(
+        self,
+        transaction: &mut Transaction,
+        layout: &'r RowLayout,
+        image: &'r mut Vec<u8>,
+    ) -> Result<StoredColumns<'r>> {
+        let Stored { record, view, long_values } = self;
+        match layout.open(record)? {
+            Opened::Here(record) => Ok(StoredColumns { record, view, long_values, image: None }),
+            Opened::Elsewhere(pointer, number) => {
+                *image = pointer.bytes(transaction, view, long_values)?;
+                let Opened::Here(mut record) = layout.open(image)? else {
+                    return Err(corrupt("a row that is elsewhere is nowhere"));
+                };
+                record.number = number;
+                Ok(StoredColumns { record, view, long_values, image: Some(pointer) })
+            }
+        }
+    }
+}
+
+impl StoredColumns<'_> {
+    /// The number of the transaction that wrote the row, if it says so.
+    #[inline]
+    #[must_use]
+    pub fn number(&self) -> Option<u32> {
+        self.record.number
+    }
+
+    /// Reads a column; `met` is told of a long value.
+    ///
+    /// # Errors
+    /// XX001; storage's.
+    #[inline]
+    pub fn read(
+        &self,
+        transaction: &mut Transaction,
+        column: usize,
+        heap: &mut Heap,
+        met: impl FnOnce(LongValue),
+    ) -> Result<Value> {
+        match self.record.read(column, heap)? {
+            Field::Value(value) => Ok(value),
+            Field::Long(long) => {
+                met(long);
+                let bytes = long.bytes(transaction, self.view, self.long_values)?;
+                row::decode(long.form, &bytes, heap)
+            }
+        }
+    }
 }
 
 impl LongValue {
@@ -117,26 +208,23 @@ impl LongValue {
         pieces.enumerate().map(move |(number, piece)| (value.piece(number as u32), piece))
     }
 
-    /// Reads the value by the view that showed the record with the pointer.
-    ///
-    /// # Errors
-    /// XX001; storage's.
-    pub fn fetch(
+    /// Reads the value's bytes by the view that showed the record with the pointer.
+    fn bytes(
         &self,
         transaction: &mut Transaction,
         record: RecordView,
-        tree: &Arc<Tree>,
-        heap: &mut Heap,
-    ) -> Result<Value> {
+        tree: TreeId,
+    ) -> Result<Vec<u8>> {
+        let tree = transaction.manager().data().tree(tree).map_err(txn::Error::from)?;
         let mut bytes = Vec::with_capacity(usize::try_from(self.bytes.min(1 << 30)).unwrap_or(0));
-        let mut scan = self.scan(transaction, record, tree)?;
+        let mut scan = self.scan(transaction, record, &tree)?;
         while let Some(piece) = scan.advance(transaction)? {
             bytes.extend_from_slice(piece.value);
         }
         if bytes.len() as u64 != self.bytes {
             return Err(corrupt("a long value has lost a piece"));
         }
-        row::decode(self.form, &bytes, heap)
+        Ok(bytes)
     }
 
     /// Deletes the value's pieces, as the view finds them that showed the record with the pointer.

@@ -13,6 +13,9 @@
 //! Bit 15 of `count` says that the record ends with the number of the transaction that wrote it, in 32 bits: the row's `xmin`
 //! (manual, section 5.5). Only a transaction that somebody has asked for its number writes it; the others' rows have an `xmin`
 //! of the commit's LSN. Whoever is told the `xmin` of a row before the commit finds the row by it ever after.
+//!
+//! Bit 14 of `count` says that the row is elsewhere: behind the count stands a pointer to a long value, which is the record
+//! that the row would be. So is a row whose columns are too many for a quarter of a page, each of its own too short to leave it.
 
 use super::corrupt;
 use super::form::Form;
@@ -29,8 +32,27 @@ const LONG: u16 = 1 << 15;
 /// Set in the count: the record ends with a transaction's number.
 const STAMPED: u16 = 1 << 15;
 
+/// What PostgreSQL's rows begin with, without the bitmap of NULLs, in bytes.
+const TUPLE_HEADER_BYTES: usize = 23;
+
+/// What PostgreSQL puts where a value was that has left its row.
+const TOAST_POINTER_BYTES: usize = 18;
+
+/// The shortest value that PostgreSQL moves out of a row.
+const MOVED_FROM: usize = 24;
+
+/// Set in the count: what follows is a [`LongValue`], the record's own bytes.
+const ELSEWHERE: u16 = 1 << 14;
+
 /// What the number adds to a record.
 pub const STAMP_BYTES: usize = 4;
+
+/// Writes a record whose row is the record that `pointer` leads to.
+pub fn write_elsewhere(pointer: &LongValue, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(&ELSEWHERE.to_le_bytes());
+    pointer.write(out);
+}
 
 /// Puts the number of the transaction that writes it into a record that has none.
 pub fn stamp(record: &mut Vec<u8>, number: u32) {
@@ -61,6 +83,15 @@ struct ColumnPlace {
 pub struct RowLayout {
     columns: Vec<ColumnPlace>,
     total: (u32, u32),
+}
+
+/// What a record's header says.
+#[derive(Clone, Copy, Debug)]
+pub enum Opened<'r> {
+    /// The row is here.
+    Here(OpenRecord<'r>),
+    /// The row is the record that this long value is; the number is that of the transaction that wrote it.
+    Elsewhere(LongValue, Option<u32>),
 }
 
 /// A record whose header has been read: where its parts begin.
@@ -136,22 +167,17 @@ impl RowLayout {
         self.columns[column].form
     }
 
-    /// Reads one column of a record.
-    ///
-    /// # Errors
-    /// XX001.
-    pub fn read(&self, record: &[u8], column: usize, heap: &mut Heap) -> Result<Field> {
-        self.open(record)?.read(column, heap)
-    }
-
     /// A record whose columns are to be read.
     ///
     /// # Errors
     /// XX001.
     #[inline]
-    pub fn open<'r>(&'r self, record: &'r [u8]) -> Result<OpenRecord<'r>> {
+    pub fn open<'r>(&'r self, record: &'r [u8]) -> Result<Opened<'r>> {
         let count =
             u16::from_le_bytes(*record.first_chunk().ok_or_else(|| corrupt("it has no header"))?);
+        if count & (STAMPED | ELSEWHERE) == 0 {
+            return Ok(Opened::Here(self.open_parts(record, count, None)?));
+        }
         let (record, number) = match count & STAMPED {
             0 => (record, None),
             _ => {
@@ -160,7 +186,22 @@ impl RowLayout {
                 (record, Some(u32::from_le_bytes(*number)))
             }
         };
-        let count = usize::from(count & !STAMPED);
+        if count & ELSEWHERE != 0 {
+            let pointer = record.get(2..).unwrap_or_default();
+            return Ok(Opened::Elsewhere(LongValue::read(Form::Bytea, pointer)?, number));
+        }
+        Ok(Opened::Here(self.open_parts(record, count & !STAMPED, number)?))
+    }
+
+    /// A record of so many columns, without the number of the transaction that wrote it.
+    #[inline]
+    fn open_parts<'r>(
+        &'r self,
+        record: &'r [u8],
+        count: u16,
+        number: Option<u32>,
+    ) -> Result<OpenRecord<'r>> {
+        let count = usize::from(count);
         let (fixed_bytes, varying) = match self.columns.get(count) {
             Some(next) => next.before,
             None if count == self.columns.len() => self.total,
@@ -177,6 +218,25 @@ impl RowLayout {
             ends,
             data: ends + 2 * varying as usize,
         })
+    }
+
+    /// How long a row is where PostgreSQL stores it and everything has left it that can: its header, and its values on the
+    /// boundaries of their types (manual, section 73.6.1), pointers for what is longer than [`MOVED_FROM`].
+    #[must_use]
+    pub fn heap_tuple_bytes(&self, row: &[Datum<'_>]) -> usize {
+        let aligned = |at: usize, to: usize| at.div_ceil(to) * to;
+        let nulls = if row.iter().any(Datum::is_null) { row.len().div_ceil(8) } else { 0 };
+        let header = aligned(TUPLE_HEADER_BYTES + nulls, 8);
+        let mut end = 0;
+        for (column, datum) in self.columns.iter().zip(row).filter(|(_, datum)| !datum.is_null()) {
+            let boundary = column.form.alignment();
+            end = match (column.form.width(), stored_bytes(datum)) {
+                (Some(width), _) => aligned(end, boundary) + width,
+                (None, bytes) if bytes < MOVED_FROM => end + 1 + bytes,
+                (None, _) => end + TOAST_POINTER_BYTES,
+            };
+        }
+        aligned(header + end, 8)
     }
 
     /// Writes a row of all columns. Varying values whose bit is set in `long` are given as pointers, in order.
@@ -217,7 +277,8 @@ impl RowLayout {
                     }
                     None => encode(*datum, out),
                 }
-                let end = u16::try_from(out.len() - data).expect("a record fits a quarter page");
+                let end = u16::try_from(out.len() - data).ok().filter(|end| end & LONG == 0);
+                let end = end.expect("1600 columns, none longer than a pointer or all in a page");
                 out[ends + 2 * index..][..2].copy_from_slice(&(end | flag).to_le_bytes());
                 index += 1;
             }
@@ -498,9 +559,16 @@ pub fn decode(form: Form, bytes: &[u8], heap: &mut Heap) -> Result<Value> {
 mod tests {
     use super::*;
 
+    fn here<'r>(layout: &'r RowLayout, record: &'r [u8]) -> OpenRecord<'r> {
+        match layout.open(record).expect("the record is well formed") {
+            Opened::Here(record) => record,
+            Opened::Elsewhere(long, _) => panic!("the row is elsewhere: {long:?}"),
+        }
+    }
+
     fn text_of(layout: &RowLayout, record: &[u8], column: usize) -> String {
         let mut heap = Heap::default();
-        match layout.read(record, column, &mut heap).expect("the record is well formed") {
+        match here(layout, record).read(column, &mut heap).expect("the record is well formed") {
             Field::Value(value) => format!("{:?}", heap.view(&value)),
             Field::Long(long) => format!("{long:?}"),
         }
@@ -569,9 +637,7 @@ mod tests {
                 }
                 layout.write(old, &[], &mut before);
                 layout.write(&mixed, &[], &mut written);
-                assert!(
-                    layout.open(&before).and_then(|record| record.is_plain()).expect("it is whole")
-                );
+                assert!(here(&layout, &before).is_plain().expect("it is whole"));
                 let max = written.len();
                 assert!(layout.patch(&before, &columns, &row, max, &mut patched));
                 assert_eq!(patched, written, "{columns:?}");
@@ -625,11 +691,24 @@ mod tests {
             &mut record,
         );
         for cut in 0..record.len() {
-            for column in 0..3 {
-                let _ = layout.read(&record[..cut], column, &mut Heap::default());
+            if let Ok(Opened::Here(cut)) = layout.open(&record[..cut]) {
+                for column in 0..3 {
+                    let _ = cut.read(column, &mut Heap::default());
+                }
             }
         }
-        assert!(layout.read(&[], 0, &mut Heap::default()).is_err());
-        assert!(layout.read(&[9, 0, 0, 0, 0], 1, &mut Heap::default()).is_err());
+        let mut elsewhere = Vec::new();
+        let pointer = LongValue { id: 7, bytes: 9, form: Form::Bytea };
+        write_elsewhere(&pointer, &mut elsewhere);
+        stamp(&mut elsewhere, 5);
+        for cut in 0..elsewhere.len() {
+            assert!(layout.open(&elsewhere[..cut]).is_err());
+        }
+        match layout.open(&elsewhere) {
+            Ok(Opened::Elsewhere(found, Some(5))) => assert_eq!(found, pointer),
+            other => panic!("{other:?}"),
+        }
+        assert!(layout.open(&[]).is_err());
+        assert!(layout.open(&[9, 0, 0, 0, 0]).is_err());
     }
 }
