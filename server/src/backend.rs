@@ -48,7 +48,7 @@ pub trait Backend: Send {
     fn copy_in_done(&mut self) -> Result<CommandTag>;
     fn copy_in_fail(&mut self, message: &str) -> SqlError;
     fn timeouts(&self) -> Timeouts;
-    fn log_settings(&self) -> LogSettings;
+    fn log_settings(&self) -> &LogSettings;
     fn statement_text(&self) -> String;
     fn application_name(&self) -> Arc<str>;
     fn statement_age(&self) -> i64;
@@ -179,7 +179,7 @@ impl Backend for Live {
         self.session.timeouts()
     }
 
-    fn log_settings(&self) -> LogSettings {
+    fn log_settings(&self) -> &LogSettings {
         self.session.log_settings()
     }
 

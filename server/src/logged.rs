@@ -117,12 +117,13 @@ impl<B: Backend> Dialogue<B> {
     /// A portal is worked on: its parameters are shown with what is logged of that.
     pub(crate) fn note_parameters(&mut self, portal: &str) {
         let settings = self.backend.log_settings();
+        let on_error = settings.parameter_bytes_on_error;
         if let Some(bytes) = settings.parameter_bytes
             && (settings.measures() || settings.statements.is_some())
         {
             self.logged.parameters = self.backend.portal_parameters(portal, bytes);
         }
-        if let Some(bytes) = settings.parameter_bytes_on_error {
+        if let Some(bytes) = on_error {
             let shown = self.backend.portal_parameters(portal, bytes);
             self.logged.context = shown.map(|shown| match portal {
                 "" => format!("unnamed portal with parameters: {shown}"),
@@ -146,11 +147,12 @@ impl<B: Backend> Dialogue<B> {
     /// `log_statement` of a Query.
     pub(crate) fn log_query(&mut self, text: &str) {
         let settings = self.backend.log_settings();
-        if settings.statements.is_none() && !settings.measures() {
+        let asked = settings.statements;
+        if asked.is_none() && !settings.measures() {
             return;
         }
         self.logged.prepared = self.backend.executed_text();
-        let Some(asked) = settings.statements else { return };
+        let Some(asked) = asked else { return };
         // Everything is logged, a text without a statement too.
         let all = asked == StatementClass::Other;
         if all || self.backend.query_class().is_some_and(|class| class <= asked) {

@@ -26,12 +26,16 @@ use txn::SessionWait;
 /// What is asked for at least before it is asked whether there is so much, in bytes.
 pub(crate) const LARGE: usize = 1 << 20;
 
+/// The limit where no statement runs.
+const UNLIMITED: i64 = i64::MAX;
+
 thread_local! {
     /// Bytes that this thread has taken and not given back. What others give back of it stays, so only differences count.
     static HELD: Cell<i64> = const { Cell::new(0) };
     /// How many it may hold.
-    static LIMIT: Cell<i64> = const { Cell::new(i64::MAX) };
-    /// How the session is asked to stop whose statement it runs.
+    static LIMIT: Cell<i64> = const { Cell::new(UNLIMITED) };
+    /// How the session is asked to stop whose statement it runs, or has run last: so that the next one of the same session,
+    /// which is likely, counts no reference.
     static WAIT: RefCell<Option<Arc<SessionWait>>> = const { RefCell::new(None) };
 }
 
@@ -57,21 +61,31 @@ pub(crate) fn held() -> u64 {
 #[derive(Debug)]
 pub(crate) struct Running {
     limit: i64,
-    wait: Option<Arc<SessionWait>>,
+    /// Whose statement it ran around this one, if another's.
+    around: Option<Option<Arc<SessionWait>>>,
 }
 
 impl Running {
     /// From now on, with this limit in bytes.
     pub(crate) fn begin(wait: &Arc<SessionWait>, limit: u64) -> Running {
         let limit = HELD.get().saturating_add(i64::try_from(limit).unwrap_or(i64::MAX));
-        Running { limit: LIMIT.replace(limit), wait: WAIT.replace(Some(Arc::clone(wait))) }
+        let limit = limit.min(UNLIMITED - 1);
+        let around = WAIT.with_borrow_mut(|current| match current {
+            Some(current) if Arc::ptr_eq(current, wait) => None,
+            current => Some(current.replace(Arc::clone(wait))),
+        });
+        Running { limit: LIMIT.replace(limit), around }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         LIMIT.set(self.limit);
-        WAIT.set(self.wait.take());
+        if self.limit != UNLIMITED
+            && let Some(around) = self.around.take()
+        {
+            WAIT.set(around);
+        }
     }
 }
 
@@ -101,6 +115,9 @@ pub(crate) fn demand(bytes: usize) -> Result<()> {
 #[inline]
 pub(crate) fn poll() -> Result<()> {
     check()?;
+    if LIMIT.get() == UNLIMITED {
+        return Ok(());
+    }
     let asked = WAIT.with_borrow(|wait| wait.as_ref().and_then(|wait| wait.cancel.requested()));
     asked.map_or(Ok(()), |reason| Err(SqlError::cancelled(reason)))
 }
@@ -194,5 +211,24 @@ mod tests {
         assert_eq!(walk().unwrap_err().state(), SqlState::OUT_OF_MEMORY);
         drop(running);
         assert!(walk().is_ok());
+    }
+
+    #[test]
+    fn who_is_asked_to_stop_is_whoever_runs() {
+        let (outer, inner) = (Arc::new(SessionWait::default()), Arc::new(SessionWait::default()));
+        let catalog = crate::catalog::testing::catalog();
+        catalog.manager().environment().raise(&outer.cancel, 1);
+        let running = Running::begin(&outer, 100);
+        assert!(poll().is_err());
+        let within = Running::begin(&inner, 100);
+        assert!(poll().is_ok());
+        drop(within);
+        assert!(poll().is_err());
+        drop(running);
+        assert!(poll().is_ok(), "nobody's statement is not asked to stop");
+        drop(Running::begin(&inner, 100));
+        let running = Running::begin(&outer, u64::MAX);
+        assert!(poll().is_err());
+        drop(running);
     }
 }

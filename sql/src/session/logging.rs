@@ -155,8 +155,8 @@ impl LogSettings {
 impl Session {
     /// The settings of the log as they are now.
     #[must_use]
-    pub fn log_settings(&self) -> LogSettings {
-        self.log_settings
+    pub fn log_settings(&self) -> &LogSettings {
+        &self.log_settings
     }
 
     /// The text of the message at hand, or of the statement that an Execute at hand runs.

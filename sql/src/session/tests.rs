@@ -598,6 +598,16 @@ fn the_condition_of_a_merge_is_boolean() {
 }
 
 #[test]
+fn a_key_takes_an_eighth_of_a_page_at_most() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a text unique)");
+    assert_eq!(say(&mut session, "insert into t values (repeat('x', 500))"), ["INSERT 0 1"]);
+    let refused = "54000 index row size 602 exceeds maximum 512 for index \"t_a_key\"";
+    assert_eq!(say(&mut session, "insert into t values (repeat('x', 600))"), [refused]);
+}
+
+#[test]
 fn a_full_join_takes_any_condition() {
     let engine = engine();
     let mut session = session(&engine);
