@@ -35,11 +35,21 @@ pub struct SubplanState {
 pub struct CteState {
     pub(super) body: CteRun,
     rows: Spool,
-    /// The rows that the recursive term reads: those of its last round.
-    working: Spool,
     state: Progress,
     modifies: bool,
-    /// The rows that UNION has seen, while a recursive one is not done.
+    /// Where a recursive one has come to.
+    recursion: Recursion,
+}
+
+/// Where a recursive common table expression has come to: `nodeRecursiveunion.c`, which gives each row as its term does.
+struct Recursion {
+    /// The recursive term runs, not the first one.
+    stepping: bool,
+    /// The rows that the recursive term reads: those of its last round.
+    working: Spool,
+    /// The rows of the round at hand, which the next one reads.
+    fresh: Spool,
+    /// The rows that UNION has seen, while it is not done.
     seen: Option<Box<HashRows>>,
 }
 
@@ -59,9 +69,9 @@ pub(super) enum CteRun {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     New,
-    /// A term of a recursive one runs: who reads it now is that term.
+    /// The recursive term runs: who reads it now is that term.
     Recursing,
-    /// It has run so far as its rows were asked for. Of a recursive one `working` holds what was new.
+    /// It has run so far as its rows were asked for.
     Between,
     Done,
 }
@@ -87,19 +97,32 @@ impl CteState {
         CteState {
             body,
             rows: Spool::new(width),
-            working: Spool::new(width),
             state: Progress::New,
             modifies,
-            seen: None,
+            recursion: Recursion {
+                stepping: false,
+                working: Spool::new(width),
+                fresh: Spool::new(width),
+                seen: None,
+            },
         }
     }
 
     /// Forgets its rows.
     pub fn reset(&mut self) {
         self.rows.clear();
-        self.working.clear();
-        self.seen = None;
+        self.recursion.clear();
         self.state = Progress::New;
+    }
+}
+
+impl Recursion {
+    /// Forgets its rows: the first term is what runs next.
+    fn clear(&mut self) {
+        self.stepping = false;
+        self.working.clear();
+        self.fresh.clear();
+        self.seen = None;
     }
 }
 
@@ -232,7 +255,8 @@ impl Context<'_> {
             self.run_cte(number)?;
         }
         let cte = &self.ctes[number as usize];
-        let rows = if cte.state == Progress::Recursing { &cte.working } else { &cte.rows };
+        let rows =
+            if cte.state == Progress::Recursing { &cte.recursion.working } else { &cte.rows };
         if at.at >= rows.len() {
             return Ok(false);
         }
@@ -252,7 +276,7 @@ impl Context<'_> {
         if cte.modifies && cte.state == Progress::New { self.run_cte(number) } else { Ok(()) }
     }
 
-    /// Runs a common table expression to its next row, to its end if it changes rows, or a recursive one's next term.
+    /// Runs a common table expression to its next row, or to its end if it changes rows.
     fn run_cte(&mut self, number: u32) -> Result<()> {
         let at = number as usize;
         // A modification's count is the statement's own, not this one's.
@@ -293,58 +317,78 @@ impl Context<'_> {
                 Ok(Progress::Done)
             }
             CteRun::Recursive { base, step, all, of_round, types } => {
-                let first = self.ctes[at].state == Progress::New;
-                let mut seen = self.ctes[at]
-                    .seen
-                    .take()
-                    .unwrap_or_else(|| Box::new(HashRows::new(types.clone(), types.len())));
-                let mut fresh = Spool::new(types.len());
-                if first {
-                    self.collect(at, base, *all, &mut seen, &mut fresh)?;
-                } else {
-                    self.ctes[at].state = Progress::Recursing;
-                    for number in of_round {
+                if self.ctes[at].state == Progress::New {
+                    let none = || Box::new(HashRows::new(types.clone(), types.len()));
+                    self.ctes[at].recursion.seen = (!*all).then(none);
+                    Self::term(base).open(self)?;
+                }
+                loop {
+                    let stepping = self.ctes[at].recursion.stepping;
+                    if self.next_of_term(at, if stepping { step } else { base })? {
+                        return Ok(Progress::Between);
+                    }
+                    let recursion = &mut self.ctes[at].recursion;
+                    if recursion.fresh.is_empty() {
+                        recursion.clear();
+                        return Ok(Progress::Done);
+                    }
+                    let round = std::mem::replace(&mut recursion.fresh, Spool::new(types.len()));
+                    recursion.working = round;
+                    recursion.stepping = true;
+                    for number in of_round.iter() {
                         self.subplans[*number as usize].forget();
                     }
-                    self.collect(at, step, *all, &mut seen, &mut fresh)?;
+                    self.ctes[at].state = Progress::Recursing;
+                    Self::term(step).open(self)?;
                 }
-                let state = &mut self.ctes[at];
-                let progress = if fresh.is_empty() { Progress::Done } else { Progress::Between };
-                state.working = fresh;
-                state.seen = (progress == Progress::Between).then_some(seen);
-                Ok(progress)
             }
         }
     }
 
-    /// Runs one term to its end: what is new goes to the result and to `fresh`.
-    fn collect(
+    fn term(term: &mut (Option<Box<dyn Operator>>, Layout)) -> &mut dyn Operator {
+        term.0.as_mut().expect("a term is not run within itself").as_mut()
+    }
+
+    /// Runs a term of a recursive common table expression to its next row that is new, which goes to the result and to
+    /// the next round; whether there was one.
+    fn next_of_term(
         &mut self,
         at: usize,
         term: &mut (Option<Box<dyn Operator>>, Layout),
-        all: bool,
-        seen: &mut HashRows,
-        fresh: &mut Spool,
-    ) -> Result<()> {
-        let operator = term.0.as_mut().expect("a term is not run within itself");
-        operator.open(self)?;
-        while operator.next(self)? {
+    ) -> Result<bool> {
+        if self.ctes[at].recursion.stepping {
+            self.ctes[at].state = Progress::Recursing;
+        }
+        while Self::term(term).next(self)? {
             self.check_cancel()?;
             let frame = &*self.frame;
             let row: Vec<Datum<'_>> = term.1.iter().map(|var| frame.get(*var)).collect();
-            if !all {
+            let state = &mut self.ctes[at];
+            if let Some(seen) = &mut state.recursion.seen {
                 if seen.find(&row).is_some() {
                     continue;
                 }
                 seen.insert(&row);
             }
-            fresh.push(row.iter().copied());
-            self.ctes[at].rows.push(row);
+            state.recursion.fresh.push(row.iter().copied());
+            state.rows.push(row);
+            self.bound_recursion(at)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Sees to it that the rows of a recursive common table expression take no more memory than they may.
+    fn bound_recursion(&mut self, at: usize) -> Result<()> {
+        if let Some(seen) = &self.ctes[at].recursion.seen {
             self.check_memory(seen.bytes())?;
-            self.spill_cte(at)?;
-            if fresh.bytes() > self.memory_limit() {
-                fresh.spill(self.temp_space())?;
-            }
+        }
+        self.spill_cte(at)?;
+        if self.ctes[at].recursion.fresh.bytes() > self.memory_limit() {
+            let mut fresh = std::mem::take(&mut self.ctes[at].recursion.fresh);
+            let outcome = fresh.spill(self.temp_space());
+            self.ctes[at].recursion.fresh = fresh;
+            outcome?;
         }
         Ok(())
     }
