@@ -158,6 +158,72 @@ fn a_thousand_sessions_wait_for_one_row() {
     assert!(late < Duration::from_millis(500), "SELECT 1 was answered within {late:?} at p99");
 }
 
+/// Sends each session what it ends its transaction with, and counts who is told of a deadlock.
+fn deadlocks_of(sessions: &mut [Client], text: impl Fn(usize) -> String) -> usize {
+    let begun = Instant::now();
+    for (number, session) in sessions.iter_mut().enumerate() {
+        session.start(&text(number));
+    }
+    let mut victims = 0;
+    for session in sessions.iter_mut() {
+        let replies = session.replies().expect("the connection stands");
+        match replies.last().expect("an answer").sqlstate() {
+            "40P01" => victims += 1,
+            state => assert_eq!(state, "", "{replies:?}"),
+        }
+    }
+    // After `deadlock_timeout`, a second, and one more; here the tests' own processes share the cores.
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(30), "{victims} deadlocks took {took:?}");
+    for session in sessions {
+        session.query("ROLLBACK");
+    }
+    victims
+}
+
+#[test]
+fn hundreds_of_sessions_in_one_deadlock_search() {
+    const SESSIONS: usize = 300;
+    raise_file_limit(SESSIONS as u64 + 200);
+    let atoll = Atoll::start(&["max_connections=400", "atoll.workers=2"]);
+    let mut admin = atoll.connect();
+    admin.run("CREATE TABLE parent(id int PRIMARY KEY, n int DEFAULT 0)");
+    admin.run("CREATE TABLE child(id int, parent int REFERENCES parent)");
+    admin.run(&format!("INSERT INTO parent SELECT generate_series(0, {SESSIONS})"));
+    let mut sessions: Vec<Client> = (0..SESSIONS).map(|_| atoll.connect()).collect();
+    let all = |sessions: &mut [Client], text: &dyn Fn(usize) -> String| {
+        for (number, session) in sessions.iter_mut().enumerate() {
+            session.run("BEGIN");
+            session.run(&text(number));
+        }
+    };
+    let insert = |number: usize| format!("INSERT INTO child VALUES ({number}, 0)");
+
+    // Who has the parent KEY SHARE may change what is no key, one after the other.
+    all(&mut sessions, &insert);
+    let change = |_| "UPDATE parent SET n = n + 1 WHERE id = 0; COMMIT".to_owned();
+    assert_eq!(deadlocks_of(&mut sessions, change), 0);
+    let changed = admin.run("SELECT n FROM parent WHERE id = 0");
+    assert_eq!(changed.value(), SESSIONS.to_string());
+
+    // Of all that want the parent for themselves one can go on, when the others have let go.
+    all(&mut sessions, &insert);
+    let take = |_| "SELECT FROM parent WHERE id = 0 FOR UPDATE; COMMIT".to_owned();
+    assert_eq!(deadlocks_of(&mut sessions, take), SESSIONS - 1);
+
+    // One cycle through all, and many small ones.
+    for length in [SESSIONS, 5] {
+        let own = |number: usize| format!("UPDATE parent SET n = -1 WHERE id = {number}");
+        all(&mut sessions, &own);
+        let next = |number: usize| {
+            let next = number / length * length + (number + 1) % length;
+            format!("UPDATE parent SET n = -2 WHERE id = {next}; COMMIT")
+        };
+        assert_eq!(deadlocks_of(&mut sessions, next), SESSIONS / length);
+    }
+    assert_eq!(admin.run("SELECT count(*) FROM pg_locks WHERE NOT granted").value(), "0");
+}
+
 #[test]
 fn a_result_of_any_size_takes_little_memory() {
     let atoll = Atoll::start(&[]);

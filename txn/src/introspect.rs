@@ -3,7 +3,6 @@
 //! Each lock is read under its own latch; the list as a whole is of no single moment, as PostgreSQL's is not either.
 
 use crate::lock::advisory::NAMES;
-use crate::lock::deadlock::blockers;
 use crate::lock::queue::Kind;
 use crate::lock::queue::LockQueue;
 use crate::lock::{LockManager, Modes, RowLock, TableLock};
@@ -189,6 +188,21 @@ fn in_the_way(
         Some(Waiting::Row(_) | Waiting::End(..)) | None => {}
     }
     blockers(locks, waiter, blocker);
+}
+
+/// Whom `waiter` waits for.
+pub(crate) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
+    // Held meanwhile: the waiter cannot end its wait, so its node and its queue stay.
+    match &*lock(&locks.owners.get(waiter).waiting) {
+        None => {}
+        Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
+        Some(Waiting::Name(node, _)) => node.state().lock.blockers(Kind::Table, waiter, blocker),
+        Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
+        Some(Waiting::End(owner, txn, _)) if locks.owners.get(*owner).txn() == Some(*txn) => {
+            blocker(*owner);
+        }
+        Some(Waiting::End(..)) => {}
+    }
 }
 
 fn table_modes(modes: Modes) -> Vec<&'static str> {

@@ -14,7 +14,6 @@ use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Orderin
 use crate::sync::{Arc, Mutex, OnceLock, rank};
 use crate::{Lsn, TableId, TxnId};
 use crossbeam_utils::CachePadded;
-use std::collections::HashMap;
 use storage::WaitCell;
 
 /// Places made at a time.
@@ -79,16 +78,26 @@ pub struct Owners {
 /// Which places belong to one session: looked up once for many.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    places: HashMap<u64, Vec<OwnerId>>,
-    of: HashMap<OwnerId, u64>,
+    /// The session of each place, by number; 0 for none.
+    of: Vec<u64>,
+    /// The places of sessions, in the order of these.
+    places: Vec<(u64, OwnerId)>,
 }
 
 impl Sessions {
+    /// Whether two owners are of one session.
+    pub(crate) fn same(&self, one: OwnerId, other: OwnerId) -> bool {
+        let session = |owner: OwnerId| self.of.get(owner.0 as usize).copied().unwrap_or(0);
+        one == other || (session(one) != 0 && session(one) == session(other))
+    }
+
     /// Every place of the session that `owner` serves, itself at least.
     pub(crate) fn peers(&self, owner: OwnerId) -> impl Iterator<Item = OwnerId> {
-        let all = self.of.get(&owner).and_then(|session| self.places.get(session));
-        let alone = all.is_none().then_some(owner);
-        all.into_iter().flatten().copied().chain(alone)
+        let session = self.of.get(owner.0 as usize).copied().unwrap_or(0);
+        let first = self.places.partition_point(|place| place.0 < session);
+        let all = self.places[first..].iter().take_while(move |place| place.0 == session);
+        let alone = (session == 0).then_some(owner);
+        all.map(|place| place.1).chain(alone)
     }
 }
 
@@ -257,16 +266,17 @@ impl Owners {
 
     /// Which places belong to one session, as it is now.
     pub(crate) fn sessions(&self) -> Sessions {
-        let mut places: HashMap<u64, Vec<OwnerId>> = HashMap::new();
-        let mut of = HashMap::new();
+        let mut sessions = Sessions { of: Vec::new(), places: Vec::new() };
         for (id, owner) in self.iter() {
             let session = owner.session.load(Ordering::Relaxed);
+            sessions.of.resize(id.0 as usize + 1, 0);
+            sessions.of[id.0 as usize] = session;
             if session != 0 {
-                places.entry(session).or_default().push(id);
-                of.insert(id, session);
+                sessions.places.push((session, id));
             }
         }
-        Sessions { places, of }
+        sessions.places.sort_unstable();
+        sessions
     }
 
     /// How many places there are: what a computation of the horizon costs.

@@ -76,7 +76,16 @@ mod owner {
         pub fn peers(&self, owner: OwnerId) -> impl Iterator<Item = OwnerId> {
             std::iter::once(owner)
         }
+
+        pub fn same(&self, one: OwnerId, other: OwnerId) -> bool {
+            one == other
+        }
     }
+}
+
+mod record {
+    //! Where the lock of a row stands.
+    pub(crate) use crate::NodeRef;
 }
 
 #[path = "../../storage/src/environment.rs"]
@@ -102,7 +111,9 @@ mod wait;
 struct NoTables;
 
 impl NoTables {
-    fn blockers(&self, _: OwnerId, _: TableId, _: &mut dyn FnMut(OwnerId)) {}
+    fn see(&self, _: TableId, see: &mut dyn FnMut(&LockQueue)) {
+        see(&LockQueue::default());
+    }
 
     fn pass(&self, _: OwnerId, _: TableId) -> bool {
         false
@@ -122,7 +133,7 @@ impl LockManager {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct TableId(pub u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,18 +164,22 @@ struct NodeState {
     lock: LockQueue,
 }
 
-struct Node(Mutex<NodeState>);
+struct Node {
+    key: [u8; 1],
+    state: Mutex<NodeState>,
+}
 
 #[derive(Clone)]
 struct NodeRef(Arc<Node>);
 
 impl NodeRef {
-    fn new() -> NodeRef {
-        NodeRef(Arc::new(Node(Mutex::new(NodeState { lock: LockQueue::default() }))))
+    fn new(key: u8) -> NodeRef {
+        let state = Mutex::new(NodeState { lock: LockQueue::default() });
+        NodeRef(Arc::new(Node { key: [key], state }))
     }
 
     fn state(&self) -> MutexGuard<'_, NodeState> {
-        sync::lock(&self.0.0)
+        sync::lock(&self.0.state)
     }
 
     fn tree(&self) -> storage::TreeId {
@@ -172,7 +187,7 @@ impl NodeRef {
     }
 
     fn key(&self) -> &[u8] {
-        b""
+        &self.0.key
     }
 }
 
@@ -278,7 +293,7 @@ impl Model {
             env,
             locks,
             cells: (0..owners).map(|_| Arc::new(WaitCell::new())).collect(),
-            nodes: [NodeRef::new(), NodeRef::new()],
+            nodes: [0, 1].map(NodeRef::new),
             planted,
             order: AtomicU64::new(0),
         })
@@ -306,13 +321,28 @@ impl Model {
         let cell = &self.cells[owner as usize];
         let place = self.locks.owners.get(id);
         *sync::lock(&place.waiting) = Some(Waiting::Row(node.clone()));
+        let leave = || {
+            self.change(node, |queue, granted| {
+                if self.planted.forgets_last_grant {
+                    queue.cancel(Kind::Row, id, granted);
+                } else {
+                    queue.abandon(Kind::Row, id, 0, granted);
+                }
+            });
+        };
+        let mut left = false;
         let outcome = until_granted(
             limits,
             &|| !node.state().lock.is_waiting(id),
             &|| self.env.clock.now(),
             &mut |deadline| self.env.wait(WaitEvent::Tuple, cell, deadline, Some(cancel)),
             &mut || {
-                let found = deadlock::find(&self.locks, id);
+                let found = deadlock::find(&self.locks, id, &mut || {
+                    if !self.planted.victim_still_waits {
+                        leave();
+                        left = true;
+                    }
+                });
                 let cycle = matches!(found, deadlock::Search::Cycle(_));
                 if cycle && self.planted.victim_still_waits {
                     *sync::lock(&place.waiting) = Some(Waiting::Row(node.clone()));
@@ -321,14 +351,8 @@ impl Model {
             },
         );
         *sync::lock(&place.waiting) = None;
-        if outcome != Outcome::Granted {
-            self.change(node, |queue, granted| {
-                if self.planted.forgets_last_grant {
-                    queue.cancel(Kind::Row, id, granted);
-                } else {
-                    queue.abandon(Kind::Row, id, 0, granted);
-                }
-            });
+        if outcome != Outcome::Granted && !left {
+            leave();
         }
         outcome
     }

@@ -9,18 +9,23 @@
 //! queues in which nobody is granted at once (`DeadLockCheck`); here such a cycle is a deadlock. Who has been granted
 //! waits for nothing, so no new cycle can come of it.
 //!
-//! The graph is not a table of its own: who waits for whom is asked of the queues, edge by edge, while others go on.
+//! The graph is not a table of its own: who waits for whom is asked of the queues, one by one, while others go on. Each
+//! queue is read once, and of those in it who hold alike all are reached by the first who waits for them, so that a search
+//! is linear in the queues that it meets; edge by edge a thousand who convert would be a million edges.
 //! What is found that way may never have existed at one time, so it is looked for twice: a true deadlock cannot go away,
 //! and an edge that was there before and after was there in between. Where the two differ nothing is known, for there may be
 //! more cycles than one: the waiter looks again after another `deadlock_timeout`, and so on for as long as it waits.
 
 use super::LockManager;
-use super::queue::Kind;
-use crate::owner::{OwnerId, Waiting};
+use super::mode::Modes;
+use super::queue::{Holder, Kind, LockQueue};
+use crate::owner::{OwnerId, Sessions, Waiting};
+use crate::record::NodeRef;
 use crate::sync::lock;
-use crate::{DeadlockEdge, LockTarget};
+use crate::{DeadlockEdge, LockTarget, TableId};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
+use storage::TreeId;
 
 /// What a search came to.
 pub(crate) enum Search<D = Vec<DeadlockEdge>> {
@@ -32,8 +37,9 @@ pub(crate) enum Search<D = Vec<DeadlockEdge>> {
     Cycle(D),
 }
 
-/// Looks for a cycle through `me`.
-pub(crate) fn find(locks: &LockManager, me: OwnerId) -> Search {
+/// Looks for a cycle through `me`. If there is one `leave` takes `me` out of its queue, before anybody else looks: who
+/// stands behind it there would be found to wait for whom it waited for.
+pub(crate) fn find(locks: &LockManager, me: OwnerId, leave: &mut dyn FnMut()) -> Search {
     let _one = lock(&locks.detecting);
     let first = loop {
         let Some(first) = cycle(locks, me) else { return Search::Nothing };
@@ -69,12 +75,13 @@ pub(crate) fn find(locks: &LockManager, me: OwnerId) -> Search {
     let Some(edges) = edges else { return Search::Unsure };
     // The victim waits no more: who looks next finds the cycle broken.
     *lock(&locks.owners.get(me).waiting) = None;
+    leave();
     Search::Cycle(edges)
 }
 
 /// Grants `waiter` what it waits for, if only others who wait are before it; false if not.
 fn pass(locks: &LockManager, waiter: OwnerId) -> bool {
-    // Held meanwhile, as for [`blockers`].
+    // Held meanwhile, so that its queue stays.
     match &*lock(&locks.owners.get(waiter).waiting) {
         Some(Waiting::Row(node)) => node.state().lock.pass(Kind::Row, waiter),
         Some(Waiting::Name(node, _)) => node.state().lock.pass(Kind::Table, waiter),
@@ -83,28 +90,47 @@ fn pass(locks: &LockManager, waiter: OwnerId) -> bool {
     }
 }
 
+/// Who holds and who waits in a queue, when a search came to it.
+struct Crowd {
+    holders: Vec<Holder>,
+    /// Those of them who are of the session that looks.
+    own: Vec<Holder>,
+    /// Holders of which modes are in the way of each who waits, in the order of these.
+    waiters: Vec<(OwnerId, Modes)>,
+    /// The modes whose holders have all been reached.
+    reached: Modes,
+}
+
+/// A search for a cycle through `me`: breadth first, so that it finds a shortest one.
+struct Look<'l> {
+    locks: &'l LockManager,
+    me: OwnerId,
+    sessions: Sessions,
+    queues: HashMap<Queue, Crowd>,
+    reached_from: HashMap<OwnerId, OwnerId>,
+    next: VecDeque<OwnerId>,
+}
+
+/// Which queue.
+#[derive(PartialEq, Eq, Hash)]
+enum Queue {
+    Node(TreeId, Box<[u8]>),
+    Table(TableId),
+}
+
 /// A shortest cycle through `me`, as the owners in it, each waiting for the next.
 fn cycle(locks: &LockManager, me: OwnerId) -> Option<Vec<OwnerId>> {
-    let mut reached_from = HashMap::new();
-    let mut next = VecDeque::from([me]);
-    let sessions = locks.owners.sessions();
-    while let Some(waiter) = next.pop_front() {
-        let mut closes = false;
-        blockers(locks, waiter, &mut |blocker| {
-            if reached_from.contains_key(&blocker) {
-                return;
-            }
-            // Whoever of the blocker's session waits keeps it from letting go.
-            for peer in sessions.peers(blocker) {
-                if peer == me {
-                    closes = true;
-                } else if let Entry::Vacant(unseen) = reached_from.entry(peer) {
-                    unseen.insert(waiter);
-                    next.push_back(peer);
-                }
-            }
-        });
-        if closes {
+    let mut look = Look {
+        locks,
+        me,
+        sessions: locks.owners.sessions(),
+        queues: HashMap::new(),
+        reached_from: HashMap::new(),
+        next: VecDeque::from([me]),
+    };
+    while let Some(waiter) = look.next.pop_front() {
+        if look.follow(waiter) {
+            let reached_from = &look.reached_from;
             let back = std::iter::successors(Some(waiter), |at| reached_from.get(at).copied());
             let mut path: Vec<_> = back.collect();
             path.reverse();
@@ -114,17 +140,77 @@ fn cycle(locks: &LockManager, me: OwnerId) -> Option<Vec<OwnerId>> {
     None
 }
 
-/// Whom `waiter` waits for.
-pub(crate) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
-    // Held meanwhile: the waiter cannot end its wait, so its node and its queue stay.
-    match &*lock(&locks.owners.get(waiter).waiting) {
-        None => {}
-        Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
-        Some(Waiting::Name(node, _)) => node.state().lock.blockers(Kind::Table, waiter, blocker),
-        Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
-        Some(Waiting::End(owner, txn, _)) if locks.owners.get(*owner).txn() == Some(*txn) => {
-            blocker(*owner);
+impl Look<'_> {
+    /// Reaches whom `waiter` waits for; whether that is `me`.
+    fn follow(&mut self, waiter: OwnerId) -> bool {
+        let locks = self.locks;
+        // Held meanwhile: the waiter cannot end its wait, so its node and its queue stay.
+        match &*lock(&locks.owners.get(waiter).waiting) {
+            None => false,
+            Some(Waiting::Row(node)) => self.follow_node(waiter, node, Kind::Row),
+            Some(Waiting::Name(node, _)) => self.follow_node(waiter, node, Kind::Table),
+            Some(Waiting::Table(table, _)) => {
+                let crowd = self.queues.remove(&Queue::Table(*table)).unwrap_or_else(|| {
+                    let mut crowd = None;
+                    locks.tables.see(*table, &mut |queue| {
+                        crowd = Some(self.crowd(queue, Kind::Table));
+                    });
+                    crowd.expect("a queue is shown, if an idle one")
+                });
+                self.follow_queue(waiter, Queue::Table(*table), crowd)
+            }
+            Some(Waiting::End(owner, txn, _)) => {
+                locks.owners.get(*owner).txn() == Some(*txn) && self.reach(waiter, *owner)
+            }
         }
-        Some(Waiting::End(..)) => {}
+    }
+
+    fn follow_node(&mut self, waiter: OwnerId, node: &NodeRef, kind: Kind) -> bool {
+        let queue = Queue::Node(node.tree(), node.key().into());
+        let met = self.queues.remove(&queue);
+        let crowd = met.unwrap_or_else(|| self.crowd(&node.state().lock, kind));
+        self.follow_queue(waiter, queue, crowd)
+    }
+
+    fn crowd(&self, queue: &LockQueue, kind: Kind) -> Crowd {
+        let holders: Vec<Holder> = queue.holders().collect();
+        let own = |holder: &Holder| self.sessions.same(holder.owner, self.me);
+        let mut waiters = queue.excluded(kind);
+        waiters.sort_unstable();
+        Crowd { own: holders.iter().copied().filter(own).collect(), holders, waiters, reached: 0 }
+    }
+
+    fn follow_queue(&mut self, waiter: OwnerId, queue: Queue, mut crowd: Crowd) -> bool {
+        // One who came after the queue was read looks itself.
+        let place = crowd.waiters.binary_search_by_key(&waiter, |(waiter, _)| *waiter);
+        let modes = place.map_or(0, |place| crowd.waiters[place].1);
+        let in_the_way = |holder: &&Holder| holder.owner != waiter && holder.modes & modes != 0;
+        let mut closes = crowd.own.iter().any(|holder| in_the_way(&holder));
+        if modes & !crowd.reached != 0 {
+            for holder in crowd.holders.iter().filter(in_the_way) {
+                closes |= self.reach(waiter, holder.owner);
+            }
+            crowd.reached |= modes;
+        }
+        self.queues.insert(queue, crowd);
+        closes
+    }
+
+    /// Reaches one whom `waiter` waits for; whether that is `me`.
+    fn reach(&mut self, waiter: OwnerId, blocker: OwnerId) -> bool {
+        if self.reached_from.contains_key(&blocker) {
+            return false;
+        }
+        let mut closes = false;
+        // Whoever of the blocker's session waits keeps it from letting go.
+        for peer in self.sessions.peers(blocker) {
+            if peer == self.me {
+                closes = true;
+            } else if let Entry::Vacant(unseen) = self.reached_from.entry(peer) {
+                unseen.insert(waiter);
+                self.next.push_back(peer);
+            }
+        }
+        closes
     }
 }

@@ -262,6 +262,7 @@ impl LockManager {
         let limits = Limits { give_up, look: Some(after(deadlock_timeout)), again };
         let waited = || Micros(self.env.clock.now().0.saturating_sub(begun.0));
         let mut told = None;
+        let mut others = Vec::new();
         let outcome = wait::until_granted(
             limits,
             granted,
@@ -270,7 +271,9 @@ impl LockManager {
             &mut || {
                 let logs = session.log_lock_waits.load(Ordering::Relaxed) && told.is_none();
                 let wait = if logs { report::of(self, owner, waited()) } else { None };
-                let search = deadlock::find(self, owner);
+                let search = deadlock::find(self, owner, &mut || {
+                    cancel(&mut |owner| others.push(owner));
+                });
                 if let Some(mut wait) = wait {
                     if matches!(search, Search::Cycle(_)) {
                         wait.stage = LockWaitStage::Deadlock;
@@ -281,6 +284,7 @@ impl LockManager {
                 search
             },
         );
+        let left = matches!(outcome, Outcome::Deadlock(_));
         let failed = match outcome {
             Outcome::Granted => {
                 if let Some(wait) = told {
@@ -300,8 +304,9 @@ impl LockManager {
         };
         *lock(&place.waiting) = None;
         let Some(error) = failed else { return Ok(()) };
-        let mut others = Vec::new();
-        cancel(&mut |owner| others.push(owner));
+        if !left {
+            cancel(&mut |owner| others.push(owner));
+        }
         self.wake(&others);
         Err(error)
     }

@@ -233,27 +233,40 @@ impl LockQueue {
 
     /// Whom `owner` waits for: holders that exclude it, or one that it stands behind. Nobody if it does not wait.
     pub fn blockers(&self, kind: Kind, owner: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
-        let Some(place) = self.waiters.iter().position(|waiter| waiter.owner == owner) else {
-            return;
-        };
-        // Back from the owner: whom it excludes stands in its way, and so on; who waits for the owner itself does not.
-        let mut behind = Behind::new(self.waiters[place].held);
-        let ahead = self.waiters.iter().take(place + 1);
-        let stuck: Vec<bool> = ahead.map(|waiter| behind.passes_over(kind, waiter.mode)).collect();
-        let (mut chain, mut conflicts) = (0, 0);
-        for (at, waiter) in self.waiters.iter().enumerate().take(place + 1).rev() {
-            let excludes = kind.conflicts()[usize::from(waiter.mode)];
-            let in_the_way = excludes & chain != 0 && !stuck[at];
-            if at == place || in_the_way {
-                chain |= 1 << waiter.mode;
-                conflicts |= excludes;
+        let found = self.excluded(kind).into_iter().find(|(waiter, _)| *waiter == owner);
+        let Some((_, modes)) = found else { return };
+        let others = self.holders().filter(|holder| holder.owner != owner);
+        others.filter(|holder| holder.modes & modes != 0).for_each(|holder| blocker(holder.owner));
+    }
+
+    /// Of each who waits the modes in which others must hold nothing for it to go on: those that exclude it, or one that it
+    /// stands behind. It stands behind those before it that it excludes, and so on; not behind who waits for itself. Linear
+    /// in the queue's length.
+    #[must_use]
+    pub fn excluded(&self, kind: Kind) -> Vec<(OwnerId, Modes)> {
+        // As each set of modes that somebody holds who waits sees the queue; there are few different ones.
+        let mut views: Vec<(Behind, [Modes; Modes::BITS as usize])> = Vec::new();
+        for waiter in &self.waiters {
+            if views.iter().all(|(behind, _)| behind.held != waiter.held) {
+                views.push((Behind::new(waiter.held), [0; Modes::BITS as usize]));
             }
         }
-        for holder in self.holders() {
-            if holder.owner != owner && holder.modes & conflicts != 0 {
-                blocker(holder.owner);
+        let mut all = Vec::with_capacity(self.waiters.len());
+        for waiter in &self.waiters {
+            let mode = usize::from(waiter.mode);
+            let excludes = kind.conflicts()[mode];
+            for (behind, passed) in &mut views {
+                let ahead = (0..passed.len()).filter(|other| excludes >> other & 1 == 1);
+                let modes = ahead.fold(excludes, |modes, other| modes | passed[other]);
+                if behind.held == waiter.held {
+                    all.push((waiter.owner, modes));
+                }
+                if !behind.passes_over(kind, waiter.mode) {
+                    passed[mode] |= modes;
+                }
             }
         }
+        all
     }
 
     /// Who is said to be in the way of `owner`, which waits (`pg_blocking_pids`): holders that exclude it, and those before
@@ -491,6 +504,22 @@ mod tests {
         assert_eq!(granted, [OWNERS - 1]);
     }
 
+    /// [`LockQueue::excluded`] of one waiter, walked back from it.
+    fn walked_back(queue: &LockQueue, kind: Kind, place: usize) -> Modes {
+        let mut behind = Behind::new(queue.waiters[place].held);
+        let ahead = queue.waiters.iter().take(place + 1);
+        let stuck: Vec<bool> = ahead.map(|waiter| behind.passes_over(kind, waiter.mode)).collect();
+        let (mut chain, mut conflicts) = (0, 0);
+        for (at, waiter) in queue.waiters.iter().enumerate().take(place + 1).rev() {
+            let excludes = kind.conflicts()[usize::from(waiter.mode)];
+            if at == place || (excludes & chain != 0 && !stuck[at]) {
+                chain |= 1 << waiter.mode;
+                conflicts |= excludes;
+            }
+        }
+        conflicts
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         Request(u32, u8),
@@ -543,6 +572,12 @@ mod tests {
                         prop_assert!(a.modes & (1 << mode) == 0 || !excludes, "{:?} {:?}", a, b);
                     }
                 }
+            }
+            let excluded = queue.excluded(kind);
+            let owners = queue.waiters().map(|waiter| waiter.owner);
+            prop_assert!(excluded.iter().map(|(owner, _)| *owner).eq(owners));
+            for (place, (_, modes)) in excluded.iter().enumerate() {
+                prop_assert_eq!(*modes, walked_back(&queue, kind, place));
             }
             // Nobody is forgotten: every waiter has a blocker of its own or stands behind one.
             for waiter in queue.waiters() {

@@ -3,6 +3,7 @@
 mod background;
 mod concurrency;
 mod crashes;
+mod deadlocks;
 mod full;
 mod large;
 mod loads;
