@@ -98,6 +98,44 @@ fn subqueries_within_subqueries_do_not_double_the_work() {
     }
 }
 
+/// Views each of which reads the one below, and what is done to all of them: what each costs does not grow with what is
+/// below it.
+#[test]
+fn a_tower_of_views_costs_by_its_height() {
+    let server = Atoll::start(&[]);
+    let mut client = server.connect();
+    let top = |height: usize, statement: &str| statement.replace('$', &(height - 1).to_string());
+    let tower = |client: &mut Client, height: usize| {
+        client.run("CREATE TABLE base(a int, b text)");
+        client.run("CREATE VIEW v0 AS SELECT a, b FROM base");
+        let views = (1..height).map(|n| format!("CREATE VIEW v{n} AS SELECT a, b FROM v{}", n - 1));
+        let start = Instant::now();
+        views.for_each(|view| drop(client.run(&view)));
+        start.elapsed()
+    };
+    let statements = [
+        "UPDATE v$ SET b = 'x'",
+        "DROP TABLE base",
+        "ALTER TABLE base ALTER COLUMN b TYPE varchar",
+        "SELECT * FROM v$",
+        "DROP TABLE base CASCADE",
+    ];
+    let [short, long] = [1, LONGER].map(|times| {
+        let height = 20 * times;
+        let mut took = vec![("CREATE VIEW", tower(&mut client, height))];
+        for statement in statements {
+            let start = Instant::now();
+            client.query(&top(height, statement));
+            took.push((statement, start.elapsed()));
+        }
+        took
+    });
+    for ((statement, short), (_, long)) in short.into_iter().zip(long) {
+        let longest = short * SLOWER_MAX + Duration::from_millis(500);
+        assert!(long < longest, "{statement}: {short:?}, and {long:?} for {LONGER} times as many");
+    }
+}
+
 /// The server's resident memory at its highest, in bytes.
 fn peak_bytes(server: &Atoll) -> u64 {
     let path = format!("/proc/{}/status", server.pid());

@@ -64,7 +64,7 @@ impl Binder<'_> {
         self.require(relation.oid, change.privilege());
         if let RelationKind::View { query } = &relation.kind {
             self.hold(relation.oid, TableLock::RowExclusive);
-            let through = self.through(&relation, query, change, false)?;
+            let through = self.through(&relation, query, change)?;
             return Ok((Arc::clone(through.table()), Some(through)));
         }
         Ok((self.changed_table(relation, change)?, None))

@@ -276,6 +276,7 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
     ) -> Result<From> {
         let at = self.position(name.at);
+        let opaque = self.opaque_views || self.opaque_base.take();
         if name.schema().is_none()
             && let Some((level, number, entry)) = ctes.find(name.name())
         {
@@ -305,6 +306,7 @@ impl Binder<'_> {
         self.require(relation.oid, Privileges::SELECT);
         self.hold(relation.oid, TableLock::AccessShare);
         match &relation.kind {
+            RelationKind::View { .. } if opaque => self.opaque_view(&relation, alias),
             RelationKind::View { query } => self.bind_view(&relation, query, alias),
             RelationKind::Table { .. } | RelationKind::System | RelationKind::Sequence(_) => {
                 Ok(self.scan(&relation, alias, self.next_item())?)
@@ -395,6 +397,29 @@ impl Binder<'_> {
         Ok(From { node, items: vec![item], width })
     }
 
+    /// A view as a relation with columns.
+    fn opaque_view(&self, relation: &Arc<Relation>, alias: Option<&Alias>) -> Result<From> {
+        self.meet_collations(relation);
+        let live = |at: &usize| !relation.columns[*at].dropped;
+        let columns: Vec<usize> = (0..relation.columns.len()).filter(live).collect();
+        let types = columns.iter().map(|at| relation.columns[*at].ty).enumerate();
+        let exprs: Vec<Expr> = types.map(|(at, ty)| column_at(at, ty)).collect();
+        let mut item = self.view_item(relation, alias, &exprs)?;
+        let number = self.next_item();
+        item.source = Source::Query(number);
+        let node = Node::Scan {
+            relation: Arc::clone(relation),
+            columns,
+            system: Vec::new(),
+            filter: Vec::new(),
+            computed: Vec::new(),
+            alias: item.name.clone().unwrap_or_else(|| relation.name.clone()),
+            item: number,
+            current_of: None,
+        };
+        Ok(From { node, items: vec![item], width: exprs.len() })
+    }
+
     /// A view: its query, bound with names of its own.
     fn bind_view(
         &self,
@@ -402,16 +427,6 @@ impl Binder<'_> {
         text: &str,
         alias: Option<&Alias>,
     ) -> Result<From> {
-        if self.opaque_views {
-            let live = relation.columns.iter().filter(|column| !column.dropped);
-            let types: Vec<SqlType> = live.map(|column| column.ty).collect();
-            let columns: Vec<Expr> =
-                types.iter().enumerate().map(|(at, ty)| column_at(at, *ty)).collect();
-            let mut item = self.view_item(relation, alias, &columns)?;
-            item.source = Source::Query(self.next_item());
-            let node = Node::Values { rows: Vec::new(), types };
-            return Ok(From { node, items: vec![item], width: columns.len() });
-        }
         let parsed = crate::parse::parse_stored(text)?;
         self.meet_collations(relation);
         let inner = self.within_view(relation, text)?;

@@ -248,6 +248,8 @@ struct Binder<'a> {
     written: bool,
     /// Views are relations with columns: what they read is not asked.
     opaque_views: bool,
+    /// The same of the relation that is named next: what a simple view reads.
+    opaque_base: Cell<bool>,
     /// The views that this is the query of, the outermost first.
     views: Vec<Oid>,
     /// What the statement would change, where no statement changes it.
@@ -282,8 +284,25 @@ pub fn bind_for<'t>(
     statement: &ast::Statement,
     parameter_types: &[Oid],
 ) -> Result<Bound> {
-    let catalog = environment.catalog;
-    let binder = Binder::new(environment, text, parameter_types);
+    bound_for(Binder::new(environment, text, parameter_types), asker, statement)
+}
+
+/// The same for who is going to keep it as a view's: views that it reads are not opened.
+///
+/// # Errors
+/// As [`bind_for`].
+pub fn bind_named_for<'t>(
+    environment: Environment<'t>,
+    asker: Oid,
+    text: impl Into<Positions<'t>>,
+    statement: &ast::Statement,
+) -> Result<Bound> {
+    let own = Binder::new(environment, text, &[]);
+    bound_for(Binder { opaque_views: true, ..own }, asker, statement)
+}
+
+fn bound_for(binder: Binder<'_>, asker: Oid, statement: &ast::Statement) -> Result<Bound> {
+    let catalog = binder.catalog;
     match binder.statement(statement) {
         Ok(statement) => binder.finish(statement),
         Err(error) => {
@@ -348,6 +367,15 @@ pub fn named_relations<'t>(
     let binder = Binder { opaque_views: true, ..own };
     let _ = binder.statement(statement);
     binder.relations.into_inner()
+}
+
+/// 42P17 for a view that is reached by way of itself.
+fn not_within(view: &Relation, views: &[Oid]) -> Result<()> {
+    if !views.contains(&view.oid) {
+        return Ok(());
+    }
+    let message = format!("infinite recursion detected in rules for relation \"{}\"", view.name);
+    Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message))
 }
 
 fn bound(binder: Binder<'_>, statement: &ast::Statement) -> Result<Bound> {
@@ -651,6 +679,7 @@ impl<'a> Binder<'a> {
             printed: false,
             written: false,
             opaque_views: false,
+            opaque_base: Cell::new(false),
             unchangeable: Cell::new(None),
             views: Vec::new(),
         }
@@ -661,11 +690,7 @@ impl<'a> Binder<'a> {
     /// # Errors
     /// 42P17 for a view that reads itself.
     fn within_view<'v>(&'v self, view: &Relation, text: &'v str) -> Result<Binder<'v>> {
-        if self.views.contains(&view.oid) {
-            let message =
-                format!("infinite recursion detected in rules for relation \"{}\"", view.name);
-            return Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message));
-        }
+        not_within(view, &self.views)?;
         let views = self.views.iter().copied().chain([view.oid]).collect();
         Ok(Binder { views, ..Binder::new(self.environment(), text, &[]) })
     }

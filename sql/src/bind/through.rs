@@ -11,8 +11,8 @@ use crate::bind::from::From;
 use crate::bind::levels::columns_of_expr;
 use crate::bind::scope::ScopeItem;
 use crate::bind::typed::Expr;
-use crate::bind::updatable::{SimpleView, over_base};
-use crate::bind::{Binder, Holder, Required};
+use crate::bind::updatable::{SimpleView, over_base, reads_one};
+use crate::bind::{Binder, Holder, Required, not_within};
 use crate::catalog::acl::Privileges;
 use crate::catalog::{CheckOption, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -20,6 +20,7 @@ use crate::parse::ast::{Alias, TargetColumn};
 use crate::parse::depth;
 use crate::plan::logical::{Node, TARGET, ViewCheck};
 use crate::sqlstate::SqlState;
+use crate::types::Oid;
 use std::sync::Arc;
 use txn::TableLock;
 
@@ -95,8 +96,7 @@ pub(super) struct Through {
 }
 
 impl Binder<'_> {
-    /// The table behind a view that is to be changed, and the way there. `cascaded`: a view above it checks new rows against
-    /// this one's condition.
+    /// The table behind a view that is to be changed, and the way there.
     ///
     /// # Errors
     /// 55000 for a view that is not simple.
@@ -105,14 +105,27 @@ impl Binder<'_> {
         view: &Arc<Relation>,
         text: &str,
         change: Change,
-        cascaded: bool,
+    ) -> Result<Through> {
+        self.through_from(&mut Vec::new(), view, text, (change, false))
+    }
+
+    /// The same where it is read by the views `above`; `cascaded`: one of these checks new rows against this one's condition.
+    fn through_from(
+        &self,
+        above: &mut Vec<Oid>,
+        view: &Arc<Relation>,
+        text: &str,
+        (change, cascaded): (Change, bool),
     ) -> Result<Through> {
         let refused = |why: &str| change.refused(view, why);
+        not_within(view, above)?;
         let parsed = crate::parse::parse_stored(text)?;
         let inner = self.within_view(view, text)?;
+        // Of a view that it reads the columns are asked here, and the query below.
+        inner.opaque_base.set(parsed.with.is_none() && reads_one(&parsed));
         inner.depth.set(self.depth.get());
         let query = depth::within(parsed.height(), || inner.top_query(&parsed))?;
-        let simple = SimpleView::of(&inner, &parsed, &query)?.map_err(refused)?;
+        let simple = SimpleView::of(&parsed, &query).map_err(refused)?;
         if let Some(why) = simple.without_columns().filter(|_| change != Change::Delete) {
             return Err(refused(why));
         }
@@ -135,8 +148,9 @@ impl Binder<'_> {
         self.require_as(Holder::of(view), base.oid, None, privilege);
         let below = match &base.kind {
             RelationKind::View { query } => {
+                above.push(view.oid);
                 let below = depth::within(parsed.height(), || {
-                    self.deeper(|| self.through(&base, query, change, cascaded))
+                    self.deeper(|| self.through_from(above, &base, query, (change, cascaded)))
                 })?;
                 Some(Box::new(below))
             }

@@ -37,17 +37,14 @@ pub(super) struct SimpleView {
 }
 
 impl SimpleView {
-    /// Of this query, bound by `binder`; if it is not simple, why, as PostgreSQL says it.
-    ///
-    /// # Errors
-    /// Those of finding the relation that it reads.
+    /// Of this query, bound so that a view which it reads is named and not opened; if it is not simple, why, as PostgreSQL
+    /// says it.
     pub(super) fn of(
-        binder: &Binder<'_>,
         parsed: &ast::Query,
         query: &Query,
-    ) -> Result<std::result::Result<SimpleView, &'static str>> {
+    ) -> std::result::Result<SimpleView, &'static str> {
         if let Some(why) = complication(parsed, query) {
-            return Ok(Err(why));
+            return Err(why);
         }
         let (node, made) = below_columns(&query.root);
         let (mut rows, mut conditions) = (node, Vec::new());
@@ -55,23 +52,22 @@ impl SimpleView {
             conditions.extend_from_slice(conjuncts);
             rows = input;
         }
-        let (base, own, width) = match (rows, &parsed.body) {
-            (Node::Scan { relation, columns, .. }, _) => {
+        let (base, own, width) = match rows {
+            Node::Scan { relation, columns, .. }
+                if matches!(relation.kind, RelationKind::View { .. }) =>
+            {
+                let width = columns.len();
+                (Arc::clone(relation), (0..width).collect(), width)
+            }
+            Node::Scan { relation, columns, .. } => {
                 let is_table = matches!(relation.kind, RelationKind::Table { .. })
                     && relation.stored_query.is_none();
                 if !is_table && !matches!(relation.kind, RelationKind::System) {
-                    return Ok(Err(NOT_OF_ONE));
+                    return Err(NOT_OF_ONE);
                 }
                 (Arc::clone(relation), columns.clone(), columns.len())
             }
-            (Node::Derived { query, .. }, Body::Select(select)) => {
-                let [FromItem::Table { name, .. }] = &select.from[..] else {
-                    return Ok(Err(NOT_OF_ONE));
-                };
-                let width = query.output.len();
-                (binder.find_relation(name)?, (0..width).collect(), width)
-            }
-            _ => return Ok(Err(NOT_OF_ONE)),
+            _ => return Err(NOT_OF_ONE),
         };
         let output = &query.output;
         let columns: Vec<Expr> = match made {
@@ -79,7 +75,7 @@ impl SimpleView {
             None => (0..output.len()).map(|at| column_at(at, output[at].ty)).collect(),
         };
         let base_columns = columns.iter().map(|column| base_column(&base, &own, column)).collect();
-        Ok(Ok(SimpleView { rows: rows.clone(), base, width, columns, base_columns, conditions }))
+        Ok(SimpleView { rows: rows.clone(), base, width, columns, base_columns, conditions })
     }
 
     /// Why it takes no values, if it takes none.
@@ -126,9 +122,9 @@ pub(crate) fn simple_columns(
     if !reads_one(&parsed) {
         return Ok(None);
     }
-    let binder = Binder::new(environment, text, &[]);
+    let binder = Binder { opaque_views: true, ..Binder::new(environment, text, &[]) };
     let query = binder.top_query(&parsed)?;
-    let simple = SimpleView::of(&binder, &parsed, &query)?.ok();
+    let simple = SimpleView::of(&parsed, &query).ok();
     Ok(simple.map(|view| {
         let columns = view.base_columns.into_iter().map(std::result::Result::ok);
         (view.base.oid, columns.collect())
@@ -144,9 +140,9 @@ pub(crate) fn unfit_for_check(
     text: &str,
 ) -> Result<Option<&'static str>> {
     let parsed = crate::parse::parse_query(text)?;
-    let binder = Binder::new(environment, text, &[]);
+    let binder = Binder { opaque_views: true, ..Binder::new(environment, text, &[]) };
     let query = binder.top_query(&parsed)?;
-    Ok(match SimpleView::of(&binder, &parsed, &query)? {
+    Ok(match SimpleView::of(&parsed, &query) {
         Err(why) => Some(why),
         Ok(view) => view.without_columns(),
     })
@@ -186,7 +182,7 @@ fn below_columns(mut node: &Node) -> (&Node, Option<&[Expr]>) {
 }
 
 /// Whether FROM has one item, and that is a name.
-fn reads_one(parsed: &ast::Query) -> bool {
+pub(super) fn reads_one(parsed: &ast::Query) -> bool {
     let Body::Select(select) = &parsed.body else { return false };
     matches!(&select.from[..], [FromItem::Table { .. } | FromItem::Sample { .. }])
 }

@@ -54,6 +54,8 @@ pub struct Objects {
     names: HashMap<Oid, HashMap<Arc<str>, Named>>,
     indexes: HashMap<Oid, Oid>,
     constraints: HashMap<Oid, Oid>,
+    /// The relations by the types of their rows, and of arrays of these.
+    row_types: HashMap<Oid, Oid>,
     statistics: HashMap<Oid, Arc<TableStatistics>>,
     comments: BTreeMap<(Oid, u32), Arc<Comment>>,
     acls: BTreeMap<(Oid, u32), Arc<Acl>>,
@@ -505,10 +507,15 @@ impl Objects {
         self.names.clear();
         self.indexes.clear();
         self.constraints.clear();
+        self.row_types.clear();
         for relation in self.relations.values_mut() {
             let oid = relation.oid;
             let names = self.names.entry(relation.schema.0).or_default();
             names.insert(Arc::clone(&relation.name), Named::Relation(oid));
+            for ty in [relation.row_type.0, relation.row_type.1].into_iter().filter(|ty| ty.0 != 0)
+            {
+                self.row_types.insert(ty, oid);
+            }
             for index in &relation.indexes {
                 let named = Named::Index { index: index.oid, table: oid };
                 names.insert(Arc::clone(&index.name), named);
@@ -707,11 +714,8 @@ impl CatalogSnapshot {
     /// The table whose row type, or the type of arrays of it, is `ty`.
     #[must_use]
     pub fn row_type(&self, ty: Oid) -> Option<&Arc<Relation>> {
-        self.objects
-            .relations
-            .values()
-            .find(|relation| relation.row_type.0 == ty || relation.row_type.1 == ty)
-            .or_else(|| system::with_row_type(ty))
+        let made = self.objects.row_types.get(&ty).and_then(|oid| self.objects.relations.get(oid));
+        made.or_else(|| system::with_row_type(ty))
     }
 
     /// The types that users made, but those of relations' rows.

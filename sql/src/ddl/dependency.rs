@@ -3,7 +3,7 @@
 use super::field_names::{has_meaning, may_name};
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, drop_all};
-use super::{Ddl, Reads, Semantics};
+use super::{Ddl, Reads};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::object::{Class, ObjectKey};
@@ -106,18 +106,8 @@ impl Reworded {
     }
 }
 
-/// The views in the order of their OIDs, each with what it reads: one that cannot be bound reads nothing that is there.
-pub(super) fn views<'s>(
-    semantics: &'s dyn Semantics,
-    snapshot: &'s CatalogSnapshot,
-) -> impl Iterator<Item = (&'s Arc<Relation>, Reads)> {
-    let mut views: Vec<_> = snapshot.relations().filter(|found| found.query().is_some()).collect();
-    views.sort_by_key(|view| view.oid);
-    views.into_iter().map(move |view| {
-        let reads = view.query().and_then(|text| semantics.reads(snapshot, text).ok());
-        (view, reads.unwrap_or_default())
-    })
-}
+/// Views in the order of their OIDs, each with what it reads.
+pub type Views = Arc<[(Arc<Relation>, Reads)]>;
 
 /// What views read before a relation changes.
 pub(super) struct Readers {
@@ -126,6 +116,27 @@ pub(super) struct Readers {
 }
 
 impl Ddl<'_> {
+    /// The views, each with what it reads: one that cannot be bound reads nothing that is there. All of them are bound for
+    /// that, once for each version of the catalog that a statement sees.
+    pub(super) fn views(&mut self) -> Views {
+        let snapshot = self.snapshot();
+        if let Some((version, views)) = &self.views_read
+            && *version == snapshot.version()
+        {
+            return Arc::clone(views);
+        }
+        let mut found: Vec<_> =
+            snapshot.relations().filter(|found| found.query().is_some()).collect();
+        found.sort_by_key(|view| view.oid);
+        let reads = |view: &Arc<Relation>| {
+            let reads = view.query().and_then(|text| self.semantics.reads(&snapshot, text).ok());
+            (Arc::clone(view), reads.unwrap_or_default())
+        };
+        let views: Views = found.into_iter().map(reads).collect();
+        self.views_read = Some((snapshot.version(), Arc::clone(&views)));
+        views
+    }
+
     /// Collects the foreign keys of other tables (not in `going`) that refer to `relation` through an index for which
     /// `index` says so. `what` is how messages name the thing that goes.
     pub(super) fn collect_references(
@@ -160,8 +171,7 @@ impl Ddl<'_> {
         what: &str,
         into: &mut Dependents,
     ) {
-        let snapshot = self.snapshot();
-        for (view, reads) in views(self.semantics, &snapshot) {
+        for (view, reads) in &*self.views() {
             if going.contains(&view.oid) || into.views.contains(&view.oid) {
                 continue;
             }
@@ -210,10 +220,8 @@ impl Ddl<'_> {
     /// The views that read a relation, and what they read, as the catalog is now.
     pub(super) fn readers(&mut self, relation: Oid) -> Readers {
         let before = self.snapshot();
-        let views = views(self.semantics, &before)
-            .filter(|(_, reads)| reads.relations.iter().any(|(oid, _)| *oid == relation))
-            .map(|(view, reads)| (Arc::clone(view), reads))
-            .collect();
+        let reads = |reads: &Reads| reads.relations.iter().any(|(oid, _)| *oid == relation);
+        let views = self.views().iter().filter(|(_, found)| reads(found)).cloned().collect();
         Readers { before, views }
     }
 
@@ -262,7 +270,7 @@ impl Ddl<'_> {
             reworded.note_type(before, after);
         }
         let mut locked = Vec::new();
-        for (view, reads) in views(self.semantics, &snapshot) {
+        for (view, reads) in &*self.views() {
             if reads.relations.iter().any(|(oid, _)| renamed.iter().any(|next| next.oid == *oid)) {
                 let mode = TableLock::AccessExclusive;
                 self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;

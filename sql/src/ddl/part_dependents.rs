@@ -2,7 +2,7 @@
 //! primary key that lets them leave columns out of their GROUP BY.
 
 use super::Ddl;
-use super::dependency::{Dependents, views};
+use super::dependency::Dependents;
 use super::resolve::kind_noun;
 use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind};
@@ -41,9 +41,8 @@ impl Ddl<'_> {
         what: &str,
         into: &mut Dependents,
     ) -> Result<()> {
-        let before = self.snapshot();
         let after = self.catalog.imagined_relation(without);
-        for (view, reads) in views(self.semantics, &before) {
+        for (view, reads) in &*self.views() {
             let fails = |text: &Arc<str>| self.semantics.reads(&after, text).is_err();
             if !reads.relations.iter().any(|(oid, _)| *oid == relation.oid)
                 || into.views.contains(&view.oid)

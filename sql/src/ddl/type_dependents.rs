@@ -4,7 +4,7 @@
 //! A view names a type where its text casts to it; of a column that it reads it depends, whatever type that has. The texts
 //! are the printed ones, in which a type is always qualified.
 
-use super::dependency::{Dependents, views};
+use super::dependency::Dependents;
 use super::drop::remove_index;
 use super::named_parts::{column_place, named_parts};
 use super::resolve::kind_noun;
@@ -130,9 +130,9 @@ pub(super) fn depending_on_rows(
 ) {
     if relation.row_type.0 != Oid(0) {
         // Who reads the relation depends on that.
-        let snapshot = ddl.snapshot();
         let reads = |reads: &Reads| reads.relations.iter().any(|(oid, _)| *oid == relation.oid);
-        let reading = views(ddl.semantics, &snapshot).filter(|(_, found)| reads(found));
+        let views = ddl.views();
+        let reading = views.iter().filter(|(_, found)| reads(found));
         let gone: Vec<Oid> =
             reading.map(|(view, _)| view.oid).chain(going.1.iter().copied()).collect();
         let going = (going.0, &*gone);
@@ -226,7 +226,7 @@ fn depending_on(
     found.sort_by_key(|(order, _)| *order);
     // Who reads what goes in any case goes with that.
     let mut reached = gone.to_vec();
-    for (view, reads) in views(ddl.semantics, &snapshot).filter(|_| !shows.is_empty()) {
+    for (view, reads) in ddl.views().iter().filter(|_| !shows.is_empty()) {
         if reads.relations.iter().any(|(oid, _)| reached.contains(oid)) {
             reached.push(view.oid);
         }

@@ -115,9 +115,8 @@ impl Meaning<'_> {
         columns: &[(Arc<str>, SqlType)],
     ) -> Result<()> {
         let bound = crate::parse::parse_query(text).and_then(|query| {
-            let statement = ast::Statement::Query(Box::new(query));
             self.with_environment(snapshot, |environment| {
-                bind::bind(environment, text, &statement, &[])
+                bind::bind_named(environment, text, query)
             })
         });
         // That it is too large, or is to stop, says nothing of what it means.
@@ -689,7 +688,7 @@ impl Semantics for Meaning<'_> {
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query, end: u32) -> Result<ViewQuery> {
         let bound = self.with_environment(snapshot, |environment| {
             let statement = ast::Statement::Query(Box::new(query.clone()));
-            bind::bind_for(environment, self.identity.user, &self.text, &statement, &[])
+            bind::bind_named_for(environment, self.identity.user, &self.text, &statement)
         });
         // A view has no parameters: with one its query has a type to find, or has found one.
         let has_parameters = match &bound {
@@ -730,8 +729,7 @@ impl Semantics for Meaning<'_> {
                     now: None,
                 };
             let text = deparse::view_text(environment, context, self.text.text(), query, &names, how)?;
-            let again = ast::Statement::Query(Box::new(crate::parse::parse_query(&text)?));
-            let again = bind::bind(environment, &text, &again, &[])?;
+            let again = bind::bind_named(environment, &text, crate::parse::parse_query(&text)?)?;
             let same = matches!(&again.statement, BoundStatement::Query(again)
                 if again.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)));
             Ok(same.then_some(text))

@@ -589,6 +589,7 @@ impl Session {
             search_path,
             maintenance_bytes: super::load::maintenance_bytes(settings),
             md5_passwords: &*settings.text("password_encryption") == "md5",
+            views_read: None,
             notices: notices.get_mut(),
             company,
             pending: deferred.get_mut(),
