@@ -170,6 +170,11 @@ pub(super) fn derive(expr: &Expr, rows: &dyn Rows) -> Result<Derived> {
         Expr::Column { level, column, .. } if own != Derived::Nothing => {
             return Ok(rows.column(*level, *column).map_or(own, Derived::implicit));
         }
+        Expr::Field { operand, field, .. } if own != Derived::Nothing => {
+            derive(operand, rows)?;
+            let declared = rows.catalog().field_collation(operand.ty().oid, *field as usize);
+            return Ok(declared.map_or(own, |declared| Derived::implicit(declared.0)));
+        }
         Expr::CaseTest(_, collation) => return Ok(Derived::implicit(collation.0)),
         Expr::Subquery { kind: SubqueryKind::Scalar | SubqueryKind::Array, query, .. } => {
             let first = rows.subquery(query).filter(|_| own != Derived::Nothing);
@@ -264,6 +269,14 @@ impl Binder<'_> {
     /// A value becomes one of a domain, whose collation may not be its base type's.
     pub(super) fn meet_domain(&self, domain: Oid) {
         if self.catalog.collation_of(domain).0 != builtin::collation_of(domain.0) {
+            self.collates.set(true);
+        }
+    }
+
+    /// A field of a row comes into the query, whose collation may not be its type's.
+    pub(super) fn meet_field(&self, row: &Expr, field: u32, ty: SqlType) {
+        let declared = self.catalog.field_collation(row.ty().oid, field as usize);
+        if declared.is_some_and(|declared| declared.0 != builtin::collation_of(ty.oid.0)) {
             self.collates.set(true);
         }
     }

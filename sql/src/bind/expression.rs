@@ -258,6 +258,7 @@ impl Binder<'_> {
                 }
                 Ok(Expr::Extreme { arguments, greatest: *greatest, ty })
             }
+            ExprKind::Xml(call) => self.xml(call, place, expr.at),
             ExprKind::NullIf(left, right) => {
                 let (left, right) = (self.expression(left, place)?, self.expression(right, place)?);
                 let (equals, left, right) = self.comparison("=", left, right, at)?;

@@ -80,6 +80,7 @@ macro_rules! children_of {
                 | Expr::Or(list)
                 | Expr::Coalesce(list, ..)
                 | Expr::Extreme { arguments: list, .. }
+                | Expr::Xml { arguments: list, .. }
                 | Expr::Array { elements: list, .. }
                 | Expr::Assign { parts: list, .. }
                 | Expr::Row(list, ..) => list.into_iter().for_each(visit),
@@ -365,6 +366,9 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
             Expr::Extreme { arguments: a, greatest: ga, .. },
             Expr::Extreme { arguments: b, greatest: gb, .. },
         ) => ga == gb && all(a, b),
+        (Expr::Xml { call: ca, arguments: a }, Expr::Xml { call: cb, arguments: b }) => {
+            ca == cb && all(a, b)
+        }
         (
             Expr::ScalarArray { left: la, function: fa, array: aa, quantifier: qa },
             Expr::ScalarArray { left: lb, function: fb, array: ab, quantifier: qb },

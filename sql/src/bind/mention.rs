@@ -224,6 +224,9 @@ impl Walk<'_> {
             | ExprKind::Grouping(list)
             | ExprKind::Row { fields: list, .. }
             | ExprKind::Extreme { arguments: list, .. } => self.all(list),
+            ExprKind::Xml(call) => {
+                self.all(call.named.iter().map(|(_, value, _)| value).chain(&call.arguments));
+            }
             ExprKind::InList { operand, list, .. } => {
                 self.expr(operand);
                 self.all(list);

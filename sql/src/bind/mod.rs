@@ -62,6 +62,7 @@ mod updatable;
 mod values;
 mod with;
 mod with_parts;
+mod xml;
 
 pub use collation::collation_over;
 pub use copy::bind_copy;

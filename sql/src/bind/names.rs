@@ -223,6 +223,7 @@ impl Binder<'_> {
             && let Some(field) = columns.iter().position(|(known, _)| &**known == name)
         {
             let (operand, ty) = (Box::new(bound), columns[field].1);
+            self.meet_field(&operand, field as u32, ty);
             return Ok(Expr::Field { operand, field: field as u32, ty });
         }
         self.field_of(bound, name, at).map_err(|error| match item {
@@ -241,9 +242,18 @@ impl Binder<'_> {
             && let Some(place) = columns.iter().position(|(known, _)| &**known == name)
         {
             let ty = columns[place].1;
-            // A field of a row that is spelled out is what stands at its place.
-            if let Expr::Row(mut fields, ..) = operand {
-                return Ok(fields.swap_remove(place));
+            self.meet_field(&operand, place as u32, ty);
+            // A field of a row that is spelled out is what stands at its place, unless it is declared with a collation.
+            match operand {
+                Expr::Row(mut fields, row, _)
+                    if matches!(fields[place], Expr::Column { .. })
+                        || self.catalog.field_collation(row.oid, place).is_none_or(
+                            |declared| declared == self.catalog.collation_of(ty.oid),
+                        ) =>
+                {
+                    return Ok(fields.swap_remove(place));
+                }
+                _ => {}
             }
             return Ok(Expr::Field { operand: Box::new(operand), field: place as u32, ty });
         }

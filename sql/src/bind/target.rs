@@ -11,6 +11,7 @@ use crate::parse::ast::{self, ExprKind, Ident, Target};
 use crate::plan::logical::{Node, Output, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use crate::types::xml::construct::XmlOp;
 
 /// An item of a select list.
 #[derive(Clone, Debug)]
@@ -102,6 +103,7 @@ impl Binder<'_> {
         })?;
         let field = |(number, (name, ty)): (usize, (Ident, _))| {
             let operand = Box::new(value.clone());
+            self.meet_field(&operand, number as u32, ty);
             (name, Expr::Field { operand, field: number as u32, ty })
         };
         Ok(fields.into_iter().enumerate().map(field).collect())
@@ -214,6 +216,16 @@ fn figure(expr: &ast::Expr) -> Option<(Ident, u8)> {
         ExprKind::Extreme { greatest: true, .. } => strong("greatest"),
         ExprKind::Extreme { greatest: false, .. } => strong("least"),
         ExprKind::Grouping(_) => strong("grouping"),
+        ExprKind::Xml(call) => match call.op {
+            XmlOp::Concat => strong("xmlconcat"),
+            XmlOp::Element => strong("xmlelement"),
+            XmlOp::Forest => strong("xmlforest"),
+            XmlOp::Parse { .. } => strong("xmlparse"),
+            XmlOp::Instruction => strong("xmlpi"),
+            XmlOp::Root(_) => strong("xmlroot"),
+            XmlOp::Serialize(_) => strong("xmlserialize"),
+            XmlOp::IsDocument => None,
+        },
         ExprKind::CurrentValue(value) => strong(match value {
             CurrentValue::Date => "current_date",
             CurrentValue::Time(_) => "current_time",

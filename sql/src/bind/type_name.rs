@@ -353,7 +353,8 @@ pub fn built_in(
 }
 
 /// Whether the first type of this name in the path is that of the schema.
-fn finds_type(catalog: &CatalogSnapshot, path: &[Oid], schema: Oid, name: &str) -> bool {
+#[must_use]
+pub fn finds_type(catalog: &CatalogSnapshot, path: &[Oid], schema: Oid, name: &str) -> bool {
     let has = |schema: &&Oid| {
         type_by_name(schema.0, name).is_some() || catalog.type_named(**schema, name).is_some()
     };

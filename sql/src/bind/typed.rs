@@ -5,6 +5,7 @@
 
 use crate::plan::logical::{Query, SortKey};
 use crate::types::assign::AssignStep;
+use crate::types::xml::construct::XmlCall;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 
@@ -130,6 +131,13 @@ pub enum Expr {
         greatest: bool,
         /// The common type.
         ty: SqlType,
+    },
+    /// XMLELEMENT and its kin.
+    Xml {
+        /// What is made.
+        call: Arc<XmlCall>,
+        /// Of what: attributes first.
+        arguments: Vec<Expr>,
     },
     /// `x COLLATE c`: for the checks and for print, since all collations order by bytes.
     Collate {
@@ -381,6 +389,7 @@ impl Expr {
             | Expr::IsBool { .. }
             | Expr::IsDistinct { .. }
             | Expr::ScalarArray { .. } => BOOL,
+            Expr::Xml { call, .. } => call.ty(),
             Expr::Constant(_, ty)
             | Expr::Collate { ty, .. }
             | Expr::Column { ty, .. }

@@ -330,6 +330,9 @@ impl CatalogTransaction {
         if self.temporary.takes(&self.snapshot, key, object.as_ref()) {
             temporary::mark(transaction, self.catalog.tree())?;
         } else {
+            if let Some(object) = &object {
+                temporary::demand_permanent(&self.snapshot, object)?;
+            }
             let tree = Arc::clone(self.catalog.tree());
             let stored = store::lock_for(transaction, &tree, key, object.as_ref())?;
             // Whoever had the lock has installed what they did.

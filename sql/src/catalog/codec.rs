@@ -29,7 +29,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 11;
+const VERSION: u8 = 12;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -395,7 +395,7 @@ impl Stored for UserTypeKind {
 stored_struct! {
     UserType { oid, schema, name, owner, kind }
     EnumLabel { oid, position, sort_order, name }
-    Attribute { name, ty, dimensions }
+    Attribute { name, ty, dimensions, collation }
     Domain { base, collation, dimensions, not_null, default, checks }
     DomainCheck { oid, name, text, validated }
 }

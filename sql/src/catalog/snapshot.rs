@@ -767,6 +767,19 @@ impl CatalogSnapshot {
         domain.map_or_else(|| Oid(builtin::collation_of(ty.0)), |domain| domain.collation)
     }
 
+    /// The collation of a field of rows of a type, which its column or attribute was declared with; none where the type has no
+    /// such field.
+    #[must_use]
+    pub fn field_collation(&self, ty: Oid, field: usize) -> Option<Oid> {
+        let ty = self.base_type(SqlType { oid: ty, typmod: -1 }).oid;
+        if let Some(attributes) = self.user_type(ty).and_then(|found| found.attributes()) {
+            return attributes.get(field).map(|attribute| attribute.collation);
+        }
+        let relation = self.row_type(ty).filter(|relation| relation.row_type.0 == ty)?;
+        let mut live = relation.columns.iter().filter(|column| !column.dropped);
+        live.nth(field).map(|column| column.collation)
+    }
+
     /// A domain that users made and those it is over, the outermost first.
     pub fn domains(&self, oid: Oid) -> impl Iterator<Item = &Domain> {
         std::iter::successors(self.domain(oid), |domain| self.domain(domain.base.oid))
@@ -799,6 +812,23 @@ impl CatalogSnapshot {
             })?;
             Some(Oid(builtin::array_of_made(element.0)))
         })
+    }
+
+    /// The schema and the name of a type: a built-in one, one that users made, that of a relation's rows, or of arrays.
+    #[must_use]
+    pub fn name_of_type(&self, oid: Oid) -> Option<(Oid, Arc<str>)> {
+        if let Some(found) = builtin::type_by_oid(oid.0) {
+            return Some((Oid(found.namespace), found.name.into()));
+        }
+        if let Some(element) = builtin::element_of_made(oid.0) {
+            let (schema, name) = self.name_of_type(Oid(element))?;
+            return Some((schema, self.array_name(Oid(element), &name)));
+        }
+        if let Some(found) = self.user_type(oid) {
+            return Some((found.schema, Arc::clone(&found.name)));
+        }
+        let relation = self.row_type(oid)?;
+        Some((relation.schema.0, Arc::clone(&relation.name)))
     }
 
     /// The name of the type of arrays over a type that users made, which is called `name`.

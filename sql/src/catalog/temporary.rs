@@ -5,10 +5,13 @@
 //! a crash forgets them, and recovery frees their trees, because no catalog record names them. Their schema is called
 //! `pg_temp_` and the session's number; `pg_temp` means it.
 
+use crate::catalog::builtin::element_of_made;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema};
+use crate::catalog::quote::{cast_to, qualified};
+use crate::catalog::relation::ConstraintKind;
 use crate::catalog::snapshot::{CatalogSnapshot, Change};
 use crate::catalog::store;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::types::Oid;
 use std::collections::{BTreeMap, BTreeSet};
 use txn::{RecordBuffer, RowLock, Transaction, Tree, TreeId, WaitPolicy};
@@ -69,6 +72,7 @@ impl Temporary {
         let takes = match object {
             Some(Object::Relation(relation)) => relation.persistence == 't',
             Some(Object::Schema(schema)) => schema.is_temporary(),
+            Some(Object::Type(ty)) => is_temporary_schema(snapshot, ty.schema),
             _ => self.keys.contains(&key) || belongs(snapshot, key),
         };
         if takes {
@@ -123,18 +127,87 @@ impl Temporary {
     }
 }
 
-/// Whether a key is one of something that hangs on a temporary relation.
+fn is_temporary_schema(snapshot: &CatalogSnapshot, schema: Oid) -> bool {
+    snapshot.schema_by_oid(schema).is_some_and(|schema| schema.is_temporary())
+}
+
+/// Whether a key is one of something that hangs on a temporary relation or type.
 fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
-    let hangs = [Class::Relation, Class::Index, Class::Schema, Class::Statistics, Class::Comment];
+    let hangs = [
+        Class::Relation,
+        Class::Index,
+        Class::Schema,
+        Class::Statistics,
+        Class::Comment,
+        Class::Type,
+        Class::Acl,
+    ];
     if !hangs.contains(&key.class) {
         return false;
+    }
+    let of_check = || match key.class {
+        Class::Comment => snapshot.domain_check(key.oid).map(|found| found.0),
+        _ => None,
+    };
+    let owner = snapshot.user_type(key.oid).or_else(of_check);
+    if owner.is_some_and(|ty| is_temporary_schema(snapshot, ty.schema)) {
+        return true;
     }
     let relation = snapshot
         .relation(key.oid)
         .or_else(|| snapshot.index(key.oid).map(|found| found.0))
         .or_else(|| snapshot.constraint_table(key.oid));
     relation.is_some_and(|relation| relation.persistence == 't')
-        || snapshot.schema_by_oid(key.oid).is_some_and(|schema| schema.is_temporary())
+        || is_temporary_schema(snapshot, key.oid)
+}
+
+/// 0A000 for a permanent object that is made of a temporary type, or whose text casts to one: it would go with the session.
+///
+/// # Errors
+/// 0A000.
+pub fn demand_permanent(snapshot: &CatalogSnapshot, object: &Object) -> Result<()> {
+    let Some(schema) = snapshot.temporary_schema() else { return Ok(()) };
+    let own = snapshot.types().filter(|ty| ty.schema == schema.oid);
+    let rows = snapshot.relations().filter(|relation| relation.persistence == 't');
+    let own = own.map(|ty| (ty.oid, &ty.name));
+    let own = own.chain(rows.map(|relation| (relation.row_type.0, &relation.name)));
+    let (mut types, mut texts): (Vec<Oid>, Vec<&str>) = (Vec::new(), Vec::new());
+    match object {
+        Object::Relation(relation) => {
+            let columns = relation.columns.iter().filter(|column| !column.dropped);
+            types.extend(columns.clone().map(|column| column.ty.oid));
+            texts.extend(columns.filter_map(|column| column.default.as_deref()));
+            texts.extend(relation.constraints.iter().filter_map(
+                |constraint| match &constraint.kind {
+                    ConstraintKind::Check { text, .. } => Some(&**text),
+                    ConstraintKind::ForeignKey(_) => None,
+                },
+            ));
+            texts.extend(relation.query().map(|query| &**query));
+        }
+        Object::Index(index) => {
+            types.extend(index.expressions.iter().map(|expression| expression.ty.oid));
+            texts.extend(index.expressions.iter().map(|expression| &*expression.text));
+            texts.extend(index.filter.as_deref());
+        }
+        Object::Type(ty) => {
+            types.extend(ty.attributes().into_iter().flatten().map(|attribute| attribute.ty.oid));
+            if let Some(domain) = ty.domain() {
+                types.push(domain.base.oid);
+                texts.extend(domain.default.as_deref());
+                texts.extend(domain.checks.iter().map(|check| &*check.text));
+            }
+        }
+        _ => return Ok(()),
+    }
+    for (ty, name) in own {
+        let is_of = |of: &Oid| *of == ty || element_of_made(of.0) == Some(ty.0);
+        let name = qualified(&schema.name, name);
+        if types.iter().any(is_of) || texts.iter().any(|text| !cast_to(text, &name).is_empty()) {
+            return Err(SqlError::unsupported("a permanent object of a temporary type is"));
+        }
+    }
+    Ok(())
 }
 
 /// Gives a transaction that changes temporary objects a record of its own to commit, so that it has a place among the

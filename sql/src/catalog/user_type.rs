@@ -4,7 +4,7 @@
 //! from its own, and no object. A label's place is a number, so that values compare without the catalog: between two
 //! neighbours there is room for 32 more one after the other.
 
-use crate::catalog::builtin::{array_of_made, collation_of};
+use crate::catalog::builtin::array_of_made;
 use crate::catalog::object::Version;
 use crate::catalog::relation::{Column, Properties, Relation, RelationKind};
 use crate::types::{Oid, SqlType};
@@ -91,6 +91,8 @@ pub struct Attribute {
     pub ty: SqlType,
     /// How many dimensions the array type was written with.
     pub dimensions: u32,
+    /// Its collation's OID; 0 where its type has none.
+    pub collation: Oid,
 }
 
 impl UserType {
@@ -118,11 +120,7 @@ impl UserType {
     pub fn as_relation(&self) -> Option<Relation> {
         let columns = self.attributes()?.iter().map(|attribute| Column {
             properties: Properties { dimensions: attribute.dimensions, ..Properties::default() },
-            ..Column::plain(
-                Arc::clone(&attribute.name),
-                attribute.ty,
-                Oid(collation_of(attribute.ty.oid.0)),
-            )
+            ..Column::plain(Arc::clone(&attribute.name), attribute.ty, attribute.collation)
         });
         Some(Relation {
             oid: self.oid,

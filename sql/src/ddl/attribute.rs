@@ -15,7 +15,7 @@ use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Attribute, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{AlterComposite, AttributeChange, Ident, ObjectName};
+use crate::parse::ast::{AlterComposite, AttributeChange, AttributeElement, Ident, ObjectName};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -163,7 +163,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
         let place = |name: &Ident| attributes.iter().position(|attribute| attribute.name == *name);
         let mut reshape = None;
         match change {
-            AttributeChange::Add(name, ty) => {
+            AttributeChange::Add(AttributeElement { name, ty, collation }) => {
                 if place(name).is_some() {
                     return Err(exists(name, &found));
                 }
@@ -172,8 +172,13 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty)?;
                 column_type(name, ty)?;
                 ddl.use_type(ty)?;
+                let chosen = collation.as_ref();
+                let collation = ddl.collation(ty, chosen).map_err(|error| match chosen {
+                    Some(named) => error.at(ddl.semantics.position(named.at)),
+                    None => error,
+                })?;
                 ddl.check_membership(found.oid, ty)?;
-                attributes.push(Attribute { name: Arc::clone(name), ty, dimensions });
+                attributes.push(Attribute { name: Arc::clone(name), ty, dimensions, collation });
                 reshape = Some(Reshape::Add(ty));
             }
             AttributeChange::Drop { name, if_exists, cascade } => {
@@ -193,13 +198,14 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 ddl.close_comments(found.oid, at)?;
                 reshape = Some(Reshape::Drop(at, Arc::clone(name)));
             }
-            AttributeChange::Alter(name, ty) => {
+            AttributeChange::Alter(AttributeElement { name, ty, collation }) => {
                 let at = place(name).ok_or_else(|| missing(name, &found))?;
                 let dimensions = ty.dimensions;
                 let ty = ddl.semantics.type_of(ddl.catalog.snapshot(), ty);
                 let ty = ty.map_err(SqlError::nowhere)?;
                 column_type(name, ty)?;
                 ddl.use_type(ty)?;
+                let collation = ddl.collation(ty, collation.as_ref())?;
                 if let Some((table, column)) = used_by(ddl, found.oid) {
                     return Err(SqlError::new(
                         SqlState::FEATURE_NOT_SUPPORTED,
@@ -222,7 +228,7 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 }
                 ddl.refuse_retyped((found.oid, name), &dependents)?;
                 ddl.check_membership(found.oid, ty)?;
-                attributes[at] = Attribute { name: Arc::clone(name), ty, dimensions };
+                attributes[at] = Attribute { name: Arc::clone(name), ty, dimensions, collation };
             }
         }
         let before = ddl.snapshot();

@@ -6,7 +6,7 @@
 use super::build::NO_TREE;
 use super::constraint::NewCheck;
 use super::index::{NewKey, distinct_keys, tablespace};
-use super::resolve::duplicate_relation;
+use super::resolve::{duplicate_relation, undefined_schema};
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::object::{Schema, Version, well_known};
@@ -246,6 +246,11 @@ impl Ddl<'_> {
     /// compare by bytes, 42804 for a type that has none.
     pub(super) fn collation(&mut self, ty: SqlType, collation: Option<&ObjectName>) -> Result<Oid> {
         let own = self.snapshot().collation_of(ty.oid);
+        if let Some(schema) = collation.and_then(ObjectName::schema)
+            && self.snapshot().schema(schema).is_none()
+        {
+            return Err(undefined_schema(schema));
+        }
         let chosen = collation.map(collation_named).transpose()?;
         self.check_collation(ty, own, chosen)?;
         Ok(chosen.unwrap_or(own))

@@ -33,9 +33,6 @@ fn syntax(message: impl Into<String>) -> SqlError {
 /// 42710, 42804, 42601, 42501 and so on.
 pub fn create_domain(ddl: &mut Ddl<'_>, create: &CreateDomain) -> Result<&'static str> {
     let schema = ddl.creation_schema(&create.name, 'p')?;
-    if schema.is_temporary() {
-        return Err(SqlError::unsupported("a temporary domain is"));
-    }
     let own_name = create.name.name();
     check_name(ddl, &schema, own_name)?;
     let snapshot = ddl.snapshot();

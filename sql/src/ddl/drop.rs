@@ -28,6 +28,7 @@ pub fn drop(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
         ObjectKind::Domain => super::user_type::drop_types(ddl, drop).map(|()| "DROP DOMAIN"),
         ObjectKind::Schema => super::schema::drop_schema(ddl, drop).map(|()| "DROP SCHEMA"),
         ObjectKind::Extension => super::extension::drop_extension(ddl, drop),
+        ObjectKind::Language => super::language::drop_language(ddl, drop),
         kind => Err(SqlError::unsupported(format!("DROP {} is", kind.words()))),
     }
 }

@@ -38,6 +38,7 @@ pub mod index;
 mod index_key;
 pub mod kept_settings;
 mod key_using;
+mod language;
 mod like;
 pub mod name;
 mod named_parts;
@@ -400,6 +401,7 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::AlterComposite(alter) => attribute::alter_composite(ddl, alter)?,
         Statement::AlterEnum(alter) => user_type::alter_enum(ddl, alter)?,
         Statement::CreateExtension(create) => extension::create_extension(ddl, create)?,
+        Statement::CreateLanguage(create) => language::create_language(ddl, create)?,
         Statement::CreateDatabase(create) => database::create_database(ddl, create)?,
         Statement::AlterDatabase(alter) => database::alter_database(ddl, alter)?,
         Statement::DropDatabase(drop) => database::drop_database(ddl, drop)?,

@@ -484,29 +484,40 @@ pub(super) fn function(
     signature: Option<&[TypeName]>,
 ) -> Result<&'static Procedure> {
     let snapshot = ddl.snapshot();
+    let Some(signature) = signature else { return function_of(ddl, name, None) };
+    let mut types = Vec::with_capacity(signature.len());
+    for ty in signature {
+        types.push(ddl.semantics.type_of(&snapshot, ty)?.oid.0);
+    }
+    function_of(ddl, name, Some(&types))
+}
+
+/// The same, with the types' OIDs.
+pub(super) fn function_of(
+    ddl: &mut Ddl<'_>,
+    name: &ObjectName,
+    types: Option<&[u32]>,
+) -> Result<&'static Procedure> {
+    let snapshot = ddl.snapshot();
     let schemas: Vec<Oid> = match name.schema() {
         Some(schema) => {
             vec![snapshot.schema(schema).ok_or_else(|| undefined_schema(schema))?.oid]
         }
         None => ddl.path().schemas,
     };
-    let mut types = Vec::new();
-    for ty in signature.unwrap_or_default() {
-        types.push(ddl.semantics.type_of(&snapshot, ty)?.oid.0);
-    }
     let found: Vec<&'static Procedure> = builtin::functions_named(name.name())
         .iter()
         .copied()
         .filter(|found| schemas.contains(&Oid(found.namespace)))
-        .filter(|found| signature.is_none() || *found.arguments == *types)
+        .filter(|found| types.is_none_or(|types| *found.arguments == *types))
         .collect();
-    match (found.as_slice(), signature) {
+    match (found.as_slice(), types) {
         ([one], _) => Ok(one),
         ([], None) => Err(SqlError::new(
             SqlState::UNDEFINED_FUNCTION,
             format!("could not find a function named \"{name}\""),
         )),
-        ([], Some(_)) => {
+        ([], Some(types)) => {
             let shown: Vec<String> = types
                 .iter()
                 .map(|ty| crate::catalog::system::format::format_type(*ty, None))

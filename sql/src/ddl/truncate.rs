@@ -3,6 +3,7 @@
 use super::Ddl;
 use super::dependency::Dependents;
 use super::resolve::{undefined_table, wrong_kind};
+use super::user_type::remove;
 use crate::catalog::acl::Privileges;
 use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
 use crate::catalog::{Named, OnCommit};
@@ -239,6 +240,10 @@ impl Ddl<'_> {
             if self.relation(relation.oid).is_some() {
                 self.remove_relation(&relation)?;
             }
+        }
+        let own = snapshot.temporary_schema().map(|schema| schema.oid);
+        for ty in snapshot.types().filter(|ty| own == Some(ty.schema)) {
+            remove(self, ty.oid)?;
         }
         Ok(())
     }

@@ -22,8 +22,8 @@ use crate::catalog::system::format::format_type;
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
-    AlterEnum, ChangeOwner, CreateType, Drop, EnumChange, Ident, ObjectKind, ObjectName, Rename,
-    RenamePart, SetSchema, TypeDefinition,
+    AlterEnum, AttributeElement, ChangeOwner, CreateType, Drop, EnumChange, Ident, ObjectKind,
+    ObjectName, Rename, RenamePart, SetSchema, TypeDefinition,
 };
 use crate::sqlstate::SqlState;
 
@@ -43,9 +43,6 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
         true => ddl.creation_schema_for(&create.name, 'p')?,
         false => ddl.creation_schema(&create.name, 'p')?,
     };
-    if schema.is_temporary() {
-        return Err(SqlError::unsupported("a temporary type is"));
-    }
     let name = create.name.name();
     check_name(ddl, &schema, name)?;
     let kind = match &create.definition {
@@ -72,7 +69,7 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
         TypeDefinition::Composite(attributes) => {
             super::create_table::columns_max(attributes.len())?;
             let mut made: Vec<Attribute> = Vec::with_capacity(attributes.len());
-            for (name, ty) in attributes {
+            for AttributeElement { name, ty, collation } in attributes {
                 if made.iter().any(|known| known.name == *name) {
                     return Err(super::create_table::specified_twice(name));
                 }
@@ -84,7 +81,8 @@ pub fn create_type(ddl: &mut Ddl<'_>, create: &CreateType) -> Result<&'static st
                 }
                 super::create_table::column_type(name, ty)?;
                 ddl.use_type(ty)?;
-                made.push(Attribute { name: Arc::clone(name), ty, dimensions });
+                let collation = ddl.collation(ty, collation.as_ref())?;
+                made.push(Attribute { name: Arc::clone(name), ty, dimensions, collation });
             }
             UserTypeKind::Composite(made)
         }
@@ -148,10 +146,12 @@ pub(super) fn put(ddl: &mut Ddl<'_>, before: Option<&UserType>, ty: UserType) ->
 
 /// Keeps a type that has just been made, with the privileges that ALTER DEFAULT PRIVILEGES wants for it.
 pub(super) fn put_new(ddl: &mut Ddl<'_>, ty: UserType) -> Result<()> {
-    if let Some(acl) = ddl.default_acl(Grantable::Type, ty.schema)? {
-        keep(ddl, (ty.oid, kept::TYPE), None, Some(acl))?;
+    let (oid, schema) = (ty.oid, ty.schema);
+    put(ddl, None, ty)?;
+    match ddl.default_acl(Grantable::Type, schema)? {
+        Some(acl) => keep(ddl, (oid, kept::TYPE), None, Some(acl)),
+        None => Ok(()),
     }
-    put(ddl, None, ty)
 }
 
 fn undefined(name: &ObjectName) -> SqlError {
@@ -491,8 +491,16 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
 
 /// ALTER TYPE ... SET SCHEMA.
 pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
+    let across = || {
+        let message = "cannot move objects into or out of temporary schemas";
+        SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+    };
     let target = |ddl: &mut Ddl<'_>| {
         let snapshot = ddl.snapshot();
+        // The session need not have that schema yet.
+        if &*set.schema == "pg_temp" && snapshot.temporary_schema().is_none() {
+            return Err(across());
+        }
         let schema = snapshot.schema(&set.schema).ok_or_else(|| undefined_schema(&set.schema))?;
         ddl.may_create_in(schema)?;
         Ok::<_, SqlError>(Arc::clone(schema))
@@ -509,6 +517,10 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
     let snapshot = ddl.snapshot();
     if schema.oid == found.schema {
         return Ok(());
+    }
+    let from = snapshot.schema_by_oid(found.schema);
+    if schema.is_temporary() || from.is_some_and(|schema| schema.is_temporary()) {
+        return Err(across());
     }
     ddl.catalog.lock_name(ddl.transaction, Class::Type, schema.oid, &found.name)?;
     let taken = ddl.lock_relation_name(schema.oid, &found.name)?;

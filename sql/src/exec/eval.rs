@@ -194,6 +194,13 @@ impl Eval<'_> {
                 }
                 best
             }
+            Scalar::Xml(arguments, call) => {
+                let mut values = bumpalo::collections::Vec::new_in(self.call.arena);
+                for argument in arguments {
+                    values.push(self.scalar(argument)?);
+                }
+                call.evaluate(&self.call, &values)?
+            }
             Scalar::ViaText(one, from, to) => self.via_text(self.scalar(one)?, *from, *to)?,
             Scalar::ArrayCast { operand, to, element, home, .. } => {
                 self.array_cast(operand, to.0, element, *home)?

@@ -128,6 +128,7 @@ impl<'f> Folding<'f, '_> {
                 }
                 _ => None,
             },
+            Scalar::Xml(..) => return self.of_parts(scalar, false),
             Scalar::Not(_)
             | Scalar::IsNull(..)
             | Scalar::IsBool(..)

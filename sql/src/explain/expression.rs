@@ -20,6 +20,7 @@ use crate::plan::subplan::SubplanKind;
 use crate::plan::{Scalar, Var};
 use crate::tuple::Form;
 use crate::types::domain::DOMAIN_IN;
+use crate::types::xml::construct::XmlOp;
 use crate::types::{CallContext, Comparator, Datum, Oid, SqlType, text_of};
 use std::collections::HashSet;
 
@@ -138,6 +139,15 @@ impl<'p> Printer<'p, '_, '_> {
             }
             Scalar::Extreme(all, _, greatest) => {
                 self.named(if *greatest { "GREATEST" } else { "LEAST" }, all, scope, out);
+            }
+            Scalar::Xml(arguments, call) => {
+                let arguments = arguments.iter().map(|one| self.text(one, scope)).collect();
+                let target = format_type(self.catalog, Some(self.path), call.target);
+                let text = call.printed(arguments, &target);
+                match call.op {
+                    XmlOp::IsDocument => out.push_str(&format!("({text})")),
+                    _ => out.push_str(&text),
+                }
             }
             Scalar::ViaText(one, _, ty) => self.cast(one, *ty, scope, out),
             Scalar::ArrayCast { operand, to, .. } => {

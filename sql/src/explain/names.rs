@@ -266,6 +266,7 @@ impl<'p> Names<'p> {
             Scalar::Coalesce(all) => self.type_of(all.first()?)?,
             Scalar::NullIf(one, ..) => self.type_of(one)?,
             Scalar::Extreme(_, comparator, _) => SqlType::plain(comparator.ty),
+            Scalar::Xml(_, call) => call.ty(),
             Scalar::ArrayCast { to, .. } => SqlType::plain(builtin::array_type(to.0)),
             Scalar::Array(_, ty, _) => SqlType { oid: *ty, typmod: -1 },
             Scalar::Subscript { ty, slice, .. } => {

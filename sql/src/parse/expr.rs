@@ -3,12 +3,13 @@
 //! Precedence is that of `gram.y`, weakest first: OR, AND, NOT, IS, comparisons (which do not chain), BETWEEN IN LIKE
 //! (nor do these), other operators, + -, * / %, ^, AT TIME ZONE, COLLATE, unary minus, `::`.
 
-use super::ast::{Expr, ExprKind, Operator, Query};
+use super::ast::{Expr, ExprKind, Operator, Query, XmlCall};
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::{Parser, system_name};
 use super::primary::call;
 use crate::error::Result;
+use crate::types::xml::construct::XmlOp;
 
 /// How tightly operators bind.
 mod power {
@@ -292,8 +293,19 @@ impl<'t> Parser<'t> {
             ExprKind::IsBool { operand, test: Some(false), negated }
         } else if self.accept(Keyword::Unknown) {
             ExprKind::IsBool { operand, test: None, negated }
-        } else if matches!(self.kind(), Kind::Keyword(Keyword::Document | Keyword::Of)) {
-            return Err(self.unsupported("IS DOCUMENT and IS OF are", at));
+        } else if self.accept(Keyword::Document) {
+            let call = XmlCall {
+                op: XmlOp::IsDocument,
+                name: None,
+                named: Vec::new(),
+                arguments: vec![*operand],
+                target: None,
+            };
+            let test = Expr { at, kind: ExprKind::Xml(Box::new(call)) };
+            match negated {
+                true => ExprKind::Not(Box::new(test)),
+                false => return Ok(test),
+            }
         } else {
             let form = self.normal_form();
             if !self.accept(Keyword::Normalized) {

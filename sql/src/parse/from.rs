@@ -262,6 +262,7 @@ impl<'t> Parser<'t> {
             ExprKind::CurrentValue(_)
             | ExprKind::Coalesce(_)
             | ExprKind::Extreme { .. }
+            | ExprKind::Xml(_)
             | ExprKind::NullIf(..) => Ok(expr),
             ExprKind::Cast { .. } if token.kind == Kind::Keyword(Keyword::Cast) => Ok(expr),
             _ => Err(self.error_at(token)),

@@ -38,6 +38,7 @@ mod transaction;
 mod type_statement;
 mod utility;
 pub mod value;
+mod xml;
 
 use crate::error::{Notice, Result};
 use crate::settings::Dialect;

@@ -95,6 +95,7 @@ impl<'t> Parser<'t> {
             ExprKind::Call(_)
             | ExprKind::Coalesce(_)
             | ExprKind::Extreme { .. }
+            | ExprKind::Xml(_)
             | ExprKind::NullIf(..)
             | ExprKind::CurrentValue(_) => Ok(expr),
             // Written as a call: the other forms of a cast stand in parentheses.

@@ -1,10 +1,10 @@
 //! CREATE, DROP and COMMENT of everything but tables; sequences' options.
 
 use super::ast::{
-    AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex, CreateSchema,
-    CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop, DropDatabase, DropOwned, DropRole,
-    DropRoutine, DropTrigger, Ident, IndexKey, ObjectKind, ObjectName, OptionValue, Query, Select,
-    SequenceOption, SettingChange, Statement, TypeName, With,
+    AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex, CreateLanguage,
+    CreateSchema, CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop, DropDatabase,
+    DropOwned, DropRole, DropRoutine, DropTrigger, Ident, IndexKey, ObjectKind, ObjectName,
+    OptionValue, Query, Select, SequenceOption, SettingChange, Statement, TypeName, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -161,13 +161,21 @@ impl<'t> Parser<'t> {
 
     /// CREATE LANGUAGE without a handler is, as in PostgreSQL, CREATE EXTENSION of that name.
     fn create_language(&mut self, replace: bool) -> Result<Statement> {
-        self.accept(Keyword::Trusted);
+        let trusted = self.accept(Keyword::Trusted);
         self.accept(Keyword::Procedural);
         self.expect(Keyword::Language)?;
         let name = self.name()?;
-        if self.is(Keyword::Handler) {
-            self.skip_statement();
-            return Ok(Statement::Unsupported("CREATE LANGUAGE".into()));
+        if self.accept(Keyword::Handler) {
+            let handler = self.object_name()?;
+            let inline =
+                if self.accept(Keyword::Inline) { Some(self.object_name()?) } else { None };
+            let none = self.accept_all(&[Keyword::No, Keyword::Validator]);
+            let validator = match !none && self.accept(Keyword::Validator) {
+                true => Some(self.object_name()?),
+                false => None,
+            };
+            let create = CreateLanguage { name, replace, trusted, handler, inline, validator };
+            return Ok(Statement::CreateLanguage(Box::new(create)));
         }
         Ok(Statement::CreateExtension(CreateExtension { name, if_not_exists: replace }))
     }
@@ -520,7 +528,8 @@ impl<'t> Parser<'t> {
             | ObjectKind::Schema
             | ObjectKind::Type
             | ObjectKind::Domain
-            | ObjectKind::Extension => {}
+            | ObjectKind::Extension
+            | ObjectKind::Language => {}
             ObjectKind::Column | ObjectKind::Constraint => {
                 self.back();
                 return Err(self.error());

@@ -447,15 +447,14 @@ impl<'t> Parser<'t> {
                 self.expect_symbol(b')')?;
                 call(system("normalize"), arguments, true)
             }
-            Keyword::Treat
-            | Keyword::Xmlconcat
+            Keyword::Xmlconcat
             | Keyword::Xmlelement
-            | Keyword::Xmlexists
             | Keyword::Xmlforest
             | Keyword::Xmlparse
             | Keyword::Xmlpi
             | Keyword::Xmlroot
-            | Keyword::Xmlserialize => {
+            | Keyword::Xmlserialize => return self.xml(keyword, at).map(Some),
+            Keyword::Treat | Keyword::Xmlexists => {
                 return Err(self.unsupported(&format!("{} is", keyword.word().to_uppercase()), at));
             }
             _ => return Ok(None),

@@ -1,8 +1,8 @@
 //! CREATE TYPE, what ALTER TYPE does to enums, and domains.
 
 use super::ast::{
-    AlterDomain, AttributeChange, CreateDomain, CreateType, DomainChange, EnumChange, ObjectName,
-    Statement, TypeDefinition,
+    AlterDomain, AttributeChange, AttributeElement, CreateDomain, CreateType, DomainChange,
+    EnumChange, Ident, ObjectName, Statement, TypeDefinition,
 };
 use super::keyword::Keyword;
 use super::parser::Parser;
@@ -34,17 +34,24 @@ impl Parser<'_> {
             if !self.is_symbol(b')') {
                 attributes = self.list(|parser| {
                     let name = parser.name()?;
-                    let ty = parser.type_name_nowhere()?;
-                    if parser.is(Keyword::Collate) {
-                        return Err(parser.unsupported("COLLATE of an attribute is", parser.here()));
-                    }
-                    Ok((name, ty))
+                    parser.attribute(name)
                 })?;
             }
             self.expect_symbol(b')')?;
             TypeDefinition::Composite(attributes)
         };
         Ok(Statement::CreateType(Box::new(CreateType { name, definition })))
+    }
+
+    /// An attribute's type and collation, behind its name.
+    fn attribute(&mut self, name: Ident) -> Result<AttributeElement> {
+        let ty = self.type_name_nowhere()?;
+        let at = self.here();
+        let collation = match self.accept(Keyword::Collate) {
+            true => Some(ObjectName { at, ..self.object_name()? }),
+            false => None,
+        };
+        Ok(AttributeElement { name, ty, collation })
     }
 
     /// ADD VALUE or RENAME VALUE behind ALTER TYPE and a name; nothing if it is something else.
@@ -156,11 +163,8 @@ impl Parser<'_> {
             }
             self.expect(Keyword::Type)?;
         }
-        let ty = self.type_name_nowhere()?;
-        if self.is(Keyword::Collate) {
-            return Err(self.unsupported("COLLATE of an attribute is", self.here()));
-        }
+        let attribute = self.attribute(name)?;
         self.cascade();
-        Ok(if add { AttributeChange::Add(name, ty) } else { AttributeChange::Alter(name, ty) })
+        Ok(if add { AttributeChange::Add(attribute) } else { AttributeChange::Alter(attribute) })
     }
 }

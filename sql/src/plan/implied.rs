@@ -62,6 +62,7 @@ fn alike(a: &Scalar, b: &Scalar) -> bool {
             Scalar::Case { operand: None, branches: others, otherwise: other },
         ) => branches.len() == others.len() && otherwise.is_some() == other.is_some(),
         (Scalar::Extreme(_, _, greatest), Scalar::Extreme(_, _, other)) => greatest == other,
+        (Scalar::Xml(_, call), Scalar::Xml(_, other)) => call == other,
         (Scalar::ViaText(_, from, to), Scalar::ViaText(_, other_from, other_to)) => {
             from == other_from && to == other_to
         }

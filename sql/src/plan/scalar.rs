@@ -9,6 +9,7 @@ use crate::bind::typed::CurrentValue;
 use crate::catalog::builtin;
 use crate::tuple::RowBuf;
 use crate::types::assign::AssignStep;
+use crate::types::xml::construct::XmlCall;
 use crate::types::{Comparator, Function, Oid, Signature, SqlType, TypedFunction};
 use std::sync::Arc;
 
@@ -128,6 +129,8 @@ pub enum Scalar {
     NullIf(Box<Scalar>, Box<Scalar>, Callee),
     /// GREATEST (`true`) or LEAST.
     Extreme(Box<[Scalar]>, Comparator, bool),
+    /// XMLELEMENT and its kin.
+    Xml(Box<[Scalar]>, Arc<XmlCall>),
     /// A cast through the text form: from, to.
     ViaText(Box<Scalar>, SqlType, SqlType),
     /// A cast of each element of an array: the cast of the element that lives at the home.
@@ -202,6 +205,7 @@ impl Scalar {
             | Scalar::Or(many)
             | Scalar::Coalesce(many)
             | Scalar::Extreme(many, ..)
+            | Scalar::Xml(many, _)
             | Scalar::Assign(many, _)
             | Scalar::Array(many, ..) => many.iter().for_each(visit),
             Scalar::Not(one)
@@ -318,7 +322,7 @@ impl Scalar {
                 Scalar::Extreme(_, order, _) => {
                     builtin::ordering(order.ty).is_some_and(|known| keeps_quiet(known.compare))
                 }
-                Scalar::ViaText(..) => false,
+                Scalar::ViaText(..) | Scalar::Xml(..) => false,
                 Scalar::Coalesce(_) | Scalar::Assign(..) | Scalar::Subquery(_) => {
                     leaks = true;
                     false

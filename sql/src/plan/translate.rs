@@ -85,6 +85,7 @@ impl Planner<'_> {
                 let extreme = Scalar::Extreme(self.parts(arguments)?, comparator, *greatest);
                 self.folded(extreme, *ty)
             }
+            Expr::Xml { call, arguments } => Scalar::Xml(self.parts(arguments)?, Arc::clone(call)),
             Expr::Collate { operand, .. } => self.translated(operand)?,
             Expr::Relabel(one, ty) => {
                 let inner = self.translated(one)?;

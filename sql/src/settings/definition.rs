@@ -55,9 +55,9 @@ impl Definition {
             "Client Connection Defaults / Statement Behavior",
             "Version and Platform Compatibility /",
         ];
-        // What these two say of triggers and of documents is no advice.
-        let demands = matches!(self.name, "session_replication_role" | "xmlbinary");
-        !demands && SUBJECTS.iter().any(|subject| self.category.starts_with(subject))
+        // What it says of triggers is no advice.
+        self.name != "session_replication_role"
+            && SUBJECTS.iter().any(|subject| self.category.starts_with(subject))
     }
 }
 
@@ -292,6 +292,7 @@ const FOLLOWED: &[&str] = &[
     "wal_level",
     "wal_segment_size",
     "work_mem",
+    "xmlbinary",
     "xmloption",
 ];
 

@@ -41,6 +41,8 @@ pub struct SessionSettings {
     pub dialect: Dialect,
     /// `xmloption`.
     pub xml_option: XmlOption,
+    /// `xmlbinary`.
+    pub xml_binary: XmlBinary,
     /// `array_nulls`.
     pub array_nulls: bool,
     /// `quote_all_identifiers`.
@@ -156,6 +158,15 @@ pub enum XmlOption {
     Content,
 }
 
+/// How `xml` has bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XmlBinary {
+    /// In Base64.
+    Base64,
+    /// In hexadecimal digits.
+    Hex,
+}
+
 /// The form of intervals in output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalStyle {
@@ -221,6 +232,7 @@ impl Default for SessionSettings {
             bytea_hex: true,
             dialect: Dialect::default(),
             xml_option: XmlOption::Content,
+            xml_binary: XmlBinary::Base64,
             array_nulls: true,
             quote_all_identifiers: false,
             search_path: "\"$user\", public".to_owned(),

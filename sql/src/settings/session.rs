@@ -15,7 +15,9 @@ use super::server::{ServerSettings, Source, find, unrecognized};
 use super::setter::{Moment, NO_ROLE, Setter, UserSetting, may_set};
 use super::socket::{self, SocketTimes, is_of_socket};
 use super::value::{self, FoundRole, Value};
-use super::{DateOrder, DateStyle, Dialect, IntervalStyle, Methods, SessionSettings, XmlOption};
+use super::{
+    DateOrder, DateStyle, Dialect, IntervalStyle, Methods, SessionSettings, XmlBinary, XmlOption,
+};
 use crate::catalog::search_path::split_identifiers;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::sqlstate::SqlState;
@@ -660,6 +662,10 @@ impl Settings {
             xml_option: match &*self.text("xmloption") {
                 "document" => XmlOption::Document,
                 _ => XmlOption::Content,
+            },
+            xml_binary: match &*self.text("xmlbinary") {
+                "hex" => XmlBinary::Hex,
+                _ => XmlBinary::Base64,
             },
             array_nulls: self.bool("array_nulls"),
             quote_all_identifiers: self.bool("quote_all_identifiers"),

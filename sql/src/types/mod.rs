@@ -49,7 +49,7 @@ pub mod text;
 mod text_form;
 mod trigonometry;
 pub mod xact;
-mod xml;
+pub mod xml;
 
 pub use aggregate::accumulator;
 pub use binary_form::{check_text, read_binary, write_binary};

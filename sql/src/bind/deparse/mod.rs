@@ -32,6 +32,7 @@ use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
 use crate::plan::functions::VARIADIC_ARRAY;
 use crate::plan::logical::{Query, SortKey};
+use crate::types::xml::construct::XmlOp;
 use crate::types::{CallContext, Datum, Oid, SqlType, oids, text_of};
 use simple::{Parent, is_simple};
 use std::fmt::Write;
@@ -347,6 +348,27 @@ impl Printer<'_, '_> {
             Expr::Extreme { arguments, greatest, .. } => {
                 self.named(if *greatest { "GREATEST" } else { "LEAST" }, arguments, out)
             }
+            Expr::Xml { call, arguments } => {
+                let mut texts = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    let mut text = Layout::default();
+                    match call.op {
+                        XmlOp::IsDocument => self.operand(argument, Parent::Other, &mut text)?,
+                        _ => self.write(argument, &mut text)?,
+                    }
+                    texts.push(text.text);
+                }
+                let text = call.printed(texts, &self.type_name(call.target));
+                match call.op {
+                    XmlOp::IsDocument => {
+                        self.plain('(', out);
+                        out.push_str(&text);
+                        self.plain(')', out);
+                    }
+                    _ => out.push_str(&text),
+                }
+                Ok(())
+            }
             Expr::Collate { operand, collation, .. } => {
                 self.plain('(', out);
                 self.operand(operand, Parent::Other, out)?;
@@ -623,7 +645,7 @@ impl Printer<'_, '_> {
     fn subscripted(&self, operand: &Expr, out: &mut Layout) -> Result<()> {
         let plain = match operand {
             Expr::Column { .. } => !self.names.is_value(),
-            _ => matches!(operand, Expr::Parameter(..)),
+            _ => matches!(operand, Expr::Parameter(..) | Expr::Field { .. }),
         };
         if !plain {
             out.push('(');
@@ -814,7 +836,8 @@ impl Printer<'_, '_> {
         let datum = value.datum();
         if matches!(datum, Datum::Null) {
             out.push_str("NULL");
-            if ty.oid.0 != oid::UNKNOWN {
+            // A text that is kept says by itself that nothing gives it a type.
+            if ty.oid.0 != oid::UNKNOWN || self.path.is_some() {
                 write!(out.text, "::{}", name()).expect("a string grows");
             }
             return Ok(());

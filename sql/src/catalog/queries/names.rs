@@ -1,7 +1,7 @@
 //! Names and OIDs: `regclass` and its kin, visibility, the search path, comments.
 
 use super::{Call, SessionCatalog};
-use crate::bind::type_name::built_in;
+use crate::bind::type_name::{built_in, finds_type};
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{identifier, qualified};
@@ -494,23 +494,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     }
                     None => match snapshot.relation(oid) {
                         Some(relation) => (&relation.name, Named::Relation(oid)),
-                        None => match snapshot.user_type(oid) {
-                            Some(ty) => return Datum::Bool(path.contains(&ty.schema)),
-                            None => return Datum::Null,
-                        },
+                        None => return Datum::Null,
                     },
                 };
                 snapshot.find(path, name) == Some(named)
             }
-            "pg_type_is_visible" => match builtin::type_by_oid(oid.0) {
-                Some(ty) => path.contains(&Oid(ty.namespace)),
-                None if snapshot.user_type(oid).is_some() => {
-                    snapshot.user_type(oid).is_some_and(|found| path.contains(&found.schema))
-                }
-                None => match snapshot.row_type(oid) {
-                    Some(relation) => path.contains(&relation.schema.0),
-                    None => return Datum::Null,
-                },
+            "pg_type_is_visible" => match snapshot.name_of_type(oid) {
+                Some((schema, name)) => finds_type(snapshot, path, schema, &name),
+                None => return Datum::Null,
             },
             "pg_function_is_visible" => match builtin::function(oid.0) {
                 Some(found) => path.contains(&Oid(found.namespace)),

@@ -97,7 +97,7 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                 identity: None,
                 generated: false,
                 dropped: false,
-                collation: rows.system.snapshot.collation_of(part.ty.oid),
+                collation: part.collation,
                 properties: Properties { dimensions: part.dimensions, ..Properties::default() },
             };
             attribute(rows, &plain)?;

@@ -761,6 +761,23 @@ pub struct CreateExtension {
     pub if_not_exists: bool,
 }
 
+/// CREATE LANGUAGE with a handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateLanguage {
+    /// Its name.
+    pub name: Ident,
+    /// OR REPLACE.
+    pub replace: bool,
+    /// TRUSTED.
+    pub trusted: bool,
+    /// HANDLER.
+    pub handler: ObjectName,
+    /// INLINE.
+    pub inline: Option<ObjectName>,
+    /// VALIDATOR.
+    pub validator: Option<ObjectName>,
+}
+
 /// DROP TRIGGER.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DropTrigger {

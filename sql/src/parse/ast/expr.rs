@@ -15,6 +15,21 @@ pub struct Expr {
     pub kind: ExprKind,
 }
 
+/// A call of SQL/XML.
+#[derive(Clone, Debug, PartialEq)]
+pub struct XmlCall {
+    /// What it makes.
+    pub op: crate::types::xml::construct::XmlOp,
+    /// NAME.
+    pub name: Option<Ident>,
+    /// Attributes of an element, elements of a forest: each with its name, if it was given, and where it stands.
+    pub named: Vec<(Option<Ident>, Expr, u32)>,
+    /// What else it is of.
+    pub arguments: Vec<Expr>,
+    /// What XMLSERIALIZE is to give.
+    pub target: Option<TypeName>,
+}
+
 /// What an expression is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
@@ -191,6 +206,8 @@ pub enum ExprKind {
     },
     /// NULLIF.
     NullIf(Box<Expr>, Box<Expr>),
+    /// XMLELEMENT and its kin.
+    Xml(Box<XmlCall>),
     /// CURRENT_DATE and its kin.
     CurrentValue(crate::bind::typed::CurrentValue),
     /// GROUPING(...).

@@ -153,6 +153,8 @@ pub enum Statement {
     CreateSchema(Box<CreateSchema>),
     /// CREATE EXTENSION.
     CreateExtension(CreateExtension),
+    /// CREATE LANGUAGE with a handler.
+    CreateLanguage(Box<CreateLanguage>),
     /// CREATE TYPE.
     CreateType(Box<CreateType>),
     /// ALTER TYPE ... ADD VALUE, RENAME VALUE.

@@ -19,7 +19,18 @@ pub enum TypeDefinition {
     /// AS ENUM, with its labels.
     Enum(Vec<Ident>),
     /// AS (...), with its attributes.
-    Composite(Vec<(Ident, TypeName)>),
+    Composite(Vec<AttributeElement>),
+}
+
+/// An attribute of a composite type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttributeElement {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: TypeName,
+    /// COLLATE.
+    pub collation: Option<ObjectName>,
 }
 
 /// CREATE DOMAIN.
@@ -114,7 +125,7 @@ pub struct AlterComposite {
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeChange {
     /// ADD ATTRIBUTE.
-    Add(Ident, TypeName),
+    Add(AttributeElement),
     /// DROP ATTRIBUTE.
     Drop {
         /// Its name.
@@ -125,5 +136,5 @@ pub enum AttributeChange {
         cascade: bool,
     },
     /// ALTER ATTRIBUTE ... TYPE.
-    Alter(Ident, TypeName),
+    Alter(AttributeElement),
 }

@@ -50,6 +50,7 @@ pub fn accumulator(oid: u32, signature: &Signature<'_>) -> Option<Box<dyn Accumu
         3976 | 3982 => Box::new(ordered::Continuous::<Interval>::default()),
         3972 | 3978 => Box::new(ordered::Discrete::new(signature.arguments.get(1)?.oid.0)),
         3984 => Box::new(ordered::Mode::new(signature.arguments.first()?.oid.0)),
+        2901 => Box::new(crate::types::xml::construct::Aggregation::default()),
         3538 => Box::new(collect::Joined::text()),
         3545 => Box::new(collect::Joined::bytea()),
         3175 => Box::new(json::Elements::new(signature, Kind::Json)?),

@@ -1,8 +1,10 @@
 //! Encodings: bytes from one to another.
 //!
-//! PostgreSQL: `mbutils.c`, `ascii.c`. Texts are UTF-8; bytes are converted between UTF8, SQL_ASCII and LATIN1,
-//! and other encodings answer 0A000.
+//! PostgreSQL: `mbutils.c`, `ascii.c`. Texts are UTF-8; bytes are converted by the tables that clients' texts are; an encoding
+//! without one answers 0A000.
 
+use crate::catalog::builtin;
+use crate::encoding::Conversion;
 use crate::error::{Result, SqlError};
 use crate::settings::encoding::{ENCODINGS, encoding_number};
 use crate::sqlstate::SqlState;
@@ -24,7 +26,6 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
 
 const SQL_ASCII: usize = 0;
 const UTF8: usize = 6;
-const MULE_INTERNAL: usize = 7;
 const LATIN1: usize = 8;
 const LATIN2: usize = 9;
 const LATIN9: usize = 16;
@@ -34,56 +35,59 @@ fn invalid_name(what: &str, name: &str) -> SqlError {
     invalid_parameter(format!("invalid {what} name \"{name}\""))
 }
 
+/// The conversion between UTF8 and an encoding that has a table; 0A000 for one without.
+fn conversion(encoding: usize) -> Result<Conversion> {
+    let unknown = || SqlError::unsupported(format!("the encoding {} is", ENCODINGS[encoding]));
+    Conversion::of(ENCODINGS[encoding]).ok_or_else(unknown)
+}
+
 /// Fails for bytes that the encoding does not have.
 fn check(encoding: usize, bytes: &[u8]) -> Result<()> {
-    match encoding {
-        UTF8 => check_text(bytes).map(|_| ()),
-        SQL_ASCII | LATIN1 => match bytes.contains(&0) {
-            true => Err(SqlError::new(
-                SqlState::CHARACTER_NOT_IN_REPERTOIRE,
-                format!("invalid byte sequence for encoding \"{}\": 0x00", ENCODINGS[encoding]),
-            )),
-            false => Ok(()),
-        },
-        _ => Err(unknown(encoding)),
+    if encoding == UTF8 {
+        return check_text(bytes).map(|_| ());
+    }
+    if bytes.contains(&0) {
+        return Err(SqlError::new(
+            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+            format!("invalid byte sequence for encoding \"{}\": 0x00", ENCODINGS[encoding]),
+        ));
+    }
+    if encoding == SQL_ASCII {
+        return Ok(());
+    }
+    // What the encoding has and UTF8 has not is not asked for here.
+    match conversion(encoding)?.decode(bytes) {
+        Err(error) if error.state() == SqlState::CHARACTER_NOT_IN_REPERTOIRE => Err(error),
+        _ => Ok(()),
     }
 }
 
-#[cold]
-fn unknown(encoding: usize) -> SqlError {
-    SqlError::unsupported(format!("the encoding {} is", ENCODINGS[encoding]))
-}
-
-#[cold]
-fn no_equivalent(character: char) -> SqlError {
-    let mut bytes = [0; 4];
-    let shown: Vec<String> =
-        character.encode_utf8(&mut bytes).bytes().map(|byte| format!("0x{byte:02x}")).collect();
-    SqlError::new(
-        SqlState::UNTRANSLATABLE_CHARACTER,
-        format!(
-            "character with byte sequence {} in encoding \"UTF8\" has no equivalent in encoding \"LATIN1\"",
-            shown.join(" ")
-        ),
-    )
+/// Whether there is a conversion (`pg_conversion`).
+fn is_converted(from: usize, to: usize) -> bool {
+    /// Their columns: conforencoding, contoencoding.
+    const PAIR: [usize; 2] = [4, 5];
+    let wanted = [from.to_string(), to.to_string()];
+    let known = builtin::relation("pg_conversion").into_iter().flat_map(|all| all.rows());
+    let mut pairs =
+        known.map(|row| PAIR.map(|column| row.get(column).unwrap_or_default().into_owned()));
+    pairs.any(|pair| pair == wanted)
 }
 
 /// Bytes of one encoding, that they are known to be of, in another.
 fn converted(bytes: &[u8], from: usize, to: usize) -> Result<Cow<'_, [u8]>> {
+    let owned = |text: Cow<'_, str>| text.into_owned().into_bytes().into();
     match (from, to) {
         _ if from == to => Ok(bytes.into()),
         // All bytes are SQL_ASCII, and what they mean nobody knows.
         (_, SQL_ASCII) => Ok(bytes.into()),
         (SQL_ASCII, _) => check(to, bytes).map(|()| bytes.into()),
-        (LATIN1, UTF8) => {
-            let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
-            Ok(text.into_bytes().into())
+        (UTF8, _) => conversion(to)?.encode(check_text(bytes)?),
+        (_, UTF8) => conversion(from)?.decode(bytes).map(owned),
+        _ if is_converted(from, to) => {
+            let text = conversion(from)?.decode(bytes)?;
+            Ok(conversion(to)?.encode(&text)?.into_owned().into())
         }
-        (UTF8, LATIN1) => check_text(bytes)?
-            .chars()
-            .map(|character| u8::try_from(character).map_err(|_| no_equivalent(character)))
-            .collect(),
-        (LATIN1, _) if to != MULE_INTERNAL => {
+        _ => {
             let (from, to) = (ENCODINGS[from], ENCODINGS[to]);
             Err(SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,
@@ -92,7 +96,6 @@ fn converted(bytes: &[u8], from: usize, to: usize) -> Result<Cow<'_, [u8]>> {
                 ),
             ))
         }
-        _ => Err(unknown(to)),
     }
 }
 
@@ -137,7 +140,11 @@ fn length<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     check(encoding, bytes)?;
     let count = match encoding {
         UTF8 => bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count(),
-        _ => bytes.len(),
+        SQL_ASCII => bytes.len(),
+        _ => match conversion(encoding)?.decode(bytes) {
+            Ok(text) => text.chars().count(),
+            Err(_) => bytes.len(),
+        },
     };
     Ok(Datum::Int4(count as i32))
 }

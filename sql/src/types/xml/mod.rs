@@ -6,6 +6,9 @@
 //! may stand where) is looked at here. As in PostgreSQL, prefixes need not be bound to namespaces. The DETAIL of an error is
 //! in words of its own, as libxml2 writes PostgreSQL's.
 
+pub mod construct;
+pub mod names;
+
 use super::function::Callable::{self, Plain};
 use super::{CallContext, Datum};
 use crate::error::{Result, SqlError};
@@ -18,6 +21,8 @@ use quick_xml::events::{BytesStart, Event};
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (2896, Plain(|context, a| read(context, a[0].text()))),
+    (2895, Plain(construct::comment)),
+    (2900, Plain(construct::concatenated)),
     (3051, Plain(|context, a| is_well_formed(a[0].text(), context.settings.xml_option))),
     (3052, Plain(|_, a| is_well_formed(a[0].text(), XmlOption::Document))),
     (3053, Plain(|_, a| is_well_formed(a[0].text(), XmlOption::Content))),
@@ -71,18 +76,11 @@ fn check(text: &str, option: XmlOption) -> Result<()> {
 pub fn write(text: &str, out: &mut Vec<u8>) {
     let Ok(declaration) = declaration(text) else { return out.extend_from_slice(text.as_bytes()) };
     let rest = &text[declaration.end..];
-    let version = declaration.version.unwrap_or("1.0");
-    if version == "1.0" && declaration.standalone.is_none() {
-        // No empty line is left where it was.
-        return out.extend_from_slice(rest.strip_prefix('\n').unwrap_or(rest).as_bytes());
-    }
-    out.extend_from_slice(format!("<?xml version=\"{version}\"").as_bytes());
-    match declaration.standalone {
-        Some(true) => out.extend_from_slice(b" standalone=\"yes\""),
-        Some(false) => out.extend_from_slice(b" standalone=\"no\""),
-        None => {}
-    }
-    out.extend_from_slice(b"?>");
+    let mut before = String::new();
+    construct::write_declaration(declaration.version, declaration.standalone, &mut before);
+    out.extend_from_slice(before.as_bytes());
+    // No empty line is left where it was.
+    let rest = if before.is_empty() { rest.strip_prefix('\n').unwrap_or(rest) } else { rest };
     out.extend_from_slice(rest.as_bytes());
 }
 

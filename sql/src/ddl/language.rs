@@ -1,0 +1,98 @@
+//! CREATE LANGUAGE with a handler (`CreateProceduralLanguage`). Dumps of old versions have it, of the languages that every
+//! database begins with: these are made anew as they are, and there are no others.
+
+use super::Ddl;
+use super::privilege::function_of;
+use super::resolve::must_own;
+use crate::catalog::builtin;
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{CreateLanguage, Drop, ObjectName};
+use crate::sqlstate::SqlState;
+use crate::types::oids;
+
+/// `language_handler`.
+const LANGUAGE_HANDLER: u32 = 2280;
+/// `internal`.
+const INTERNAL: u32 = 2281;
+
+/// The columns of `pg_language` that say what a language is: lanname, lanpltrusted, lanplcallfoid, laninline, lanvalidator.
+const COLUMNS: [usize; 5] = [1, 4, 5, 6, 7];
+
+/// CREATE LANGUAGE.
+///
+/// # Errors
+/// 42501, 42883, 42809, 42710; 0A000 for languages that are not there.
+pub fn create_language(ddl: &mut Ddl<'_>, create: &CreateLanguage) -> Result<&'static str> {
+    let name = &create.name;
+    if !ddl.superuser() {
+        let message = "must be superuser to create custom procedural language";
+        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    }
+    let handler = function_of(ddl, &create.handler, Some(&[]))?;
+    if handler.result != LANGUAGE_HANDLER {
+        let message = format!("function {} must return type language_handler", create.handler);
+        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+    }
+    let mut called = |function: &Option<ObjectName>, argument: u32| match function {
+        Some(function) => Ok::<_, SqlError>(function_of(ddl, function, Some(&[argument]))?.oid),
+        None => Ok(0),
+    };
+    let inline = called(&create.inline, INTERNAL)?;
+    let validator = called(&create.validator, oids::OID)?;
+    let asked = [
+        name.to_string(),
+        if create.trusted { "t" } else { "f" }.to_owned(),
+        handler.oid.to_string(),
+        inline.to_string(),
+        validator.to_string(),
+    ];
+    match known(name) {
+        Some(_) if !create.replace => {
+            let message = format!("language \"{name}\" already exists");
+            Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message))
+        }
+        Some(known) if known == asked => Ok("CREATE LANGUAGE"),
+        _ => Err(SqlError::unsupported(format!("the language \"{name}\" is"))),
+    }
+}
+
+/// What a language of this name is, if there is one.
+fn known(name: &str) -> Option<[String; 5]> {
+    let rows = builtin::relation("pg_language").into_iter().flat_map(|languages| languages.rows());
+    let of_row = |row: builtin::copy_text::Row| {
+        COLUMNS.map(|at| row.get(at).unwrap_or_default().into_owned())
+    };
+    let mut all = rows.map(of_row);
+    all.find(|known| known[0] == name)
+}
+
+/// DROP LANGUAGE.
+///
+/// # Errors
+/// 42704 for what is not there, 42501, 2BP01 for what is: an extension or the system requires it.
+pub fn drop_language(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
+    for name in &drop.names {
+        let name = &**name.name();
+        if known(name).is_none() {
+            let message = format!("language \"{name}\" does not exist");
+            if !drop.if_exists {
+                return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+            }
+            ddl.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+            continue;
+        }
+        if !ddl.superuser() {
+            return Err(must_own("language", name));
+        }
+        let refused = |why: &str| {
+            let message = format!("cannot drop language {name} because {why}");
+            SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
+        };
+        return Err(match name {
+            "plpgsql" => refused("extension plpgsql requires it")
+                .hint("You can drop extension plpgsql instead."),
+            _ => refused("it is required by the database system"),
+        });
+    }
+    Ok("DROP LANGUAGE")
+}

@@ -1,0 +1,24 @@
+-- Bytes of one encoding in another: convert, convert_from, convert_to, length.
+select e, convert_to('für 5', e), convert_from(convert_to('für 5', e), e) from unnest(array['latin1','latin2','latin3','latin4','latin5','latin6','latin7','latin8','latin9','latin10','win1250','win1252','win1254','win1257','win1258','gb18030','utf8','sql_ascii']) e;
+select e, convert_to('Привет', e), convert_from(convert_to('Привет', e), e), length(convert_to('Привет', e), e) from unnest(array['iso_8859_5','koi8r','koi8u','win866','win1251','euc_jp','euc_kr','euc_cn','sjis','gbk','uhc','gb18030']) e;
+select e, convert_to('日本', e), convert_from(convert_to('日本', e), e), length(convert_to('日本', e), e) from unnest(array['euc_jp','sjis','euc_cn','gbk','big5','gb18030','uhc','euc_kr']) e;
+select convert_to('€', 'win1252'), convert_to('ά', 'win1253'), convert_to('ά', 'iso_8859_7'), convert_to('א', 'iso_8859_8'), convert_to('א', 'win1255'), convert_to('ا', 'iso_8859_6'), convert_to('ا', 'win1256'), convert_to('ก', 'win874');
+select convert_to('€', 'latin1');
+select convert_to('日', 'win1251');
+select convert_from('\x81', 'win1252');
+select convert_from('\xff', 'euc_jp');
+select convert_from('\x00', 'latin2');
+select convert_from('\x8181', 'euc_kr');
+select convert('\xcff0e8e2e5f2', 'win1251', 'koi8r'), convert('\xcff0e8e2e5f2', 'win1251', 'win866'), convert('\xcff0e8e2e5f2', 'win1251', 'iso_8859_5'), convert('\xe9', 'latin2', 'win1250'), convert('\xc6fccbdc', 'euc_jp', 'sjis'), convert('\x66fc72', 'latin1', 'utf8');
+select convert('\xe9', 'latin1', 'latin2');
+select convert('\xe9', 'win1252', 'latin1');
+select convert('\xc6fc', 'euc_jp', 'euc_kr');
+select convert('\xe9', 'nothing', 'latin1');
+select convert('\xe9', 'latin1', 'nothing');
+select convert_from('\xe9', 'nothing');
+select convert_to('x', 'nothing');
+select convert('\xe9', 'latin2', 'latin2'), convert('\xe9', 'sql_ascii', 'latin2'), convert('\xe9', 'latin2', 'sql_ascii');
+select convert('\xff', 'sql_ascii', 'utf8');
+select length('\xc6fccbdc', 'euc_jp'), length('\xc6fccbdc', 'latin1'), length('\x93fa967b', 'sjis'), length('\xe697a5', 'utf8'), length('\xff', 'sql_ascii');
+select length('\xff', 'euc_jp');
+select encode(convert_to(string_agg(chr(i), '' order by i), e), 'hex') from (values ('latin1', 160, 255), ('iso_8859_5', 1025, 1103), ('koi8r', 1040, 1103), ('win1251', 1040, 1103)) v(e, low, high), generate_series(low, high) i where not (e = 'iso_8859_5' and i in (1037, 1038, 1104, 1039)) group by e order by e;
