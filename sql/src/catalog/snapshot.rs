@@ -820,15 +820,16 @@ impl CatalogSnapshot {
         if let Some(found) = builtin::type_by_oid(oid.0) {
             return Some((Oid(found.namespace), found.name.into()));
         }
-        if let Some(element) = builtin::element_of_made(oid.0) {
-            let (schema, name) = self.name_of_type(Oid(element))?;
-            return Some((schema, self.array_name(Oid(element), &name)));
-        }
-        if let Some(found) = self.user_type(oid) {
-            return Some((found.schema, Arc::clone(&found.name)));
-        }
-        let relation = self.row_type(oid)?;
-        Some((relation.schema.0, Arc::clone(&relation.name)))
+        let array = builtin::element_of_made(oid.0).map(Oid);
+        let element = array.unwrap_or(oid);
+        let (schema, name) = match self.user_type(element) {
+            Some(found) => (found.schema, Arc::clone(&found.name)),
+            None => {
+                let relation = self.row_type(element)?;
+                (relation.schema.0, Arc::clone(&relation.name))
+            }
+        };
+        Some((schema, array.map_or(name.clone(), |element| self.array_name(element, &name))))
     }
 
     /// The name of the type of arrays over a type that users made, which is called `name`.

@@ -36,13 +36,15 @@ pub struct Parser<'t> {
     pub(super) later: [Vec<Notice>; 2],
     /// What the session's settings make of the text.
     pub(super) dialect: Dialect,
+    /// The text is one that the catalog keeps: a type without a schema is the system's, whatever the search path finds first.
+    kept: bool,
 }
 
 impl<'t> Parser<'t> {
     /// At the beginning of a text as it is kept.
     #[must_use]
     pub fn new(text: &'t str) -> Parser<'t> {
-        Parser::speaking(text, Dialect::default())
+        Parser { kept: true, ..Parser::speaking(text, Dialect::default()) }
     }
 
     /// At the beginning of a text that a session has sent.
@@ -60,6 +62,7 @@ impl<'t> Parser<'t> {
             notices: Vec::new(),
             repeated: Vec::new(),
             later: [Vec::new(), Vec::new()],
+            kept: false,
         }
     }
 
@@ -516,6 +519,9 @@ impl<'t> Parser<'t> {
         while self.accept_symbol(b'.') {
             parts.push(self.label()?);
         }
+        if self.kept && parts.len() == 1 {
+            parts.insert(0, SYSTEM_SCHEMA.into());
+        }
         let mut ty = plain_type(ObjectName { parts, at });
         if self.is_symbol(b'%') && self.is_at(1, Keyword::Type) {
             self.advance();
@@ -712,9 +718,12 @@ pub(super) fn integer(value: i32, at: u32) -> Expr {
     Expr { at, kind: ExprKind::Integer(value) }
 }
 
+/// The schema of what is built in.
+const SYSTEM_SCHEMA: &str = "pg_catalog";
+
 /// `pg_catalog.name`.
 pub(super) fn system_name(name: &str, at: u32) -> ObjectName {
-    ObjectName { parts: vec!["pg_catalog".into(), name.into()], at }
+    ObjectName { parts: vec![SYSTEM_SCHEMA.into(), name.into()], at }
 }
 
 /// A type without anything.
