@@ -11,7 +11,7 @@ use sql::session::{
 };
 use sql::types::Oid;
 use sql::{Bind, ColumnDescription, Engine, Format, Notice, Session, SqlError};
-use sql::{SessionWait, TransactionStatus};
+use sql::{SessionWait, SocketTimes, TransactionStatus};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
@@ -32,6 +32,7 @@ pub trait Backend: Send {
     fn has_notifications(&self) -> bool;
     fn take_notifications(&mut self) -> Vec<Notification>;
     fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str));
+    fn take_socket_times(&mut self) -> Option<SocketTimes>;
     fn simple_query(&mut self, text: &str) -> Result<()>;
     fn simple_next(&mut self) -> Result<bool>;
     fn parse(&mut self, name: &str, text: &str, parameter_types: &[Oid]) -> Result<()>;
@@ -113,6 +114,10 @@ impl Backend for Live {
 
     fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str)) {
         self.session.take_parameter_changes(report);
+    }
+
+    fn take_socket_times(&mut self) -> Option<SocketTimes> {
+        self.session.take_socket_times()
     }
 
     fn simple_query(&mut self, text: &str) -> Result<()> {

@@ -14,9 +14,9 @@ use crate::backend::Backend;
 use crate::dialogue::{Dialogue, Step};
 use crate::respond;
 use crate::runtime;
-use sql::SqlError;
 use sql::environment::WaitEvent;
 use sql::session::AnswerAfter;
+use sql::{SocketTimes, SqlError};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -45,12 +45,14 @@ pub struct Connection<S, B> {
     dialogue: Dialogue<B>,
     /// Answers up to here may leave.
     answered: AnswerAfter,
+    /// Has the socket do by itself what settings say.
+    tune: fn(&S, SocketTimes),
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
     /// Over a socket whose start-up is done.
-    pub fn new(stream: S, dialogue: Dialogue<B>) -> Connection<S, B> {
-        Connection { stream, dialogue, answered: AnswerAfter::default() }
+    pub fn new(stream: S, dialogue: Dialogue<B>, tune: fn(&S, SocketTimes)) -> Connection<S, B> {
+        Connection { stream, dialogue, answered: AnswerAfter::default(), tune }
     }
 
     /// Talks until one side ends it, and takes leave: under TLS a client that is not told so may think that it was cut off.
@@ -78,6 +80,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
                         && let Err(ended) = self.send().await
                     {
                         return ended;
+                    }
+                    if let Some(times) = self.dialogue.socket_times() {
+                        (self.tune)(&self.stream, times);
                     }
                     match self.receive(needed).await {
                         Ok(0) => return Ended::Closed,

@@ -28,7 +28,7 @@ use sql::encoding::Conversion;
 use sql::session::Progress;
 use sql::sqlstate::SqlState;
 use sql::types::Oid;
-use sql::{Format, Severity, SqlError, TransactionStatus};
+use sql::{Format, Severity, SocketTimes, SqlError, TransactionStatus};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -145,6 +145,11 @@ impl<B: Backend> Dialogue<B> {
             respond::parameter_status(output, name, value);
         });
         self.convert(begin);
+    }
+
+    /// What the client's socket is to do from now on, where a setting has changed that.
+    pub fn socket_times(&mut self) -> Option<SocketTimes> {
+        self.backend.take_socket_times()
     }
 
     /// Converts what has been said from here on.

@@ -119,6 +119,9 @@ impl Backend for Scripted {
         std::mem::take(&mut self.notices)
     }
     fn take_parameter_changes(&mut self, _report: &mut dyn FnMut(&str, &str)) {}
+    fn take_socket_times(&mut self) -> Option<sql::SocketTimes> {
+        None
+    }
     fn simple_query(&mut self, text: &str) -> Result<()> {
         if text.contains("syntax") {
             return Err(SqlError::new(SqlState::SYNTAX_ERROR, "syntax error"));

@@ -121,7 +121,7 @@ pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: 
     dialogue.log = client.log;
     let log_disconnections = config.is_on("log_disconnections");
     drop(config);
-    let (ended, dialogue) = Connection::new(stream, dialogue).run().await;
+    let (ended, dialogue) = Connection::new(stream, dialogue, Stream::tune).run().await;
     match ended {
         Ended::Closed => {}
         Ended::Lost(error) => {

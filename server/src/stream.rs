@@ -4,7 +4,7 @@ use crate::certificate::{self, Certificate};
 use crate::runtime::Socket;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustls::{CipherSuite, ProtocolVersion};
-use socket2::SockRef;
+use socket2::{SockRef, TcpKeepalive};
 use sql::{Encryption, SocketTimes};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -57,6 +57,23 @@ impl Stream {
             keepalives_count: i64::from(socket.tcp_keepalive_retries().ok()?),
             user_timeout_ms: i64::try_from(unconfirmed).unwrap_or(i64::MAX),
         })
+    }
+
+    /// Has the socket do this by itself. One that cannot be tuned still works.
+    pub fn tune(&self, times: SocketTimes) {
+        let socket = match self {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(stream) => stream.get_ref().0,
+        };
+        let socket = SockRef::from(socket);
+        let seconds = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
+        let keep = TcpKeepalive::new()
+            .with_time(seconds(times.keepalives_idle_s))
+            .with_interval(seconds(times.keepalives_interval_s))
+            .with_retries(u32::try_from(times.keepalives_count).unwrap_or(0));
+        let _ = socket.set_tcp_keepalive(&keep);
+        let unconfirmed = Duration::from_millis(times.user_timeout_ms.unsigned_abs());
+        let _ = socket.set_tcp_user_timeout(Some(unconfirmed));
     }
 
     /// How the connection is protected; none for one that is not.

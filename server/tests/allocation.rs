@@ -109,7 +109,7 @@ fn allocations(first: Vec<u8>, again: Vec<u8>) -> u64 {
     let counts = Arc::default();
     let client = Client { first, again, asked: 0, answer: Vec::new(), counts: Arc::clone(&counts) };
     let mut context = Context::from_waker(Waker::noop());
-    let mut serving = pin!(Connection::new(client, dialogue).run());
+    let mut serving = pin!(Connection::new(client, dialogue, |_, _| ()).run());
     let ended = loop {
         // What is committed is durable in a moment.
         if let Poll::Ready(ended) = serving.as_mut().poll(&mut context) {

@@ -353,7 +353,7 @@ fn writes_for(portions: Vec<Vec<u8>>) -> (usize, String) {
     let Bench { dialogue, timers, admitted } = bench();
     let mut socket = Counting { incoming: portions, outgoing: Vec::new(), writes: 0 };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (ended, _) = runtime.block_on(Connection::new(&mut socket, dialogue).run());
+    let (ended, _) = runtime.block_on(Connection::new(&mut socket, dialogue, |_, _| ()).run());
     assert!(matches!(ended, Ended::Closed), "{ended:?}");
     timers.stop();
     drop(admitted);

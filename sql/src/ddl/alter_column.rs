@@ -59,7 +59,7 @@ impl Ddl<'_> {
         let grown = Reshape::Add(new.ty);
         let mut sequence = None;
         for new in &parts.sequences {
-            sequence = Some(self.make_owned_sequence(&mut next, new)?);
+            sequence = Some(self.make_owned_sequence(&mut next, new, true)?);
         }
         if let RelationKind::Table { tree, .. } = relation.kind
             && !is_empty(self.transaction, tree)?
@@ -136,6 +136,7 @@ impl Ddl<'_> {
         };
         let not_null = next.columns[at].not_null.then_some(at).into_iter().collect();
         let mut rewrite = Rewrite { columns: vec![(at, value)], not_null, checks: Vec::new() };
+        self.tell_rewrite(next);
         self.rewrite(relation, next, &mut rewrite)?;
         drop(rewrite);
         let (Some(sequence), Some(state)) = (&sequence, given.get()) else { return Ok(()) };
@@ -404,6 +405,7 @@ impl Ddl<'_> {
         if columns.iter().all(|&at| relation.columns[at].not_null) {
             return Ok(());
         }
+        self.tell_verification(relation);
         each_row(self.transaction, relation, &mut |_, _, _, row| match columns
             .iter()
             .find(|&&at| row.get(at).is_null())

@@ -12,7 +12,7 @@ use super::resolve::undefined_table;
 use super::value_text::shown;
 use crate::catalog::Named;
 use crate::catalog::object::{Class, Object, well_known};
-use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::TableColumns;
@@ -23,10 +23,8 @@ use crate::types::Oid;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
-/// `default_statistics_target`: how many common values and histogram bounds are kept.
-const TARGET: usize = 100;
-/// Rows in the sample.
-const SAMPLE_ROWS: usize = 300 * TARGET;
+/// Rows in the sample for each common value and histogram bound that is to be kept.
+const ROWS_PER_TARGET: usize = 300;
 /// The figures of `pg_stat_progress_analyze`, by number, and the phases that it tells of.
 const PHASE: usize = 1;
 const PAGES: usize = 2;
@@ -178,17 +176,24 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
     let page_bytes = u64::from(ddl.transaction.manager().data().page_bytes());
     let progress = ddl.progress;
     let pages = ddl.pages_of(relation);
+    let target_of = |column: &Column| {
+        let own = column.properties.statistics.filter(|own| *own >= 0);
+        own.map_or(ddl.statistics_target, |own| own.unsigned_abs() as usize)
+    };
+    let targets: Vec<usize> = relation.columns.iter().map(target_of).collect();
+    // A table without columns is counted all the same.
+    let sample_rows = ROWS_PER_TARGET * targets.iter().copied().max().unwrap_or(0).max(1);
     progress.begin(Command::Analyze, relation.oid, &[(PHASE, ACQUIRING), (PAGES, pages)]);
     each_row_beside_writers(ddl.transaction, relation, &mut |_, key, record, row| {
         bytes += (key.len() + record.len()) as u64;
         progress.set(SAMPLED, (bytes / page_bytes).min(pages.cast_unsigned()).cast_signed());
         let mut kept = RowBuf::new();
-        if rows.len() < SAMPLE_ROWS {
+        if rows.len() < sample_rows {
             kept.copy_from(row);
             rows.push((count, kept));
         } else {
             let place = chance.below(count + 1) as usize;
-            if place < SAMPLE_ROWS {
+            if place < sample_rows {
                 kept.copy_from(row);
                 rows[place] = (count, kept);
             }
@@ -205,8 +210,10 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
         .iter()
         .enumerate()
         .map(|(at, column)| {
-            let analyzed = !column.dropped && column.ty.oid.0 != 0;
-            analyzed.then(|| column_statistics(relation, at, &rows, count as f64)).flatten()
+            let target = targets[at];
+            let analyzed = !column.dropped && column.ty.oid.0 != 0 && target > 0;
+            let found = || column_statistics(relation, at, &rows, count as f64, target);
+            analyzed.then(found).flatten()
         })
         .collect();
     let pages = u32::try_from(bytes.div_ceil(page_bytes)).unwrap_or(u32::MAX);
@@ -226,6 +233,7 @@ fn column_statistics(
     at: usize,
     rows: &[(u64, RowBuf)],
     total: f64,
+    target: usize,
 ) -> Option<ColumnStatistics> {
     let ty = relation.columns[at].ty;
     let part = KeyColumn {
@@ -280,7 +288,8 @@ fn column_statistics(
         }
     }
     statistics.distinct = distinct(&groups, keys.len(), present, total, null_fraction);
-    let common = common_values(&groups, statistics.distinct, sampled, total, null_fraction);
+    let common =
+        common_values((&groups, target), statistics.distinct, sampled, total, null_fraction);
     let text = |row: usize| shown(ty, rows[row].1.get(at));
     statistics.common = common
         .iter()
@@ -297,7 +306,7 @@ fn column_statistics(
         .flat_map(|(_, group)| std::iter::repeat_n(group.row, group.count))
         .collect();
     let left = groups.len() - common.len();
-    let bounds = left.min(TARGET + 1);
+    let bounds = left.min(target + 1);
     if bounds >= 2 {
         statistics.histogram =
             (0..bounds).map(|bound| text(rest[bound * (rest.len() - 1) / (bounds - 1)])).collect();
@@ -333,7 +342,7 @@ fn distinct(groups: &[Group], kept: usize, present: usize, total: f64, nulls: f6
 
 /// The groups that are common enough to be worth keeping, most common first (`analyze_mcv_list`).
 fn common_values(
-    groups: &[Group],
+    (groups, target): (&[Group], usize),
     distinct: f64,
     sampled: usize,
     total: f64,
@@ -342,11 +351,11 @@ fn common_values(
     let mut candidates: Vec<usize> =
         (0..groups.len()).filter(|&group| groups[group].count > 1).collect();
     candidates.sort_by_key(|&group| (std::cmp::Reverse(groups[group].count), group));
-    let all_known = distinct > 0.0 && groups.len() <= TARGET && candidates.len() == groups.len();
+    let all_known = distinct > 0.0 && groups.len() <= target && candidates.len() == groups.len();
     if all_known {
         return candidates;
     }
-    candidates.truncate(TARGET);
+    candidates.truncate(target);
     let n = sampled as f64;
     if n >= total || total <= 1.0 {
         return candidates;
@@ -395,6 +404,9 @@ fn correlation(keys: &[(Vec<u8>, usize)]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    /// `default_statistics_target`.
+    const TARGET: usize = 100;
+
     use super::*;
     use crate::catalog::testing::table;
     use crate::types::Datum;
@@ -408,7 +420,7 @@ mod tests {
                 (number, row)
             })
             .collect();
-        column_statistics(&table(20_000), 0, &rows, total).unwrap()
+        column_statistics(&table(20_000), 0, &rows, total, TARGET).unwrap()
     }
 
     #[test]
@@ -438,7 +450,8 @@ mod tests {
     fn what_was_met_once_speaks_for_what_was_not_met() {
         // 30,000 rows of 1,000,000 with 10,000 values: most are met about three times.
         let mut chance = Chance(42);
-        let statistics = of((0..SAMPLE_ROWS).map(|_| Some(chance.below(10_000) as i32)), 1e6);
+        let statistics =
+            of((0..ROWS_PER_TARGET * TARGET).map(|_| Some(chance.below(10_000) as i32)), 1e6);
         assert!((8_500.0..11_500.0).contains(&statistics.distinct), "{}", statistics.distinct);
         // What chance made more common than the rest by more than two deviations is kept, as in PostgreSQL.
         assert!(statistics.common.len() < 60, "{}", statistics.common.len());

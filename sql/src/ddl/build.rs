@@ -271,6 +271,7 @@ impl Ddl<'_> {
 
     /// Builds an index's tree from its table's rows, and says which it is.
     pub(super) fn build_index(&mut self, relation: &Relation, index: &Index) -> Result<TreeId> {
+        self.tell_build(relation, index);
         let layout = KeyLayout::of_index(relation, index);
         let limit = self.transaction.manager().data().key_bytes_max();
         let (mut key, mut value) = (Vec::new(), Vec::new());

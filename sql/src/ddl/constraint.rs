@@ -64,6 +64,7 @@ impl Ddl<'_> {
         constraint: &Constraint,
     ) -> Result<()> {
         let ConstraintKind::Check { text, .. } = &constraint.kind else { return Ok(()) };
+        self.tell_verification(relation);
         let is_kept = !constraint.validated;
         let snapshot = self.snapshot();
         let mut evaluate = self.semantics.evaluate(&snapshot, relation, BOOL, text)?;

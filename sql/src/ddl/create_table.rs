@@ -364,7 +364,7 @@ impl Ddl<'_> {
     /// Adds sequences, keys, generated columns and checks to a relation that is being made and has no rows.
     fn add_parts(&mut self, relation: &mut Relation, parts: Parts<'_>) -> Result<()> {
         for sequence in &parts.sequences {
-            self.make_owned_sequence(relation, sequence)?;
+            self.make_owned_sequence(relation, sequence, false)?;
         }
         let mut taken = vec![Arc::clone(&relation.name)];
         for key in &distinct_keys(parts.keys) {
@@ -392,6 +392,8 @@ impl Ddl<'_> {
                 index.tree = self.catalog.create_tree()?.id();
             }
             debug_assert!(index.tree != NO_TREE, "every index has a tree");
+            self.tell_key(false, relation, &index);
+            self.tell_build(relation, &index);
             relation.indexes.push(index);
         }
         for (column, _) in &parts.generated {
@@ -450,6 +452,7 @@ impl Ddl<'_> {
         &mut self,
         relation: &mut Relation,
         sequence: &NewSequence<'_>,
+        altering: bool,
     ) -> Result<Relation> {
         let column = Arc::clone(&relation.columns[sequence.column].name);
         let (mut options, mut asked) = (Vec::new(), None);
@@ -477,6 +480,7 @@ impl Ddl<'_> {
                 self.free_sequence_name(relation, &column)?
             }
         };
+        self.tell_sequence(altering, relation, &column, &name);
         let owner = relation.owner;
         let made =
             self.put_new_sequence(&name, schema.clone(), owner, relation.persistence, definition)?;

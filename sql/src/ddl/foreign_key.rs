@@ -163,6 +163,7 @@ impl Ddl<'_> {
         constraint: &Constraint,
     ) -> Result<()> {
         let ConstraintKind::ForeignKey(key) = &constraint.kind else { return Ok(()) };
+        self.tell_validation(&constraint.name);
         let parent = if key.references == relation.oid {
             Arc::new(relation.clone())
         } else {

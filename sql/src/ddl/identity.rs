@@ -47,7 +47,7 @@ impl Ddl<'_> {
             return Err(prerequisite(relation, name, refused));
         }
         let mut next = Relation::clone(relation);
-        self.make_owned_sequence(&mut next, &NewSequence { column: at, ty, options })?;
+        self.make_owned_sequence(&mut next, &NewSequence { column: at, ty, options }, true)?;
         next.columns[at].identity = Some(identity(always));
         self.catalog.put_relation(self.transaction, next)
     }

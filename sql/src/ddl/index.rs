@@ -322,6 +322,7 @@ impl Ddl<'_> {
         let taken: Vec<Arc<str>> =
             relation.indexes.iter().map(|index| Arc::clone(&index.name)).collect();
         let mut index = self.new_key(relation, key, &taken)?;
+        self.tell_key(true, relation, &index);
         let mut next = relation.clone();
         let mut not_null: Vec<usize> = Vec::new();
         if index.primary {
@@ -336,6 +337,10 @@ impl Ddl<'_> {
             let place = if index.primary { 0 } else { next.indexes.len() };
             next.indexes.insert(place, index);
             return Ok(next);
+        }
+        self.tell_build(relation, &index);
+        if not_null.iter().any(|&column| !relation.columns[column].not_null) {
+            self.tell_verification(relation);
         }
         next.indexes.insert(0, index);
         let mut rewrite = Rewrite { columns: Vec::new(), not_null: Vec::new(), checks: Vec::new() };

@@ -25,6 +25,7 @@ mod copy_database;
 pub mod create_as;
 pub mod create_table;
 pub mod database;
+mod debug;
 pub mod dependency;
 pub mod domain;
 pub mod drop;
@@ -338,6 +339,10 @@ pub struct Ddl<'a> {
     pub search_path: &'a str,
     /// `maintenance_work_mem`: what sorting the records of a new tree may hold.
     pub maintenance_bytes: usize,
+    /// `default_statistics_target`: how many common values and histogram bounds ANALYZE keeps of a column.
+    pub statistics_target: usize,
+    /// Somebody hears what is told at DEBUG.
+    pub tells_debug: bool,
     /// `password_encryption` asks for MD5.
     pub md5_passwords: bool,
     /// The views as of a version of the catalog, each with what it reads.

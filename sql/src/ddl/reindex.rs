@@ -193,7 +193,9 @@ impl Ddl<'_> {
             let Some(index) = relation.indexes.iter().find(|found| found.oid == index.oid) else {
                 continue;
             };
-            if !index.holds_rows() {
+            if index.holds_rows() {
+                self.tell_build(&relation, index);
+            } else {
                 let tree = self.build_index(&relation, index)?;
                 self.catalog.drop_tree(index.tree);
                 let built = |index: &mut Index| {

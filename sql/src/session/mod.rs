@@ -66,6 +66,7 @@ use crate::exec::temp_file::TempUse;
 use crate::parse::Statement;
 use crate::settings::Dialect;
 use crate::settings::session::Settings;
+use crate::settings::socket::SocketTimes;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
@@ -104,6 +105,10 @@ pub struct Session {
     catalog: CatalogTransaction,
     block: Block,
     path: SearchPath,
+    /// What the socket has been asked to do.
+    socket: Option<SocketTimes>,
+    /// It has not been told yet.
+    socket_differs: bool,
     basis: Option<Basis>,
     statements: FxHashMap<String, Named>,
     unnamed: Option<Arc<Prepared>>,
@@ -209,6 +214,8 @@ impl Session {
             catalog,
             block: Block::new(&activity),
             path: SearchPath::default(),
+            socket: None,
+            socket_differs: false,
             basis: None,
             statements: FxHashMap::default(),
             unnamed: None,
@@ -313,9 +320,19 @@ impl Session {
     /// Calls `report` for every ParameterStatus that has changed since the last call (at the start: all of them).
     pub fn take_parameter_changes(&mut self, report: &mut dyn FnMut(&str, &str)) {
         if self.settings.has_changes() {
+            let asked = self.settings.asked_of_socket();
+            if asked != self.socket {
+                self.socket = asked;
+                self.socket_differs = true;
+            }
             self.activity.set_application_name(&self.settings.text("application_name"));
         }
         self.settings.take_changes(report);
+    }
+
+    /// What its socket is to do from now on, once after each change.
+    pub fn take_socket_times(&mut self) -> Option<SocketTimes> {
+        std::mem::take(&mut self.socket_differs).then_some(self.socket).flatten()
     }
 
     /// Everything asked for has been answered: the session waits for its client.
@@ -473,8 +490,9 @@ impl Session {
         let plain = self.settings.plain();
         self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
         let reading = format!(
-            "{} {:?} {:?} {:?} {} {} {:?}",
+            "{} {:?} {:?} {:?} {:?} {} {} {:?}",
             plain.time_zone,
+            plain.xml_option,
             plain.date_order,
             plain.date_style,
             plain.interval_style,

@@ -588,6 +588,11 @@ impl Session {
             identity,
             search_path,
             maintenance_bytes: super::load::maintenance_bytes(settings),
+            statistics_target: settings.integer("default_statistics_target").unsigned_abs()
+                as usize,
+            tells_debug: ["client_min_messages", "log_min_messages"]
+                .iter()
+                .any(|name| settings.text(name).starts_with("debug")),
             md5_passwords: &*settings.text("password_encryption") == "md5",
             views_read: None,
             notices: notices.get_mut(),

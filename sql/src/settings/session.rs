@@ -143,6 +143,19 @@ impl Settings {
         self.socket = socket;
     }
 
+    /// What the session's settings ask of its socket; none where it has none of TCP.
+    #[must_use]
+    pub fn asked_of_socket(&self) -> Option<SocketTimes> {
+        let own = self.socket?;
+        let asked = |name, own| Some(self.integer(name)).filter(|asked| *asked != 0).unwrap_or(own);
+        Some(SocketTimes {
+            keepalives_idle_s: asked("tcp_keepalives_idle", own.keepalives_idle_s),
+            keepalives_interval_s: asked("tcp_keepalives_interval", own.keepalives_interval_s),
+            keepalives_count: asked("tcp_keepalives_count", own.keepalives_count),
+            user_timeout_ms: asked("tcp_user_timeout", own.user_timeout_ms),
+        })
+    }
+
     /// Another number after every change.
     #[must_use]
     pub fn generation(&self) -> u64 {

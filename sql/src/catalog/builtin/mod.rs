@@ -32,7 +32,7 @@ pub use operators::{
     Cast, CastContext, CastMethod, Operator, cast, casts, casts_from, operator, operators,
     operators_named,
 };
-pub use orderings::{Ordering, is_only_hashed, ordering};
+pub use orderings::{Ordering, has_equal_images, is_only_hashed, ordering};
 pub use procedures::{
     Aggregate, ArgumentMode, Kind, Procedure, Volatility, aggregate, function, functions,
     functions_named,

@@ -9,7 +9,7 @@ use super::made::{element_of_made, is_domain, is_enum, is_made, stand_in};
 use super::operators::{CastContext, CastMethod, casts_from, operator};
 use super::types::{TypeKind, type_by_oid};
 use crate::types::oids;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// An operator class of the B-tree access method with the operators over one type.
@@ -84,6 +84,29 @@ static DEFAULTS: LazyLock<HashMap<u32, Ordering>> = LazyLock::new(|| {
     }
     out
 });
+
+/// The families and types of which equal values are the same in every byte.
+static EQUAL_IMAGES: LazyLock<HashSet<(u32, u32)>> = LazyLock::new(|| {
+    /// `BTEQUALIMAGE_PROC`.
+    const EQUAL_IMAGE: u32 = 4;
+    /// Of `bpchar_ops`, whose function says no: blanks at the end do not count.
+    const BPCHAR: u32 = 426;
+    let mut found = HashSet::new();
+    for mut row in walk("pg_amproc") {
+        row.skip(1);
+        let (family, left, right): (u32, u32, u32) = (row.number(), row.number(), row.number());
+        if left == right && family != BPCHAR && row.number::<u32>() == EQUAL_IMAGE {
+            found.insert((family, left));
+        }
+    }
+    found
+});
+
+/// Whether values of a type that are equal by an operator family are the same in every byte.
+#[must_use]
+pub fn has_equal_images(family: u32, input: u32) -> bool {
+    EQUAL_IMAGES.contains(&(family, input))
+}
 
 /// Whether it is a type whose values are equal or not, and have no order: only an operator class of hash indexes is over it.
 #[must_use]
