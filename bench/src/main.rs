@@ -49,6 +49,8 @@ enum Measurement {
     Sysbench(bench::sysbench::Effort),
     /// COPY of a million rows, in and out, Atoll beside PostgreSQL.
     Copy(bench::copy::Effort),
+    /// DDL, start, connect, `\d`, dump and restore with many tables, Atoll beside PostgreSQL.
+    Catalog(bench::catalog::Effort),
     /// tpcb-like on disjoint keys with sync off: two threads' CPU a transaction over one's, at most 1.15.
     Scaling(Pairs),
     /// pgbench's tables and columns under other names: CPU within 3 %.
@@ -151,6 +153,10 @@ fn main() -> Result<()> {
         Measurement::Copy(effort) => {
             let page = bench::copy::run(effort)?;
             Ok(std::fs::write(results().join("copy.md"), page)?)
+        }
+        Measurement::Catalog(effort) => {
+            let page = bench::catalog::run(&effort)?;
+            Ok(std::fs::write(results().join("catalog.md"), page)?)
         }
         Measurement::Scaling(pairs) => {
             compared("scaling", pairs.effort(), &paired::scaling(pairs.effort())?)

@@ -29,6 +29,8 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Target {
     kind: Kind,
+    /// How it was started.
+    command: Command,
     child: Child,
     port: u16,
     directory: PathBuf,
@@ -204,9 +206,31 @@ impl Target {
 
     fn spawn(kind: Kind, mut command: Command, port: u16, directory: PathBuf) -> Result<Target> {
         let child = launch(&mut command)?;
-        let mut target = Target { kind, child, port, directory };
+        let mut target = Target { kind, command, child, port, directory };
         target.wait_until_it_serves()?;
         Ok(target)
+    }
+
+    /// Ends the server gently and starts it again as it was: how long that took, until it accepts sessions.
+    ///
+    /// # Errors
+    /// It did not end well, or does not serve.
+    pub fn restarted(&mut self) -> Result<Duration> {
+        self.stop()?;
+        let start = Instant::now();
+        self.child = launch(&mut self.command)?;
+        let psql = || {
+            let mut command = Command::new("psql");
+            command.args(["-X", "-q", "-h", "127.0.0.1", "-U", "postgres", "-d", "postgres"]);
+            command.args(["-p", &self.port.to_string(), "-c", ""]);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command.status()
+        };
+        while !psql().context("psql")?.success() {
+            ensure!(start.elapsed() < START_LIMIT, "{:?} does not serve", self.kind);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(start.elapsed())
     }
 
     /// Its data directory.

@@ -38,6 +38,8 @@ pub struct CatalogTransaction {
     database: Oid,
     /// The committed state that `snapshot` was made of.
     base: Arc<ClusterSnapshot>,
+    /// The same with what this transaction sees above it: `snapshot` is a database's part of it.
+    own: Arc<ClusterSnapshot>,
     /// Its number, or an older one.
     generation: u64,
     snapshot: Arc<CatalogSnapshot>,
@@ -90,6 +92,7 @@ impl CatalogTransaction {
         Ok(CatalogTransaction {
             catalog: Arc::clone(catalog),
             database,
+            own: Arc::clone(&base),
             base,
             generation,
             snapshot: Arc::new(snapshot),
@@ -191,16 +194,30 @@ impl CatalogTransaction {
     }
 
     fn rebuild(&mut self) {
-        let own;
         let plain = self.changes.is_empty() && self.past.is_empty() && self.temporary.is_empty();
-        let cluster = if plain {
-            &self.base
-        } else {
-            own = Arc::new(self.base.with(&self.overlay()));
-            &own
+        self.own = match plain {
+            true => Arc::clone(&self.base),
+            false => Arc::new(self.base.with(&self.overlay())),
         };
+        self.take_own();
+    }
+
+    /// Has the snapshot show one more change of this transaction: by difference to what it was, if nobody has committed
+    /// anything since.
+    fn show(&mut self, change: Change) {
+        // What is shown as it was may be changed only where that is said.
+        if self.is_current() && self.past.is_empty() {
+            self.own = Arc::new(self.own.with(&[change]));
+            self.take_own();
+        } else {
+            self.take_current();
+            self.rebuild();
+        }
+    }
+
+    fn take_own(&mut self) {
         // A session's database cannot be dropped under it; if all the same, it keeps what it last saw.
-        if let Some(snapshot) = cluster.database(self.database) {
+        if let Some(snapshot) = self.own.database(self.database) {
             self.snapshot = Arc::new(snapshot);
         }
     }
@@ -342,10 +359,9 @@ impl CatalogTransaction {
             }
             store::write_object(transaction, &tree, key, object.as_ref())?;
         }
-        let before = self.changes.insert(key, object);
+        let before = self.changes.insert(key, object.clone());
         self.undo.push(Undo::Changed(key, before));
-        self.take_current();
-        self.rebuild();
+        self.show((key, object));
         Ok(())
     }
 
@@ -381,9 +397,7 @@ impl CatalogTransaction {
     /// The catalog as it would be for this transaction with these changes.
     pub fn imagined(&mut self, changes: Vec<Change>) -> Arc<CatalogSnapshot> {
         let known = Arc::clone(self.snapshot());
-        let mut all = self.overlay();
-        all.extend(changes);
-        self.base.with(&all).database(self.database).map_or(known, Arc::new)
+        self.own.with(&changes).database(self.database).map_or(known, Arc::new)
     }
 
     /// Makes a relation of the session's database, or changes the one that it was cloned from.

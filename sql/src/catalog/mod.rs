@@ -7,7 +7,9 @@
 //! - [`object`]: what is stored; [`codec`]: as which bytes
 //! - [`store`]: in which records; [`bootstrap`]: those of a new directory
 //! - [`current`]: what is committed; [`change`]: what one transaction makes of it; [`effects`]: what its end does
-//! - [`snapshot`]: what is read (`array_names`: how types of arrays are called there); [`search_path`] and [`privilege`]: under which names, by whom
+//! - [`snapshot`]: what is read; `objects`: one database's, and what leads to them (`array_names`: how types of arrays are
+//!   called there, `mentions` and
+//!   `dependents`: which texts name what, and who may have to do with an object); [`search_path`] and [`privilege`]: under which names, by whom
 //! - [`temporary`]: what only one session sees
 //! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
 //! - [`system`]: the same as relations of `pg_catalog` and `information_schema`; [`system_column`]: `ctid` and its kin
@@ -20,8 +22,11 @@ pub mod builtin;
 pub mod change;
 pub mod codec;
 pub mod current;
+mod dependents;
 pub mod effects;
+pub mod mentions;
 pub mod object;
+mod objects;
 pub mod parts;
 pub mod privilege;
 pub mod queries;

@@ -676,6 +676,20 @@ impl Relation {
         query.into_iter().chain(defaults).chain(checks).chain(computed)
     }
 
+    /// The same to be read.
+    pub fn kept_texts(&self) -> impl Iterator<Item = &Arc<str>> {
+        let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
+        let checks = self.constraints.iter().filter_map(|constraint| match &constraint.kind {
+            ConstraintKind::Check { text, .. } => Some(text),
+            ConstraintKind::ForeignKey(_) => None,
+        });
+        let computed = self.indexes.iter().flat_map(|index| {
+            let keys = index.expressions.iter().map(|expression| &expression.text);
+            keys.chain(&index.filter)
+        });
+        self.query().into_iter().chain(defaults).chain(checks).chain(computed)
+    }
+
     /// The query of a view or of a materialized one.
     #[must_use]
     pub fn query(&self) -> Option<&Arc<str>> {

@@ -1,28 +1,30 @@
 //! The catalog at one moment: immutable, shared by everyone who reads it.
 //!
 //! A [`ClusterSnapshot`] is the whole directory: what its databases share (roles, databases, settings) and each
-//! database's own objects. A [`CatalogSnapshot`] is what one session sees of it. Both are made by difference: a change
-//! copies the maps it touches (maps of `Arc`s, a few pointers an object) and shares all others, so that readers never
+//! database's own objects ([`crate::catalog::objects`]). A [`CatalogSnapshot`] is what one session sees of it. Both are made
+//! by difference: a change copies the nodes of persistent maps that it touches and shares all others, so that readers never
 //! wait and a plan can keep the snapshot it was made with.
 //!
 //! Each database's objects carry a version that no other state of any database has ever had, own snapshots of
 //! transactions included: a plan is good exactly as long as the version is the same.
 
 use crate::catalog::acl::{Acl, Privileges};
-use crate::catalog::array_names::{ArrayNames, array_name};
+use crate::catalog::array_names::array_name;
 use crate::catalog::built_in_domain;
 use crate::catalog::builtin;
 use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, ParameterAcl, Role,
-    Schema, SettingList, Version, well_known,
+    Schema, SettingList, well_known,
 };
+use crate::catalog::objects::{Objects, second};
 use crate::catalog::parts;
-use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation, RelationKind};
+use crate::catalog::relation::{Constraint, Index, Relation, RelationKind};
 use crate::catalog::statistics::TableStatistics;
 use crate::catalog::system;
 use crate::catalog::user_type::{Domain, DomainCheck, UserType};
 use crate::types::{Oid, SqlType};
-use std::collections::{BTreeMap, HashMap};
+use imbl::{OrdMap, OrdSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,37 +36,15 @@ pub type Change = (ObjectKey, Option<Object>);
 pub struct Shared {
     /// Its version: unlike that of every other state.
     pub version: u64,
-    databases: BTreeMap<Oid, Arc<Database>>,
-    roles: BTreeMap<Oid, Arc<Role>>,
-    memberships: BTreeMap<(Oid, Oid), Membership>,
-    settings: BTreeMap<(Oid, Oid), Arc<SettingList>>,
-    comments: BTreeMap<Oid, Arc<Comment>>,
-    parameters: BTreeMap<Oid, Arc<ParameterAcl>>,
-}
-
-/// The objects of one database.
-#[derive(Clone, Debug, Default)]
-pub struct Objects {
-    /// Its version: unlike that of every other state.
-    pub version: u64,
-    schemas: BTreeMap<Oid, Arc<Schema>>,
-    /// The one that holds temporary objects: there is one in a session's own snapshot at most.
-    temporary: Option<Oid>,
-    relations: BTreeMap<Oid, Arc<Relation>>,
-    names: HashMap<Oid, HashMap<Arc<str>, Named>>,
-    indexes: HashMap<Oid, Oid>,
-    constraints: HashMap<Oid, Oid>,
-    /// The relations by the types of their rows, and of arrays of these.
-    row_types: HashMap<Oid, Oid>,
-    statistics: HashMap<Oid, Arc<TableStatistics>>,
-    comments: BTreeMap<(Oid, u32), Arc<Comment>>,
-    acls: BTreeMap<(Oid, u32), Arc<Acl>>,
-    default_acls: BTreeMap<Oid, Arc<DefaultAcl>>,
-    types: BTreeMap<Oid, Arc<UserType>>,
-    /// Composite types as the relations that they are, too.
-    composites: BTreeMap<Oid, Arc<Relation>>,
-    /// The names of array types that are not the elements' own behind an underscore.
-    array_names: ArrayNames,
+    databases: OrdMap<Oid, Arc<Database>>,
+    roles: OrdMap<Oid, Arc<Role>>,
+    role_names: OrdMap<Arc<str>, Oid>,
+    memberships: OrdMap<(Oid, Oid), Membership>,
+    /// The members of groups, each with a group.
+    groups: OrdSet<(Oid, Oid)>,
+    settings: OrdMap<(Oid, Oid), Arc<SettingList>>,
+    comments: OrdMap<Oid, Arc<Comment>>,
+    parameters: OrdMap<Oid, Arc<ParameterAcl>>,
 }
 
 /// What a name in a schema stands for: relations and indexes share one name space.
@@ -85,7 +65,7 @@ pub enum Named {
 #[derive(Clone, Debug, Default)]
 pub struct ClusterSnapshot {
     shared: Arc<Shared>,
-    databases: HashMap<Oid, Arc<Objects>>,
+    databases: OrdMap<Oid, Arc<Objects>>,
 }
 
 /// The catalog as one session sees it: its own database, and what all databases share.
@@ -97,7 +77,7 @@ pub struct CatalogSnapshot {
 }
 
 /// A number that no state had before.
-fn next_version() -> u64 {
+pub(super) fn next_version() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     // Relaxed: only uniqueness is asked of it.
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -108,33 +88,28 @@ impl ClusterSnapshot {
     #[must_use]
     pub fn with(&self, changes: &[Change]) -> ClusterSnapshot {
         let mut next = self.clone();
-        let mut touched: BTreeMap<Oid, Objects> = BTreeMap::new();
-        let mut shared: Option<Shared> = None;
-        for (key, object) in changes {
-            if is_shared(*key) {
-                shared.get_or_insert_with(|| (*self.shared).clone()).set(key, object.as_ref());
-            } else {
-                let objects = touched.entry(key.database).or_insert_with(|| {
-                    self.databases
-                        .get(&key.database)
-                        .map_or_else(Objects::default, |objects| (**objects).clone())
-                });
-                objects.set(key, object.as_ref());
-            }
-        }
-        for (database, mut objects) in touched {
-            objects.derive(database);
+        let own = changes.iter().map(|(key, _)| key).filter(|key| !is_shared(**key));
+        let touched: BTreeSet<Oid> = own.map(|key| key.database).collect();
+        for database in touched {
+            let within =
+                changes.iter().filter(|(key, _)| key.database == database && !is_shared(*key));
+            let objects = match self.databases.get(&database) {
+                Some(objects) => objects.with(within),
+                None => Objects::new(database).with(within),
+            };
             next.databases.insert(database, Arc::new(objects));
         }
-        if let Some(mut shared) = shared {
-            shared.version = next_version();
-            next.databases.retain(|database, _| shared.databases.contains_key(database));
+        if changes.iter().any(|(key, _)| is_shared(*key)) {
+            let mut shared = Shared { version: next_version(), ..(*self.shared).clone() };
+            for (key, object) in changes.iter().filter(|(key, _)| is_shared(*key)) {
+                shared.set(key, object.as_ref());
+            }
+            for gone in self.databases.keys().filter(|gone| !shared.databases.contains_key(*gone)) {
+                next.databases.remove(gone);
+            }
             for database in shared.databases.keys() {
-                next.databases.entry(*database).or_insert_with(|| {
-                    let mut objects = Objects::default();
-                    objects.derive(*database);
-                    Arc::new(objects)
-                });
+                let made = || Arc::new(Objects::new(*database));
+                next.databases.entry(*database).or_insert_with(made);
             }
             next.shared = Arc::new(shared);
         }
@@ -146,10 +121,8 @@ impl ClusterSnapshot {
     pub fn committed(&self, changes: &[Change]) -> ClusterSnapshot {
         let mut next = self.with(changes);
         for key in changes.iter().filter_map(|(key, _)| parts::relation_of(*key)) {
-            let objects = next.databases.get_mut(&key.database).map(Arc::make_mut);
-            if let Some(relation) = objects.and_then(|objects| objects.relations.get_mut(&key.oid))
-            {
-                Arc::make_mut(relation).version = Version::next();
+            if let Some(objects) = next.databases.get_mut(&key.database) {
+                Arc::make_mut(objects).commit_relation(key.oid);
             }
         }
         next
@@ -217,10 +190,13 @@ impl Shared {
                 self.databases.insert(database.oid, Arc::clone(database));
             }
             Some(Object::Role(role)) => {
+                self.forget_role_name(role.oid);
+                self.role_names.insert(Arc::clone(&role.name), role.oid);
                 self.roles.insert(role.oid, Arc::clone(role));
             }
             Some(Object::Membership(membership)) => {
                 self.memberships.insert((membership.group, membership.member), *membership);
+                self.groups.insert((membership.member, membership.group));
             }
             Some(Object::Settings(settings)) => {
                 self.settings.insert((key.database, key.oid), Arc::clone(settings));
@@ -242,8 +218,14 @@ impl Shared {
             ) => unreachable!("an object of a database is not shared"),
             None => match key.class {
                 Class::Database => drop(self.databases.remove(&key.oid)),
-                Class::Role => drop(self.roles.remove(&key.oid)),
-                Class::Membership => drop(self.memberships.remove(&(key.oid, Oid(key.sub)))),
+                Class::Role => {
+                    self.forget_role_name(key.oid);
+                    self.roles.remove(&key.oid);
+                }
+                Class::Membership => {
+                    self.memberships.remove(&(key.oid, Oid(key.sub)));
+                    self.groups.remove(&(Oid(key.sub), key.oid));
+                }
                 Class::Settings => drop(self.settings.remove(&(key.database, key.oid))),
                 Class::Comment => drop(self.comments.remove(&key.oid)),
                 Class::Parameter => drop(self.parameters.remove(&key.oid)),
@@ -257,6 +239,14 @@ impl Shared {
                 | Class::Type
                 | Class::SequenceState => {}
             },
+        }
+    }
+
+    /// Takes away the name that a role has had, unless another has it by now.
+    fn forget_role_name(&mut self, role: Oid) {
+        let name = self.roles.get(&role).map(|known| Arc::clone(&known.name));
+        if let Some(name) = name.filter(|name| self.role_names.get(&**name) == Some(&role)) {
+            self.role_names.remove(&*name);
         }
     }
 
@@ -285,7 +275,7 @@ impl Shared {
     /// A role by name.
     #[must_use]
     pub fn role(&self, name: &str) -> Option<&Arc<Role>> {
-        self.roles.values().find(|role| &*role.name == name)
+        self.roles.get(self.role_names.get(name)?)
     }
 
     /// A role by OID.
@@ -380,186 +370,13 @@ impl Shared {
             if inheriting && !self.role_by_oid(member).is_none_or(|role| role.inherit) {
                 continue;
             }
-            for membership in self.memberships.values() {
-                if membership.member == member && !found.contains(&membership.group) {
-                    found.push(membership.group);
+            for group in second(&self.groups, member) {
+                if !found.contains(&group) {
+                    found.push(group);
                 }
             }
         }
         found
-    }
-}
-
-impl Objects {
-    fn object(&self, key: ObjectKey) -> Option<Object> {
-        let sub = (key.oid, key.sub);
-        Some(match key.class {
-            Class::Schema => Object::Schema(Arc::clone(self.schemas.get(&key.oid)?)),
-            Class::Relation => parts::own_part(self.relations.get(&key.oid)?),
-            Class::Index => {
-                let table = self.relations.get(&key.oid)?;
-                let index = table.indexes.iter().find(|index| index.oid.0 == key.sub)?;
-                Object::Index(Arc::new(index.clone()))
-            }
-            Class::Statistics => Object::Statistics(Arc::clone(self.statistics.get(&key.oid)?)),
-            Class::Comment => Object::Comment(Arc::clone(self.comments.get(&sub)?)),
-            Class::Acl => Object::Acl(Arc::clone(self.acls.get(&sub)?)),
-            Class::DefaultAcl => Object::DefaultAcl(Arc::clone(self.default_acls.get(&key.oid)?)),
-            Class::Type => Object::Type(Arc::clone(self.types.get(&key.oid)?)),
-            _ => return None,
-        })
-    }
-
-    fn set(&mut self, key: &ObjectKey, object: Option<&Object>) {
-        match object {
-            Some(Object::Schema(schema)) => {
-                self.schemas.insert(schema.oid, Arc::clone(schema));
-            }
-            Some(Object::Relation(relation)) => {
-                let known = self.relations.get(&relation.oid);
-                let relation = Relation {
-                    version: known.map_or(Version::NONE, |known| known.version),
-                    indexes: known.map_or_else(Vec::new, |known| known.indexes.clone()),
-                    ..Relation::clone(relation)
-                };
-                self.relations.insert(relation.oid, Arc::new(relation));
-            }
-            Some(Object::Index(index)) => {
-                self.change_indexes(key, |indexes| {
-                    indexes.retain(|known| known.oid != index.oid);
-                    let place = |index: &Index| (!index.primary, index.oid);
-                    let at = indexes.partition_point(|known| place(known) < place(index));
-                    indexes.insert(at, Index::clone(index));
-                });
-            }
-            Some(Object::Statistics(statistics)) => {
-                self.statistics.insert(key.oid, Arc::clone(statistics));
-            }
-            Some(Object::Comment(comment)) => {
-                self.comments.insert((key.oid, key.sub), Arc::clone(comment));
-            }
-            Some(Object::Acl(acl)) => {
-                self.acls.insert((key.oid, key.sub), Arc::clone(acl));
-            }
-            Some(Object::DefaultAcl(acl)) => {
-                self.default_acls.insert(key.oid, Arc::clone(acl));
-            }
-            Some(Object::Type(ty)) => {
-                self.types.insert(ty.oid, Arc::clone(ty));
-                if let Some(relation) = ty.as_relation() {
-                    self.composites.insert(ty.oid, Arc::new(relation));
-                }
-            }
-            Some(
-                Object::Database(_)
-                | Object::Role(_)
-                | Object::Membership(_)
-                | Object::Settings(_)
-                | Object::Parameter(_),
-            ) => unreachable!("a shared object is not a database's"),
-            None => match key.class {
-                Class::Schema => drop(self.schemas.remove(&key.oid)),
-                Class::Relation => drop(self.relations.remove(&key.oid)),
-                Class::Index => {
-                    self.change_indexes(key, |indexes| {
-                        indexes.retain(|known| known.oid.0 != key.sub)
-                    });
-                }
-                Class::Statistics => drop(self.statistics.remove(&key.oid)),
-                Class::Comment => drop(self.comments.remove(&(key.oid, key.sub))),
-                Class::Acl => drop(self.acls.remove(&(key.oid, key.sub))),
-                Class::DefaultAcl => drop(self.default_acls.remove(&key.oid)),
-                Class::Type => {
-                    self.types.remove(&key.oid);
-                    self.composites.remove(&key.oid);
-                }
-                Class::Counter
-                | Class::Database
-                | Class::Role
-                | Class::Membership
-                | Class::Settings
-                | Class::Parameter
-                | Class::SequenceState => {}
-            },
-        }
-    }
-
-    /// Changes the indexes of the table that an index's key names, if it is there yet.
-    fn change_indexes(&mut self, key: &ObjectKey, change: impl FnOnce(&mut Vec<Index>)) {
-        if let Some(table) = self.relations.get_mut(&key.oid) {
-            change(&mut Arc::make_mut(table).indexes);
-        }
-    }
-
-    /// Makes what follows from the objects: schemas' names, row counts, who refers to whom, the name space.
-    fn derive(&mut self, database: Oid) {
-        self.version = next_version();
-        let mut referenced_by: HashMap<Oid, Vec<(Oid, usize)>> = HashMap::new();
-        for relation in self.relations.values() {
-            for (at, constraint) in relation.constraints.iter().enumerate() {
-                if let ConstraintKind::ForeignKey(key) = &constraint.kind {
-                    referenced_by.entry(key.references).or_default().push((relation.oid, at));
-                }
-            }
-        }
-        self.temporary =
-            self.schemas.values().find(|schema| schema.is_temporary()).map(|schema| schema.oid);
-        self.names.clear();
-        self.indexes.clear();
-        self.constraints.clear();
-        self.row_types.clear();
-        for relation in self.relations.values_mut() {
-            let oid = relation.oid;
-            let names = self.names.entry(relation.schema.0).or_default();
-            names.insert(Arc::clone(&relation.name), Named::Relation(oid));
-            for ty in [relation.row_type.0, relation.row_type.1].into_iter().filter(|ty| ty.0 != 0)
-            {
-                self.row_types.insert(ty, oid);
-            }
-            for index in &relation.indexes {
-                let named = Named::Index { index: index.oid, table: oid };
-                names.insert(Arc::clone(&index.name), named);
-                self.indexes.insert(index.oid, oid);
-                if let Some((constraint, _)) = &index.constraint {
-                    self.constraints.insert(*constraint, oid);
-                }
-            }
-            for constraint in &relation.constraints {
-                self.constraints.insert(constraint.oid, oid);
-            }
-            let schema = self.schemas.get(&relation.schema.0).map(|schema| &schema.name);
-            let rows = self.statistics.get(&oid).map_or(-1.0, |statistics| statistics.rows);
-            let referenced = referenced_by.remove(&oid).unwrap_or_default();
-            let lock = Relation::lock_of(database, oid);
-            let same_schema = schema.is_none_or(|schema| *schema == relation.schema.1);
-            let same = same_schema
-                && relation.row_estimate.to_bits() == rows.to_bits()
-                && relation.referenced_by == referenced
-                && relation.lock == lock;
-            if !same {
-                let relation = Arc::make_mut(relation);
-                if let Some(schema) = schema {
-                    relation.schema.1 = Arc::clone(schema);
-                }
-                relation.row_estimate = rows;
-                relation.referenced_by = referenced;
-                relation.lock = lock;
-            }
-        }
-        for relation in self.composites.values_mut() {
-            let names = self.names.entry(relation.schema.0).or_default();
-            names.insert(Arc::clone(&relation.name), Named::Relation(relation.oid));
-            let schema = self.schemas.get(&relation.schema.0).map(|schema| &schema.name);
-            let lock = Relation::lock_of(database, relation.oid);
-            if schema.is_some_and(|schema| *schema != relation.schema.1) || relation.lock != lock {
-                let relation = Arc::make_mut(relation);
-                relation.lock = lock;
-                if let Some(schema) = schema {
-                    relation.schema.1 = Arc::clone(schema);
-                }
-            }
-        }
-        self.array_names = ArrayNames::of(self.relations.values(), self.types.values());
     }
 }
 
@@ -569,6 +386,10 @@ impl CatalogSnapshot {
     #[must_use]
     pub fn version(&self) -> (u64, u64) {
         (self.objects.version, self.shared.version)
+    }
+
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
     }
 
     /// The database's OID.
@@ -600,7 +421,7 @@ impl CatalogSnapshot {
         if name == "pg_temp" {
             return self.temporary_schema();
         }
-        self.objects.schemas.values().find(|schema| &*schema.name == name)
+        self.objects.schemas.get(self.objects.schema_names.get(name)?)
     }
 
     /// The schema of the session's temporary objects, if it has any.
@@ -714,8 +535,8 @@ impl CatalogSnapshot {
     /// The table whose row type, or the type of arrays of it, is `ty`.
     #[must_use]
     pub fn row_type(&self, ty: Oid) -> Option<&Arc<Relation>> {
-        let made = self.objects.row_types.get(&ty).and_then(|oid| self.objects.relations.get(oid));
-        made.or_else(|| system::with_row_type(ty))
+        let made = self.objects.row_types.get(&ty);
+        made.and_then(|oid| self.objects.relations.get(oid)).or_else(|| system::with_row_type(ty))
     }
 
     /// The types that users made, but those of relations' rows.
@@ -788,16 +609,14 @@ impl CatalogSnapshot {
     /// A CHECK of a domain, and the domain.
     #[must_use]
     pub fn domain_check(&self, oid: Oid) -> Option<(&Arc<UserType>, &DomainCheck)> {
-        self.types().find_map(|ty| {
-            let found = ty.domain()?.checks.iter().find(|check| check.oid == oid)?;
-            Some((ty, found))
-        })
+        let ty = self.user_type(*self.objects.domain_checks.get(&oid)?)?;
+        Some((ty, ty.domain()?.checks.iter().find(|check| check.oid == oid)?))
     }
 
     /// A type that users made, by schema and name.
     #[must_use]
     pub fn type_in(&self, schema: Oid, name: &str) -> Option<&Arc<UserType>> {
-        self.objects.types.values().find(|ty| ty.schema == schema && *ty.name == *name)
+        self.objects.types.get(self.objects.type_names.get(&schema)?.get(name)?)
     }
 
     /// A type that users made by its name in a schema: one that CREATE TYPE made, that of a relation's rows, or the arrays
@@ -892,14 +711,56 @@ impl CatalogSnapshot {
 
     /// The sequences that columns of `table` own.
     pub fn owned_sequences(&self, table: Oid) -> impl Iterator<Item = (&Arc<Relation>, usize)> {
-        self.objects.relations.values().filter_map(move |relation| match &relation.kind {
-            RelationKind::Sequence(sequence) => {
-                sequence.owner.filter(|owner| owner.0 == table).map(|owner| (relation, owner.1))
+        second(&self.objects.owned, table).filter_map(|oid| {
+            let relation = self.objects.relations.get(&oid)?;
+            match &relation.kind {
+                RelationKind::Sequence(sequence) => Some((relation, sequence.owner?.1)),
+                RelationKind::Table { .. }
+                | RelationKind::System
+                | RelationKind::View { .. }
+                | RelationKind::Composite => None,
             }
-            RelationKind::Table { .. }
-            | RelationKind::System
-            | RelationKind::View { .. }
-            | RelationKind::Composite => None,
         })
+    }
+
+    /// Users' relations in a schema, by OID.
+    #[must_use]
+    pub fn relations_in(&self, schema: Oid) -> Vec<&Arc<Relation>> {
+        let names = self.objects.names.get(&schema).into_iter().flat_map(|names| names.values());
+        let mut found: Vec<&Arc<Relation>> = names
+            .filter_map(|named| match named {
+                Named::Relation(oid) => self.objects.relations.get(oid),
+                Named::Index { .. } => None,
+            })
+            .collect();
+        found.sort_unstable_by_key(|relation| relation.oid);
+        found
+    }
+
+    /// The types that users made in a schema, by OID.
+    #[must_use]
+    pub fn types_in(&self, schema: Oid) -> Vec<&Arc<UserType>> {
+        let names = self.objects.type_names.get(&schema).into_iter();
+        let oids = names.flat_map(|names| names.values());
+        let mut found: Vec<_> = oids.filter_map(|oid| self.objects.types.get(oid)).collect();
+        found.sort_unstable_by_key(|ty| ty.oid);
+        found
+    }
+
+    /// Temporary relations, by OID.
+    pub fn temporary_relations(&self) -> impl Iterator<Item = &Arc<Relation>> {
+        self.objects.temporaries.iter().filter_map(|oid| self.objects.relations.get(oid))
+    }
+
+    /// Users' comments on an object of this database and on its columns.
+    pub fn comments_on(&self, oid: Oid) -> impl Iterator<Item = (u32, &Arc<Comment>)> {
+        let range = self.objects.comments.range((oid, 0)..=(oid, u32::MAX));
+        range.map(|((_, sub), comment)| (*sub, comment))
+    }
+
+    /// The lists of an object and its columns that are no part of it.
+    pub fn acls_of(&self, oid: Oid) -> impl Iterator<Item = (u32, &Arc<Acl>)> {
+        let range = self.objects.acls.range((oid, 0)..=(oid, u32::MAX));
+        range.map(|((_, sub), list)| (*sub, list))
     }
 }

@@ -167,8 +167,8 @@ fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
 /// 0A000.
 pub fn demand_permanent(snapshot: &CatalogSnapshot, object: &Object) -> Result<()> {
     let Some(schema) = snapshot.temporary_schema() else { return Ok(()) };
-    let own = snapshot.types().filter(|ty| ty.schema == schema.oid);
-    let rows = snapshot.relations().filter(|relation| relation.persistence == 't');
+    let own = snapshot.types_in(schema.oid).into_iter();
+    let rows = snapshot.temporary_relations();
     let own = own.map(|ty| (ty.oid, &ty.name));
     let own = own.chain(rows.map(|relation| (relation.row_type.0, &relation.name)));
     let (mut types, mut texts): (Vec<Oid>, Vec<&str>) = (Vec::new(), Vec::new());

@@ -258,7 +258,8 @@ pub(super) fn rename_attribute(
     attributes[at].name = Arc::clone(to);
     let before = ddl.snapshot();
     put_attributes(ddl, &found, attributes)?;
-    ddl.put_reprinted(&before, &|_, text| may_name(text, from))
+    let users = before.users(found.oid);
+    ddl.put_reprinted(&before, &users, &|_, text| may_name(text, from))
 }
 
 /// Drops an attribute because its type goes.

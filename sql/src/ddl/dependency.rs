@@ -16,6 +16,7 @@ use crate::parse::lexer::{Kind, Lexer};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use crate::types::depth::deeper;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -41,6 +42,8 @@ pub(super) struct Reworded {
     constants: Vec<(String, String)>,
     /// The same of types, those of relations' rows too.
     types: Vec<(String, String)>,
+    /// What all these are called before: schemas and names.
+    names: Vec<(String, String)>,
 }
 
 /// A view with the text that it is to have.
@@ -56,7 +59,13 @@ impl Reworded {
     pub(super) fn note_type(&mut self, before: (&str, &str), after: (&str, &str)) {
         if before != after {
             self.types.push((qualified(before.0, before.1), qualified(after.0, after.1)));
+            self.names.push((before.0.to_owned(), before.1.to_owned()));
         }
+    }
+
+    /// The relations and the domains whose texts may have one of the old names.
+    fn users(&self, snapshot: &CatalogSnapshot) -> BTreeSet<Oid> {
+        self.names.iter().flat_map(|(schema, name)| snapshot.mentioning(schema, name)).collect()
     }
 
     /// A text with the new names; none if it has none of the old ones.
@@ -106,35 +115,39 @@ impl Reworded {
     }
 }
 
-/// Views in the order of their OIDs, each with what it reads.
-pub type Views = Arc<[(Arc<Relation>, Reads)]>;
+/// What views read, as far as it has been asked for.
+pub type Views = BTreeMap<Oid, Arc<Reads>>;
 
 /// What views read before a relation changes.
 pub(super) struct Readers {
     before: Arc<CatalogSnapshot>,
-    views: Vec<(Arc<Relation>, Reads)>,
+    views: Vec<(Arc<Relation>, Arc<Reads>)>,
 }
 
 impl Ddl<'_> {
-    /// The views, each with what it reads: one that cannot be bound reads nothing that is there. All of them are bound for
-    /// that, once for each version of the catalog that a statement sees.
-    pub(super) fn views(&mut self) -> Views {
+    /// The views that may name one of these relations, in the order of their OIDs, each with what it reads: one that cannot be
+    /// bound reads nothing that is there. Each is bound for that once for each version of the catalog that a statement sees.
+    pub(super) fn views_of<'r>(
+        &mut self,
+        relations: impl IntoIterator<Item = &'r Relation>,
+    ) -> Vec<(Arc<Relation>, Arc<Reads>)> {
         let snapshot = self.snapshot();
-        if let Some((version, views)) = &self.views_read
-            && *version == snapshot.version()
-        {
-            return Arc::clone(views);
+        let mut views = BTreeMap::new();
+        for relation in relations {
+            views.extend(snapshot.views_mentioning(relation).map(|view| (view.oid, view)));
         }
-        let mut found: Vec<_> =
-            snapshot.relations().filter(|found| found.query().is_some()).collect();
-        found.sort_by_key(|view| view.oid);
-        let reads = |view: &Arc<Relation>| {
-            let reads = view.query().and_then(|text| self.semantics.reads(&snapshot, text).ok());
-            (Arc::clone(view), reads.unwrap_or_default())
-        };
-        let views: Views = found.into_iter().map(reads).collect();
-        self.views_read = Some((snapshot.version(), Arc::clone(&views)));
-        views
+        if self.views_read.0 != snapshot.version() {
+            self.views_read = (snapshot.version(), Views::new());
+        }
+        let found = views.into_values().map(|view| {
+            let reads = self.views_read.1.entry(view.oid).or_insert_with(|| {
+                let text = view.query();
+                let reads = text.and_then(|text| self.semantics.reads(&snapshot, text).ok());
+                Arc::new(reads.unwrap_or_default())
+            });
+            (Arc::clone(view), Arc::clone(reads))
+        });
+        found.collect()
     }
 
     /// Collects the foreign keys of other tables (not in `going`) that refer to `relation` through an index for which
@@ -171,7 +184,7 @@ impl Ddl<'_> {
         what: &str,
         into: &mut Dependents,
     ) {
-        for (view, reads) in &*self.views() {
+        for (view, reads) in &self.views_of([relation]) {
             if going.contains(&view.oid) || into.views.contains(&view.oid) {
                 continue;
             }
@@ -202,7 +215,7 @@ impl Ddl<'_> {
         }
         // Whoever has its rows as values names its columns as fields.
         let (now, semantics) = (self.snapshot(), self.semantics);
-        self.put_reprinted(&before, &|over, text| {
+        self.put_reprinted(&before, &now.users(own), &|over, text| {
             over.oid != own
                 && fields.iter().any(|field| may_name(text, field))
                 && has_meaning(semantics, &before, over, text)
@@ -220,8 +233,9 @@ impl Ddl<'_> {
     /// The views that read a relation, and what they read, as the catalog is now.
     pub(super) fn readers(&mut self, relation: Oid) -> Readers {
         let before = self.snapshot();
-        let reads = |reads: &Reads| reads.relations.iter().any(|(oid, _)| *oid == relation);
-        let views = self.views().iter().filter(|(_, found)| reads(found)).cloned().collect();
+        let read = before.relation(relation).map(|found| &**found);
+        let mut views = self.views_of(read);
+        views.retain(|(_, reads)| reads.relations.iter().any(|(oid, _)| *oid == relation));
         Readers { before, views }
     }
 
@@ -232,7 +246,7 @@ impl Ddl<'_> {
         for (view, reads) in views {
             let after = self.snapshot();
             let same =
-                |text: &str| self.semantics.reads(&after, text).is_ok_and(|now| now == reads);
+                |text: &str| self.semantics.reads(&after, text).is_ok_and(|now| now == *reads);
             if view.query().is_some_and(|text| same(text)) {
                 continue;
             }
@@ -242,7 +256,7 @@ impl Ddl<'_> {
             let Some(view) = after.relation(view.oid) else { continue };
             let changed = std::slice::from_ref(next);
             let text = self.semantics.reworded(&before, &before, view, changed)?;
-            if !self.semantics.reads(&after, &text).is_ok_and(|now| now == reads) {
+            if !self.semantics.reads(&after, &text).is_ok_and(|now| now == *reads) {
                 let (kind, name) = (kind_noun(view), self.display(view));
                 return Err(SqlError::unsupported(format!(
                     "changing the columns of what {kind} {name} reads is"
@@ -270,7 +284,8 @@ impl Ddl<'_> {
             reworded.note_type(before, after);
         }
         let mut locked = Vec::new();
-        for (view, reads) in &*self.views() {
+        let old = renamed.iter().filter_map(|next| snapshot.relation(next.oid));
+        for (view, reads) in self.views_of(old.map(|old| &**old)) {
             if reads.relations.iter().any(|(oid, _)| renamed.iter().any(|next| next.oid == *oid)) {
                 let mode = TableLock::AccessExclusive;
                 self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
@@ -330,7 +345,9 @@ impl Ddl<'_> {
             reworded.renew(next.texts()).then_some(next)
         };
         let snapshot = self.snapshot();
-        for relation in snapshot.relations().filter(|relation| renewed(relation).is_some()) {
+        let users = reworded.users(&snapshot);
+        let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
+        for relation in relations.filter(|relation| renewed(relation).is_some()) {
             let found = self.lock_texts(relation)?;
             if let Some(next) = found.as_ref().and_then(renewed) {
                 self.catalog.put_relation(self.transaction, next)?;
@@ -342,7 +359,8 @@ impl Ddl<'_> {
             let checks = domain.checks.iter_mut().map(|check| &mut check.text);
             reworded.renew(checks.chain(&mut domain.default)).then_some(next)
         };
-        for ty in snapshot.types().filter(|ty| renewed(ty).is_some()) {
+        let types = users.iter().filter_map(|oid| snapshot.user_type(*oid));
+        for ty in types.filter(|ty| renewed(ty).is_some()) {
             let key = self.catalog.key(Class::Type, ty.oid);
             self.catalog.lock(self.transaction, key)?;
             let now = self.snapshot();
@@ -364,18 +382,19 @@ impl Ddl<'_> {
     }
 
     /// Has what is kept as text, and may name them, say the values of a type, or its attributes, as they are written now;
-    /// `before` is the catalog that it was written in.
+    /// `before` is the catalog that it was written in, and `users` are those who have to do with the type.
     pub(super) fn put_reprinted(
         &mut self,
         before: &CatalogSnapshot,
+        users: &BTreeSet<Oid>,
         may_name: &dyn Fn(&Relation, &str) -> bool,
     ) -> Result<()> {
-        let names = |relation: &Relation| {
-            Relation::clone(relation).texts().any(|text| may_name(relation, text))
-        };
+        let names =
+            |relation: &Relation| relation.kept_texts().any(|text| may_name(relation, text));
         let semantics = self.semantics;
         let snapshot = self.snapshot();
-        for relation in snapshot.relations().filter(|relation| names(relation)) {
+        let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
+        for relation in relations.filter(|relation| names(relation)) {
             let Some(found) = self.lock_texts(relation)? else { continue };
             let now = self.snapshot();
             let mut next = Relation::clone(&found);
@@ -390,7 +409,7 @@ impl Ddl<'_> {
             }
             self.catalog.put_relation(self.transaction, next)?;
         }
-        for ty in snapshot.types() {
+        for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
             let key = self.catalog.key(Class::Type, ty.oid);
             let Some(domain) = ty.domain() else { continue };
             let value = value_relation(domain.base);
@@ -491,16 +510,11 @@ impl Ddl<'_> {
     /// Removes what COMMENT ON has said of objects that go.
     pub(super) fn remove_comments(&mut self, oids: &[Oid]) -> Result<()> {
         let snapshot = self.snapshot();
-        let comments: Vec<ObjectKey> = snapshot
-            .comments()
-            .filter(|((oid, _), _)| oids.contains(oid))
-            .map(|((oid, sub), _)| ObjectKey {
-                sub: *sub,
-                ..self.catalog.key(Class::Comment, *oid)
-            })
-            .collect();
-        for key in comments {
-            self.catalog.remove(self.transaction, &snapshot, key)?;
+        for oid in oids {
+            for (sub, _) in snapshot.comments_on(*oid) {
+                let key = ObjectKey { sub, ..self.catalog.key(Class::Comment, *oid) };
+                self.catalog.remove(self.transaction, &snapshot, key)?;
+            }
         }
         Ok(())
     }
@@ -524,12 +538,8 @@ impl Ddl<'_> {
         oids.extend(relation.constraints.iter().map(|constraint| constraint.oid));
         oids.push(relation.row_type.0);
         self.remove_comments(&oids)?;
-        let acls: Vec<u32> = snapshot
-            .acls()
-            .filter(|((oid, sub), _)| *oid == relation.oid && *sub < kept::FUNCTION)
-            .map(|((_, sub), _)| *sub)
-            .collect();
-        let acls = acls.into_iter().map(|sub| (relation.oid, sub));
+        let acls = snapshot.acls_of(relation.oid).map(|(sub, _)| sub);
+        let acls = acls.filter(|sub| *sub < kept::FUNCTION).map(|sub| (relation.oid, sub));
         let row_type = (relation.row_type.0, kept::TYPE);
         for (oid, sub) in acls.chain([row_type]) {
             let key = ObjectKey { sub, ..self.catalog.key(Class::Acl, oid) };

@@ -316,8 +316,10 @@ fn hold_rows_against(
     check: Option<&DomainCheck>,
 ) -> Result<()> {
     let snapshot = ddl.snapshot();
-    let tables: Vec<Arc<Relation>> = snapshot
-        .relations()
+    let holders = snapshot.holders(found.oid);
+    let tables: Vec<Arc<Relation>> = holders
+        .iter()
+        .filter_map(|oid| snapshot.relation(*oid))
         .filter(|relation| matches!(relation.kind, RelationKind::Table { .. }))
         .cloned()
         .collect();

@@ -11,6 +11,7 @@ use crate::catalog::quote::identifier;
 use crate::catalog::relation::Relation;
 use crate::error::Result;
 use crate::types::Oid;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a field is called while it is asked who names it.
@@ -34,19 +35,21 @@ pub(super) fn has_meaning(
     }
 }
 
-/// The texts that are kept with relations (but that with the OID `own`) and domains, each with what it is over, of which `is`
+/// The first of these relations (but that with the OID `own`) and types that has a text, with what it is over, of which `is`
 /// says so.
 pub(super) fn any_text(
     snapshot: &CatalogSnapshot,
+    users: &BTreeSet<Oid>,
     own: Oid,
     is: &dyn Fn(&Relation, &str) -> bool,
 ) -> Option<(&'static str, Arc<str>)> {
-    for relation in snapshot.relations().filter(|relation| relation.oid != own) {
-        if Relation::clone(relation).texts().any(|text| is(relation, text)) {
+    let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
+    for relation in relations.filter(|relation| relation.oid != own) {
+        if relation.kept_texts().any(|text| is(relation, text)) {
             return Some(("relation", Arc::clone(&relation.name)));
         }
     }
-    for ty in snapshot.types() {
+    for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
         let Some(domain) = ty.domain() else { continue };
         let value = value_relation(domain.base);
         let checks = domain.checks.iter().map(|check| &check.text);
@@ -68,7 +71,8 @@ impl Ddl<'_> {
         into: &mut Dependents,
     ) -> Result<()> {
         let now = self.snapshot();
-        if any_text(&now, own, &|_, text| may_name(text, field)).is_none() {
+        let users = now.users(own);
+        if any_text(&now, &users, own, &|_, text| may_name(text, field)).is_none() {
             return Ok(());
         }
         let otherwise = renamed(self, OTHERWISE);
@@ -88,7 +92,7 @@ impl Ddl<'_> {
                     && has_meaning(semantics, &now, over, text)
                     && !has_meaning(semantics, &otherwise, over, text))
         };
-        self.collect_naming(&names, &|table, _| table == own, (&[], &[]), what, into);
+        self.collect_naming(&users, &names, &|table, _| table == own, (&[], &[]), what, into);
         Ok(())
     }
 }

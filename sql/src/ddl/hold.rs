@@ -7,15 +7,16 @@
 
 use super::resolve::dropped_meanwhile;
 use super::{Ddl, ViewQuery};
-use crate::catalog::CatalogSnapshot;
-use crate::catalog::builtin;
+use crate::catalog::mentions::names_in;
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::quote::{cast_to, qualified, regclass};
-use crate::catalog::relation::Relation;
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::{CatalogSnapshot, Named, builtin};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Query;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -91,14 +92,26 @@ impl Ddl<'_> {
             return Ok(());
         }
         let casts_to = |name: &str| text.contains(name) && !cast_to(text, name).is_empty();
-        for ty in snapshot.types() {
-            let Some(schema) = snapshot.schema_by_oid(ty.schema) else { continue };
+        let (mut types, mut relations) = (BTreeMap::new(), BTreeMap::new());
+        for (schema, name) in names_in(text) {
+            let Some(schema) = snapshot.schema(&schema) else { continue };
+            let named = snapshot.type_in(schema.oid, &name);
+            types.extend(named.map(|ty| (ty.oid, (schema, ty))));
+            if let Some(Named::Relation(oid)) = snapshot.named(schema.oid, &name) {
+                relations.extend(snapshot.relation(oid).map(|relation| (oid, relation)));
+            }
+        }
+        for (schema, ty) in types.into_values() {
             if casts_to(&qualified(&schema.name, &ty.name)) {
                 self.hold_user_type(ty.oid)?;
             }
         }
-        for relation in snapshot.relations() {
+        for relation in relations.into_values() {
             let (schema, name) = (&relation.schema.1, &relation.name);
+            // Those of types are held as the types that they are.
+            if matches!(relation.kind, RelationKind::Composite) {
+                continue;
+            }
             if text.contains(&regclass(schema, name)) {
                 self.hold_relation(relation, "relation")?;
             } else if casts_to(&qualified(schema, name)) {

@@ -346,7 +346,7 @@ pub struct Ddl<'a> {
     /// `password_encryption` asks for MD5.
     pub md5_passwords: bool,
     /// The views as of a version of the catalog, each with what it reads.
-    pub views_read: Option<((u64, u64), dependency::Views)>,
+    pub views_read: ((u64, u64), dependency::Views),
     /// Where notices go.
     pub notices: &'a mut Vec<Notice>,
     /// What the statement shares its transaction with: some statements refuse any company.

@@ -12,6 +12,7 @@ use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::catalog::{Named, builtin};
 use crate::error::Result;
 use crate::types::Oid;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -45,24 +46,26 @@ struct Search<'s, 'd, N> {
     found: Vec<NamedPart<N>>,
 }
 
-/// The parts whose texts name something, as `names` says of each text, but those of columns (a table and an index) and of
-/// types (`going`) that go anyway.
+/// The parts of these relations and types whose texts name something, as `names` says of each text, but those of columns (a
+/// table and an index) and of types (`going`) that go anyway.
 pub(super) fn named_parts<N>(
     ddl: &mut Ddl<'_>,
+    users: &BTreeSet<Oid>,
     names: &dyn Fn(&Relation, &str) -> Option<N>,
     goes: &dyn Fn(Oid, usize) -> bool,
     going: &[Oid],
 ) -> Vec<NamedPart<N>> {
     let snapshot = ddl.snapshot();
     let mut search = Search { ddl, names, goes, found: Vec::new() };
-    for relation in snapshot.relations() {
+    for relation in users.iter().filter_map(|oid| snapshot.relation(*oid)) {
         if !(0..relation.columns.len()).all(|at| goes(relation.oid, at)) {
             search.defaults(relation);
             search.checks(relation);
             search.indexes(relation);
         }
     }
-    snapshot.types().filter(|ty| !going.contains(&ty.oid)).for_each(|ty| search.domain(ty));
+    let types = users.iter().filter_map(|oid| snapshot.user_type(*oid));
+    types.filter(|ty| !going.contains(&ty.oid)).for_each(|ty| search.domain(ty));
     search.found
 }
 
@@ -163,12 +166,16 @@ impl Ddl<'_> {
     ) {
         let constant = regclass(&relation.schema.1, &relation.name);
         let names = |_: &Relation, text: &str| text.contains(&constant);
-        self.collect_naming(&names, goes, (going, gone), what_goes, into);
+        let snapshot = self.snapshot();
+        let users = snapshot.mentioning(&relation.schema.1, &relation.name).collect();
+        self.collect_naming(&users, &names, goes, (going, gone), what_goes, into);
     }
 
-    /// Collects what names something by its text, as `names` says of each and of what it is over, with the same exceptions.
+    /// Collects what names something by its text, among those who have to do with it (`users`), as `names` says of each and of
+    /// what it is over, with the same exceptions.
     pub(super) fn collect_naming(
         &mut self,
+        users: &BTreeSet<Oid>,
         names: &dyn Fn(&Relation, &str) -> bool,
         goes: &dyn Fn(Oid, usize) -> bool,
         (going, gone): (&[Oid], &[Oid]),
@@ -177,13 +184,13 @@ impl Ddl<'_> {
     ) {
         let gone = [gone, &into.views].concat();
         let named = |over: &Relation, text: &str| names(over, text).then_some(());
-        let mut found: Vec<(Place, String, What)> = named_parts(self, &named, goes, going)
+        let mut found: Vec<(Place, String, What)> = named_parts(self, users, &named, goes, going)
             .into_iter()
             .map(|part| (part.place, part.shown, part.what))
             .collect();
         let snapshot = self.snapshot();
         let named = |view: &&Arc<Relation>| view.query().is_some_and(|text| names(view, text));
-        for view in snapshot.relations().filter(named) {
+        for view in users.iter().filter_map(|oid| snapshot.relation(*oid)).filter(named) {
             let shown = format!("{} {}", kind_noun(view), self.display(view));
             found.push(((view.oid.0, 0, 0), shown, What::View(view.oid)));
         }

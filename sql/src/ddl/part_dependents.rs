@@ -42,7 +42,7 @@ impl Ddl<'_> {
         into: &mut Dependents,
     ) -> Result<()> {
         let after = self.catalog.imagined_relation(without);
-        for (view, reads) in &*self.views() {
+        for (view, reads) in &self.views_of([relation]) {
             let fails = |text: &Arc<str>| self.semantics.reads(&after, text).is_err();
             if !reads.relations.iter().any(|(oid, _)| *oid == relation.oid)
                 || into.views.contains(&view.oid)

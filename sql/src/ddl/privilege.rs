@@ -116,9 +116,9 @@ fn in_schema(ddl: &mut Ddl<'_>, name: &Ident, kind: ObjectKind) -> Result<Vec<Ar
     let schema = snapshot.schema(name).ok_or_else(|| undefined_schema(name))?;
     let wanted = |relation: &&Arc<Relation>| {
         let sequence = matches!(relation.kind, RelationKind::Sequence(_));
-        relation.schema.0 == schema.oid && sequence == (kind == ObjectKind::Sequence)
+        sequence == (kind == ObjectKind::Sequence)
     };
-    Ok(snapshot.relations().filter(wanted).cloned().collect())
+    Ok(snapshot.relations_in(schema.oid).into_iter().filter(wanted).cloned().collect())
 }
 
 /// The privileges that a statement names for whole objects or (`columns`) for columns, checked against what there is.

@@ -396,10 +396,10 @@ impl Ddl<'_> {
     /// Keeps a relation's new owner, who has what the old one had in its lists too.
     pub(super) fn put_owner(&mut self, relation: &Relation, owner: Oid) -> Result<()> {
         let snapshot = self.snapshot();
-        for ((_, sub), list) in snapshot.acls().filter(|((oid, _), _)| *oid == relation.oid) {
+        for (sub, list) in snapshot.acls_of(relation.oid) {
             let mut next = Some(Acl::clone(list));
             give_acl(&mut next, relation.owner, owner);
-            let key = ObjectKey { sub: *sub, ..self.catalog.key(Class::Acl, relation.oid) };
+            let key = ObjectKey { sub, ..self.catalog.key(Class::Acl, relation.oid) };
             let object = next.map(|list| Object::Acl(Arc::new(list)));
             let before = Object::Acl(Arc::clone(list));
             self.catalog.change(self.transaction, key, Some(&before), object)?;

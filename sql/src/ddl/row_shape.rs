@@ -49,7 +49,9 @@ fn holding(snapshot: &CatalogSnapshot, relation: &Relation, row_type: Oid) -> Ve
 /// PostgreSQL finds it: the array's type is the first to depend on the rows'.
 pub(super) fn used_by(ddl: &mut Ddl<'_>, row_type: Oid) -> Option<(Arc<str>, Arc<str>)> {
     let snapshot = ddl.snapshot();
-    let columns = snapshot.relations().flat_map(|relation| {
+    let holders = snapshot.holders(row_type);
+    let relations = holders.iter().filter_map(|oid| snapshot.relation(*oid));
+    let columns = relations.flat_map(|relation| {
         let columns = holding(&snapshot, relation, row_type).into_iter();
         columns.map(move |at| (relation, &relation.columns[at]))
     });
@@ -70,8 +72,9 @@ impl Ddl<'_> {
         change: &Reshape,
     ) -> Result<()> {
         let holders = |relation: &&Arc<Relation>| !holding(before, relation, row_type).is_empty();
-        let mut tables: Vec<Oid> =
-            before.relations().filter(holders).map(|relation| relation.oid).collect();
+        let among = before.holders(row_type);
+        let among = among.iter().filter_map(|oid| before.relation(*oid));
+        let mut tables: Vec<Oid> = among.filter(holders).map(|relation| relation.oid).collect();
         self.refuse_texts(before, row_type, change)?;
         tables.sort_unstable();
         for table in tables {
@@ -143,10 +146,14 @@ impl Ddl<'_> {
         change: &Reshape,
     ) -> Result<()> {
         let mut casts = Vec::new();
-        let types = before.types().map(|ty| (ty.oid, ty.schema, &*ty.name));
+        let mut among = before.holders(row_type);
+        among.insert(row_type);
+        let types = among.iter().filter_map(|oid| before.user_type(*oid));
+        let types = types.map(|ty| (ty.oid, ty.schema, &*ty.name));
         // A sequence has no rows that anything could hold.
         let has_rows = |one: &&Arc<Relation>| !matches!(one.kind, RelationKind::Sequence(_));
-        let rows = before.relations().filter(has_rows);
+        let relations = among.iter().filter_map(|oid| before.relation(*oid));
+        let rows = relations.chain(before.row_type(row_type)).filter(has_rows);
         let rows = rows.map(|one| (one.row_type.0, one.schema.0, &*one.name));
         for (_, schema, name) in types.chain(rows).filter(|ty| holds(before, ty.0, row_type)) {
             let schema = before.schema_by_oid(schema).map_or("", |schema| &*schema.name);
@@ -161,7 +168,9 @@ impl Ddl<'_> {
                 && !has_meaning(semantics, &now, over, text)
                 && has_meaning(semantics, before, over, text)
         };
-        let Some((what, name)) = any_text(&now, Oid(0), &lost) else { return Ok(()) };
+        let Some((what, name)) = any_text(&now, &before.users(row_type), Oid(0), &lost) else {
+            return Ok(());
+        };
         Err(SqlError::unsupported(format!(
             "changing the fields of a row type on which texts of {what} \"{name}\" may depend is"
         )))

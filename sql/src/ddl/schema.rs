@@ -168,7 +168,7 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
         ));
     }
     let snapshot = ddl.snapshot();
-    let within = snapshot.relations().filter(|relation| relation.schema.0 == schema.oid);
+    let within = snapshot.relations_in(schema.oid).into_iter();
     let renamed: Vec<Relation> = within
         .map(|relation| Relation {
             schema: (schema.oid, Arc::clone(to)),
@@ -176,7 +176,7 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
         })
         .collect();
     let mut texts = ddl.reword(&renamed)?;
-    for ty in snapshot.types().filter(|ty| ty.schema == schema.oid) {
+    for ty in snapshot.types_in(schema.oid) {
         texts.note_type((&schema.name, &ty.name), (to, &ty.name));
     }
     let next = Schema { name: Arc::clone(to), ..Schema::clone(&schema) };
@@ -301,8 +301,7 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
 /// Everything in a schema, each locked against all others.
 fn locked_contents(ddl: &mut Ddl<'_>, schema: &Schema) -> Result<Vec<Arc<Relation>>> {
     let snapshot = ddl.snapshot();
-    let inside: Vec<Arc<Relation>> =
-        snapshot.relations().filter(|relation| relation.schema.0 == schema.oid).cloned().collect();
+    let inside = snapshot.relations_in(schema.oid).into_iter().cloned();
     let mut locked = Vec::new();
     for relation in inside {
         ddl.transaction.lock_table(relation.lock, TableLock::AccessExclusive, WaitPolicy::Block)?;
@@ -316,7 +315,7 @@ fn locked_contents(ddl: &mut Ddl<'_>, schema: &Schema) -> Result<Vec<Arc<Relatio
 fn locked_types(ddl: &mut Ddl<'_>, schema: &Schema) -> Result<Vec<Arc<UserType>>> {
     let snapshot = ddl.snapshot();
     let mut locked = Vec::new();
-    for found in snapshot.types().filter(|found| found.schema == schema.oid) {
+    for found in snapshot.types_in(schema.oid) {
         let key = ddl.catalog.key(Class::Type, found.oid);
         ddl.catalog.lock(ddl.transaction, key)?;
         let now = ddl.snapshot();

@@ -184,7 +184,7 @@ impl Ddl<'_> {
     /// Whether the transaction has read or changed a temporary object.
     fn has_used_temporary(&mut self) -> bool {
         let snapshot = self.snapshot();
-        let mut temporary = snapshot.relations().filter(|relation| relation.persistence == 't');
+        let mut temporary = snapshot.temporary_relations();
         self.catalog.has_changed_temporary()
             || temporary.any(|relation| self.transaction.has_locked(relation.lock))
     }
@@ -235,7 +235,7 @@ impl Ddl<'_> {
     /// Those of a lock.
     pub fn discard_temporary(&mut self) -> Result<()> {
         let snapshot = self.snapshot();
-        let temporary = snapshot.relations().filter(|relation| relation.persistence == 't');
+        let temporary = snapshot.temporary_relations();
         for relation in temporary.map(Arc::clone).collect::<Vec<_>>() {
             if self.relation(relation.oid).is_some() {
                 self.remove_relation(&relation)?;

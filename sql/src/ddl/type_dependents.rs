@@ -17,6 +17,7 @@ use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::Result;
 use crate::parse::ast::Ident;
 use crate::types::Oid;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What goes with a type.
@@ -117,8 +118,9 @@ pub(super) fn depending(
     let shown = ddl.display_type(ty);
     let snapshot = ddl.snapshot();
     let schema = snapshot.schema_by_oid(ty.schema);
-    let text = schema.map_or_else(String::new, |schema| qualified(&schema.name, &ty.name));
-    depending_on(ddl, Named { ty: ty.oid, shown, text }, going, into);
+    let schema = schema.map_or_else(|| Arc::from(""), |schema| Arc::clone(&schema.name));
+    let name = (schema, Arc::clone(&ty.name));
+    depending_on(ddl, Named { ty: ty.oid, shown, name }, going, into);
 }
 
 /// The same of the type of a relation's rows.
@@ -131,14 +133,13 @@ pub(super) fn depending_on_rows(
     if relation.row_type.0 != Oid(0) {
         // Who reads the relation depends on that.
         let reads = |reads: &Reads| reads.relations.iter().any(|(oid, _)| *oid == relation.oid);
-        let views = ddl.views();
-        let reading = views.iter().filter(|(_, found)| reads(found));
+        let reading = ddl.views_of([relation]).into_iter().filter(|(_, found)| reads(found));
         let gone: Vec<Oid> =
             reading.map(|(view, _)| view.oid).chain(going.1.iter().copied()).collect();
         let going = (going.0, &*gone);
         let shown = ddl.display(relation);
-        let text = qualified(&relation.schema.1, &relation.name);
-        depending_on(ddl, Named { ty: relation.row_type.0, shown, text }, going, into);
+        let name = (Arc::clone(&relation.schema.1), Arc::clone(&relation.name));
+        depending_on(ddl, Named { ty: relation.row_type.0, shown, name }, going, into);
     }
 }
 
@@ -146,22 +147,27 @@ pub(super) fn depending_on_rows(
 struct Named {
     ty: Oid,
     shown: String,
-    text: String,
+    /// Its schema's name and its own.
+    name: (Arc<str>, Arc<str>),
 }
 
 fn depending_on(
     ddl: &mut Ddl<'_>,
-    Named { ty, shown: shown_type, text }: Named,
+    Named { ty, shown: shown_type, name }: Named,
     (going, gone): (&[Oid], &[Oid]),
     into: &mut Vec<Dependent>,
 ) {
     let snapshot = ddl.snapshot();
+    let text = qualified(&name.0, &name.1);
+    let mut users: BTreeSet<Oid> = snapshot.typed(ty).collect();
+    users.extend(snapshot.mentioning(&name.0, &name.1));
     let on = |array: bool| match array {
         true => (0, format!("type {shown_type}[]")),
         false => (1, format!("type {shown_type}")),
     };
     let (mut found, mut shows) = (Vec::new(), Vec::new());
-    for relation in snapshot.relations().filter(|relation| !gone.contains(&relation.oid)) {
+    let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
+    for relation in relations.filter(|relation| !gone.contains(&relation.oid)) {
         if let Some(query) = relation.query() {
             let named = cast_to(query, &text);
             let shown = format!("{} {}", kind_noun(relation), ddl.display(relation));
@@ -188,7 +194,8 @@ fn depending_on(
             }
         }
     }
-    for other in snapshot.types().filter(|other| !going.contains(&other.oid)) {
+    let types = users.iter().filter_map(|oid| snapshot.user_type(*oid));
+    for other in types.filter(|other| !going.contains(&other.oid)) {
         let counted = builtin::counted(other.oid.0);
         for (at, attribute) in other.attributes().unwrap_or_default().iter().enumerate() {
             if is_of(attribute.ty.oid, ty) {
@@ -214,7 +221,7 @@ fn depending_on(
         let column = snapshot.relation(oid).and_then(|relation| relation.columns.get(at));
         gone.contains(&oid) || column.is_none_or(|column| is_over(&snapshot, column.ty.oid, ty))
     };
-    for part in named_parts(ddl, &names, &goes, going) {
+    for part in named_parts(ddl, &users, &names, &goes, going) {
         if let What::Domain(oid) | What::DomainConstraint(oid, _) = part.what
             && is_over(&snapshot, oid, ty)
         {
@@ -226,7 +233,14 @@ fn depending_on(
     found.sort_by_key(|(order, _)| *order);
     // Who reads what goes in any case goes with that.
     let mut reached = gone.to_vec();
-    for (view, reads) in ddl.views().iter().filter(|_| !shows.is_empty()) {
+    let mut reading = BTreeSet::new();
+    if !shows.is_empty() {
+        gone.iter().for_each(|oid| reading.extend(snapshot.users(*oid)));
+    }
+    for view in reading.iter().filter_map(|oid| snapshot.relation(*oid)) {
+        let Some(Ok(reads)) = view.query().map(|text| ddl.semantics.reads(&snapshot, text)) else {
+            continue;
+        };
         if reads.relations.iter().any(|(oid, _)| reached.contains(oid)) {
             reached.push(view.oid);
         }

@@ -428,7 +428,8 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
         (&alter.change, before.schema_by_oid(found.schema))
     {
         let cast = format!("::{}", qualified(&schema.name, &found.name));
-        ddl.put_reprinted(&before, &|_, text| text.contains(&cast))?;
+        let users = before.mentioning(&schema.name, &found.name).collect();
+        ddl.put_reprinted(&before, &users, &|_, text| text.contains(&cast))?;
     }
     Ok(TAG)
 }

@@ -336,11 +336,8 @@ impl Block {
             return true;
         }
         let Some(transaction) = &self.transaction else { return false };
-        let relations = || catalog.last_snapshot().relations();
-        catalog.has_temporary()
-            && relations().any(|relation| {
-                relation.persistence == 't' && transaction.has_locked(relation.lock)
-            })
+        let mut relations = catalog.last_snapshot().temporary_relations();
+        relations.any(|relation| transaction.has_locked(relation.lock))
     }
 
     /// A statement has failed.

@@ -72,7 +72,7 @@ impl Session {
         let named = name.name();
         for schema in schemas {
             let (mut found, mut deferrable) = (false, Vec::new());
-            for relation in snapshot.relations().filter(|one| one.schema.0 == schema) {
+            for relation in snapshot.relations_in(schema) {
                 let keys = relation.indexes.iter().filter_map(|index| {
                     let (oid, name) = index.constraint.as_ref()?;
                     Some((name, *oid, index.deferral))

@@ -594,7 +594,7 @@ impl Session {
                 .iter()
                 .any(|name| settings.text(name).starts_with("debug")),
             md5_passwords: &*settings.text("password_encryption") == "md5",
-            views_read: None,
+            views_read: Default::default(),
             notices: notices.get_mut(),
             company,
             pending: deferred.get_mut(),
