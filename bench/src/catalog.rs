@@ -94,7 +94,7 @@ const CASES: &[Case] = &[
     case("CREATE DOMAIN", "", "create domain n$n as int check (value > 0)", "drop domain n$n"),
     case("CREATE SEQUENCE", "", "create sequence n$n", "drop sequence n$n"),
     case("CREATE TEMP TABLE", "", "create temp table n$n (a int primary key)", "drop table n$n"),
-    case("TRUNCATE", "insert into t7 (b) values ('x')", "truncate t7", ""),
+    case("TRUNCATE", "insert into t9 (b) values ('x')", "truncate t9", ""),
     case("ANALYZE of one table", "", "analyze t7", ""),
     case(
         "SELECT behind another's DDL",

@@ -10,7 +10,7 @@
 //! - [`snapshot`]: what is read; `objects`: one database's, and what leads to them (`array_names`: how types of arrays are
 //!   called there, `mentions` and
 //!   `dependents`: which texts name what, and who may have to do with an object); [`search_path`] and [`privilege`]: under which names, by whom
-//! - [`temporary`]: what only one session sees
+//! - [`temporary`]: what only one session sees; `uses`: what a plan was made from
 //! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
 //! - [`system`]: the same as relations of `pg_catalog` and `information_schema`; [`system_column`]: `ctid` and its kin
 
@@ -44,6 +44,7 @@ pub mod temporary;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod user_type;
+mod uses;
 
 pub use change::{CatalogSavepoint, CatalogTransaction};
 pub use current::{Catalog, Loaded};
@@ -57,3 +58,4 @@ pub use search_path::SearchPath;
 pub use snapshot::{CatalogSnapshot, ClusterSnapshot, Named};
 pub use statistics::{ColumnStatistics, TableStatistics};
 pub use temporary::OnCommit;
+pub use uses::Uses;

@@ -22,6 +22,7 @@ use crate::catalog::relation::{Constraint, Index, Relation, RelationKind};
 use crate::catalog::statistics::TableStatistics;
 use crate::catalog::system;
 use crate::catalog::user_type::{Domain, DomainCheck, UserType};
+use crate::catalog::uses::{Question, Recorder};
 use crate::types::{Oid, SqlType};
 use imbl::{OrdMap, OrdSet};
 use std::collections::BTreeSet;
@@ -74,6 +75,8 @@ pub struct CatalogSnapshot {
     database: Oid,
     shared: Arc<Shared>,
     objects: Arc<Objects>,
+    /// Notes what it is asked, where that is what a plan is made from.
+    recorder: Option<Arc<Recorder>>,
 }
 
 /// A number that no state had before.
@@ -132,7 +135,8 @@ impl ClusterSnapshot {
     #[must_use]
     pub fn database(&self, database: Oid) -> Option<CatalogSnapshot> {
         let objects = Arc::clone(self.databases.get(&database)?);
-        Some(CatalogSnapshot { database, shared: Arc::clone(&self.shared), objects })
+        let shared = Arc::clone(&self.shared);
+        Some(CatalogSnapshot { database, shared, objects, recorder: None })
     }
 
     /// What all databases share.
@@ -388,7 +392,39 @@ impl CatalogSnapshot {
         (self.objects.version, self.shared.version)
     }
 
+    /// The number of the state of its database that it shows: no other has it. Numbers only grow, and one of the two is new
+    /// in each state.
+    #[must_use]
+    pub fn state(&self) -> u64 {
+        self.objects.version.max(self.shared.version)
+    }
+
+    /// The same, which notes what it is asked; names that are looked up along `path` are looked up along the search path.
+    #[must_use]
+    pub fn recording(&self, path: Arc<[Oid]>) -> CatalogSnapshot {
+        CatalogSnapshot { recorder: Some(Arc::new(Recorder::new(path))), ..self.clone() }
+    }
+
+    /// The same, which notes nothing.
+    pub(super) fn plain(&self) -> CatalogSnapshot {
+        CatalogSnapshot { recorder: None, ..self.clone() }
+    }
+
+    pub(super) fn recorder(&self) -> Option<&Recorder> {
+        self.recorder.as_deref()
+    }
+
+    fn note(&self, question: impl FnOnce() -> Question) {
+        if let Some(recorder) = &self.recorder {
+            recorder.note(question());
+        }
+    }
+
+    /// All objects, which whoever asks may look at.
     pub(super) fn objects(&self) -> &Objects {
+        if let Some(recorder) = &self.recorder {
+            recorder.note_objects();
+        }
         &self.objects
     }
 
@@ -401,49 +437,59 @@ impl CatalogSnapshot {
     /// What all databases share: roles, databases, settings.
     #[must_use]
     pub fn shared(&self) -> &Shared {
+        if let Some(recorder) = &self.recorder {
+            recorder.note_shared();
+        }
         &self.shared
     }
 
     /// The database's name.
     #[must_use]
     pub fn database_name(&self) -> &str {
-        self.shared.databases.get(&self.database).map_or("", |database| &database.name)
+        self.shared().databases.get(&self.database).map_or("", |database| &database.name)
     }
 
     /// The schemas, built-in ones too.
     pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
-        self.objects.schemas.values()
+        self.objects().schemas.values()
     }
 
     /// A schema by name.
     #[must_use]
     pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
-        if name == "pg_temp" {
-            return self.temporary_schema();
-        }
-        self.objects.schemas.get(self.objects.schema_names.get(name)?)
+        self.note(|| Question::SchemaNamed(name.into()));
+        let oid = match name {
+            "pg_temp" => self.objects.temporary?,
+            name => *self.objects.schema_names.get(name)?,
+        };
+        self.objects.schemas.get(&oid)
     }
 
     /// The schema of the session's temporary objects, if it has any.
     #[must_use]
     pub fn temporary_schema(&self) -> Option<&Arc<Schema>> {
-        self.objects.schemas.get(&self.objects.temporary?)
+        self.objects().schemas.get(&self.objects.temporary?)
     }
 
     /// A schema by OID.
     #[must_use]
     pub fn schema_by_oid(&self, oid: Oid) -> Option<&Arc<Schema>> {
+        self.note(|| Question::Schema(oid));
         self.objects.schemas.get(&oid)
     }
 
     /// Users' relations, by OID.
     pub fn relations(&self) -> impl Iterator<Item = &Arc<Relation>> {
-        self.objects.relations.values()
+        self.objects().relations.values()
     }
 
     /// A relation by OID: a user's, composite types too, or one of the system's.
     #[must_use]
     pub fn relation(&self, oid: Oid) -> Option<&Arc<Relation>> {
+        // The system's are the same in every state.
+        if oid.0 >= well_known::FIRST_NORMAL {
+            self.note(|| Question::Relation(oid));
+        }
         let made = self.objects.relations.get(&oid).or_else(|| self.objects.composites.get(&oid));
         made.or_else(|| system::relation(oid))
     }
@@ -451,6 +497,11 @@ impl CatalogSnapshot {
     /// What a name stands for in one schema.
     #[must_use]
     pub fn named(&self, schema: Oid, name: &str) -> Option<Named> {
+        self.note(|| Question::Named(schema, name.into()));
+        self.stands_for(schema, name)
+    }
+
+    fn stands_for(&self, schema: Oid, name: &str) -> Option<Named> {
         self.objects
             .names
             .get(&schema)
@@ -461,7 +512,14 @@ impl CatalogSnapshot {
     /// What a name stands for along a search path (see [`crate::catalog::SearchPath`]): the first schema that has it.
     #[must_use]
     pub fn find(&self, path: &[Oid], name: &str) -> Option<Named> {
-        path.iter().find_map(|schema| self.named(*schema, name))
+        match &self.recorder {
+            Some(recorder) if recorder.is_path(path) => recorder.note(Question::Found(name.into())),
+            Some(recorder) => {
+                path.iter().for_each(|schema| recorder.note(Question::Named(*schema, name.into())));
+            }
+            None => {}
+        }
+        path.iter().find_map(|schema| self.stands_for(*schema, name))
     }
 
     /// A table, view or sequence along a search path. A name that an index has first hides it, as in PostgreSQL.
@@ -482,14 +540,14 @@ impl CatalogSnapshot {
     /// An index by OID, with its table.
     #[must_use]
     pub fn index(&self, oid: Oid) -> Option<(&Arc<Relation>, &Index)> {
-        let table = self.objects.relations.get(self.objects.indexes.get(&oid)?)?;
+        let table = self.objects().relations.get(self.objects().indexes.get(&oid)?)?;
         Some((table, table.indexes.iter().find(|index| index.oid == oid)?))
     }
 
     /// The table that has a constraint, by the constraint's OID.
     #[must_use]
     pub fn constraint_table(&self, oid: Oid) -> Option<&Arc<Relation>> {
-        self.objects.relations.get(self.objects.constraints.get(&oid)?)
+        self.objects().relations.get(self.objects().constraints.get(&oid)?)
     }
 
     /// A CHECK or FOREIGN KEY constraint by OID, with its table.
@@ -502,51 +560,55 @@ impl CatalogSnapshot {
     /// What ANALYZE found out about a table.
     #[must_use]
     pub fn statistics(&self, table: Oid) -> Option<&Arc<TableStatistics>> {
+        self.note(|| Question::Statistics(table));
         self.objects.statistics.get(&table)
     }
 
     /// A user's comment on an object of this database, or (`sub` above 0) on a column.
     #[must_use]
     pub fn comment(&self, oid: Oid, sub: u32) -> Option<&Arc<Comment>> {
-        self.objects.comments.get(&(oid, sub))
+        self.objects().comments.get(&(oid, sub))
     }
 
     /// Users' comments on objects of this database.
     pub fn comments(&self) -> impl Iterator<Item = (&(Oid, u32), &Arc<Comment>)> {
-        self.objects.comments.iter()
+        self.objects().comments.iter()
     }
 
     /// The list of a column (`sub` is its `attnum`) or of another object without one of its own (`sub` is its kind's).
     #[must_use]
     pub fn acl(&self, oid: Oid, sub: u32) -> Option<&Arc<Acl>> {
+        self.note(|| Question::Acl(oid, sub));
         self.objects.acls.get(&(oid, sub))
     }
 
     /// All of these lists.
     pub fn acls(&self) -> impl Iterator<Item = (&(Oid, u32), &Arc<Acl>)> {
-        self.objects.acls.iter()
+        self.objects().acls.iter()
     }
 
     /// What ALTER DEFAULT PRIVILEGES has left.
     pub fn default_acls(&self) -> impl Iterator<Item = &Arc<DefaultAcl>> {
-        self.objects.default_acls.values()
+        self.objects().default_acls.values()
     }
 
     /// The table whose row type, or the type of arrays of it, is `ty`.
     #[must_use]
     pub fn row_type(&self, ty: Oid) -> Option<&Arc<Relation>> {
-        let made = self.objects.row_types.get(&ty);
-        made.and_then(|oid| self.objects.relations.get(oid)).or_else(|| system::with_row_type(ty))
+        self.note(|| Question::RowType(ty));
+        let made = self.objects.row_types.get(&ty).and_then(|oid| self.relation(*oid));
+        made.or_else(|| system::with_row_type(ty))
     }
 
     /// The types that users made, but those of relations' rows.
     pub fn types(&self) -> impl Iterator<Item = &Arc<UserType>> {
-        self.objects.types.values()
+        self.objects().types.values()
     }
 
     /// A type that users made, by OID.
     #[must_use]
     pub fn user_type(&self, oid: Oid) -> Option<&Arc<UserType>> {
+        self.note(|| Question::Type(oid));
         self.objects.types.get(&oid)
     }
 
@@ -609,20 +671,22 @@ impl CatalogSnapshot {
     /// A CHECK of a domain, and the domain.
     #[must_use]
     pub fn domain_check(&self, oid: Oid) -> Option<(&Arc<UserType>, &DomainCheck)> {
-        let ty = self.user_type(*self.objects.domain_checks.get(&oid)?)?;
+        let ty = self.user_type(*self.objects().domain_checks.get(&oid)?)?;
         Some((ty, ty.domain()?.checks.iter().find(|check| check.oid == oid)?))
     }
 
     /// A type that users made, by schema and name.
     #[must_use]
     pub fn type_in(&self, schema: Oid, name: &str) -> Option<&Arc<UserType>> {
-        self.objects.types.get(self.objects.type_names.get(&schema)?.get(name)?)
+        self.note(|| Question::TypeNamed(schema, name.into()));
+        self.user_type(*self.objects.type_names.get(&schema)?.get(name)?)
     }
 
     /// A type that users made by its name in a schema: one that CREATE TYPE made, that of a relation's rows, or the arrays
     /// of one of these, which are called as it is behind an underscore.
     #[must_use]
     pub fn type_named(&self, schema: Oid, name: &str) -> Option<Oid> {
+        self.note(|| Question::TypeNamed(schema, name.into()));
         self.element_named(schema, name).or_else(|| {
             let renamed = self.objects.array_names.element(schema, name);
             let element = renamed.or_else(|| {
@@ -654,7 +718,7 @@ impl CatalogSnapshot {
     /// The name of the type of arrays over a type that users made, which is called `name`.
     #[must_use]
     pub fn array_name(&self, element: Oid, name: &str) -> Arc<str> {
-        let other = self.objects.array_names.of_element(element);
+        let other = self.objects().array_names.of_element(element);
         other.cloned().unwrap_or_else(|| array_name(name, 1))
     }
 
@@ -675,24 +739,24 @@ impl CatalogSnapshot {
     #[must_use]
     pub fn owns(&self, role: Oid, owner: Oid) -> bool {
         let owner = if owner == well_known::DATABASE_OWNER {
-            self.shared.databases.get(&self.database).map_or(owner, |database| database.owner)
+            self.shared().databases.get(&self.database).map_or(owner, |database| database.owner)
         } else {
             owner
         };
-        self.shared.has_privileges_of(role, owner)
+        self.shared().has_privileges_of(role, owner)
     }
 
     /// An object of the database, or of what all share; none if it is not there.
     #[must_use]
     pub fn object(&self, key: ObjectKey) -> Option<Object> {
-        let own = || self.objects.object(key).filter(|_| key.database == self.database);
-        if is_shared(key) { self.shared.object(key) } else { own() }
+        let own = || self.objects().object(key).filter(|_| key.database == self.database);
+        if is_shared(key) { self.shared().object(key) } else { own() }
     }
 
     /// The keys of all objects of the database.
     #[must_use]
     pub fn keys(&self) -> Vec<ObjectKey> {
-        let objects = &self.objects;
+        let objects = self.objects();
         let key = |class, oid, sub| ObjectKey { class, database: self.database, oid, sub };
         let schemas = objects.schemas.keys().map(|oid| key(Class::Schema, *oid, 0));
         let relations = objects.relations.keys().map(|oid| key(Class::Relation, *oid, 0));
@@ -711,8 +775,8 @@ impl CatalogSnapshot {
 
     /// The sequences that columns of `table` own.
     pub fn owned_sequences(&self, table: Oid) -> impl Iterator<Item = (&Arc<Relation>, usize)> {
-        second(&self.objects.owned, table).filter_map(|oid| {
-            let relation = self.objects.relations.get(&oid)?;
+        second(&self.objects().owned, table).filter_map(|oid| {
+            let relation = self.objects().relations.get(&oid)?;
             match &relation.kind {
                 RelationKind::Sequence(sequence) => Some((relation, sequence.owner?.1)),
                 RelationKind::Table { .. }
@@ -726,10 +790,10 @@ impl CatalogSnapshot {
     /// Users' relations in a schema, by OID.
     #[must_use]
     pub fn relations_in(&self, schema: Oid) -> Vec<&Arc<Relation>> {
-        let names = self.objects.names.get(&schema).into_iter().flat_map(|names| names.values());
+        let names = self.objects().names.get(&schema).into_iter().flat_map(|names| names.values());
         let mut found: Vec<&Arc<Relation>> = names
             .filter_map(|named| match named {
-                Named::Relation(oid) => self.objects.relations.get(oid),
+                Named::Relation(oid) => self.objects().relations.get(oid),
                 Named::Index { .. } => None,
             })
             .collect();
@@ -740,27 +804,27 @@ impl CatalogSnapshot {
     /// The types that users made in a schema, by OID.
     #[must_use]
     pub fn types_in(&self, schema: Oid) -> Vec<&Arc<UserType>> {
-        let names = self.objects.type_names.get(&schema).into_iter();
+        let names = self.objects().type_names.get(&schema).into_iter();
         let oids = names.flat_map(|names| names.values());
-        let mut found: Vec<_> = oids.filter_map(|oid| self.objects.types.get(oid)).collect();
+        let mut found: Vec<_> = oids.filter_map(|oid| self.objects().types.get(oid)).collect();
         found.sort_unstable_by_key(|ty| ty.oid);
         found
     }
 
     /// Temporary relations, by OID.
     pub fn temporary_relations(&self) -> impl Iterator<Item = &Arc<Relation>> {
-        self.objects.temporaries.iter().filter_map(|oid| self.objects.relations.get(oid))
+        self.objects().temporaries.iter().filter_map(|oid| self.objects().relations.get(oid))
     }
 
     /// Users' comments on an object of this database and on its columns.
     pub fn comments_on(&self, oid: Oid) -> impl Iterator<Item = (u32, &Arc<Comment>)> {
-        let range = self.objects.comments.range((oid, 0)..=(oid, u32::MAX));
+        let range = self.objects().comments.range((oid, 0)..=(oid, u32::MAX));
         range.map(|((_, sub), comment)| (*sub, comment))
     }
 
     /// The lists of an object and its columns that are no part of it.
     pub fn acls_of(&self, oid: Oid) -> impl Iterator<Item = (u32, &Arc<Acl>)> {
-        let range = self.objects.acls.range((oid, 0)..=(oid, u32::MAX));
+        let range = self.objects().acls.range((oid, 0)..=(oid, u32::MAX));
         range.map(|((_, sub), list)| (*sub, list))
     }
 }

@@ -85,6 +85,18 @@ impl Session {
         })
     }
 
+    /// Keeps a statement's new plan in the place of the one that is not good any more.
+    fn replace(&mut self, name: &str, fresh: Arc<Prepared>) -> Arc<Prepared> {
+        let known = match name {
+            "" => self.unnamed.as_mut(),
+            name => self.statements.get_mut(name).map(|named| &mut named.prepared),
+        };
+        if let Some(known) = known {
+            *known = Arc::clone(&fresh);
+        }
+        fresh
+    }
+
     /// Bind.
     ///
     /// # Errors
@@ -103,8 +115,11 @@ impl Session {
             }
             // What the statement was made from may have changed: PostgreSQL finds out here.
             let prepared = match &prepared.planned {
-                Some(planned) if planned.basis.version != session.catalog.snapshot().version() => {
-                    session.fresh(&prepared, true)?.unwrap_or(prepared)
+                Some(planned) if planned.basis.state != session.catalog.snapshot().state() => {
+                    match session.fresh(&prepared, true)? {
+                        Some(fresh) => session.replace(bind.statement, fresh),
+                        None => prepared,
+                    }
                 }
                 _ => prepared,
             };

@@ -30,6 +30,8 @@ pub mod message;
 pub mod notify;
 #[cfg(test)]
 mod panic_tests;
+#[cfg(test)]
+mod plan_cache_tests;
 mod portal;
 pub mod progress;
 mod role;
@@ -58,7 +60,7 @@ use crate::catalog::queries::identity::Identity;
 use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
-use crate::catalog::{CatalogTransaction, SearchPath};
+use crate::catalog::{CatalogSnapshot, CatalogTransaction, SearchPath};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError, cancel};
 use crate::exec::deferred::Deferred;
@@ -452,8 +454,8 @@ impl Session {
         let kept = self.block.transaction().and_then(|transaction| transaction.kept_snapshot());
         self.catalog.look_back(kept);
         let snapshot = self.catalog.snapshot();
-        let version = snapshot.version();
-        if self.basis.as_ref().is_none_or(|basis| basis.version != version) {
+        let state = snapshot.state();
+        if self.basis.as_ref().is_none_or(|basis| basis.state != state) {
             self.renew_basis();
         }
         self.basis.as_ref().expect("it has just been made")
@@ -471,7 +473,12 @@ impl Session {
         }
         self.basis();
         let basis = self.basis.as_ref()?;
-        let kept = self.plans().find(basis, text)?;
+        let snapshot = self.catalog.last_snapshot();
+        // Most plans have nothing to do with a session's temporary tables.
+        let kept = match self.plans().find(basis, snapshot, text) {
+            None if self.catalog.has_temporary() => self.engine.plans().find(basis, snapshot, text),
+            kept => kept,
+        }?;
         if kept.planned.is_some() {
             self.engine.plan_found();
         }
@@ -485,7 +492,7 @@ impl Session {
 
     fn renew_basis(&mut self) {
         let snapshot = self.catalog.last_snapshot();
-        let version = snapshot.version();
+        let (database, state) = (snapshot.database_oid(), snapshot.state());
         self.identity.take_names(snapshot.shared());
         let plain = self.settings.plain();
         self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
@@ -500,9 +507,8 @@ impl Session {
             plain.quote_all_identifiers,
             plain.methods
         );
-        let basis =
-            Basis { version, path: self.path.schemas.as_slice().into(), reading: reading.into() };
-        self.basis = Some(basis);
+        let path = self.path.schemas.as_slice().into();
+        self.basis = Some(Basis { database, state, path, reading: reading.into() });
     }
 
     /// A message's work begins: takes the time, and shows what is done.
@@ -731,12 +737,14 @@ impl Session {
         parameter_types: &[Oid],
     ) -> Result<Planned> {
         let basis = self.basis().clone();
-        let snapshot = Arc::clone(self.catalog.snapshot());
+        let snapshot = self.catalog.snapshot().recording(Arc::clone(&basis.path));
+        let snapshot = Arc::new(snapshot);
         let path = self.path.clone();
         let engine = Arc::clone(&self.engine);
         let momentary = Cell::new(false);
         let user = self.identity.user;
-        let planned = self.with_context(|context| {
+        let before = account::held();
+        let planned = self.with_context_of(&snapshot, |context| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
             crate::parse::depth::fitting(parsed.height(), || {
                 let reader = statement::Reader(context);
@@ -746,7 +754,8 @@ impl Session {
                 statement::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
             })
         })?;
-        Ok(Planned { momentary: momentary.get(), ..planned })
+        let bytes = usize::try_from(account::held().saturating_sub(before)).unwrap_or(usize::MAX);
+        Ok(Planned { momentary: momentary.get(), bytes, ..planned })
     }
 
     /// What is wrong with a statement may be put right by who has a relation locked that it names: PostgreSQL locks a
@@ -793,7 +802,9 @@ impl Session {
     /// change.
     fn fresh(&mut self, prepared: &Prepared, told: bool) -> Result<Option<Arc<Prepared>>> {
         let Some(planned) = &prepared.planned else { return Ok(None) };
-        if *self.basis() == planned.basis {
+        self.basis();
+        let basis = self.basis.as_ref().expect("it has just been made");
+        if planned.is_good(basis, self.catalog.last_snapshot()) {
             return Ok(None);
         }
         let fresh = self.prepare(Arc::clone(&prepared.parsed), &prepared.parameters)?;
@@ -805,8 +816,17 @@ impl Session {
 
     /// Calls `body` with what functions may look at, outside any statement's run.
     fn with_context<T>(&mut self, body: impl FnOnce(&CallContext<'_>) -> Result<T>) -> Result<T> {
-        self.arena.reset();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
+        self.with_context_of(&snapshot, body)
+    }
+
+    /// The same where they look at this state of the catalog.
+    fn with_context_of<T>(
+        &mut self,
+        snapshot: &Arc<CatalogSnapshot>,
+        body: impl FnOnce(&CallContext<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.arena.reset();
         let environment = self.engine.manager().environment();
         let asked = run::Asked {
             engine: &self.engine,
@@ -833,7 +853,7 @@ impl Session {
         };
         let running = RunningSettings::new(&self.settings, &self.path, &self.identity);
         let queries = crate::catalog::queries::SessionCatalog {
-            snapshot: &snapshot,
+            snapshot,
             settings: &running,
             demands_usage: true,
             engine: &asked,

@@ -25,7 +25,7 @@ use crate::session::domain::{self, KnownDomains};
 use crate::session::message::{CommandTag, Progress};
 use crate::session::notify::{self, Said};
 use crate::session::portal::{Executed, Portal, Stage, run_text_rows};
-use crate::session::statement::{Named, Planned, Prepared};
+use crate::session::statement::{Named, Planned, Prepared, allowed};
 use crate::sqlstate::SqlState;
 use crate::types::{CallContext, Datum, Oid};
 use rustc_hash::FxHashMap;
@@ -544,18 +544,19 @@ impl Session {
     }
 
     /// Whether the current user may do what a plan does, and the owners of the views it reads or changes what it does through
-    /// them: these are asked about whoever runs it, a superuser too. A plan is of one state of the catalog, so who has been
-    /// asked about need not be asked again.
+    /// them: these are asked about whoever runs it, a superuser too. Who has been asked about in this
+    /// state of the catalog need not be asked again.
     pub(super) fn may_run(&self, planned: &Planned) -> Result<()> {
         let user = self.identity.user;
         if self.settings.plain().restrict_views {
             self.refuse_views(planned)?;
         }
-        if planned.allowed.load(Relaxed) == user.0 {
+        let snapshot = self.catalog.last_snapshot();
+        let allowed = allowed(user, snapshot.state());
+        if allowed == Some(planned.allowed.load(Relaxed)) {
             return Ok(());
         }
         self.may_name(planned)?;
-        let snapshot = self.catalog.last_snapshot();
         for required in &planned.required {
             match required {
                 Required::Relation { relation, holder, privileges, columns } => {
@@ -574,7 +575,7 @@ impl Session {
                 Required::Schema(..) => {}
             }
         }
-        planned.allowed.store(user.0, Relaxed);
+        planned.allowed.store(allowed.unwrap_or_default(), Relaxed);
         Ok(())
     }
 
@@ -601,10 +602,12 @@ impl Session {
 
     /// Whether the current user may use the schemas that a statement names: asked where it is made ready, too.
     pub(super) fn may_name(&self, planned: &Planned) -> Result<()> {
-        if planned.allowed.load(Relaxed) == self.identity.user.0 {
+        let snapshot = self.catalog.last_snapshot();
+        let user = self.identity.user;
+        if allowed(user, snapshot.state()) == Some(planned.allowed.load(Relaxed)) {
             return Ok(());
         }
-        may_use_schemas(&planned.required, self.catalog.last_snapshot(), self.identity.user)
+        may_use_schemas(&planned.required, snapshot, user)
     }
 
     /// Makes rows and hands them to the sink, up to a limit.

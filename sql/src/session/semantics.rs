@@ -274,8 +274,12 @@ impl Meaning<'_> {
             required: Vec::new(),
             relations: Vec::new(),
         };
-        let basis =
-            Basis { version: (0, 0), path: self.path.as_slice().into(), reading: "".into() };
+        let basis = Basis {
+            database: snapshot.database_oid(),
+            state: snapshot.state(),
+            path: self.path.as_slice().into(),
+            reading: "".into(),
+        };
         let manager = self.engine.manager();
         let planned = planned(&Known { snapshot, constants: None, manager }, basis, bound)?;
         let mut machine = Machine::new(&planned.program);

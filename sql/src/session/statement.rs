@@ -1,12 +1,13 @@
 //! Statements made ready: parsed, bound, planned once, and found again by their text.
 //!
-//! A plan is good for as long as nothing it was made from has changed: the catalog's version, the search path, the settings
-//! that literals are read with. One with a literal that says when it was read (`now`) is for that statement alone. A
+//! A plan is good for as long as nothing it was made from has changed: what the catalog answered while it was made
+//! ([`crate::catalog::Uses`]), and the settings that literals are read with. A state of the catalog in which that has been
+//! found so is remembered with the plan, so that it is asked once for each state. One with a literal that says when it was read (`now`) is for that statement alone. A
 //! prepared statement whose plan is not good any more is planned anew; that it returns other columns then is an error
 //! drivers know (0A000).
 
 use crate::bind::{self, Bound, Constants, Literal};
-use crate::catalog::{CatalogSnapshot, Relation, RelationKind, SearchPath, TableStatistics};
+use crate::catalog::{CatalogSnapshot, Relation, RelationKind, SearchPath, TableStatistics, Uses};
 use crate::compile::{Program, compile_for};
 use crate::error::{Result, SqlError};
 use crate::exec::eval::{Eval, Failure};
@@ -21,7 +22,8 @@ use crate::tuple::{RowBuf, RowWriter};
 use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use txn::sync::{Mutex, lock, rank};
 use txn::{Manager, TableLock};
 
@@ -58,6 +60,12 @@ pub struct Planned {
     pub program: Arc<Program>,
     /// What it was made from.
     pub basis: Basis,
+    /// What it was made from of the catalog.
+    pub uses: Uses,
+    /// The last states of the catalog in which that has been found to be the same.
+    pub good_in: [AtomicU64; STATES],
+    /// What it takes, in bytes.
+    pub bytes: usize,
     /// The types of its parameters.
     pub parameters: Vec<SqlType>,
     /// The relations it reads and changes, and the lock each is held under.
@@ -66,14 +74,44 @@ pub struct Planned {
     pub unpopulated: Option<Arc<str>>,
     /// What whoever runs it must be allowed.
     pub required: Vec<bind::Required>,
-    /// Who has been found to be allowed all of it, last; 0 is nobody.
-    pub allowed: AtomicU32,
+    /// Who has been found to be allowed all of it, last, and in which state of the catalog; 0 is nobody.
+    pub allowed: AtomicU64,
     /// A literal in it says when it was read (`now`, `today`), so that nobody else reads the same; or a constant was computed
     /// that is too long to be kept for others.
     pub momentary: bool,
 }
 
+/// How many states a plan remembers in which it is good: sessions with temporary tables and those without see others.
+const STATES: usize = 4;
+/// The bits of a role's OID, which is counted.
+const ROLE_BITS: u32 = 28;
+
+/// Who is allowed something in a state of the catalog, as one number; none where that has no room.
+pub(super) fn allowed(user: Oid, state: u64) -> Option<u64> {
+    let fits = user.0 != 0 && user.0 >> ROLE_BITS == 0 && state >> (64 - ROLE_BITS) == 0;
+    fits.then(|| state << ROLE_BITS | u64::from(user.0))
+}
+
 impl Planned {
+    /// Whether it is good in the state of the catalog that a session sees, and with what else the session would make it from.
+    pub fn is_good(&self, basis: &Basis, snapshot: &CatalogSnapshot) -> bool {
+        let made = &self.basis;
+        let state = basis.state;
+        if !(Arc::ptr_eq(&made.reading, &basis.reading) || made.reading == basis.reading) {
+            return false;
+        }
+        let same_path = Arc::ptr_eq(&made.path, &basis.path) || made.path == basis.path;
+        // Relaxed: a plan does not change, and what a state says of it neither.
+        if same_path && self.good_in.iter().any(|known| known.load(Relaxed) == state) {
+            return true;
+        }
+        let good = made.database == basis.database && self.uses.hold(snapshot, &basis.path);
+        if good && same_path {
+            self.good_in[state as usize % STATES].store(state, Relaxed);
+        }
+        good
+    }
+
     /// 55000 where it would read a materialized view that has no rows yet.
     pub fn check_populated(&self) -> Result<()> {
         let Some(name) = &self.unpopulated else { return Ok(()) };
@@ -85,10 +123,18 @@ impl Planned {
     }
 }
 
+impl Basis {
+    /// Whether what was made from it gives way to what has been made from another one since.
+    fn replaced_by(&self, other: &Basis) -> bool {
+        self.database == other.database && self.path == other.path && self.reading == other.reading
+    }
+}
+
 impl Prepared {
-    /// What its plan was made from.
-    fn basis(&self) -> Option<&Basis> {
-        self.planned.as_ref().map(|planned| &planned.basis)
+    /// What it takes, in bytes.
+    fn bytes(&self) -> usize {
+        let planned = self.planned.as_ref().map_or(0, |planned| planned.bytes);
+        planned + 2 * self.text.len() + BYTES_LEAST
     }
 
     /// Whether something is computed, and may fail, before it runs.
@@ -100,8 +146,10 @@ impl Prepared {
 /// What a plan was made from.
 #[derive(Clone, Debug, Eq)]
 pub struct Basis {
-    /// The catalog's version.
-    pub version: (u64, u64),
+    /// The database.
+    pub database: Oid,
+    /// The state of the catalog, which is of this database only.
+    pub state: u64,
     /// The schemas names were looked up in.
     pub path: Arc<[Oid]>,
     /// The settings that literals were read with.
@@ -111,21 +159,42 @@ pub struct Basis {
 impl PartialEq for Basis {
     fn eq(&self, other: &Basis) -> bool {
         // Mostly the plan is the session's own, and shares its basis.
-        self.version == other.version
+        self.state == other.state
+            && self.database == other.database
             && (Arc::ptr_eq(&self.path, &other.path) || self.path == other.path)
             && (Arc::ptr_eq(&self.reading, &other.reading) || self.reading == other.reading)
     }
 }
 
-/// Statements made ready, by text, shared by all sessions: plans, each good for its basis, and statements about the
-/// transaction, which depend on nothing.
+/// Statements made ready, by text, shared by all sessions: plans, each good as long as the catalog says what it did, and
+/// statements about the transaction, which depend on nothing. What was not asked for the longest time goes for what comes.
 #[derive(Debug, Default)]
 pub struct PlanCache {
-    plans: Mutex<HashMap<Box<str>, Vec<Arc<Prepared>>>, { rank::PLANS }>,
+    kept: Mutex<Kept, { rank::PLANS }>,
 }
 
-/// How many texts are kept; past it the cache begins anew.
-const TEXTS_MAX: usize = 4096;
+#[derive(Debug, Default)]
+struct Kept {
+    texts: HashMap<Box<str>, KeptText>,
+    /// What they take, in bytes.
+    bytes: usize,
+    /// Counts what is asked for.
+    clock: u64,
+}
+
+/// What is kept for a text.
+#[derive(Debug, Default)]
+struct KeptText {
+    plans: Vec<Arc<Prepared>>,
+    bytes: usize,
+    /// When it was last asked for.
+    used: u64,
+}
+
+/// What is kept takes so many bytes; past it a quarter of it goes.
+pub(super) const BYTES_MAX: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
+/// What is counted for a text and a plan beside what planning has taken, in bytes.
+const BYTES_LEAST: usize = 1024;
 /// How many plans of one text are kept, each for another basis; past it the oldest goes.
 const PLANS_MAX: usize = 8;
 /// The longest text whose plan is kept, in bytes.
@@ -140,24 +209,42 @@ fn bare(text: &str) -> &str {
 }
 
 impl PlanCache {
-    /// What is kept for this text, if it was made from the same.
+    /// What is kept for this text, if it is good where the session stands.
     #[must_use]
-    pub fn find(&self, basis: &Basis, text: &str) -> Option<Arc<Prepared>> {
+    pub fn find(
+        &self,
+        basis: &Basis,
+        snapshot: &CatalogSnapshot,
+        text: &str,
+    ) -> Option<Arc<Prepared>> {
         let text = bare(text);
         // What is not kept needs no search, which reads all of it.
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
-        let plans = lock(&self.plans);
-        let good = |kept: &&Arc<Prepared>| kept.basis().is_none_or(|made| made == basis);
-        plans.get(text)?.iter().rev().find(good).cloned()
+        let mut kept = lock(&self.kept);
+        kept.clock += 1;
+        let clock = kept.clock;
+        let found = kept.texts.get_mut(text)?;
+        found.used = clock;
+        let is_good = |kept: &&Arc<Prepared>| {
+            kept.planned.as_ref().is_none_or(|planned| planned.is_good(basis, snapshot))
+        };
+        found.plans.iter().rev().find(is_good).cloned()
     }
 
     /// How many plans are kept.
     #[must_use]
     pub fn len(&self) -> usize {
-        let plans = lock(&self.plans);
-        plans.values().flatten().filter(|kept| kept.planned.is_some()).count()
+        let kept = lock(&self.kept);
+        let plans = kept.texts.values().flat_map(|text| &text.plans);
+        plans.filter(|kept| kept.planned.is_some()).count()
+    }
+
+    /// What they take, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        lock(&self.kept).bytes
     }
 
     /// Whether none is.
@@ -175,20 +262,51 @@ impl PlanCache {
         if !lasts || prepared.text.len() > TEXT_BYTES_MAX {
             return;
         }
-        let mut plans = lock(&self.plans);
-        if plans.len() >= TEXTS_MAX {
-            plans.clear();
-        }
+        lock(&self.kept).keep(prepared);
+    }
+}
+
+impl Kept {
+    fn keep(&mut self, prepared: &Arc<Prepared>) {
         let text = bare(&prepared.text);
-        if !plans.contains_key(text) {
-            plans.insert(text.into(), Vec::new());
+        self.clock += 1;
+        let kept = match self.texts.get_mut(text) {
+            Some(kept) => kept,
+            None => self.texts.entry(text.into()).or_default(),
+        };
+        kept.used = self.clock;
+        // The new one takes the place of one that is not good any more.
+        let replaced = |other: &Prepared| match (&other.planned, &prepared.planned) {
+            (Some(other), Some(own)) => other.basis.replaced_by(&own.basis),
+            _ => true,
+        };
+        kept.plans.retain(|other| !replaced(other));
+        if kept.plans.len() >= PLANS_MAX {
+            kept.plans.remove(0);
         }
-        let kept = plans.get_mut(text).expect("it is there now");
-        kept.retain(|kept| kept.basis() != prepared.basis());
-        if kept.len() >= PLANS_MAX {
-            kept.remove(0);
+        kept.plans.push(Arc::clone(prepared));
+        let bytes: usize = kept.plans.iter().map(|plan| plan.bytes()).sum();
+        self.bytes = self.bytes + bytes - std::mem::replace(&mut kept.bytes, bytes);
+        if self.bytes > BYTES_MAX {
+            self.evict();
         }
-        kept.push(Arc::clone(prepared));
+    }
+
+    /// Gives a quarter of the room back: what was asked for longest ago goes.
+    fn evict(&mut self) {
+        let mut times: Vec<(u64, usize)> =
+            self.texts.values().map(|kept| (kept.used, kept.bytes)).collect();
+        times.sort_unstable();
+        let mut left = self.bytes;
+        let mut oldest = 0;
+        for (used, bytes) in times {
+            if left <= BYTES_MAX / 4 * 3 {
+                break;
+            }
+            (left, oldest) = (left - bytes, used);
+        }
+        self.texts.retain(|_, kept| kept.used > oldest);
+        self.bytes = left;
     }
 }
 
@@ -303,21 +421,25 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
     let Bound { statement, parameters, required, relations } = bound;
     let mut program = compile_for(&statement, known, cursor)?;
     program.parameters = parameters.iter().map(|ty| ty.oid).collect();
-    let allowed = AtomicU32::new(0);
     let program = Arc::new(program);
     let stored = relations.iter().filter_map(|(oid, _)| known.snapshot.relation(*oid));
     let unpopulated = stored
         .filter(|relation| relation.stored_query.as_ref().is_some_and(|query| !query.populated))
         .map(|relation| Arc::clone(&relation.name))
         .next();
+    let good_in: [AtomicU64; STATES] = Default::default();
+    good_in[basis.state as usize % STATES].store(basis.state, Relaxed);
     Ok(Planned {
         program,
         basis,
+        uses: Uses::of(known.snapshot),
+        good_in,
+        bytes: 0,
         parameters,
         relations,
         unpopulated,
         required,
-        allowed,
+        allowed: AtomicU64::new(0),
         momentary: false,
     })
 }

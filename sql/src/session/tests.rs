@@ -33,7 +33,7 @@ impl RowSink for Rows {
     fn notice(&mut self, _: &Notice) {}
 }
 
-fn engine() -> Arc<Engine> {
+pub(super) fn engine() -> Arc<Engine> {
     let env = Environment {
         device: Arc::new(FaultyDevice::new(1)),
         clock: Arc::new(SystemClock::new()),
