@@ -256,6 +256,7 @@ const STATE: &str = "SELECT relname || ' ' || relowner::regrole || ' ' || coales
     FROM pg_auth_members WHERE roleid >= 16384
     UNION ALL SELECT defaclrole::regrole || ' ' || defaclobjtype || ' ' || defaclacl::text
     FROM pg_default_acl
+    UNION ALL SELECT parname || ' ' || coalesce(paracl::text, '-') FROM pg_parameter_acl
     ORDER BY 1";
 
 /// Who walks.
@@ -283,7 +284,9 @@ fn step(chance: &mut Chance) -> (usize, String) {
     let cascade = one(&["", " CASCADE"]);
     let admin = one(&["", " WITH ADMIN OPTION"]);
     let schema = one(&["USAGE", "CREATE", "ALL"]);
-    let statement = match chance.below(16) {
+    let parameter = one(&["log_statement", "work_mem", "my.walk"]);
+    let settable = one(&["SET", "ALTER SYSTEM", "ALL", "SET, ALTER SYSTEM"]);
+    let statement = match chance.below(19) {
         0..=3 => format!("GRANT {privileges} ON {object} TO {grantee}{option}"),
         4..=6 => format!("REVOKE {only_option}{privileges} ON {object} FROM {grantee}{cascade}"),
         7 => format!("GRANT {schema} ON SCHEMA w TO {grantee}{option}"),
@@ -297,10 +300,17 @@ fn step(chance: &mut Chance) -> (usize, String) {
             2 => format!("ALTER SCHEMA w OWNER TO {role}"),
             _ => format!("ALTER TYPE w.mood OWNER TO {role}"),
         },
-        13 => match chance.below(3) {
+        13 => match chance.below(4) {
             0 => "RESET ROLE".to_owned(),
+            1 => "SET log_statement = 'ddl'".to_owned(),
             _ => format!("SET ROLE {role}"),
         },
+        16 | 17 => format!("GRANT {settable} ON PARAMETER {parameter} TO {grantee}{option}"),
+        18 => {
+            format!(
+                "REVOKE {only_option}{settable} ON PARAMETER {parameter} FROM {grantee}{cascade}"
+            )
+        }
         14 => format!("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO {grantee}"),
         _ => match chance.below(3) {
             0 => format!("GRANT USAGE ON SEQUENCE w.s TO {grantee}{option}"),
@@ -353,12 +363,12 @@ impl Walk {
         drop(self.0);
         let mut root = Client::connect(port, "postgres", "postgres");
         root.run(&format!("DROP DATABASE {database} WITH (FORCE)"));
-        root.run(&format!("DROP ROLE {}", WALKERS.join(", ")));
+        root.run(&format!("DROP OWNED BY {0}; DROP ROLE {0}", WALKERS.join(", ")));
     }
 }
 
 /// After each step of a random walk of GRANT, REVOKE, SET ROLE and changes of owners, by several sessions, all lists are
-/// PostgreSQL's.
+/// PostgreSQL's: those of what is in the database, and of parameters.
 #[test]
 fn lists_of_privileges_change_as_in_postgresql() {
     let whole = std::env::var_os(WHOLE).is_some();

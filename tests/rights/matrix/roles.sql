@@ -128,6 +128,14 @@ GRANT USAGE ON LANGUAGE plpgsql TO nobody
 GRANT SET ON PARAMETER work_mem TO nobody
 GRANT SET ON PARAMETER log_min_duration_statement TO nobody
 GRANT ALTER SYSTEM ON PARAMETER work_mem TO nobody
+GRANT SET ON PARAMETER log_statement TO nobody
+GRANT SET ON PARAMETER log_statement TO PUBLIC
+GRANT ALL ON PARAMETER log_statement, my.granted TO nobody WITH GRANT OPTION
+GRANT SET, ALTER SYSTEM ON PARAMETER my.granted TO nobody
+GRANT SET ON PARAMETER log_statement, work_mem TO nobody
+GRANT SET ON PARAMETER my.other TO nobody
+GRANT SET ON PARAMETER nosuch TO nobody
+GRANT SELECT ON PARAMETER work_mem TO nobody
 GRANT CREATE ON TABLESPACE pg_default TO nobody
 GRANT SELECT ON pg_authid TO nobody
 GRANT NOSUCH ON s.t TO nobody
@@ -145,6 +153,10 @@ REVOKE CONNECT ON DATABASE matrix FROM PUBLIC
 REVOKE USAGE ON TYPE s.mood FROM g_type_usage
 REVOKE EXECUTE ON FUNCTION pg_reload_conf() FROM g_function_execute
 REVOKE SET ON PARAMETER log_min_duration_statement FROM nobody
+REVOKE SET ON PARAMETER log_min_duration_statement FROM g_parameter_set
+REVOKE ALL ON PARAMETER work_mem, log_statement FROM g_parameter_alter_system
+REVOKE SET ON PARAMETER log_statement FROM g_parameter_option CASCADE
+REVOKE GRANT OPTION FOR ALTER SYSTEM ON PARAMETER log_statement FROM g_parameter_option
 ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO nobody
 ALTER DEFAULT PRIVILEGES FOR ROLE o_table GRANT SELECT ON TABLES TO nobody
 ALTER DEFAULT PRIVILEGES IN SCHEMA s GRANT SELECT ON TABLES TO nobody
@@ -170,6 +182,17 @@ RESET log_min_duration_statement
 SELECT set_config('log_min_duration_statement', '5', true)
 SET work_mem = '1MB'
 SET log_statement = 'all'
+SET my.granted = 'x'
+SELECT set_config('log_statement', 'all', true)
+SELECT set_config('lc_messages', 'C', false)
+RESET log_statement
+RESET ALL
+ALTER ROLE CURRENT_USER SET log_statement = 'all'
+ALTER ROLE CURRENT_USER SET lc_messages = 'C'
+ALTER ROLE target SET log_statement = 'all'
+ALTER ROLE CURRENT_USER RESET log_statement
+ALTER DATABASE matrix SET log_statement = 'all'
+ALTER DATABASE matrix SET lc_messages = 'C'
 SET session_replication_role = 'replica'
 SET temp_file_limit = '1GB'
 SET lc_messages = 'C'

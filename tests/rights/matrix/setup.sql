@@ -68,6 +68,10 @@ CREATE ROLE g_database_temp LOGIN;
 CREATE ROLE g_type_usage LOGIN;
 CREATE ROLE g_function_execute LOGIN;
 CREATE ROLE g_language_usage LOGIN;
+CREATE ROLE g_parameter_set LOGIN;
+CREATE ROLE g_parameter_alter_system LOGIN;
+CREATE ROLE g_parameter_option LOGIN;
+CREATE ROLE m_parameter LOGIN;
 
 GRANT pg_read_all_data TO m_read_all_data;
 GRANT pg_write_all_data TO m_write_all_data;
@@ -88,6 +92,11 @@ GRANT o_schema TO m_schema;
 GRANT o_database TO m_database;
 GRANT target_group TO admin_of_group WITH ADMIN OPTION;
 GRANT target_group TO member_of_group;
+GRANT g_parameter_set TO m_parameter;
+
+GRANT SET ON PARAMETER log_min_duration_statement, lc_messages TO g_parameter_set;
+GRANT ALTER SYSTEM ON PARAMETER work_mem, log_statement TO g_parameter_alter_system;
+GRANT SET, ALTER SYSTEM ON PARAMETER log_statement, my.granted TO g_parameter_option WITH GRANT OPTION;
 
 CREATE DATABASE matrix OWNER o_database;
 CREATE DATABASE matrix_other OWNER o_database;
