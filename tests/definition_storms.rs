@@ -1,0 +1,292 @@
+//! Storms of definitions whose end is PostgreSQL's: sessions run random transactions of DDL on the same few names at once,
+//! and what has committed is run again on PostgreSQL, one transaction behind another, in the order of their commits. Each of
+//! them must succeed there, and `pg_dump -s` must say the same of both databases in the end.
+//!
+//! Each transaction ends with a row of its number, whose `xmin` is made of its commit's LSN: that is the order. Whatever two
+//! of them both depend on is locked by both, but for names that are not there: so nothing here asks IF EXISTS.
+//!
+//! `ATOLL_STORM_SECONDS` lets it go on from seed to seed, `ATOLL_STORM_SEED` says where it begins. A failure names its seed.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+use tests::atoll::Atoll;
+use tests::chance::Chance;
+use tests::client::Client;
+use tests::{golden, oracle};
+
+/// What stands there before. The roles are the cluster's.
+const FIXTURE: &[&str] = &[
+    "CREATE TABLE committed (id int)",
+    "CREATE SCHEMA own",
+    "CREATE SCHEMA other",
+    "CREATE TYPE own.e0 AS ENUM ('one', 'two')",
+    "CREATE DOMAIN own.d0 AS int CHECK (VALUE < 1000)",
+    "CREATE TABLE own.a0 (id int PRIMARY KEY, c0 int, c1 text, c2 int DEFAULT 7)",
+    "CREATE TABLE own.a1 (id int PRIMARY KEY, c0 int, c1 text, c3 own.e0, c4 own.d0)",
+    "CREATE TABLE own.a2 (id int PRIMARY KEY, c0 int REFERENCES own.a0, c1 text)",
+    "INSERT INTO own.a0 VALUES (1, 1, 'x'), (2, 2, 'y')",
+    "INSERT INTO own.a1 VALUES (1, 1, 'x', 'one', 1)",
+    "CREATE INDEX i0 ON own.a0 (c0)",
+    "CREATE UNIQUE INDEX i1 ON own.a1 (c0)",
+    "CREATE VIEW own.v0 AS SELECT id, c0 FROM own.a0",
+    "CREATE SEQUENCE own.s0",
+];
+
+const ROLES: [&str; 2] = ["storm_one", "storm_two"];
+
+/// How many transactions a session runs in one storm.
+const TRANSACTIONS: usize = 25;
+
+/// What a session may be told: that something is not there or is there already, does not fit or is needed; and to try again.
+fn is_refusal(state: &str) -> bool {
+    let classes = ["42", "2B", "23", "22", "40", "0A", "55", "54", "3F"];
+    classes.iter().any(|class| state.starts_with(class))
+}
+
+/// A random change of the schema.
+fn statement(chance: &mut Chance, number: usize) -> String {
+    let mut one = |of: &[&str]| of[chance.below(of.len())].to_owned();
+    let table = one(&["own.a0", "own.a0", "own.a1", "own.a1", "own.a2", "own.a3", "other.a0"]);
+    let referenced = one(&["own.a0", "own.a1", "own.a2"]);
+    let column = one(&["c0", "c0", "c1", "c2", "c3", "c4", "id"]);
+    let fresh = one(&["c2", "c3", "c4", "c5"]);
+    let ty = one(&["int", "text", "bigint", "own.e0", "own.d0", "numeric(10, 2)", "int[]"]);
+    let index = one(&["own.i0", "own.i1", "own.i2", "own.i3"]);
+    let constraint = one(&["k0", "k1", "k2"]);
+    let view = one(&["own.v0", "own.v1", "own.v2"]);
+    let sequence = one(&["own.s0", "own.s1"]);
+    let enumeration = one(&["own.e0", "own.e1"]);
+    let domain = one(&["own.d0", "own.d1"]);
+    let role = one(&["storm_one", "storm_two", "PUBLIC"]);
+    let owner = one(&["storm_one", "storm_two", "postgres"]);
+    let schema = one(&["own", "other"]);
+    let cascade = one(&["", "", " CASCADE"]);
+    let privileges = one(&["SELECT", "INSERT, UPDATE", "ALL", "SELECT (c0)", "UPDATE (c1)"]);
+    let option = one(&["", "", " WITH GRANT OPTION"]);
+    let bare = |name: &str| name.split_once('.').map_or(name, |(_, bare)| bare).to_owned();
+    match chance.below(64) {
+        0 => format!("CREATE TABLE {table} (id int PRIMARY KEY, c0 int, c1 text, c2 {ty})"),
+        1 => format!("CREATE TABLE {table} (id int, c0 int DEFAULT {number}, c1 text)"),
+        2 => format!("DROP TABLE {table}{cascade}"),
+        3 => format!("ALTER TABLE {table} RENAME TO a3"),
+        4 => format!("ALTER TABLE {table} SET SCHEMA {schema}"),
+        5 | 6 => format!("ALTER TABLE {table} OWNER TO {owner}"),
+        7..10 => format!("ALTER TABLE {table} ADD COLUMN {fresh} {ty}"),
+        10 => format!("ALTER TABLE {table} ADD COLUMN {fresh} text DEFAULT 'n{number}'"),
+        11 | 12 => format!("ALTER TABLE {table} DROP COLUMN {column}{cascade}"),
+        13 => format!("ALTER TABLE {table} RENAME COLUMN {column} TO {fresh}"),
+        14 | 15 => {
+            format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE bigint USING NULL::bigint")
+        }
+        16 => format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE text"),
+        17 => format!("ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {number}"),
+        18 => format!("ALTER TABLE {table} ALTER COLUMN {column} DROP DEFAULT"),
+        19 => format!("ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL"),
+        20 => format!("ALTER TABLE {table} ALTER COLUMN {column} DROP NOT NULL"),
+        21 => format!("ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS {number}"),
+        22 => format!("ALTER TABLE {table} SET (fillfactor = {})", 10 + number % 90),
+        23 => format!("ALTER TABLE {table} RESET (fillfactor)"),
+        24 => format!("ALTER TABLE {table} ADD CONSTRAINT {constraint} CHECK ({column} > 0)"),
+        25 => format!("ALTER TABLE {table} ADD CONSTRAINT {constraint} UNIQUE ({column}, c0)"),
+        26 | 27 => format!(
+            "ALTER TABLE {table} ADD CONSTRAINT {constraint} FOREIGN KEY (c0) REFERENCES {referenced} NOT VALID"
+        ),
+        28 | 29 => format!("ALTER TABLE {table} DROP CONSTRAINT {constraint}{cascade}"),
+        30 => format!("ALTER TABLE {table} RENAME CONSTRAINT {constraint} TO k9"),
+        31 => format!("ALTER TABLE {table} CLUSTER ON {}", bare(&index)),
+        32..35 => format!("CREATE INDEX {} ON {table} ({column})", bare(&index)),
+        35 => format!("CREATE UNIQUE INDEX {} ON {table} (id, {column})", bare(&index)),
+        36 => {
+            format!("CREATE INDEX {} ON {table} (lower(c1)) WHERE {column} IS NULL", bare(&index))
+        }
+        37 | 38 => format!("DROP INDEX {index}"),
+        39 | 40 => format!("ALTER INDEX {index} RENAME TO i3"),
+        41 => format!("ALTER INDEX {index} SET (fillfactor = {})", 50 + number % 50),
+        42 => format!("REINDEX INDEX {index}"),
+        43 => format!("COMMENT ON INDEX {index} IS 'n{number}'"),
+        44 => format!("CREATE VIEW {view} AS SELECT * FROM {table}"),
+        45 => format!("CREATE OR REPLACE VIEW {view} AS SELECT id, c0, {number} AS n FROM {table}"),
+        46 => format!("DROP VIEW {view}{cascade}"),
+        47 => format!("ALTER VIEW {view} RENAME TO v2"),
+        48 => format!("CREATE SEQUENCE {sequence} INCREMENT {}", 1 + number),
+        49 => format!("ALTER SEQUENCE {sequence} INCREMENT {}", 1 + number),
+        50 => format!("ALTER SEQUENCE {sequence} OWNED BY {table}.c0"),
+        51 => format!("DROP SEQUENCE {sequence}{cascade}"),
+        52 => format!("CREATE TYPE {enumeration} AS ENUM ('n{number}')"),
+        53 => format!("ALTER TYPE {enumeration} ADD VALUE 'n{number}'"),
+        54 => format!("ALTER TYPE {enumeration} RENAME VALUE 'one' TO 'n{number}'"),
+        55 => format!("DROP TYPE {enumeration}{cascade}"),
+        56 => format!("CREATE DOMAIN {domain} AS int DEFAULT {number}"),
+        57 => format!("ALTER DOMAIN {domain} ADD CONSTRAINT {constraint} CHECK (VALUE > 0)"),
+        58 => format!("ALTER DOMAIN {domain} SET DEFAULT {number}"),
+        59 => format!("DROP DOMAIN {domain}{cascade}"),
+        60 => format!("GRANT {privileges} ON {table} TO {role}"),
+        61 => match chance.below(4) {
+            0 => format!("GRANT USAGE ON SCHEMA {schema} TO {role}"),
+            1 => format!("GRANT SELECT ON {view} TO storm_one{option}"),
+            2 => format!("GRANT USAGE ON TYPE {enumeration} TO storm_two{option}"),
+            _ => format!(
+                "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO {role}"
+            ),
+        },
+        62 => format!("REVOKE {privileges} ON {table} FROM {role}{cascade}"),
+        _ => match chance.below(4) {
+            0 => format!("COMMENT ON TABLE {table} IS 'n{number}'"),
+            1 => format!("COMMENT ON COLUMN {table}.{column} IS 'n{number}'"),
+            2 => format!("COMMENT ON CONSTRAINT {constraint} ON {table} IS 'n{number}'"),
+            _ => format!("COMMENT ON TYPE {enumeration} IS 'n{number}'"),
+        },
+    }
+}
+
+/// What a transaction has done, by its number.
+type Done = Vec<(usize, Vec<String>)>;
+
+struct Session {
+    client: Client,
+    chance: Chance,
+    seed: u64,
+    me: usize,
+    done: Done,
+}
+
+impl Session {
+    /// Whether a statement was done; what was refused leaves the block failed.
+    fn say(&mut self, sql: &str) -> bool {
+        let reply = self.client.query(sql);
+        let state = reply.sqlstate();
+        assert!(
+            state.is_empty() || is_refusal(state),
+            "seed {}: {sql}: {:?}",
+            self.seed,
+            reply.error
+        );
+        state.is_empty()
+    }
+
+    fn transaction(&mut self, at: usize) {
+        let number = 1 + self.me * TRANSACTIONS + at;
+        let (count, saves) = (1 + self.chance.below(4), self.chance.below(2) == 0);
+        let mut done = Vec::new();
+        self.say("BEGIN");
+        for _ in 0..count {
+            let sql = statement(&mut self.chance, number);
+            if saves {
+                self.say("SAVEPOINT s");
+            }
+            let fits = self.say(&sql);
+            if saves && (!fits || self.chance.below(6) == 0) {
+                self.say("ROLLBACK TO s");
+            } else if !fits {
+                self.say("ROLLBACK");
+                return;
+            } else {
+                done.push(sql);
+            }
+        }
+        let commits = self.chance.below(8) > 0;
+        if commits && self.say(&format!("INSERT INTO committed VALUES ({number})")) {
+            if self.say("COMMIT") {
+                self.done.push((number, done));
+            }
+        } else {
+            self.say("ROLLBACK");
+        }
+    }
+}
+
+/// What `pg_dump -s` says of a database, without what names the server and the run.
+fn dump(port: u16, database: &str) -> String {
+    let mut command = Command::new(oracle::programs().join("pg_dump"));
+    command.args(["-h", "127.0.0.1", "-U", "postgres", "-p", &port.to_string(), "-s", database]);
+    let output = command.output().expect("pg_dump starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let own = ["-- Dumped from database version", "\\restrict ", "\\unrestrict "];
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().filter(|line| !own.iter().any(|start| line.starts_with(start)));
+    lines.fold(String::new(), |all, line| all + line + "\n")
+}
+
+fn set_up(port: u16, database: &str) -> Client {
+    let mut admin = Client::connect(port, "postgres", "postgres");
+    for role in ROLES {
+        let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{role}'");
+        if admin.run(&there).value() == "0" {
+            admin.run(&format!("CREATE ROLE {role}"));
+        }
+    }
+    admin.run(&format!("CREATE DATABASE {database}"));
+    let mut client = Client::connect(port, "postgres", database);
+    client.run("SET search_path = own, public");
+    FIXTURE.iter().for_each(|sql| drop(client.run(sql)));
+    client
+}
+
+fn storm(atoll: &Atoll, seed: u64) {
+    let database = format!("definition_storm_{seed}");
+    let mut ours = set_up(atoll.port(), &database);
+    let sessions = 2 + Chance(seed).below(7);
+    let port = atoll.port();
+    let run = |me: usize| {
+        let mut client = Client::connect(port, "postgres", &database);
+        client.run("SET search_path = own, public");
+        client.run("SET deadlock_timeout = '50ms'");
+        let chance = Chance(seed * 1000 + me as u64);
+        let mut session = Session { client, chance, seed, me, done: Vec::new() };
+        (0..TRANSACTIONS).for_each(|at| session.transaction(at));
+        session.done
+    };
+    let done: Done = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..sessions).map(|me| scope.spawn(move || run(me))).collect();
+        all.into_iter().flat_map(|one| one.join().expect("a session ends")).collect()
+    });
+    let mut theirs = set_up(oracle::shared(), &database);
+    let order = ours.run("SELECT id FROM committed ORDER BY xmin::text::bigint");
+    assert_eq!(order.rows.len(), done.len(), "seed {seed}: what was acknowledged is there");
+    let mut path = String::new();
+    for row in order.rows {
+        let number: usize = row[0].as_deref().and_then(|id| id.parse().ok()).expect("a number");
+        let found = done.iter().find(|(id, _)| *id == number);
+        let (_, statements) = found.expect("who committed was told so");
+        path += &format!("-- {number}\n");
+        theirs.run("BEGIN");
+        for sql in statements {
+            path += &format!("{sql};\n");
+            let reply = theirs.query(sql);
+            assert!(
+                reply.error.is_none(),
+                "seed {seed}: PostgreSQL refuses {sql}: {:?}, behind\n{path}",
+                reply.error
+            );
+        }
+        theirs.run("COMMIT");
+    }
+    let (wanted, found) = (dump(oracle::shared(), &database), dump(atoll.port(), &database));
+    assert!(
+        wanted == found,
+        "seed {seed}: the schemas differ\n{}\nbehind\n{path}",
+        golden::difference(&wanted, &found)
+    );
+    drop((ours, theirs));
+    for port in [atoll.port(), oracle::shared()] {
+        let mut admin = Client::connect(port, "postgres", "postgres");
+        admin.run(&format!("DROP DATABASE {database} WITH (FORCE)"));
+    }
+}
+
+#[test]
+fn storms_of_definitions_end_as_in_postgresql() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let limit = Duration::from_secs(number("ATOLL_STORM_SECONDS").unwrap_or(20));
+    let (start, first) = (Instant::now(), number("ATOLL_STORM_SEED").unwrap_or(0));
+    let mut atoll = Atoll::start(&[]);
+    for seed in first.. {
+        storm(&atoll, seed);
+        if start.elapsed() > limit {
+            break;
+        }
+    }
+    atoll.stop();
+    atoll.check();
+}
