@@ -4,8 +4,13 @@
 //! Where PostgreSQL gives up with `tuple concurrently updated`, or with a duplicate key of a catalog, Atoll reads again: it must
 //! come to what PostgreSQL does when the second statement runs behind the first. Hundreds of pairs are drawn by seed; `PAIRS=all` runs them all, `PAIRS=7` those of
 //! seed 7.
+//!
+//! Of what is done to indexes, and to rows beside that, it is also asked who waits for whom. And pairs are run in a server that
+//! is killed behind the acknowledgement of the first, or of the second, or before any: what was acknowledged is there after
+//! the restart, and what was not is there whole or not at all.
 
 use std::fmt::Write;
+use std::time::Duration;
 use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::oracle;
@@ -141,6 +146,11 @@ impl Server {
         }
         admin.query(&format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)"));
         admin.run(&format!("CREATE DATABASE {database}"));
+        Server::again(port, database)
+    }
+
+    /// One whose database is there.
+    fn again(port: u16, database: &str) -> Server {
         let connect = || Client::connect(port, "postgres", database);
         let (holder, mut other, watcher) = (connect(), connect(), connect());
         let pid = other.run("SELECT pg_backend_pid()").value().to_owned();
@@ -158,19 +168,30 @@ impl Server {
         }
     }
 
-    /// The code that the second statement ends with, beside the first, which ends so.
-    fn beside(&mut self, first: &str, second: &str, end: &str) -> String {
+    /// Begins the second statement while the first stands in an open transaction; whether it waits.
+    fn begin(&mut self, first: &str, second: &str) -> bool {
         self.holder.run("BEGIN");
         // Some statements are refused by what hangs on the table: so is the block.
         self.holder.query(first);
         self.other.start(second);
         let blocked = format!("SELECT cardinality(pg_blocking_pids({}))", self.pid);
-        while !self.other.answers_within(std::time::Duration::from_millis(5)) {
+        while !self.other.answers_within(Duration::from_millis(5)) {
             if self.watcher.run(&blocked).value() != "0" {
-                break;
+                return true;
             }
         }
+        false
+    }
+
+    /// The code that the second statement ends with, beside the first, which ends so; and whether it waited for that.
+    fn beside(&mut self, first: &str, second: &str, end: &str) -> (String, bool) {
+        let waits = self.begin(first, second);
         self.holder.run(end);
+        (self.answer(), waits)
+    }
+
+    /// The code that the second statement ends with.
+    fn answer(&mut self) -> String {
         let mut replies = self.other.replies().expect("the connection stands");
         replies.pop().map_or_else(String::new, |reply| reply.sqlstate().to_owned())
     }
@@ -200,9 +221,8 @@ impl Server {
     }
 }
 
-/// The pairs of a seed, or all.
-fn drawn(count: usize) -> Vec<(usize, usize, bool)> {
-    let all = STATEMENTS.len();
+/// The pairs of a seed, or all, and whether the first commits.
+fn drawn(count: usize, all: usize) -> Vec<(usize, usize, bool)> {
     let wanted = std::env::var("PAIRS").unwrap_or_default();
     if wanted == "all" {
         let pairs = (0..all).flat_map(|one| (0..all).map(move |two| (one, two)));
@@ -224,18 +244,18 @@ fn pairs_of_statements_end_as_in_postgresql() {
     let mut ours = Server::new(atoll.port(), "definition_pairs");
     let mut theirs = Server::new(oracle::shared(), "definition_pairs");
     let mut failures = Vec::new();
-    for (first, second, commits) in drawn(100) {
+    for (first, second, commits) in drawn(100, STATEMENTS.len()) {
         let (first, second) = (STATEMENTS[first], STATEMENTS[second]);
         let end = if commits { "COMMIT" } else { "ROLLBACK" };
         theirs.set_up();
-        let mut wanted = theirs.beside(first, second, end);
+        let (mut wanted, _) = theirs.beside(first, second, end);
         if matches!(&*wanted, "XX000" | "23505") {
             theirs.set_up();
             wanted = theirs.behind(first, second, end);
         }
         let wanted = (wanted.is_empty(), wanted, theirs.state());
         ours.set_up();
-        let found = ours.beside(first, second, end);
+        let (found, _) = ours.beside(first, second, end);
         let found = (found.is_empty(), found, ours.state());
         let same = |wanted: &(bool, String, String)| (found.0, &found.2) == (wanted.0, &wanted.2);
         let mut behind = || {
@@ -253,6 +273,188 @@ fn pairs_of_statements_end_as_in_postgresql() {
         }
     }
     assert!(failures.is_empty(), "{} pairs differ:\n{}", failures.len(), failures.join("\n"));
+    atoll.stop();
+    atoll.check();
+}
+
+/// What is done to indexes, and to the rows of their tables.
+const OF_INDEXES: &[&str] = &[
+    "CREATE INDEX i1 ON t (c)",
+    "CREATE UNIQUE INDEX i2 ON t (a, b)",
+    "CREATE INDEX CONCURRENTLY i3 ON t (c)",
+    "REINDEX INDEX t_b",
+    "REINDEX TABLE t",
+    "REINDEX INDEX CONCURRENTLY t_b",
+    "REINDEX TABLE CONCURRENTLY t",
+    "ALTER INDEX t_b RENAME TO t_b2",
+    "ALTER INDEX t_b SET (fillfactor = 50)",
+    "COMMENT ON INDEX t_b IS 'b'",
+    "DROP INDEX t_b",
+    "DROP INDEX CONCURRENTLY t_a",
+    "ANALYZE t",
+    "VACUUM t",
+    "INSERT INTO t (a, b, c) VALUES (100, 100, 'y')",
+    "INSERT INTO ch VALUES (1, 1)",
+    "DELETE FROM t WHERE id = 5",
+    "SELECT count(*) FROM t",
+    "SELECT id FROM t WHERE b = 3",
+    "SELECT id FROM t WHERE b = 3 FOR UPDATE",
+    "GRANT SELECT ON t TO pairs_one",
+    "COMMENT ON TABLE t IS 'one'",
+    "CREATE VIEW w AS SELECT a FROM t",
+    "ALTER TABLE t SET (fillfactor = 70)",
+    "ALTER TABLE t ALTER COLUMN a SET STATISTICS 50",
+    "ALTER TABLE t ADD CONSTRAINT k4 FOREIGN KEY (a) REFERENCES p (id) NOT VALID",
+    "LOCK TABLE t IN SHARE MODE",
+    "TRUNCATE ch",
+];
+
+/// What keeps PostgreSQL waiting and does not wait here.
+fn waits_in_postgresql_alone(first: &str, second: &str) -> bool {
+    let remakes = |one: &str| one.starts_with("REINDEX");
+    // A foreign key's query is planned, too: `t_b` is none of its indexes.
+    let reads = |one: &str| one.starts_with("SELECT") || one.starts_with("INSERT INTO ch");
+    // Who plans a query locks all indexes of its tables there; here who reads goes on with the tree that there was.
+    let reader = remakes(first) && reads(second) || reads(first) && remakes(second);
+    // Figures of a table and its indexes are written over in the very rows that others are about to change.
+    let counts = ["CREATE INDEX", "CREATE UNIQUE", "REINDEX", "ANALYZE", "VACUUM"];
+    let counted = counts.iter().any(|start| second.starts_with(start));
+    reader || counted && (first.starts_with("GRANT") || first.starts_with("ALTER INDEX"))
+}
+
+/// What waits here and not in PostgreSQL: a table's privileges stand in one record with its definition.
+fn waits_here_alone(first: &str, second: &str) -> bool {
+    let [one, other] =
+        [first, second].map(|one| (one.starts_with("GRANT"), one.starts_with("ALTER TABLE")));
+    one.0 && other.1 || one.1 && other.0
+}
+
+#[test]
+fn who_waits_for_whom_at_indexes_is_as_in_postgresql() {
+    let mut atoll = Atoll::start(&[]);
+    let mut ours = Server::new(atoll.port(), "definition_waits");
+    let mut theirs = Server::new(oracle::shared(), "definition_waits");
+    let mut failures = Vec::new();
+    for (first, second, commits) in drawn(80, OF_INDEXES.len()) {
+        let (first, second) = (OF_INDEXES[first], OF_INDEXES[second]);
+        if first.contains("CONCURRENTLY") || first.starts_with("VACUUM") {
+            // They run in no block.
+            continue;
+        }
+        let end = if commits { "COMMIT" } else { "ROLLBACK" };
+        let [mut wanted, found] = [&mut theirs, &mut ours].map(|server| {
+            server.set_up();
+            let (code, waits) = server.beside(first, second, end);
+            (waits, code, server.state())
+        });
+        if matches!(&*wanted.1, "XX000" | "23505") {
+            theirs.set_up();
+            wanted = (wanted.0, theirs.behind(first, second, end), theirs.state());
+        }
+        let waits = match (wanted.0, found.0) {
+            (true, false) => waits_in_postgresql_alone(first, second),
+            (false, true) => waits_here_alone(first, second),
+            _ => true,
+        };
+        if !waits || (&wanted.1, &wanted.2) != (&found.1, &found.2) {
+            let told = |(waits, code, _): &(bool, String, String)| {
+                format!("{} {code}", if *waits { "waits" } else { "goes on" })
+            };
+            failures.push(format!(
+                "{first}; {end} beside {second}: {}, PostgreSQL {}\n{}",
+                told(&found),
+                told(&wanted),
+                tests::golden::difference(&wanted.2, &found.2)
+            ));
+        }
+    }
+    assert!(failures.is_empty(), "{} pairs differ:\n{}", failures.len(), failures.join("\n"));
+    atoll.stop();
+    atoll.check();
+}
+
+/// When the server dies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Death {
+    /// While the first is open, and the second waits for it or is done.
+    Before,
+    /// Right behind the acknowledgement of the first.
+    First,
+    /// Right behind that of the second.
+    Second,
+}
+
+/// How many pairs are run in one life of the server, each in a database of its own.
+const AT_ONCE: usize = 6;
+
+/// What PostgreSQL comes to by these statements, one behind the other.
+fn state_after(theirs: &mut Server, statements: &[&str]) -> String {
+    theirs.set_up();
+    for statement in statements {
+        theirs.holder.query(statement);
+    }
+    theirs.state()
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_kill() {
+    let mut atoll = Atoll::start(&[]);
+    let mut theirs = Server::new(oracle::shared(), "definition_kills");
+    let names: Vec<String> = (0..AT_ONCE).map(|at| format!("kill_{at}")).collect();
+    let mut ours: Vec<Server> = names.iter().map(|name| Server::new(atoll.port(), name)).collect();
+    let mut failures = Vec::new();
+    for (life, pairs) in drawn(30, STATEMENTS.len()).chunks(AT_ONCE).enumerate() {
+        let mut expected = Vec::new();
+        for (at, (&(first, second, _), server)) in pairs.iter().zip(&mut ours).enumerate() {
+            let (first, second) = (STATEMENTS[first], STATEMENTS[second]);
+            let death = [Death::Before, Death::First, Death::Second][(life + at) % 3];
+            server.set_up();
+            let waits = server.begin(first, second);
+            expected.push((first, second, death, waits));
+        }
+        // All are where they are to be; now they are told to go on, and the server dies.
+        let mut acknowledged = Vec::new();
+        for (server, &(_, _, death, waits)) in ours.iter_mut().zip(&expected) {
+            let early = !waits && server.answer().is_empty();
+            if death != Death::Before {
+                server.holder.run("COMMIT");
+            }
+            let second = match death {
+                Death::Second if waits => server.answer().is_empty(),
+                _ => early,
+            };
+            acknowledged.push((death != Death::Before, second));
+        }
+        atoll.kill();
+        atoll.restart();
+        ours = names.iter().map(|name| Server::again(atoll.port(), name)).collect();
+        for ((server, &(first, second, death, waits)), (one, two)) in
+            ours.iter_mut().zip(&expected).zip(acknowledged)
+        {
+            let found = server.state();
+            // What nobody was told of may be there: the second may have come that far before the end.
+            let unknown = death == Death::First && waits;
+            let orders: &[&[&str]] = match (one, two, unknown) {
+                (true, true, _) => &[&[first, second], &[second, first]],
+                (true, false, true) => &[&[first], &[first, second]],
+                (true, false, false) => &[&[first]],
+                (false, true, _) => &[&[second]],
+                (false, false, _) => &[&[]],
+            };
+            let mut wanted = Vec::new();
+            for order in orders {
+                wanted.push(state_after(&mut theirs, order));
+            }
+            if !wanted.contains(&found) {
+                failures.push(format!(
+                    "{first}; {second}: killed at {death:?}, acknowledged {one} {two}\n{}",
+                    tests::golden::difference(&wanted[0], &found)
+                ));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} pairs differ:\n{}", failures.len(), failures.join("\n"));
+    drop(ours);
     atoll.stop();
     atoll.check();
 }

@@ -456,6 +456,88 @@ fn storm_of_definitions(seed: u64) {
     atoll.check();
 }
 
+/// Rows change places in two indexes, which are made anew all the time, and are read by them: each value has as many rows at
+/// any moment, whichever tree it is looked for in.
+fn storm_of_readers(seed: u64) {
+    const VALUES: u64 = 20;
+    const ROWS: u64 = 1000;
+    let atoll = Atoll::start(&["deadlock_timeout=50ms", "shared_buffers=1MB"]);
+    let mut client = atoll.connect();
+    for sql in [
+        "CREATE TABLE spread (id int PRIMARY KEY, v int, w int, filler text)",
+        "CREATE INDEX spread_v ON spread (v)",
+        "CREATE UNIQUE INDEX spread_w ON spread (w, id)",
+        "CREATE TABLE child (id serial, v int, w int)",
+    ] {
+        client.run(sql);
+    }
+    client.run(&format!(
+        "INSERT INTO spread SELECT g, g % {VALUES}, g % {VALUES}, repeat('f', 100) FROM generate_series(1, {ROWS}) g"
+    ));
+    client.run("ANALYZE spread");
+    let stop = AtomicBool::new(false);
+    let port = atoll.port();
+    std::thread::scope(|scope| {
+        for me in 0..6_u64 {
+            let stop = &stop;
+            let mut dice = Random::new(seed * 1000 + me);
+            scope.spawn(move || {
+                let client = Client::connect(port, "postgres", "postgres");
+                let mut session = Session { client, stop, seed };
+                session.run("SET enable_seqscan = off", &[]);
+                session.run("PREPARE by_v AS SELECT count(*) FROM spread WHERE v = $1", &[]);
+                session.run("PREPARE by_w AS SELECT count(*) FROM spread WHERE w = $1", &[]);
+                while session.goes_on() {
+                    let value = dice.below(VALUES);
+                    let count = match (me, dice.below(4)) {
+                        (0, at) => {
+                            let all = [
+                                "REINDEX TABLE spread",
+                                "REINDEX INDEX spread_v",
+                                "REINDEX INDEX spread_w",
+                                "BEGIN; REINDEX TABLE spread; ROLLBACK",
+                            ];
+                            session.run(all[at as usize], &[]);
+                            continue;
+                        }
+                        (1 | 2, _) => {
+                            let (one, other) = (1 + dice.below(ROWS), 1 + dice.below(ROWS));
+                            let (one, other) = (one.min(other), one.max(other));
+                            let sql = format!(
+                                "UPDATE spread s SET v = o.v, w = o.w FROM spread o \
+                                 WHERE s.id IN ({one}, {other}) AND o.id = {one} + {other} - s.id"
+                            );
+                            session.run(&format!(
+                                "BEGIN; SELECT FROM spread WHERE id IN ({one}, {other}) ORDER BY id FOR UPDATE; {sql}; COMMIT"
+                            ), &[]);
+                            continue;
+                        }
+                        (_, 0) => session.value(&format!("EXECUTE by_v ({value})")),
+                        (_, 1) => session.value(&format!("EXECUTE by_w ({value})")),
+                        (_, 2) => session
+                            .value(&format!("SELECT count(*) FROM spread WHERE v = {value}")),
+                        _ => {
+                            let at = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM child LIMIT 1";
+                            session.run(at, &[]);
+                            let count = session
+                                .value(&format!("SELECT count(*) FROM spread WHERE w = {value}"));
+                            session.run("COMMIT", &[]);
+                            count
+                        }
+                    };
+                    let wanted = (ROWS / VALUES) as i64;
+                    assert_eq!(count, Ok(wanted), "seed {seed}: rows of the value {value}");
+                }
+            });
+        }
+        std::thread::sleep(LIFE * 2);
+        stop.store(true, Ordering::Relaxed);
+    });
+    let mut atoll = atoll;
+    atoll.stop();
+    atoll.check();
+}
+
 /// Storms from the first seed on, for a share of the time that there is.
 fn storms(storm: fn(u64)) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
@@ -472,6 +554,11 @@ fn storms(storm: fn(u64)) {
 #[test]
 fn rows_survive_a_storm() {
     storms(storm_of_rows);
+}
+
+#[test]
+fn readers_by_an_index_that_is_made_anew_see_every_row() {
+    storms(storm_of_readers);
 }
 
 #[test]

@@ -96,6 +96,7 @@ impl Binder<'_> {
             Some(update) => self.actions_of_update(&relation, &update.assignments)?,
             None => Vec::new(),
         };
+        self.hold_parents(&relation, None);
         let kind = ModifyKind::Insert { source: Box::new(source), on_conflict, system };
         let (generated, computed) =
             (self.generated_columns(&relation)?, self.computed_indexes(&relation)?);

@@ -79,7 +79,8 @@ impl Binder<'_> {
         let mut set_off = Vec::new();
         for action in &actions {
             match &action.change {
-                MergeChange::Nothing | MergeChange::Insert(_) => {}
+                MergeChange::Nothing => {}
+                MergeChange::Insert(_) => self.hold_parents(&relation, None),
                 MergeChange::Update(assignments) => {
                     set_off.extend(self.actions_of_update(&relation, assignments)?);
                 }

@@ -882,7 +882,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The statement holds `relation` under at least this lock.
+    /// The statement holds a relation, or an index, under at least this lock.
     fn hold(&self, relation: Oid, lock: TableLock) {
         let mut relations = self.relations.borrow_mut();
         match relations.iter_mut().find(|(known, _)| *known == relation) {

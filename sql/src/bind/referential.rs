@@ -3,11 +3,15 @@
 //! They are bound with the statement that may set them off, as far as one action sets off another: each action of each
 //! foreign key once, so that keys in a circle end. The tables they change are locked with the statement's own, but nobody
 //! needs a privilege on them: PostgreSQL, too, runs these actions as the owner of the table.
+//!
+//! What is only looked into, a child's parent and the children of a parent that goes, is locked ROW SHARE, as PostgreSQL's
+//! triggers lock it, and so are the indexes by which it is looked into: the answer is that of the latest state, so nobody may
+//! have given the table or the index another tree since the plan was made.
 
 use crate::bind::Binder;
 use crate::bind::scope::column_at;
 use crate::bind::typed::{Expr, Literal};
-use crate::catalog::{Action, ConstraintKind, Relation};
+use crate::catalog::{Action, ConstraintKind, ForeignKey, Index, Relation};
 use crate::error::Result;
 use crate::plan::logical::ReferentialAction;
 use crate::types::depth::descend;
@@ -41,8 +45,35 @@ impl Binder<'_> {
     ) -> Result<Vec<ReferentialAction>> {
         let columns: Vec<usize> = assignments.iter().map(|(column, _)| *column).collect();
         let mut found = Vec::new();
+        self.hold_parents(relation, Some(&columns));
         self.set_off(relation, Event::Updated(&columns), &mut found)?;
         Ok(found)
+    }
+
+    /// Holds what a row of the table that is new, or whose columns `assigned` change, may refer to.
+    pub(super) fn hold_parents(&self, child: &Relation, assigned: Option<&[usize]>) {
+        let changes = |column: &usize| {
+            // A generated column may change with any other.
+            assigned.is_none_or(|own| own.contains(column)) || child.columns[*column].generated
+        };
+        for constraint in &child.constraints {
+            let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
+            if key.columns.iter().any(changes) {
+                self.hold(key.references, TableLock::RowShare);
+                self.hold(key.index, TableLock::RowShare);
+            }
+        }
+    }
+
+    /// Holds a child that may forbid its parent to go, with every index by which its rows may be found.
+    fn hold_child(&self, child: &Relation, key: &ForeignKey) {
+        self.hold(child.oid, TableLock::RowShare);
+        let may_serve = |index: &&Index| {
+            index.columns.first().is_some_and(|first| key.columns.contains(&first.column))
+        };
+        for index in child.indexes.iter().filter(may_serve) {
+            self.hold(index.oid, TableLock::RowShare);
+        }
     }
 
     fn set_off(
@@ -83,7 +114,10 @@ impl Binder<'_> {
                     columns.map(|(at, column)| Ok((*column, value(at, *column)?))).collect()
                 };
             let change: Option<Vec<(usize, Expr)>> = match action {
-                Action::NoAction | Action::Restrict => continue,
+                Action::NoAction | Action::Restrict => {
+                    self.hold_child(child, key);
+                    continue;
+                }
                 Action::Cascade if !on_update => None,
                 Action::Cascade => Some(assigned(&|at, column| {
                     let value = column_at(at, parent.columns[key.referenced[at]].ty);
@@ -102,6 +136,7 @@ impl Binder<'_> {
             let next = match &change {
                 Some(change) => {
                     changed.extend(change.iter().map(|(column, _)| *column));
+                    self.hold_parents(child, Some(&changed));
                     Event::Updated(&changed)
                 }
                 None => Event::Deleted,

@@ -104,8 +104,7 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
                 Named::Relation(_) => Err(wrong_kind(&relation.name, comment.kind)),
                 Named::Index { .. } => ddl.check_owner(relation),
             };
-            let found = ddl.lock_checked(name, TableLock::ShareUpdateExclusive, &check)?;
-            let Some((Named::Index { index, .. }, _)) = found else {
+            let Some((_, index)) = ddl.lock_index(name, &check)? else {
                 return Err(undefined_table(name));
             };
             Ok((well_known::PG_CLASS, ddl.catalog.key(Class::Comment, index)))

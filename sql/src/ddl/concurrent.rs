@@ -186,17 +186,6 @@ pub fn exchange(ddl: &mut Ddl<'_>, table: Oid, remade: &[Remade]) -> Result<()> 
     Ok(())
 }
 
-/// Makes the indexes of a temporary table anew: nobody else knows it.
-///
-/// # Errors
-/// 23505; those of a lock and of a write.
-pub fn reindex_temporary(ddl: &mut Ddl<'_>, table: Oid, verbose: bool) -> Result<()> {
-    match reindex::lock_again(ddl, table, TableLock::AccessExclusive)? {
-        Some(relation) => ddl.reindex(&relation, None, verbose),
-        None => Ok(()),
-    }
-}
-
 /// What REINDEX (VERBOSE) tells of a table's indexes.
 pub fn tell(ddl: &mut Ddl<'_>, table: &Relation, remade: &[Remade], all: bool) {
     let schema = &table.schema.1;

@@ -23,7 +23,7 @@ use crate::settings::server;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
-use txn::{TableLock, WaitPolicy};
+use txn::TableLock;
 
 /// GRANT, REVOKE.
 ///
@@ -276,13 +276,8 @@ fn on_relation(
         return Err(only_of_relations());
     }
     let key = ddl.catalog.key(Class::Relation, relation.oid);
-    // Two statements on one object meet here; a table's definition changes under ACCESS EXCLUSIVE only.
-    ddl.transaction.lock_table(
-        relation.lock,
-        TableLock::ShareUpdateExclusive,
-        WaitPolicy::Block,
-    )?;
-    ddl.catalog.lock(ddl.transaction, key)?;
+    // Two statements on one object meet here. Who builds on it does not mind.
+    ddl.catalog.lock_beside(ddl.transaction, key)?;
     let Some(relation) = ddl.relation(relation.oid) else { return Ok(()) };
     let (kind, owner) = (relation.grantable(), relation.owner);
     let whole: Vec<(Ident, Vec<Ident>)> =
@@ -462,7 +457,7 @@ fn on_database(
     let privileges = of_kind(grant, Grantable::Database)?;
     let database = find(ddl)?;
     let key = ObjectKey { class: Class::Database, database: Oid(0), oid: database.oid, sub: 0 };
-    ddl.catalog.lock(ddl.transaction, key)?;
+    ddl.catalog.lock_beside(ddl.transaction, key)?;
     let database = find(ddl)?;
     let target = Target {
         kind: Grantable::Database,

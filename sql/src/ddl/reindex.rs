@@ -1,7 +1,10 @@
 //! REINDEX: indexes get new trees, built from their table's rows (PostgreSQL 15 manual, page REINDEX).
 //!
-//! The tree of a primary key holds the rows themselves, so there is nothing it could be built from: it stays. Readers are
-//! kept out until the commit, as trees are replaced.
+//! The tree of a primary key holds the rows themselves, so there is nothing it could be built from: it stays. Writers are
+//! kept out until the commit (SHARE on the table), and so is who looks into the index in its latest state to check a foreign
+//! key (ACCESS EXCLUSIVE on the index, see `bind::referential`). Readers go on, with the old tree for as long as their
+//! snapshots are older than the commit: a plan is looked at again behind its snapshot, which keeps the tree
+//! (`Session::start_plan`, `docs/design/0008-concurrent-indexes.md`).
 
 use super::Ddl;
 use super::index::tablespace;
@@ -17,7 +20,7 @@ use crate::types::Oid;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
-/// REINDEX.
+/// REINDEX INDEX and TABLE.
 ///
 /// # Errors
 /// 42P01, 42809, 42501, 25001 and so on.
@@ -26,27 +29,36 @@ pub fn reindex(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<&'static str> {
     if reindex.is_concurrent() {
         ddl.refuse_block("REINDEX CONCURRENTLY")?;
     }
-    match reindex.kind {
-        ObjectKind::Index | ObjectKind::Table => {
-            let (relation, index) = find(ddl, reindex, TableLock::AccessExclusive)?;
-            ddl.refuse_pending(&format!("REINDEX {}", reindex.kind.words()), &relation)?;
-            ddl.reindex(&relation, index, verbose)?;
-            if index.is_none() && relation.indexes.is_empty() && !relation.is_toasted() {
-                let message = format!("table \"{}\" has no indexes to reindex", relation.name);
-                ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
-            }
-        }
-        _ => {
-            let words = if reindex.system { "SYSTEM" } else { reindex.kind.words() };
-            ddl.refuse_block(&format!("REINDEX {words}"))?;
-            for oid in tables(ddl, reindex)? {
-                if let Some(relation) = lock_again(ddl, oid, TableLock::AccessExclusive)? {
-                    ddl.reindex(&relation, None, verbose)?;
-                }
-            }
-        }
+    let (relation, index) = find(ddl, reindex, TableLock::Share)?;
+    ddl.refuse_pending(&format!("REINDEX {}", reindex.kind.words()), &relation)?;
+    ddl.reindex(&relation, index, verbose)?;
+    if index.is_none() && relation.indexes.is_empty() && !relation.is_toasted() {
+        let message = format!("table \"{}\" has no indexes to reindex", relation.name);
+        ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
     }
     Ok("REINDEX")
+}
+
+/// The tables of REINDEX SCHEMA, DATABASE and SYSTEM, and whether each index is to be told of.
+///
+/// # Errors
+/// 25001 in a transaction block, 42501, 3F000, 0A000 and so on.
+pub fn listed(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<(Vec<Oid>, bool)> {
+    let verbose = is_verbose(ddl, reindex)?;
+    let words = if reindex.system { "SYSTEM" } else { reindex.kind.words() };
+    ddl.refuse_block(&format!("REINDEX {words}"))?;
+    Ok((tables(ddl, reindex)?, verbose))
+}
+
+/// Makes the indexes of a table anew, if it is still there.
+///
+/// # Errors
+/// 23505; those of a lock and of a write.
+pub fn reindex_alone(ddl: &mut Ddl<'_>, table: Oid, verbose: bool) -> Result<()> {
+    match lock_again(ddl, table, TableLock::Share)? {
+        Some(relation) => ddl.reindex(&relation, None, verbose),
+        None => Ok(()),
+    }
 }
 
 /// Checks the options, and says whether each index is to be told of.
@@ -185,6 +197,11 @@ impl Ddl<'_> {
         for index in &relation.indexes {
             if only.is_some_and(|only| only != index.oid) {
                 continue;
+            }
+            if !index.holds_rows() {
+                let lock = Relation::lock_of(self.catalog.database(), index.oid);
+                let (mode, policy) = (TableLock::AccessExclusive, WaitPolicy::Block);
+                self.transaction.lock_table(lock, mode, policy)?;
             }
             // Another REINDEX of it is waited for, and whoever changes it otherwise.
             let key = parts::index_key(self.catalog.key(Class::Relation, relation.oid), index);

@@ -33,17 +33,10 @@ impl Holder {
         Ok(self.transaction.wait_for_lockers(self.table.lock, TableLock::Share)?)
     }
 
-    /// Waits for everybody who may still read or write the table by an older catalog: foreign keys look into it from other
-    /// tables, which are locked then.
-    fn await_users(&self, database: Oid) -> Result<()> {
-        let table = &self.table;
-        self.transaction.wait_for_lockers(table.lock, TableLock::AccessExclusive)?;
-        let children = table.referenced_by.iter().map(|(child, _)| *child);
-        for other in table.parents().chain(children).filter(|other| *other != table.oid) {
-            let lock = Relation::lock_of(database, other);
-            self.transaction.wait_for_lockers(lock, TableLock::Share)?;
-        }
-        Ok(())
+    /// Waits for everybody who may still read or write the table by an older catalog. Who looks into it from another table, to
+    /// check a foreign key, has locked it, too.
+    fn await_users(&self) -> Result<()> {
+        Ok(self.transaction.wait_for_lockers(self.table.lock, TableLock::AccessExclusive)?)
     }
 }
 
@@ -197,13 +190,13 @@ impl Session {
 
     /// Drops indexes of a table that nobody reads from now on.
     fn remove_indexes(&mut self, holder: &Holder, indexes: &[Oid]) -> Result<()> {
-        let (table, database) = (holder.table.oid, self.catalog.database());
-        holder.await_users(database)?;
+        let table = holder.table.oid;
+        holder.await_users()?;
         for index in indexes {
             let state = IndexState::Unwritten;
             self.step("", |ddl| concurrent::set_state(ddl, table, *index, state))?;
         }
-        holder.await_users(database)?;
+        holder.await_users()?;
         for index in indexes {
             self.step("", |ddl| concurrent::remove(ddl, table, *index))?;
         }
@@ -247,10 +240,25 @@ impl Session {
             let Some((holder, ())) = self.hold_table("", locked)? else { continue };
             if holder.table.persistence == 't' {
                 drop(holder);
-                self.step("", |ddl| concurrent::reindex_temporary(ddl, table, verbose))?;
+                self.step("", |ddl| ddl::reindex::reindex_alone(ddl, table, verbose))?;
             } else {
                 self.reindex_table(&holder, None, verbose)?;
             }
+        }
+        done("REINDEX")
+    }
+
+    /// REINDEX SCHEMA, DATABASE and SYSTEM: each table in a transaction of its own, so that its writers wait for it alone.
+    pub(super) fn reindex_tables(
+        &mut self,
+        parsed: &Arc<Source>,
+        reindex: &Reindex,
+    ) -> Result<Outcome> {
+        let text = parsed.query_text();
+        let ((tables, verbose), _) = self.step(text, |ddl| ddl::reindex::listed(ddl, reindex))?;
+        for table in tables {
+            self.demand_not_cancelled()?;
+            self.step("", |ddl| ddl::reindex::reindex_alone(ddl, table, verbose))?;
         }
         done("REINDEX")
     }

@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::utility::{Outcome, done};
-use crate::catalog::{CatalogSnapshot, Deferral};
+use crate::catalog::{CatalogSnapshot, Deferral, Relation};
 use crate::error::{Result, SqlError};
 use crate::exec::deferred;
 use crate::parse::ast::{ObjectName, SetConstraints};
@@ -112,8 +112,7 @@ impl Session {
         if due.is_empty() {
             return Ok(());
         }
-        self.hold_referenced(&due)?;
-        let snapshot = Arc::clone(self.catalog.snapshot());
+        let snapshot = self.hold_referenced(&due)?;
         let mut tables: HashMap<Oid, Arc<Table>> = HashMap::new();
         let other = |oid| snapshot.relation(oid).cloned();
         let mut table = |oid: Oid| {
@@ -131,23 +130,32 @@ impl Session {
         })
     }
 
-    /// Locks the tables that are read by checks of others' rows, so that their trees stay. Those that the checks are of
-    /// have been written to, and are locked.
-    fn hold_referenced(&mut self, due: &[(usize, Oid)]) -> Result<()> {
+    /// Locks the tables that are read by checks of others' rows, and their indexes, so that their trees stay: those of the
+    /// catalog that is returned. The tables that the checks are of have been written to, and are locked.
+    fn hold_referenced(&mut self, due: &[(usize, Oid)]) -> Result<Arc<CatalogSnapshot>> {
         self.catalog.look_back(None);
-        let snapshot = Arc::clone(self.catalog.snapshot());
-        let mut read: Vec<Oid> = Vec::new();
-        for relation in due.iter().filter_map(|(_, table)| snapshot.relation(*table)) {
-            read.extend(relation.parents());
-            read.extend(relation.referenced_by.iter().map(|(child, _)| *child));
-        }
-        read.sort_unstable();
-        read.dedup();
         let engine = Arc::clone(&self.engine);
-        let transaction = self.block.ensure(engine.manager(), &self.wait);
-        for relation in read.into_iter().filter_map(|oid| snapshot.relation(oid)) {
-            transaction.lock_table(relation.lock, TableLock::RowShare, WaitPolicy::Block)?;
+        let database = self.catalog.database();
+        loop {
+            let snapshot = Arc::clone(self.catalog.snapshot());
+            let mut read: Vec<Oid> = Vec::new();
+            for relation in due.iter().filter_map(|(_, table)| snapshot.relation(*table)) {
+                read.extend(relation.parents());
+                read.extend(relation.referenced_by.iter().map(|(child, _)| *child));
+            }
+            read.sort_unstable();
+            read.dedup();
+            let transaction = self.block.ensure(engine.manager(), &self.wait);
+            for relation in read.into_iter().filter_map(|oid| snapshot.relation(oid)) {
+                let indexes = relation.indexes.iter().filter(|index| !index.holds_rows());
+                let indexes = indexes.map(|index| Relation::lock_of(database, index.oid));
+                for lock in std::iter::once(relation.lock).chain(indexes) {
+                    transaction.lock_table(lock, TableLock::RowShare, WaitPolicy::Block)?;
+                }
+            }
+            if self.catalog.is_current() {
+                return Ok(snapshot);
+            }
         }
-        Ok(())
     }
 }

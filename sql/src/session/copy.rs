@@ -408,15 +408,7 @@ impl Session {
         if transaction.begin().read_only && relation.persistence != 't' {
             return Err(run::read_only("COPY FROM"));
         }
-        for (oid, mode) in &planned.relations {
-            if let Some(held) = snapshot.relation(*oid) {
-                transaction.lock_table(
-                    held.lock,
-                    (*mode).max(TableLock::RowExclusive),
-                    txn::WaitPolicy::Block,
-                )?;
-            }
-        }
+        self.lock_relations(&planned.relations)?;
         if *self.basis() != planned.basis {
             return Ok(None);
         }

@@ -1,5 +1,6 @@
 //! EXPLAIN and EXPLAIN ANALYZE: the statement is planned, and with ANALYZE run to its end, its rows thrown away.
 
+use crate::compile::Program;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
@@ -116,7 +117,6 @@ impl Session {
         let probes = Probes::new(options.timing, options.buffers || options.wal);
         if options.analyze {
             let begun = clock.now();
-            let machine = Machine::watched(&program, &probes);
             if let Statement::CreateTableAs(create) = &explained.statement {
                 portal.parameters = parameters;
                 let mut watch = Watch { probes: &probes, program: None, made: false };
@@ -135,7 +135,7 @@ impl Session {
                     facts.stored_query = true;
                 }
             } else {
-                self.run_watched(&prepared, machine, parameters, sink)?;
+                program = self.run_watched(prepared, &probes, parameters, sink)?;
             }
             let took = clock.now().0.saturating_sub(begun.0);
             facts.execution_us = options.summary.then_some(took);
@@ -151,21 +151,32 @@ impl Session {
         Ok(answer(rows))
     }
 
-    /// Runs a plan to its end for what its probes count.
+    /// Runs a plan to its end for what its probes count: the one that is given, or what it has to be by now.
     fn run_watched(
         &mut self,
-        prepared: &Arc<Prepared>,
-        machine: Machine,
+        prepared: Arc<Prepared>,
+        probes: &Probes,
         parameters: RowBuf,
         sink: &mut dyn RowSink,
-    ) -> Result<()> {
-        let mut inner = Portal::new(Arc::clone(prepared));
+    ) -> Result<Arc<Program>> {
+        let mut inner = Portal::new(prepared);
         inner.parameters = parameters;
-        inner.machine = Some(Box::new(machine));
-        self.start_held(&mut inner)?;
+        let program = loop {
+            let planned = inner.prepared.planned.as_ref().expect("what is explained has a plan");
+            let program = Arc::clone(&planned.program);
+            inner.machine = Some(Box::new(Machine::watched(&program, probes)));
+            self.start_held(&mut inner)?;
+            // As `start_plan`: trees that have been replaced before its snapshot are not its plan's.
+            if self.catalog.is_current() {
+                break program;
+            }
+            if let Some(fresh) = self.hold(&inner.prepared, false)? {
+                inner.prepared = fresh;
+            }
+        };
         let ran = self.run_portal(&mut inner, "", 0, &mut Nobody(sink));
         // None of its rows is shown.
         self.answer_began = false;
-        ran.map(|_| ())
+        ran.map(|_| program)
     }
 }

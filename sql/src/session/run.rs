@@ -441,7 +441,8 @@ impl Session {
                 portal.prepared = prepared;
             }
             self.start_held(portal)?;
-            // A table that was loaded meanwhile has other trees, and readers are not told by its lock.
+            // A table that was loaded or reindexed meanwhile has other trees, and readers are not told by its lock: what was
+            // replaced before the snapshot began shows here, and what is replaced from now on stays for as long as that.
             if self.catalog.is_current() {
                 return Ok(());
             }
@@ -518,7 +519,8 @@ impl Session {
         }
     }
 
-    /// Locks relations that a statement reads or changes. Those of the system are changed by nobody.
+    /// Locks relations that a statement reads or changes, and indexes by which it looks into the latest state. Those of the
+    /// system are changed by nobody.
     pub(super) fn lock_relations(&mut self, relations: &[(Oid, TableLock)]) -> Result<()> {
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         let snapshot = self.catalog.last_snapshot();
@@ -528,7 +530,10 @@ impl Session {
                     transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
                 }
                 Some(_) => self.activity.reads_catalog(*oid),
-                None => {}
+                None => {
+                    let lock = Relation::lock_of(self.catalog.database(), *oid);
+                    transaction.lock_table(lock, *mode, WaitPolicy::Block)?;
+                }
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
 use crate::parse::Positions;
 use crate::parse::Statement;
-use crate::parse::ast::{self, Discard, SetValue};
+use crate::parse::ast::{self, Discard, ObjectKind, SetValue};
 use crate::plan::logical::{Node, Output, Query};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress, TransactionStatus};
@@ -176,6 +176,11 @@ impl Session {
             }
             Statement::Reindex(reindex) if reindex.is_concurrent() => {
                 self.reindex_concurrently(parsed, reindex)
+            }
+            Statement::Reindex(reindex)
+                if !matches!(reindex.kind, ObjectKind::Index | ObjectKind::Table) =>
+            {
+                self.reindex_tables(parsed, reindex)
             }
             Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
             Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),

@@ -597,11 +597,15 @@ impl Worker<'_> {
     }
 
     fn maintain(&mut self) -> Done {
-        let text = match self.chance.below(6) {
+        let text = match self.chance.below(10) {
             0 | 1 => "CHECKPOINT".to_owned(),
             2 => "VACUUM".to_owned(),
             3 => format!("VACUUM own_{}", self.me),
             4 => "ANALYZE account".to_owned(),
+            5 => "REINDEX TABLE account".to_owned(),
+            6 => "REINDEX INDEX child_parent".to_owned(),
+            7 => "REINDEX TABLE claim".to_owned(),
+            8 => format!("REINDEX TABLE own_{}", self.me),
             _ => "VACUUM (ANALYZE) claim".to_owned(),
         };
         self.say(&text).map(drop)

@@ -224,7 +224,7 @@ impl Transaction {
         }
         let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
-        let applied = manager.apply_commit(state, &mut published, &mut guard);
+        let applied = manager.apply_commit(state, &mut published, &mut guard, &mut *before_release);
         if let Err(error) = applied {
             // The record may be durable and the pages lack it: nobody may be told anything any more, and the watermark
             // stays below.
@@ -234,9 +234,9 @@ impl Transaction {
             return Err(storage::Error::Halted(error.to_string()).into());
         }
         manager.interrupt();
-        before_release(lsn);
-        if applied.is_ok_and(|late| late) {
-            manager.late.remove(lsn);
+        match applied.is_ok_and(|late| late) {
+            true => manager.late.remove(lsn),
+            false => before_release(lsn),
         }
         drop((guard, published));
         manager.slots.releases(lsn);
@@ -370,12 +370,14 @@ impl Manager {
         Ok(claimed.publish(payload, first))
     }
 
-    /// Applies a published commit; true if it became late, and is still on the list.
+    /// Applies a published commit; true if it became late, and is still on the list. Such a one is visible from here on, so
+    /// `before_visible` is called first: nobody may have a snapshot that shows a commit before its callback has run.
     fn apply_commit(
         &self,
         state: &mut State,
         published: &mut Published<'_>,
         guard: &mut SlotGuard<'_>,
+        before_visible: &mut dyn FnMut(Lsn),
     ) -> Result<bool> {
         let Published { lsn, floor, ref mut room } = *published;
         let shared = guard.shared.clone();
@@ -387,6 +389,7 @@ impl Manager {
         let writes = shared.unwrap_or_else(|| Arc::new(std::mem::take(&mut state.writes)));
         let late = Arc::new(LateCommit { lsn, floor, writes });
         self.late.add(Arc::clone(&late));
+        before_visible(lsn);
         guard.free();
         self.metrics.late(self.worker());
         if late.writes.is_spilled() {

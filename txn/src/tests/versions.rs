@@ -160,6 +160,28 @@ fn a_large_commit_is_late_and_in_parts_and_all_of_it_is_there() {
     assert_eq!(scan(&mut txn, &view, &world.tree, Direction::Forward).len(), 2000);
 }
 
+/// What a commit tells before anybody sees it, it tells where it is late, too: who has a snapshot that shows a new catalog's
+/// commit has that catalog.
+#[test]
+fn a_commit_calls_back_before_anybody_sees_it() {
+    for late_writes in [0, 100] {
+        let world = World::new(Options { late_writes, ..small() });
+        let mut txn = world.begin(Isolation::ReadCommitted, 1);
+        txn.begin_statement().unwrap();
+        write(&mut txn, &world.tree, b"a", Some(b"new"));
+        let mut called = 0;
+        let ended = txn
+            .commit(&mut |lsn| {
+                called += 1;
+                assert!(world.manager.visible() < lsn, "it is visible already");
+            })
+            .unwrap();
+        world.answer(ended);
+        assert_eq!(called, 1);
+        assert_eq!(world.manager.metrics().late_commits, u64::from(late_writes == 0));
+    }
+}
+
 /// A reader that begins while a commit is late sees all of it, from the list and from the pages.
 #[test]
 fn late_commits_are_read_from_the_list() {

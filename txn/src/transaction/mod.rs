@@ -464,8 +464,8 @@ impl Transaction {
     }
 
     /// Commits: gets ready, claims one log record, validates, applies, releases. What is returned says what the
-    /// answer has to wait for. `before_release` runs once everything is applied and before any lock goes: the
-    /// catalog is swapped there. It is given the commit's LSN, or, where nothing was written and so nothing is logged, the
+    /// answer has to wait for. `before_release` runs before any lock goes and before any snapshot shows the commit: the
+    /// catalog is swapped there. Everything is applied then, unless the commit is late. It is given the commit's LSN, or, where nothing was written and so nothing is logged, the
     /// newest that the transaction has seen.
     ///
     /// # Errors

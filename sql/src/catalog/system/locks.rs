@@ -7,12 +7,12 @@
 
 use super::rows::Rows;
 use crate::catalog::object::well_known;
-use crate::catalog::{RelationKind, builtin};
+use crate::catalog::{Relation, RelationKind, builtin};
 use crate::error::Result;
 use crate::tuple::row_id::row_number;
 use crate::types::{Datum, Oid};
 use std::collections::{BTreeSet, HashMap};
-use txn::{LockInfo, LockTarget, RowLock, TableLock, TreeId, TxnId};
+use txn::{LockInfo, LockTarget, RowLock, TableId, TableLock, TreeId, TxnId};
 
 /// What a row of `pg_locks` is about.
 enum Object<'l> {
@@ -84,6 +84,7 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         let held = Held { pid, txn, mode: exclusive, granted, fast_path, waiting_since: None };
         write(rows, &Object::Transaction(number), &held)?;
     }
+    let locked: BTreeSet<(u32, TableId)> = all.iter().filter_map(held_table).collect();
     let mut rest = &all[..];
     while let Some(first) = rest.first() {
         // The locks of one row stand together, those that are held first.
@@ -110,7 +111,10 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                     if let LockTarget::Table(table) = target
                         && granted
                     {
-                        indexes(rows, ((table.0 >> 32) as u32, table.0 as u32), &held)?;
+                        let database = Oid((table.0 >> 32) as u32);
+                        let own =
+                            |index| !locked.contains(&(pid, Relation::lock_of(database, index)));
+                        indexes(rows, (database.0, table.0 as u32), &held, &own)?;
                     }
                 }
             }
@@ -119,11 +123,20 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Whoever reads rows of a table holds the same lock on its indexes.
+/// The table, or index, that somebody has locked.
+fn held_table(lock: &LockInfo) -> Option<(u32, TableId)> {
+    match lock.target {
+        LockTarget::Table(table) if lock.granted => Some((lock.pid, table)),
+        _ => None,
+    }
+}
+
+/// Whoever reads rows of a table holds the same lock on its indexes; those that `shown` says have none of their own there.
 fn indexes(
     rows: &mut Rows<'_, '_, '_, '_>,
     (database, table): (u32, u32),
     held: &Held,
+    shown: &dyn Fn(Oid) -> bool,
 ) -> Result<()> {
     let modes = [TableLock::AccessShare, TableLock::RowShare];
     let snapshot = rows.system.snapshot;
@@ -131,7 +144,8 @@ fn indexes(
         return Ok(());
     }
     let found = snapshot.relation(Oid(table)).map(|table| table.indexes.iter());
-    let found: Vec<u32> = found.into_iter().flatten().map(|index| index.oid.0).collect();
+    let found = found.into_iter().flatten().map(|index| index.oid);
+    let found: Vec<u32> = found.filter(|index| shown(*index)).map(|index| index.0).collect();
     for index in found {
         write(rows, &Object::Relation(database, index), held)?;
     }
