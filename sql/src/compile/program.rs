@@ -292,6 +292,15 @@ impl Program {
         reach.looks_out() || steps.iter().any(|step| reach.ctes.contains(step))
     }
 
+    /// Whether a plan, with its subqueries, gives other rows where something outside it has changed, or within the steps of
+    /// these recursive common table expressions.
+    #[must_use]
+    pub fn plan_changes(&self, plan: &Plan, steps: &[u32]) -> bool {
+        let mut reach = Reach::default();
+        reach.plan(self, plan);
+        reach.looks_out() || steps.iter().any(|step| reach.ctes.contains(step))
+    }
+
     /// The subqueries whose results are of one round of this recursive common table expression.
     #[must_use]
     pub fn subplans_of_round(&self, number: u32) -> Box<[u32]> {
@@ -403,7 +412,7 @@ impl Reach {
             }
             vars::scalars(node, &mut |scalar| {
                 inner.extend(scalar.subqueries());
-                locals(scalar, &mut self.filled);
+                vars::locals(scalar, &mut self.filled);
             });
         });
         for number in inner {
@@ -453,14 +462,6 @@ fn leave_unread(slot: u32, columns: &mut [Scalar], read: &BTreeSet<Var>) {
             *column = constant(&Literal::Null, SqlType::plain(25));
         }
     }
-}
-
-/// Homes that an expression fills itself live within it.
-fn locals(scalar: &Scalar, filled: &mut HashSet<u32>) {
-    scalar.walk(&mut |part| {
-        filled.extend(part.own_home().map(|home| home.slot));
-        true
-    });
 }
 
 fn subplan_homes(kind: &SubplanKind, read: &mut BTreeSet<Var>) {

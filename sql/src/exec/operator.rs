@@ -27,7 +27,6 @@ use crate::plan::physical::{self, Access, Join, JoinMethod, Plan};
 use crate::plan::scalar::Scalar;
 use crate::plan::vars;
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A node of a running plan.
@@ -93,22 +92,7 @@ impl<'p> Builder<'p> {
 
     /// Whether what a plan gives depends on rows outside it.
     fn depends(&self, plan: &Plan) -> bool {
-        let slots: HashSet<u32> =
-            vars::filled(plan, &self.program.widths).iter().map(|(slot, _)| *slot).collect();
-        let mut found = false;
-        vars::walk(plan, &mut |node| {
-            if let Plan::Cte(scan) = node {
-                found |= self.program.cte_changes(scan.number, &self.steps.borrow());
-            }
-            vars::scalars(node, &mut |scalar| {
-                found |= scalar.reads(&mut |var| !slots.contains(&var.slot));
-                found |= scalar.subqueries().into_iter().any(|number| {
-                    self.program.correlated[number as usize]
-                        || self.program.subplan_changes(number, &self.steps.borrow())
-                });
-            });
-        });
-        found
+        self.program.plan_changes(plan, &self.steps.borrow())
     }
 
     /// The operator of a plan within the steps of these recursive common table expressions.

@@ -613,6 +613,13 @@ pub fn reads_of(planner: &Planner<'_>, plan: &Plan) -> BTreeSet<Var> {
     reads.homes
 }
 
+/// Whether a plan, with its subqueries, reads a home that it does not fill.
+pub fn looks_out(planner: &Planner<'_>, plan: &Plan) -> bool {
+    let mut reads = Reads::default();
+    reads.plan(planner, plan);
+    reads.homes.iter().any(|var| !reads.filled.contains(&var.slot))
+}
+
 /// Every home that a subquery reads, its own subqueries' included.
 pub fn subplan_reads(planner: &Planner<'_>, number: u32, into: &mut BTreeSet<Var>) {
     let mut reads = Reads::default();
@@ -643,6 +650,7 @@ impl Reads {
             }
             vars::scalars(node, &mut |scalar| {
                 inner.extend(scalar.subqueries());
+                vars::locals(scalar, &mut self.filled);
                 self.volatile |= scalar.volatile();
             });
         });

@@ -101,7 +101,7 @@ impl Planner<'_> {
         self.unconditional = unconditional;
         // What fails while planning fails the statement.
         self.presets.failure = self.presets.failure.take().or(presets.failure);
-        let (plan, layout) = planned?;
+        let (mut plan, layout) = planned?;
         if let Some((plan, hashed)) = members? {
             let kind = SubplanKind::Hashed(hashed);
             self.subplans.push(Subplan { plan, kind, presets: presets.scalars });
@@ -118,7 +118,11 @@ impl Planner<'_> {
                 self.levels.push(layout);
                 let test = self.translated(test);
                 self.levels.pop();
-                self.quantified(&plan, test?, *quantifier)
+                let (kind, alone) = self.quantified(&plan, test?, *quantifier);
+                if alone && matches!(kind, SubplanKind::Quantified(..)) {
+                    plan = self.kept(plan);
+                }
+                kind
             }
         };
         assert_eq!(self.levels.len(), depth, "levels are pushed and popped in pairs");
@@ -152,14 +156,28 @@ impl Planner<'_> {
             return Ok(None);
         }
         let test = if on.len() == 1 { on.swap_remove(0) } else { Scalar::And(on.into()) };
-        Ok(match self.quantified(&plan, test, Quantifier::Any) {
+        Ok(match self.quantified(&plan, test, Quantifier::Any).0 {
             SubplanKind::Hashed(hashed) => Some((plan, Hashed { exists: true, ..hashed })),
             _ => None,
         })
     }
 
-    /// A test of ANY or ALL rows: where it is an equality with rows that do not depend on anything, by a hash table.
-    fn quantified(&self, plan: &Plan, test: Scalar, quantifier: Quantifier) -> SubplanKind {
+    /// Rows that are asked for again and again, and are the same each time (`build_subplan`).
+    fn kept(&self, plan: Plan) -> Plan {
+        let free =
+            matches!(plan, Plan::Unit | Plan::Nothing | Plan::Values(..) | Plan::Constants(..));
+        if free
+            || matches!(plan, Plan::Cte(_) | Plan::Materialize(..))
+            || !self.figures.methods().kept_rows
+        {
+            return plan;
+        }
+        Plan::Materialize(Box::new(plan), Vec::new())
+    }
+
+    /// A test of ANY or ALL rows: where it is an equality with rows that do not depend on anything, by a hash table. The
+    /// flag says that they do not.
+    fn quantified(&self, plan: &Plan, test: Scalar, quantifier: Quantifier) -> (SubplanKind, bool) {
         let inside: HashSet<u32> =
             vars::filled(plan, &self.widths).iter().map(|(slot, _)| *slot).collect();
         // What is read of a common table expression may change with the row that the query around it is at.
@@ -167,8 +185,7 @@ impl Planner<'_> {
         vars::walk(plan, &mut |node| {
             alone &= !matches!(node, Plan::Cte(_) | Plan::WithCtes(..)) || self.levels.len() == 1;
         });
-        let outside = join_order::reads_of(self, plan);
-        alone &= outside.iter().all(|var| inside.contains(&var.slot));
+        alone &= !join_order::looks_out(self, plan);
         let parts = match &test {
             Scalar::And(parts) => &**parts,
             one => std::slice::from_ref(one),
@@ -181,8 +198,8 @@ impl Planner<'_> {
             }
         }
         if quantifier == Quantifier::Any && alone && left.len() == parts.len() {
-            return SubplanKind::Hashed(Hashed { left, right, test, exists: false });
+            return (SubplanKind::Hashed(Hashed { left, right, test, exists: false }), true);
         }
-        SubplanKind::Quantified(test, quantifier)
+        (SubplanKind::Quantified(test, quantifier), alone)
     }
 }

@@ -6,7 +6,7 @@ use super::physical::{
 };
 use super::scalar::{Scalar, Var};
 use crate::types::depth::deeper;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The plans whose rows a node works on.
 #[must_use]
@@ -76,6 +76,14 @@ pub fn filled(plan: &Plan, widths: &[usize]) -> Vec<(u32, usize)> {
         slots.push((slot, widths[slot as usize]));
     });
     slots
+}
+
+/// Homes that an expression fills itself live within it.
+pub fn locals(scalar: &Scalar, filled: &mut HashSet<u32>) {
+    scalar.walk(&mut |part| {
+        filled.extend(part.own_home().map(|home| home.slot));
+        true
+    });
 }
 
 /// Calls `visit` for every scalar that stands in a node itself, not in its inputs.
