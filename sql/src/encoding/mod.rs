@@ -1,29 +1,41 @@
 //! What clients say and hear in other encodings than UTF8 (manual, section 24.3; `mbutils.c`): their texts are converted on
-//! the way in and out, by the tables of a library. Where these are the Web's, which leave no byte out, what PostgreSQL's
-//! tables leave out is refused here.
+//! the way in and out: where a character has several bytes by PostgreSQL's tables, else by those of a library. Where these are
+//! the Web's, which leave no byte out, what PostgreSQL's tables leave out is refused here.
+
+mod codes;
 
 use crate::error::{Result, SqlError};
 use crate::settings::encoding::encoding_named;
 use crate::sqlstate::SqlState;
+use codes::Codes;
 use encoding_rs::{DecoderResult, EncoderResult, Encoding};
 use std::borrow::Cow;
 
 /// A conversion between UTF8 and another encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Conversion {
     /// The encoding's name, as PostgreSQL shows it.
     pub name: &'static str,
     table: Table,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Each encoding has one.
+impl PartialEq for Conversion {
+    fn eq(&self, other: &Conversion) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Conversion {}
+
+#[derive(Clone, Copy, Debug)]
 enum Table {
     /// Each byte is the character of its number, but for these.
     Latin(&'static [(u8, char)]),
     /// The library's.
     Library(&'static Encoding),
-    /// The library's, as far as both bytes of a character are above 0xA0.
-    Upper(&'static Encoding),
+    /// PostgreSQL's.
+    Own(&'static Codes),
 }
 
 /// What Turkish has instead of Icelandic letters.
@@ -63,15 +75,8 @@ impl Conversion {
             "WIN1256" => Table::Library(encoding_rs::WINDOWS_1256),
             "WIN1257" => Table::Library(encoding_rs::WINDOWS_1257),
             "WIN1258" => Table::Library(encoding_rs::WINDOWS_1258),
-            "EUC_JP" => Table::Library(encoding_rs::EUC_JP),
-            "EUC_KR" => Table::Upper(encoding_rs::EUC_KR),
-            "EUC_CN" => Table::Upper(encoding_rs::GBK),
-            "SJIS" => Table::Library(encoding_rs::SHIFT_JIS),
-            "BIG5" => Table::Library(encoding_rs::BIG5),
-            "GBK" => Table::Library(encoding_rs::GBK),
             "GB18030" => Table::Library(encoding_rs::GB18030),
-            "UHC" => Table::Library(encoding_rs::EUC_KR),
-            _ => return None,
+            _ => Table::Own(Codes::of(name)?),
         };
         Some(Conversion { name, table })
     }
@@ -79,7 +84,10 @@ impl Conversion {
     /// Whether a byte of a longer character may be one of ASCII (`PG_ENCODING_IS_CLIENT_ONLY`).
     #[must_use]
     pub fn embeds_ascii(&self) -> bool {
-        matches!(self.name, "SJIS" | "BIG5" | "GBK" | "UHC" | "GB18030")
+        matches!(
+            self.name,
+            "SJIS" | "BIG5" | "GBK" | "UHC" | "GB18030" | "JOHAB" | "SHIFT_JIS_2004"
+        )
     }
 
     /// Whether the Windows code page has no character where the Web's has a control character.
@@ -104,16 +112,19 @@ impl Conversion {
                 return Ok(bytes.iter().map(letter).collect::<String>().into());
             }
             Table::Library(encoding) => encoding,
-            Table::Upper(encoding) => {
-                let mut rest = bytes;
-                while let [first, behind @ ..] = rest {
-                    rest = match (*first, behind) {
-                        (..0x80, _) => behind,
-                        (0xA1.., [second, behind @ ..]) if *second > 0xA0 => behind,
-                        _ => return Err(self.invalid(&rest[..rest.len().min(2)])),
-                    };
+            Table::Own(codes) => {
+                let (mut text, mut rest) = (String::with_capacity(bytes.len() * 2), bytes);
+                while let [first, ..] = rest {
+                    let shown = &rest[..rest.len().min(codes.span(*first))];
+                    let length = codes.length(rest).ok_or_else(|| self.invalid(shown))?;
+                    match length {
+                        1 if first.is_ascii() => text.push(char::from(*first)),
+                        _ if codes.decode(&rest[..length], &mut text) => {}
+                        _ => return Err(self.no_equivalent(shown, self.name, "UTF8")),
+                    }
+                    rest = &rest[length..];
                 }
-                encoding
+                return Ok(text.into());
             }
         };
         let mut decoder = encoding.new_decoder_without_bom_handling();
@@ -161,7 +172,25 @@ impl Conversion {
                 };
                 return Ok(text.chars().map(byte).collect::<Result<Vec<u8>>>()?.into());
             }
-            Table::Library(encoding) | Table::Upper(encoding) => encoding,
+            Table::Own(codes) => {
+                let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text);
+                while let Some(first) = rest.chars().next() {
+                    let count = match first.is_ascii() {
+                        true => {
+                            bytes.push(first as u8);
+                            1
+                        }
+                        false => codes.encode(rest, &mut bytes),
+                    };
+                    if count == 0 {
+                        return Err(missing(first));
+                    }
+                    let length = rest.chars().take(count).map(char::len_utf8).sum::<usize>();
+                    rest = &rest[length..];
+                }
+                return Ok(bytes.into());
+            }
+            Table::Library(encoding) => encoding,
         };
         if let Some(character) = text.chars().find(|character| self.leaves_out(*character)) {
             return Err(missing(character));
@@ -173,11 +202,6 @@ impl Conversion {
         let (result, _) =
             encoder.encode_from_utf8_to_vec_without_replacement(text, &mut bytes, true);
         if let EncoderResult::Unmappable(character) = result {
-            return Err(missing(character));
-        }
-        if matches!(self.table, Table::Upper(_))
-            && let Some(character) = text.chars().find(|character| self.is_lower(*character))
-        {
             return Err(missing(character));
         }
         Ok(bytes.into())
@@ -194,14 +218,6 @@ impl Conversion {
             Ok(bytes) => bytes.into_owned(),
             Err(_) => text.chars().flat_map(one).collect(),
         }
-    }
-
-    /// Whether a character is one that the library has beyond the encoding.
-    fn is_lower(&self, character: char) -> bool {
-        let Table::Upper(encoding) = self.table else { return false };
-        let mut bytes = [0; 4];
-        let (encoded, ..) = encoding.encode(character.encode_utf8(&mut bytes));
-        !character.is_ascii() && encoded.iter().any(|byte| *byte < 0xA1)
     }
 
     #[cold]
