@@ -68,3 +68,53 @@ fn segments_go_to_the_archive_before_they_are_recycled() {
     atoll.stop();
     atoll.check();
 }
+
+#[test]
+fn an_old_segment_goes_to_the_archive_as_it_is() {
+    let archive = TemporaryDirectory::new("archive_timeout");
+    let command = format!("archive_command=cp %p {}/%f", archive.path().display());
+    let settings = ["archive_mode=on", "archive_timeout=1", "wal_level=replica", &command];
+    let atoll = Atoll::start(&settings);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE t (a int PRIMARY KEY)");
+    wait_until("what little there is", LIMIT, || (!names(archive.path()).is_empty()).then_some(()));
+    let last = "SELECT archived_count > 0, last_archived_wal, failed_count FROM pg_stat_archiver";
+    let row = wait_until("the view", LIMIT, || {
+        client.query(last).rows.pop().filter(|row| row[0].as_deref() == Some("t"))
+    });
+    assert!(names(archive.path()).contains(row[1].as_ref().expect("it has a name")));
+    assert_eq!(row[2].as_deref(), Some("0"));
+    // Who writes nothing fills no archive.
+    std::thread::sleep(Duration::from_secs(3));
+    let idle = names(archive.path()).len();
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(names(archive.path()).len() <= idle + 1, "an idle server switches nothing");
+}
+
+#[test]
+fn a_restore_point_has_a_place_in_the_log() {
+    let mut atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("CREATE ROLE nobody");
+    client.run("CREATE TABLE t (a int)");
+    let before = client.query("SELECT pg_current_wal_insert_lsn()").value().to_owned();
+    let point = client.query("SELECT pg_create_restore_point('here')").value().to_owned();
+    let order = format!("SELECT '{before}'::pg_lsn < '{point}'::pg_lsn");
+    assert_eq!(client.query(&order).value(), "t");
+    let long = client.query("SELECT pg_create_restore_point(repeat('x', 64))");
+    assert_eq!(long.sqlstate(), "22023");
+    let error = long.error.expect("it is refused");
+    assert_eq!(error.field(b'M'), "value too long for restore point (maximum 63 characters)");
+    client.run("SET ROLE nobody");
+    assert_eq!(client.query("SELECT pg_create_restore_point('x')").sqlstate(), "42501");
+    client.run("RESET ROLE");
+    client.run("INSERT INTO t VALUES (1)");
+    let log = atoll.log();
+    assert!(log.contains(&format!("restore point \"here\" created at {point}")), "{log}");
+    // Recovery passes over it.
+    atoll.kill();
+    atoll.restart();
+    assert_eq!(atoll.connect().query("SELECT a FROM t").value(), "1");
+    atoll.stop();
+    atoll.check();
+}

@@ -5,7 +5,7 @@
 //! database of a hundred tables is restored.
 //!
 //! `pg_dump/schema.sql` is the schema, with data, comments and privileges; `pg_dump/hostile.sql` one whose names hold what
-//! means something in the texts that they stand in.
+//! means something in the texts that they stand in; `pg_dump/extensions.sql` one with extensions.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -57,6 +57,11 @@ fn demand_equal(what: &str, expected: &str, actual: &str) {
 #[test]
 fn dumps_are_what_postgresql_s_are_and_restore() {
     of_schema("schema", "dumped");
+}
+
+#[test]
+fn extensions_are_dumped_with_what_was_said_of_their_members() {
+    of_schema("extensions", "extended");
 }
 
 #[test]

@@ -6,7 +6,6 @@ CREATE TYPE address AS (street text);
 CREATE TYPE pg_temp.passing AS ENUM ('a');
 -- statements
 DO 'BEGIN END';
-LOAD 'plpgsql';
 ALTER DATABASE unsupported SET work_mem FROM CURRENT;
 -- objects
 CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';

@@ -51,6 +51,7 @@ pub trait Backend: Send {
     fn timeouts(&self) -> Timeouts;
     fn log_settings(&self) -> &LogSettings;
     fn statement_text(&self) -> String;
+    fn statement_number(&self) -> i64;
     fn application_name(&self) -> Arc<str>;
     fn statement_age(&self) -> i64;
     fn executed_text(&self) -> Option<Arc<str>>;
@@ -190,6 +191,10 @@ impl Backend for Live {
 
     fn statement_text(&self) -> String {
         self.session.statement_text()
+    }
+
+    fn statement_number(&self) -> i64 {
+        self.session.statement_number()
     }
 
     fn application_name(&self) -> Arc<str> {

@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::dialogue::Dialogue;
 use crate::log::secret::without as without_secrets;
 use crate::log::{self, Around};
-use sql::session::StatementClass;
+use sql::session::{AUTO_EXPLAIN_ROUTINE, StatementClass};
 use sql::{Severity, SqlError, TransactionStatus};
 use std::sync::Arc;
 
@@ -64,7 +64,9 @@ fn tag(statement: &str) -> String {
 impl<B: Backend> Dialogue<B> {
     /// Logs an event with the statement that it belongs to, if the session's settings ask for it.
     pub(crate) fn log(&self, event: &SqlError) {
-        self.log_with(event, true);
+        // A plan stands behind its statement's text.
+        let with_statement = event.fields().routine != Some(AUTO_EXPLAIN_ROUTINE);
+        self.log_with(event, with_statement);
     }
 
     fn log_with(&self, event: &SqlError, with_statement: bool) {
@@ -84,6 +86,7 @@ impl<B: Backend> Dialogue<B> {
                 application: &self.backend.application_name(),
                 tag: &tag,
                 statement: Some(&*text).filter(|text| statement && !text.is_empty()),
+                number: if running { self.backend.statement_number() } else { 0 },
                 least: Some(settings.least),
             },
         );

@@ -248,6 +248,9 @@ impl Backend for Scripted {
     fn statement_text(&self) -> String {
         String::new()
     }
+    fn statement_number(&self) -> i64 {
+        0
+    }
     fn application_name(&self) -> Arc<str> {
         "".into()
     }

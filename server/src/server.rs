@@ -422,6 +422,8 @@ impl Started {
         let stop = desk.block_on(async {
             let mut signals = Signals::listen()?;
             let files = listener::take(listeners, &server, &runtime)?;
+            server.engine.start_autovacuum();
+            server.engine.start_log_switcher();
             tracing::info!("database system is ready to accept connections");
             let stop = signals.next_stop(&server).await;
             drop(files);

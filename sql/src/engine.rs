@@ -1,29 +1,32 @@
 //! The engine: all databases of one directory, opened once, handing out sessions.
 
+use crate::autovacuum::{self, Autovacuum};
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
-use crate::catalog::object::{Database, Role};
+use crate::catalog::object::{Database, Role, well_known};
 use crate::catalog::queries::identity::{Identity, SettingUser};
 use crate::catalog::relation_counts::ClusterCounts;
 use crate::catalog::system::Encryption;
-use crate::catalog::system::{Activity, Counters, SessionTimes};
+use crate::catalog::system::{Activity, CLIENT, Counters, SessionTimes};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
 use crate::check;
 use crate::copy::server_files::ServerFiles;
-use crate::error::{Result, Severity, SqlError};
+use crate::error::{Result, Severity, SqlError, cancel};
 use crate::host::ServerHost;
+use crate::log_switcher::LogSwitcher;
 use crate::session::activity::SessionActivity;
 use crate::session::notify::Channels;
 use crate::session::semantics::with_semantics;
 use crate::session::statement::PlanCache;
 use crate::session::{AnswerAfter, Session};
-use crate::settings::Moment;
 use crate::settings::auto_file::AutoFile;
 use crate::settings::server::{ServerSettings, Source};
 use crate::settings::session::Settings;
 use crate::settings::socket::SocketTimes;
 use crate::settings::value::FoundRole;
+use crate::settings::{Moment, STATEMENT_STATISTICS};
 use crate::sqlstate::SqlState;
+use crate::statement_statistics::StatementStatistics;
 use crate::tuple::row_id::RowIds;
 use crate::types::Oid;
 use arc_swap::ArcSwap;
@@ -115,6 +118,10 @@ pub struct Engine {
     counters_base: Mutex<Counters, { rank::ACTIVITY }>,
     /// What sessions count of relations.
     relation_counts: Arc<ClusterCounts>,
+    autovacuum: Arc<Autovacuum>,
+    log_switcher: Arc<LogSwitcher>,
+    /// What statements have cost; none where the server has not begun with that library.
+    statements: Option<StatementStatistics>,
     /// What sessions that are gone have come to, by database, and what had when that was last reset.
     session_times: Mutex<HashMap<Oid, (SessionTimes, SessionTimes)>, { rank::ACTIVITY }>,
 }
@@ -156,7 +163,7 @@ fn demand_room(listed: &Sessions, role: &Role, database: &Database) -> Result<()
 }
 
 /// So many process numbers, from 1, are those of threads in the background: no session has one of them.
-pub const BACKGROUND: u32 = 4;
+pub const BACKGROUND: u32 = autovacuum::WORKER;
 
 /// All sessions there are, as the server knows them.
 pub trait Peers: Send + Sync {
@@ -201,10 +208,23 @@ impl Engine {
         let loaded = loaded.expect("opening asks which trees are alive");
         let catalog = Catalog::open(&manager, loaded)?;
         let mut settings = options.settings;
+        let preloaded = settings.show("shared_preload_libraries").unwrap_or_default();
+        let statements = crate::settings::libraries(&preloaded)?
+            .contains(&STATEMENT_STATISTICS)
+            .then(|| StatementStatistics::new(settings.number("pg_stat_statements.max"), started));
+        if let Some(statements) = &statements {
+            match settings.is_on("pg_stat_statements.save") {
+                true => statements.load(manager.environment()),
+                false => StatementStatistics::forget(manager.environment()),
+            }
+        }
         settings.state_number("block_size", i64::from(manager.data().page_bytes()))?;
         let row_ids = RowIds::of(&manager);
         Ok(Arc::new(Engine {
             relation_counts: Arc::new(ClusterCounts::new(&catalog)),
+            statements,
+            autovacuum: Arc::default(),
+            log_switcher: Arc::default(),
             catalog,
             plan_uses: (0..manager.environment().scheduler.slots())
                 .map(|_| PlanUses::default())
@@ -271,7 +291,35 @@ impl Engine {
         self.admit(connect, wait).map_err(|error| error.severity(Severity::Fatal))
     }
 
+    /// The session that looks after the tables of a database, as its first superuser.
+    pub(crate) fn connect_worker(
+        self: &Arc<Self>,
+        database: Oid,
+        wait: Arc<SessionWait>,
+    ) -> Result<Session> {
+        let current = self.catalog.current();
+        let shared = current.shared();
+        let name = shared.database_by_oid(database).map(|found| found.name.to_string());
+        let user = shared.role_by_oid(well_known::SUPERUSER).map(|found| found.name.to_string());
+        let connect = Connect {
+            database: name.unwrap_or_default(),
+            user: user.unwrap_or_default(),
+            ..Connect::default()
+        };
+        self.admit_as(connect, wait, autovacuum::WORKER_KIND)
+    }
+
     fn admit(self: &Arc<Self>, connect: Connect, wait: Arc<SessionWait>) -> Result<Session> {
+        self.admit_as(connect, wait, CLIENT)
+    }
+
+    fn admit_as(
+        self: &Arc<Self>,
+        connect: Connect,
+        wait: Arc<SessionWait>,
+        kind: &'static str,
+    ) -> Result<Session> {
+        let is_client = kind == CLIENT;
         let current = self.catalog.current();
         let shared = current.shared();
         let role = shared.role(&connect.user).ok_or_else(|| {
@@ -280,7 +328,7 @@ impl Engine {
                 format!("role \"{}\" does not exist", connect.user),
             )
         })?;
-        if !role.login {
+        if is_client && !role.login {
             return Err(SqlError::new(
                 SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
                 format!("role \"{}\" is not permitted to log in", connect.user),
@@ -292,7 +340,7 @@ impl Engine {
                 format!("database \"{}\" does not exist", connect.database),
             )
         })?;
-        if !database.allow_connections {
+        if is_client && !database.allow_connections {
             return Err(SqlError::new(
                 SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
                 format!("database \"{}\" is not currently accepting connections", database.name),
@@ -339,7 +387,9 @@ impl Engine {
                 notices.extend(refused.err().map(|error| error.severity(Severity::Warning)));
             }
         }
+        settings.preload()?;
         let activity = Arc::new(SessionActivity::new(
+            kind,
             (database.oid, role.oid),
             (connect.client, connect.server, connect.encryption),
             self.manager.environment().clock.wall(),
@@ -353,6 +403,9 @@ impl Engine {
         listed.insert(wait.pid, Arc::clone(&activity));
         drop(listed);
         let mut session = Session::open(self, wait, identity, settings, catalog, activity);
+        if !is_client {
+            session.counts_as_automatic();
+        }
         session.tell(notices);
         Ok(session)
     }
@@ -403,6 +456,13 @@ impl Engine {
 
     /// How many sessions a database has, without the one that asks.
     pub(crate) fn other_sessions(&self, database: Oid, own: u32) -> usize {
+        let looked_after = self
+            .listed()
+            .get(&autovacuum::WORKER)
+            .is_some_and(|worker| worker.database == database);
+        if looked_after {
+            self.interrupt_autovacuum(cancel::TERMINATE);
+        }
         let all = self.listed();
         all.iter().filter(|(pid, session)| **pid != own && session.database == database).count()
     }
@@ -439,6 +499,18 @@ impl Engine {
         self.configured.store(self.manager().environment().clock.wall(), Release);
         // Release: whoever sees the number takes these.
         self.reloads.fetch_add(1, Release);
+        self.wake_autovacuum();
+        self.wake_log_switcher();
+    }
+
+    /// What ends old segments of the log.
+    pub(crate) fn log_switcher(&self) -> &Arc<LogSwitcher> {
+        &self.log_switcher
+    }
+
+    /// What looks after tables.
+    pub(crate) fn autovacuum(&self) -> &Arc<Autovacuum> {
+        &self.autovacuum
     }
 
     /// How often the settings have been taken anew: sessions do so too when they see another number.
@@ -476,18 +548,24 @@ impl Engine {
 
     /// What works in the background, by PostgreSQL's names for who does the same there.
     fn threads(&self) -> impl Iterator<Item = Activity> {
-        const THREADS: [(&str, &str); BACKGROUND as usize] = [
+        const THREADS: [(&str, &str); autovacuum::LAUNCHER as usize] = [
             ("checkpointer", "CheckpointerMain"),
             ("background writer", "BgWriterMain"),
             ("walwriter", "WalWriterMain"),
             ("archiver", "ArchiverMain"),
+            ("autovacuum launcher", "AutoVacuumMain"),
         ];
+        let looks_after = self.settings.load().is_on("autovacuum");
         let archives = self.manager.data().log().archive_counters().is_some();
         let backend_start = self.started;
         THREADS
             .into_iter()
             .zip(1..)
-            .filter(move |((kind, _), _)| *kind != "archiver" || archives)
+            .filter(move |((kind, _), _)| match *kind {
+                "archiver" => archives,
+                "autovacuum launcher" => looks_after,
+                _ => true,
+            })
             .map(move |((kind, event), pid)| Activity {
                 pid,
                 kind,
@@ -511,6 +589,11 @@ impl Engine {
     /// What sessions count of relations.
     pub(crate) fn relation_counts(&self) -> &Arc<ClusterCounts> {
         &self.relation_counts
+    }
+
+    /// What statements have cost, where that is counted.
+    pub(crate) fn statements(&self) -> Option<&StatementStatistics> {
+        self.statements.as_ref()
     }
 
     fn counted(&self) -> Counters {
@@ -712,8 +795,16 @@ impl Engine {
     /// # Errors
     /// Storage's.
     pub fn close(&self) -> Result<()> {
+        self.stop_autovacuum();
+        self.stop_log_switcher();
         let settled = sequence::settle(&self.catalog);
+        let saved = match &self.statements {
+            Some(statements) if self.settings.load().is_on("pg_stat_statements.save") => {
+                statements.save(self.manager.environment())
+            }
+            _ => Ok(()),
+        };
         self.manager.close()?;
-        settled
+        settled.and(saved)
     }
 }

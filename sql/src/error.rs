@@ -255,6 +255,8 @@ pub mod cancel {
     pub const CLIENT_GONE: u32 = 5;
     /// `idle_in_transaction_session_timeout`.
     pub const IDLE_IN_TRANSACTION: u32 = 6;
+    /// Somebody waits for what a session holds that looks after tables.
+    pub const YIELD: u32 = 7;
 
     /// 57014 and its kin, where somebody asked the session to stop; 53200 where its statement holds more than it may.
     ///
@@ -342,6 +344,7 @@ impl SqlError {
                 "terminating connection due to idle-in-transaction timeout",
             )
             .severity(Severity::Fatal),
+            cancel::YIELD => SqlError::new(SqlState::QUERY_CANCELED, "canceling autovacuum task"),
             _ => SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request"),
         }
     }

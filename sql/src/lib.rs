@@ -9,6 +9,7 @@
 //! `engine`.
 
 pub mod account;
+pub mod autovacuum;
 pub mod bind;
 pub mod catalog;
 mod check;
@@ -21,11 +22,13 @@ pub mod error;
 pub mod exec;
 pub mod explain;
 pub mod host;
+pub mod log_switcher;
 pub mod parse;
 pub mod plan;
 pub mod session;
 pub mod settings;
 pub mod sqlstate;
+pub mod statement_statistics;
 pub mod tuple;
 pub mod types;
 

@@ -21,8 +21,10 @@ const ACCESS: &str = "tests/access.rs";
 const ARCHIVE: &str = "tests/archive.rs";
 const BULK: &str = "tests/bulk.rs";
 const LOG: &str = "tests/operator.rs";
+const MAINTENANCE: &str = "tests/autovacuum.rs";
 const PAGE: &str = "tests/settings_page.rs";
 const SERVER: &str = "tests/server_settings.rs";
+const STATEMENTS: &str = "tests/statement_statistics.rs";
 const WIRE: &str = "tests/wire.rs";
 
 const ARCHIVES: Seen = In(ARCHIVE, "segments_go_to_the_archive_before_they_are_recycled");
@@ -31,6 +33,8 @@ const COLLECTED: Seen = In(LOG, "the_collector_writes_postgresqls_files");
 const IDLE: Seen = In(WIRE, "idle_sessions_are_ended_when_they_are_to_be");
 const LET_IN: Seen = In(ACCESS, "clients_are_let_in_as_postgresql_lets_them");
 const LOGGED: Seen = In(LOG, "the_log_says_what_postgresqls_says");
+const LOOKED_AFTER: Seen = In(MAINTENANCE, "tables_that_have_changed_enough_are_looked_after");
+const NUMBERED: Seen = In(STATEMENTS, "a_statement_has_one_number_wherever_it_is_shown");
 const PLANNED: &str = "EXPLAIN (COSTS OFF) SELECT * FROM looked WHERE k = 5";
 const ROTATED: Seen = In("server/src/log/files.rs", "files_begin_by_age_and_by_size");
 const SOCKET: Seen = In(PAGE, "a_session_sets_its_own_socket");
@@ -63,11 +67,20 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("atoll.version_spill", CHECKED),
     ("atoll.workers", In("tests/wire_crowd.rs", "a_thousand_sessions_wait_for_one_row")),
     ("authentication_timeout", In("tests/wire_startup.rs", "who_says_nothing_is_let_go")),
+    ("autovacuum", LOOKED_AFTER),
+    ("autovacuum_analyze_scale_factor", LOOKED_AFTER),
+    ("autovacuum_analyze_threshold", LOOKED_AFTER),
+    ("autovacuum_naptime", LOOKED_AFTER),
+    ("autovacuum_vacuum_insert_scale_factor", LOOKED_AFTER),
+    ("autovacuum_vacuum_insert_threshold", LOOKED_AFTER),
+    ("autovacuum_vacuum_scale_factor", LOOKED_AFTER),
+    ("autovacuum_vacuum_threshold", LOOKED_AFTER),
     ("backslash_quote", By("off", "SELECT E'a\\'b'")),
     ("bytea_output", By("escape", "SELECT '\\x41'::bytea")),
     ("checkpoint_timeout", In("tests/crash.rs", "acknowledged_commits_survive_kill_9")),
     ("client_encoding", In("tests/psql/encodings.psql", "")),
     ("client_min_messages", By("error", "DROP TABLE IF EXISTS nothing_of_that_name")),
+    ("compute_query_id", NUMBERED),
     ("config_file", In("server/src/config.rs", "a_stronger_source_wins")),
     ("data_directory", In(SERVER, "alter_system_counts_from_the_next_reload_or_start_on")),
     (
@@ -118,6 +131,7 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("idle_session_timeout", IDLE),
     ("listen_addresses", In("server/src/config.rs", "a_stronger_source_wins")),
     ("lock_timeout", In("tests/isolation.rs", "schedules_go_as_in_postgresql")),
+    ("log_autovacuum_min_duration", LOOKED_AFTER),
     ("log_checkpoints", In(LOG, "checkpoints_and_temporary_files_are_logged")),
     ("log_connections", In(LOG, "nobody_writes_a_line_of_his_own_into_the_log")),
     ("log_destination", COLLECTED),
@@ -158,7 +172,9 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("role", By("looker", "SELECT current_user")),
     ("search_path", By("pg_catalog", "SELECT current_schemas(false)")),
     ("session_authorization", By("looker", "SELECT session_user")),
+    ("session_preload_libraries", In(STATEMENTS, "libraries_are_loaded_by_settings")),
     ("shared_buffers", In(BULK, "with_the_smallest_pool_every_mechanism_of_it_is_at_work")),
+    ("shared_preload_libraries", In(STATEMENTS, "libraries_are_loaded_by_settings")),
     ("ssl", LET_IN),
     ("ssl_ca_file", LET_IN),
     ("ssl_cert_file", LET_IN),

@@ -32,6 +32,9 @@ pub const PREPARE: RecordKind = RecordKind(RecordKind::FIRST_LOGICAL.0 + 2);
 /// A prepared transaction rolled back.
 pub const RESOLVE: RecordKind = RecordKind(RecordKind::FIRST_LOGICAL.0 + 3);
 
+/// A name for a place in the log (`pg_create_restore_point`): recovery passes over it.
+pub const RESTORE_POINT: RecordKind = RecordKind(RecordKind::FIRST_LOGICAL.0 + 4);
+
 /// The format this server writes, and the only one it reads.
 const FORMAT: u8 = 1;
 const HAS_NAME: u8 = 1;
@@ -51,7 +54,7 @@ pub struct Header {
     pub txn: u64,
     /// The wall clock, in microseconds since 2000-01-01.
     pub wall: i64,
-    /// The prepared transaction it resolves or is.
+    /// The prepared transaction it resolves or is; a restore point's name.
     pub name: Option<Vec<u8>>,
     /// Where its earlier writes are, in order.
     pub parts: Vec<Lsn>,

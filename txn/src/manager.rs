@@ -6,6 +6,7 @@ use crate::commit::slots::CommitSlots;
 use crate::commit::watermark::{CellWaker, WatermarkWaiters};
 use crate::exported::ExportedSnapshots;
 use crate::lock::LockManager;
+use crate::log;
 use crate::metrics::Counts;
 use crate::owner::OwnerId;
 use crate::planted::{Fault, Planted};
@@ -435,6 +436,28 @@ impl Manager {
             debug_assert!(!known, "tree {tree:?} has been freed before");
         }
         !due.is_empty()
+    }
+
+    /// Gives a place in the log a name; where that ends, once it is durable.
+    ///
+    /// # Errors
+    /// The log has halted.
+    pub fn create_restore_point(&self, name: &str) -> Result<Lsn> {
+        let name = Some(name.as_bytes().to_vec());
+        let header = log::Header { wall: self.env.clock.wall(), name, ..log::Header::default() };
+        let mut record = log::Writer::default();
+        record.begin(&header);
+        let (wal, bytes) = (self.data.log(), record.payload().len());
+        let mut space = wal.reserve(storage::SpaceClass::System, 1, bytes as u64)?;
+        wal.claim(&mut space, bytes).publish(log::RESTORE_POINT, record.payload());
+        let end = wal.tail();
+        wal.wait_durable_end(end)?;
+        Ok(end)
+    }
+
+    /// A session gives up what it does, told this reason, where somebody has waited for it as long as `deadlock_timeout`.
+    pub fn set_yielding(&self, session: Option<(Arc<SessionWait>, u32)>) {
+        self.locks.set_yielding(session);
     }
 
     /// Ends background work, so that no tree changes by itself any more: the collector merges leaves.

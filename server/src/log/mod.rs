@@ -112,6 +112,8 @@ pub struct Around<'a> {
     pub tag: &'a str,
     /// The statement.
     pub statement: Option<&'a str>,
+    /// The number of statements of its shape, if statements have numbers; 0 for none.
+    pub number: i64,
     /// The session's `log_min_messages`, where it has one.
     pub least: Option<LogLevel>,
 }

@@ -57,7 +57,7 @@ fn columns(form: &Form, record: &Record<'_>) -> Vec<Column> {
         text("application_name", Some(around.application.to_owned())),
         text("backend_type", Some(session.backend_type.to_owned())),
         Column { key: "leader_pid", value: None, number: true },
-        number("query_id", 0),
+        number("query_id", around.number),
     ]
 }
 

@@ -146,9 +146,9 @@ impl Binder<'_> {
         let name = &**call.name.name();
         let shown = call.name.to_string();
         let namespace = self.namespace_of(call, at)?;
-        let is_aggregate = functions_named(name).iter().any(|found| {
-            found.namespace == namespace && matches!(found.kind, Kind::Aggregate | Kind::Window)
-        });
+        let is_aggregate = self
+            .functions_called(name, namespace)
+            .any(|found| matches!(found.kind, Kind::Aggregate | Kind::Window));
         let with_reads = self.with_reads.get();
         let arguments = if is_aggregate {
             self.aggregate_arguments(call, place)?
@@ -179,7 +179,9 @@ impl Binder<'_> {
         if chosen.procedure.volatility == Volatility::Volatile {
             self.apart.set(true);
         }
-        if self.catalog.function_acl(chosen.procedure).is_some() {
+        // Those of extensions are noted for who wants to know what depends on them.
+        let is_member = chosen.procedure.extension.is_some();
+        if is_member || self.catalog.function_acl(chosen.procedure).is_some() {
             self.require_also(Required::Function(Oid(chosen.procedure.oid)));
         }
         match chosen.procedure.kind {
@@ -291,16 +293,16 @@ impl Binder<'_> {
     }
 
     /// The schema in which what is called is looked for.
-    fn namespace_of(&self, call: &Call, at: u32) -> Result<u32> {
+    fn namespace_of(&self, call: &Call, at: u32) -> Result<Option<Oid>> {
         self.catalog.demand_qualified(&call.name.parts).map_err(|error| error.at(at))?;
-        let Some(schema) = call.name.schema() else { return Ok(PG_CATALOG) };
+        let Some(schema) = call.name.schema() else { return Ok(None) };
         let found = self.catalog.schema(schema).map(|schema| schema.oid);
         let found = found.ok_or_else(|| {
             let message = format!("schema \"{schema}\" does not exist");
             SqlError::new(SqlState::INVALID_SCHEMA_NAME, message).at(at)
         })?;
         self.require_also(Required::Schema(found, at));
-        Ok(found.0)
+        Ok(Some(found))
     }
 
     /// What CALL is told. There are no procedures: whatever has the name and takes the arguments is something else.
@@ -385,7 +387,7 @@ impl Binder<'_> {
         &self,
         call: &Call,
         arguments: &[Expr],
-        namespace: u32,
+        namespace: Option<Oid>,
         at: u32,
     ) -> Result<Option<Expr>> {
         let plain = !call.star && !call.distinct && call.over.is_none();
@@ -402,16 +404,15 @@ impl Binder<'_> {
     }
 
     /// The type that a call with one argument casts to.
-    fn cast_target(&self, call: &Call, arguments: &[Expr], namespace: u32) -> Option<u32> {
+    fn cast_target(&self, call: &Call, arguments: &[Expr], schema: Option<Oid>) -> Option<u32> {
         let [argument] = arguments else { return None };
         if call.variadic || call.arguments[0].name.is_some() {
             return None;
         }
         let name = &**call.name.name();
         let source = argument.ty().oid;
-        let exact = functions_named(name)
-            .iter()
-            .any(|found| found.namespace == namespace && *found.arguments == [source.0]);
+        let exact = self.functions_called(name, schema).any(|found| *found.arguments == [source.0]);
+        let namespace = schema.map_or(PG_CATALOG, |schema| schema.0);
         let target = type_by_name(namespace, name).filter(|_| !exact)?;
         let way = if source.0 == oid::UNKNOWN {
             true

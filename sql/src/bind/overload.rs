@@ -3,7 +3,7 @@
 use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type, is_polymorphic};
 use crate::bind::type_name::{array_of, category, oid};
-use crate::catalog::builtin::{Kind, Procedure, functions_named};
+use crate::catalog::builtin::{Kind, PG_CATALOG, Procedure, functions_named};
 use crate::catalog::builtin::{Operator, operators_named};
 use crate::catalog::builtin::{TypeKind, element_type, is_enum, type_by_oid};
 use crate::error::{Result, SqlError};
@@ -191,15 +191,32 @@ impl Binder<'_> {
         Choice::Ambiguous
     }
 
-    /// The function `name` of a schema for these arguments; named ones have a name. In messages it is a `kind` and has the
-    /// name `shown`.
+    /// The functions called `name` in a schema, or where the path finds them: those that are built in, and those of
+    /// extensions that the database has.
+    pub(super) fn functions_called<'n>(
+        &'n self,
+        name: &'n str,
+        schema: Option<Oid>,
+    ) -> impl Iterator<Item = &'static Procedure> + 'n {
+        functions_named(name).iter().copied().filter(move |found| match (found.extension, schema) {
+            (None, schema) => found.namespace == schema.map_or(PG_CATALOG, |schema| schema.0),
+            (Some(_), Some(schema)) => self.catalog.function_schema(found) == Some(schema),
+            (Some(_), None) => self
+                .catalog
+                .function_schema(found)
+                .is_some_and(|own| own.0 == PG_CATALOG || self.path.contains(&own)),
+        })
+    }
+
+    /// The function `name` of a schema, or of the path, for these arguments; named ones have a name. In messages it is a
+    /// `kind` and has the name `shown`.
     ///
     /// # Errors
     /// 42883, 42725.
     pub(super) fn function(
         &self,
         name: &str,
-        namespace: u32,
+        schema: Option<Oid>,
         arguments: &[(Option<&str>, Oid)],
         variadic: bool,
         (kind, shown): (&str, &str),
@@ -207,9 +224,7 @@ impl Binder<'_> {
     ) -> Result<ChosenFunction> {
         let inputs: Vec<Oid> = arguments.iter().map(|(_, ty)| *ty).collect();
         let mut candidates: Vec<ChosenFunction> = Vec::new();
-        for procedure in
-            functions_named(name).iter().copied().filter(|found| found.namespace == namespace)
-        {
+        for procedure in self.functions_called(name, schema) {
             for candidate in fitted(procedure, arguments, variadic) {
                 self.consider(&mut candidates, candidate);
             }

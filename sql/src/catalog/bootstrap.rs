@@ -1,11 +1,12 @@
 //! The catalog of a new directory: what PostgreSQL's `initdb` leaves behind, under the same OIDs.
 //!
 //! One transaction writes it all: the superuser and the predefined roles, the databases template1, template0 and
-//! postgres, and each one's schemas. The catalog tree is the first tree of the directory; a directory whose first tree
+//! postgres, and each one's schemas and plpgsql. The catalog tree is the first tree of the directory; a directory whose first tree
 //! has another number is not new.
 
 use crate::catalog::acl::{Acl, AclItem, Privileges};
 use crate::catalog::builtin;
+use crate::catalog::extension::{self, Extension};
 use crate::catalog::object::{
     Class, Comment, Database, Membership, Object, ObjectKey, Role, Schema, well_known,
 };
@@ -149,14 +150,26 @@ fn initial(superuser: &str, verifier: Option<&str>) -> Vec<(ObjectKey, Object)> 
     objects
 }
 
-/// What a new, empty database has: its schemas.
+/// What a new, empty database has: its schemas, and plpgsql.
 #[must_use]
 pub fn database_objects(database: Oid) -> Vec<(ObjectKey, Object)> {
-    schemas()
+    let key = |class, oid| ObjectKey { class, database, oid, sub: 0 };
+    let mut objects: Vec<(ObjectKey, Object)> = schemas()
         .into_iter()
-        .map(|schema| {
-            let key = ObjectKey { class: Class::Schema, database, oid: schema.oid, sub: 0 };
-            (key, Object::Schema(Arc::new(schema)))
-        })
-        .collect()
+        .map(|schema| (key(Class::Schema, schema.oid), Object::Schema(Arc::new(schema))))
+        .collect();
+    let known = extension::available("plpgsql").expect("it is built in");
+    let made = Extension {
+        oid: extension::PLPGSQL,
+        name: known.name.into(),
+        owner: well_known::SUPERUSER,
+        schema: well_known::PG_CATALOG,
+        version: known.version.into(),
+        relations: Vec::new(),
+    };
+    let comment = Comment { class: extension::PG_EXTENSION, text: known.comment.into() };
+    objects.push((key(Class::Extension, made.oid), Object::Extension(Arc::new(made))));
+    let comment = Object::Comment(Arc::new(comment));
+    objects.push((key(Class::Comment, extension::PLPGSQL), comment));
+    objects
 }

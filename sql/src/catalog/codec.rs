@@ -7,6 +7,7 @@
 use crate::account;
 use crate::catalog::acl::{Acl, AclItem, Privileges};
 use crate::catalog::effects::{Effects, PreparedNote};
+use crate::catalog::extension::Extension;
 use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, ParameterAcl, Role,
     Schema, Version,
@@ -29,7 +30,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 12;
+const VERSION: u8 = 13;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -138,6 +139,7 @@ stored_struct! {
         verifier, valid_until
     }
     Membership { group, member, grantor, admin }
+    Extension { oid, name, owner, schema, version, relations }
     Schema { oid, name, owner, acl }
     Comment { class, text }
     DefaultAcl { oid, role, schema, kind, acl }
@@ -494,6 +496,7 @@ pub fn encode(object: &Object) -> Vec<u8> {
         Object::DefaultAcl(acl) => acl.write(&mut out),
         Object::Type(ty) => ty.write(&mut out),
         Object::Parameter(parameter) => parameter.write(&mut out),
+        Object::Extension(extension) => extension.write(&mut out),
     }
     out
 }
@@ -518,6 +521,7 @@ pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
             Class::DefaultAcl => Object::DefaultAcl(Arc::new(Stored::read(from)?)),
             Class::Type => Object::Type(Arc::new(Stored::read(from)?)),
             Class::Parameter => Object::Parameter(Arc::new(Stored::read(from)?)),
+            Class::Extension => Object::Extension(Arc::new(Stored::read(from)?)),
             Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
         })
     })

@@ -10,6 +10,7 @@
 //! - [`snapshot`]: what is read; `objects`: one database's, and what leads to them (`array_names`: how types of arrays are
 //!   called there, `mentions` and
 //!   `dependents`: which texts name what, and who may have to do with an object); [`search_path`] and [`privilege`]: under which names, by whom
+//! - [`extension`]: what CREATE EXTENSION adds to a database
 //! - [`temporary`]: what only one session sees; `uses`: what a plan was made from
 //! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
 //! - [`system`]: the same as relations of `pg_catalog` and `information_schema`; [`system_column`]: `ctid` and its kin
@@ -24,6 +25,7 @@ pub mod codec;
 pub mod current;
 mod dependents;
 pub mod effects;
+pub mod extension;
 pub mod mentions;
 pub mod object;
 mod objects;

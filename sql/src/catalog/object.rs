@@ -7,6 +7,7 @@
 //! stored twice: the snapshot derives it.
 
 use crate::catalog::acl::Acl;
+use crate::catalog::extension::Extension;
 use crate::catalog::relation::{Index, Relation};
 use crate::catalog::statistics::TableStatistics;
 use crate::catalog::user_type::UserType;
@@ -76,6 +77,8 @@ pub enum Class {
     SequenceState = 10,
     /// Who may set a parameter; of all databases.
     Parameter = 13,
+    /// An extension.
+    Extension = 14,
     /// The access control list of what does not keep its own: a column, a function, a type, a language.
     Acl = 31,
     /// What ALTER DEFAULT PRIVILEGES says of objects yet to be made.
@@ -102,6 +105,7 @@ impl Class {
             11 => Class::Type,
             12 => Class::Index,
             13 => Class::Parameter,
+            14 => Class::Extension,
             _ => return None,
         })
     }
@@ -139,6 +143,8 @@ pub enum Object {
     Type(Arc<UserType>),
     /// Who may set a parameter.
     Parameter(Arc<ParameterAcl>),
+    /// An extension.
+    Extension(Arc<Extension>),
 }
 
 /// A database: a row of `pg_database`.

@@ -15,6 +15,7 @@
 use crate::catalog::acl::Acl;
 use crate::catalog::array_names::{ArrayNames, Elements};
 use crate::catalog::builtin;
+use crate::catalog::extension::Extension;
 use crate::catalog::mentions::mentions;
 use crate::catalog::object::{
     Class, Comment, DefaultAcl, Object, ObjectKey, Schema, Version, well_known,
@@ -42,6 +43,7 @@ pub struct Objects {
     pub(super) acls: OrdMap<(Oid, u32), Arc<Acl>>,
     pub(super) default_acls: OrdMap<Oid, Arc<DefaultAcl>>,
     pub(super) types: OrdMap<Oid, Arc<UserType>>,
+    pub(super) extensions: OrdMap<Oid, Arc<Extension>>,
     /// Composite types as the relations that they are, too.
     pub(super) composites: OrdMap<Oid, Arc<Relation>>,
     /// The schema that holds temporary objects: there is one in a session's own snapshot at most.
@@ -188,6 +190,7 @@ impl Objects {
             Class::Acl => Object::Acl(Arc::clone(self.acls.get(&sub)?)),
             Class::DefaultAcl => Object::DefaultAcl(Arc::clone(self.default_acls.get(&key.oid)?)),
             Class::Type => Object::Type(Arc::clone(self.types.get(&key.oid)?)),
+            Class::Extension => Object::Extension(Arc::clone(self.extensions.get(&key.oid)?)),
             _ => return None,
         })
     }
@@ -232,6 +235,9 @@ impl Objects {
                     self.composites.insert(ty.oid, Arc::new(relation));
                 }
             }
+            Some(Object::Extension(extension)) => {
+                self.extensions.insert(extension.oid, Arc::clone(extension));
+            }
             Some(
                 Object::Database(_)
                 | Object::Role(_)
@@ -255,6 +261,7 @@ impl Objects {
                     self.types.remove(&key.oid);
                     self.composites.remove(&key.oid);
                 }
+                Class::Extension => drop(self.extensions.remove(&key.oid)),
                 Class::Counter
                 | Class::Database
                 | Class::Role
@@ -671,6 +678,7 @@ mod tests {
             acls: _,
             default_acls: _,
             types: _,
+            extensions: _,
             composites: _,
             temporary,
             schema_names,

@@ -323,7 +323,7 @@ impl CatalogSnapshot {
     pub fn may_call(&self, role: Oid, function: &Procedure) -> bool {
         let acl = self.function_acl(function);
         acl.is_none_or(|acl| {
-            self.privileges(role, Grantable::Function, well_known::SUPERUSER, Some(&acl))
+            self.privileges(role, Grantable::Function, self.function_owner(function), Some(&acl))
                 .contains(Privileges::EXECUTE)
         })
     }
@@ -334,14 +334,22 @@ impl CatalogSnapshot {
         if let Some(acl) = self.acl(Oid(function.oid), kept::FUNCTION) {
             return Some(Acl::clone(acl));
         }
+        self.initial_function_acl(function)
+    }
+
+    /// The list that PostgreSQL's initial contents, or the script of its extension, give a function.
+    #[must_use]
+    pub fn initial_function_acl(&self, function: &Procedure) -> Option<Acl> {
         let text = function.acl?;
+        let owner = self.function_owner(function);
         let inner = text.trim_start_matches('{').trim_end_matches('}');
         let items = inner.split(',').filter_map(|item| {
             let role = self.shared().role(item.split('=').next()?);
             let (privileges, grant_options) = (Privileges::EXECUTE, Privileges::default());
             // The first superuser may be called otherwise.
-            let grantee = role.map_or(well_known::SUPERUSER, |role| role.oid);
-            Some(AclItem { grantee, grantor: well_known::SUPERUSER, privileges, grant_options })
+            let known = role.filter(|role| role.oid != well_known::SUPERUSER);
+            let grantee = known.map_or(owner, |role| role.oid);
+            Some(AclItem { grantee, grantor: owner, privileges, grant_options })
         });
         Some(items.collect())
     }

@@ -12,6 +12,7 @@ use crate::catalog::acl::{Acl, Privileges};
 use crate::catalog::array_names::array_name;
 use crate::catalog::built_in_domain;
 use crate::catalog::builtin;
+use crate::catalog::extension::Extension;
 use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, ParameterAcl, Role,
     Schema, SettingList, well_known,
@@ -218,7 +219,8 @@ impl Shared {
                 | Object::Statistics(_)
                 | Object::Acl(_)
                 | Object::DefaultAcl(_)
-                | Object::Type(_),
+                | Object::Type(_)
+                | Object::Extension(_),
             ) => unreachable!("an object of a database is not shared"),
             None => match key.class {
                 Class::Database => drop(self.databases.remove(&key.oid)),
@@ -241,6 +243,7 @@ impl Shared {
                 | Class::Acl
                 | Class::DefaultAcl
                 | Class::Type
+                | Class::Extension
                 | Class::SequenceState => {}
             },
         }
@@ -605,6 +608,17 @@ impl CatalogSnapshot {
         self.objects().types.values()
     }
 
+    /// The extensions of the database, by OID.
+    pub fn extensions(&self) -> impl Iterator<Item = &Arc<Extension>> {
+        self.objects().extensions.values()
+    }
+
+    /// An extension of the database by name.
+    #[must_use]
+    pub fn extension(&self, name: &str) -> Option<&Arc<Extension>> {
+        self.extensions().find(|extension| &*extension.name == name)
+    }
+
     /// A type that users made, by OID.
     #[must_use]
     pub fn user_type(&self, oid: Oid) -> Option<&Arc<UserType>> {
@@ -770,7 +784,8 @@ impl CatalogSnapshot {
         });
         let own = schemas.chain(relations).chain(indexes).chain(statistics).chain(comments);
         let types = objects.types.keys().map(|oid| key(Class::Type, *oid, 0));
-        own.chain(acls).chain(defaults).chain(types).collect()
+        let extensions = objects.extensions.keys().map(|oid| key(Class::Extension, *oid, 0));
+        own.chain(acls).chain(defaults).chain(types).chain(extensions).collect()
     }
 
     /// The sequences that columns of `table` own.

@@ -161,7 +161,7 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         }
         ObjectKind::Extension => {
             let found = super::extension::owned_extension(ddl, name.name())?;
-            Ok((super::extension::PG_EXTENSION, ddl.catalog.key(Class::Comment, found)))
+            Ok((crate::catalog::extension::PG_EXTENSION, ddl.catalog.key(Class::Comment, found)))
         }
         kind => Err(SqlError::unsupported(format!("COMMENT ON {} is", kind.words()))),
     }

@@ -6,10 +6,12 @@ use super::type_dependents::{Dependent, drop_all};
 use super::{Ddl, Reads};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::object::{Class, ObjectKey};
+use crate::catalog::extension::Extension;
+use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{qualified, regclass};
 use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
+use crate::catalog::snapshot::Change;
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::error::{Result, Severity, SqlError};
 use crate::parse::lexer::{Kind, Lexer};
@@ -136,13 +138,28 @@ impl Ddl<'_> {
         for relation in relations {
             views.extend(snapshot.views_mentioning(relation).map(|view| (view.oid, view)));
         }
+        self.with_reads(&snapshot, views.into_values())
+    }
+
+    /// All views, in the same way.
+    pub(super) fn all_views(&mut self) -> Vec<(Arc<Relation>, Arc<Reads>)> {
+        let snapshot = self.snapshot();
+        let views = snapshot.relations().filter(|found| found.query().is_some());
+        self.with_reads(&snapshot, views)
+    }
+
+    fn with_reads<'s>(
+        &mut self,
+        snapshot: &CatalogSnapshot,
+        views: impl Iterator<Item = &'s Arc<Relation>>,
+    ) -> Vec<(Arc<Relation>, Arc<Reads>)> {
         if self.views_read.0 != snapshot.version() {
             self.views_read = (snapshot.version(), Views::new());
         }
-        let found = views.into_values().map(|view| {
+        let found = views.map(|view| {
             let reads = self.views_read.1.entry(view.oid).or_insert_with(|| {
                 let text = view.query();
-                let reads = text.and_then(|text| self.semantics.reads(&snapshot, text).ok());
+                let reads = text.and_then(|text| self.semantics.reads(snapshot, text).ok());
                 Arc::new(reads.unwrap_or_default())
             });
             (Arc::clone(view), Arc::clone(reads))
@@ -272,6 +289,30 @@ impl Ddl<'_> {
     /// What will be said where these relations are named once they are called so: the texts of the views that read them are
     /// bound as they are, and printed with the new names.
     pub(super) fn reword(&mut self, renamed: &[Relation]) -> Result<Reworded> {
+        self.reword_with(renamed, &|_| false, None)
+    }
+
+    /// The same where the members of an extension are about to be in another schema: what calls its functions names them
+    /// otherwise too.
+    pub(super) fn reword_for_extension(
+        &mut self,
+        renamed: &[Relation],
+        next: &Extension,
+    ) -> Result<Reworded> {
+        let own = next.description().map_or(0..0, |known| known.functions.clone());
+        let key = self.catalog.key(Class::Extension, next.oid);
+        let change = (key, Some(Object::Extension(Arc::new(next.clone()))));
+        let calls = |reads: &Reads| reads.functions.iter().any(|oid| own.contains(&oid.0));
+        self.reword_with(renamed, &calls, Some(change))
+    }
+
+    /// Where `also` says so of what a view reads, it is printed anew too, in the catalog as it is with `change`.
+    pub(super) fn reword_with(
+        &mut self,
+        renamed: &[Relation],
+        also: &dyn Fn(&Reads) -> bool,
+        change: Option<Change>,
+    ) -> Result<Reworded> {
         let snapshot = self.snapshot();
         let mut reworded = Reworded::default();
         for next in renamed {
@@ -285,8 +326,14 @@ impl Ddl<'_> {
         }
         let mut locked = Vec::new();
         let old = renamed.iter().filter_map(|next| snapshot.relation(next.oid));
-        for (view, reads) in self.views_of(old.map(|old| &**old)) {
-            if reads.relations.iter().any(|(oid, _)| renamed.iter().any(|next| next.oid == *oid)) {
+        let named = |oid: Oid| renamed.iter().any(|next| next.oid == oid);
+        // What calls an extension's functions is found by none of the relations.
+        let candidates = match &change {
+            Some(_) => self.all_views(),
+            None => self.views_of(old.map(|old| &**old)),
+        };
+        for (view, reads) in candidates {
+            if also(&reads) || reads.relations.iter().any(|(oid, _)| named(*oid)) {
                 let mode = TableLock::AccessExclusive;
                 self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
                 locked.push(view.oid);
@@ -294,7 +341,10 @@ impl Ddl<'_> {
         }
         // Whoever had one of the views locked may have changed it.
         let snapshot = self.snapshot();
-        let now = self.with_new_fields(&snapshot, renamed)?;
+        let now = match change {
+            Some(change) => self.catalog.imagined(vec![change]),
+            None => self.with_new_fields(&snapshot, renamed)?,
+        };
         for view in locked.iter().filter_map(|view| snapshot.relation(*view)) {
             let Some(before) = view.query() else { continue };
             let reads = self.semantics.reads(&snapshot, before)?;

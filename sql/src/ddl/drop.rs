@@ -131,25 +131,14 @@ pub(super) fn drop_relations(
     cascade: bool,
 ) -> Result<()> {
     let oids: Vec<Oid> = going.iter().map(|relation| relation.oid).collect();
-    let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
     for relation in going {
-        ddl.refuse_identity(relation, &oids)?;
-        let what = format!("{} {}", kind_noun(relation), ddl.display(relation));
-        let mut gone = [oids.as_slice(), &dependents.views].concat();
-        gone.extend(typed.iter().filter_map(Dependent::view));
-        let mut depending = Vec::new();
-        depending_on_rows(ddl, relation, (&[], &gone), &mut depending);
-        gone.extend(depending.iter().filter_map(Dependent::view));
-        for one in depending {
-            dependents.lines.push((one.shown.clone(), one.on.clone()));
-            typed.push(one);
+        if let Some(extension) = ddl.snapshot().extension_of_relation(relation.oid) {
+            let what = format!("{} {}", kind_noun(relation), ddl.display(relation));
+            return Err(super::extension::required(&what, &extension.name));
         }
-        let goes = |table: Oid, _: usize| oids.contains(&table);
-        ddl.collect_named(relation, &goes, (&[], &gone), &what, &mut dependents);
-        ddl.collect_owned_named(relation, None, &goes, (&[], &gone), &mut dependents);
-        ddl.collect_references(relation, &oids, &|_| true, &what, &mut dependents);
-        ddl.collect_views(relation, None, &gone, &what, &mut dependents);
     }
+    let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
+    collect_dependents(ddl, going, &oids, &mut dependents, &mut typed)?;
     let what = match going {
         [one] => format!("{} {}", kind_noun(one), ddl.display(one)),
         _ => "desired object(s)".to_owned(),
@@ -173,6 +162,35 @@ pub(super) fn drop_relations(
             ddl.refuse_pending(&statement, &relation)?;
             ddl.remove_relation(&relation)?;
         }
+    }
+    Ok(())
+}
+
+/// Collects what depends on relations that are locked and go, with all those in `oids`.
+pub(super) fn collect_dependents(
+    ddl: &mut Ddl<'_>,
+    going: &[Arc<Relation>],
+    oids: &[Oid],
+    dependents: &mut Dependents,
+    typed: &mut Vec<Dependent>,
+) -> Result<()> {
+    for relation in going {
+        ddl.refuse_identity(relation, oids)?;
+        let what = format!("{} {}", kind_noun(relation), ddl.display(relation));
+        let mut gone = [oids, &dependents.views].concat();
+        gone.extend(typed.iter().filter_map(Dependent::view));
+        let mut depending = Vec::new();
+        depending_on_rows(ddl, relation, (&[], &gone), &mut depending);
+        gone.extend(depending.iter().filter_map(Dependent::view));
+        for one in depending {
+            dependents.lines.push((one.shown.clone(), one.on.clone()));
+            typed.push(one);
+        }
+        let goes = |table: Oid, _: usize| oids.contains(&table);
+        ddl.collect_named(relation, &goes, (&[], &gone), &what, dependents);
+        ddl.collect_owned_named(relation, None, &goes, (&[], &gone), dependents);
+        ddl.collect_references(relation, oids, &|_| true, &what, dependents);
+        ddl.collect_views(relation, None, &gone, &what, dependents);
     }
     Ok(())
 }

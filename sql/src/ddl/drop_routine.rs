@@ -45,6 +45,10 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
                     let message = format!("{shown} is not a procedure");
                     return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
                 }
+                if let Some(extension) = found.extension {
+                    let shown = format!("function {}", ddl.display_function(found));
+                    return Err(super::extension::required(&shown, extension));
+                }
                 return Err(SqlError::new(
                     SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
                     format!(

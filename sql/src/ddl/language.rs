@@ -5,6 +5,7 @@ use super::Ddl;
 use super::privilege::function_of;
 use super::resolve::must_own;
 use crate::catalog::builtin;
+use crate::catalog::extension::{self, AVAILABLE};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateLanguage, Drop, ObjectName};
 use crate::sqlstate::SqlState;
@@ -66,6 +67,14 @@ fn known(name: &str) -> Option<[String; 5]> {
     all.find(|known| known[0] == name)
 }
 
+/// The extension that has a language of this name as its member.
+fn extension_of(name: &str) -> Option<&'static str> {
+    AVAILABLE.iter().map(|known| known.name).find(|known| {
+        let member = extension::available(known).and_then(|found| found.language);
+        member.is_some() && *known == name
+    })
+}
+
 /// DROP LANGUAGE.
 ///
 /// # Errors
@@ -73,7 +82,11 @@ fn known(name: &str) -> Option<[String; 5]> {
 pub fn drop_language(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
     for name in &drop.names {
         let name = &**name.name();
-        if known(name).is_none() {
+        let is_there = match extension_of(name) {
+            Some(extension) => ddl.snapshot().extension(extension).is_some(),
+            None => known(name).is_some(),
+        };
+        if !is_there {
             let message = format!("language \"{name}\" does not exist");
             if !drop.if_exists {
                 return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
@@ -84,14 +97,14 @@ pub fn drop_language(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
         if !ddl.superuser() {
             return Err(must_own("language", name));
         }
-        let refused = |why: &str| {
-            let message = format!("cannot drop language {name} because {why}");
-            SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
-        };
-        return Err(match name {
-            "plpgsql" => refused("extension plpgsql requires it")
-                .hint("You can drop extension plpgsql instead."),
-            _ => refused("it is required by the database system"),
+        return Err(match extension_of(name) {
+            Some(extension) => super::extension::required(&format!("language {name}"), extension),
+            None => {
+                let message = format!(
+                    "cannot drop language {name} because it is required by the database system"
+                );
+                SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
+            }
         });
     }
     Ok("DROP LANGUAGE")

@@ -135,6 +135,8 @@ pub struct Reads {
     pub relations: Vec<(Oid, Vec<i16>)>,
     /// The types of its columns.
     pub types: Vec<SqlType>,
+    /// The functions of extensions that it calls.
+    pub functions: Vec<Oid>,
 }
 
 /// What expressions and types in a schema change mean. The statement's text and the session's state are known to whoever
@@ -407,6 +409,7 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::AlterEnum(alter) => user_type::alter_enum(ddl, alter)?,
         Statement::CreateExtension(create) => extension::create_extension(ddl, create)?,
         Statement::CreateLanguage(create) => language::create_language(ddl, create)?,
+        Statement::AlterExtension(alter) => extension::alter_extension(ddl, alter)?,
         Statement::CreateDatabase(create) => database::create_database(ddl, create)?,
         Statement::AlterDatabase(alter) => database::alter_database(ddl, alter)?,
         Statement::DropDatabase(drop) => database::drop_database(ddl, drop)?,

@@ -247,6 +247,12 @@ fn drop_objects(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Result<()> 
         .filter(|schema| owners.contains(&schema.owner) && !schema.is_temporary())
         .map(|schema| ObjectName { parts: vec![Arc::clone(&schema.name)], at: 0 })
         .collect();
+    let extensions: Vec<ObjectName> = snapshot
+        .extensions()
+        .filter(|extension| owners.contains(&extension.owner))
+        .map(|extension| ObjectName { parts: vec![Arc::clone(&extension.name)], at: 0 })
+        .collect();
+    relations.retain(|relation| snapshot.extension_of_relation(relation.oid).is_none());
     let many = relations.len() + types.len() + schemas.len() > 1;
     let told = |error: SqlError| {
         if !many || error.state() != SqlState::DEPENDENT_OBJECTS_STILL_EXIST {
@@ -261,7 +267,12 @@ fn drop_objects(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Result<()> 
         next.hint("Use DROP ... CASCADE to drop the dependent objects too.")
     };
     drop_relations(ddl, &relations, cascade).map_err(told)?;
-    for (kind, names) in [(ObjectKind::Type, types), (ObjectKind::Schema, schemas)] {
+    let others = [
+        (ObjectKind::Extension, extensions),
+        (ObjectKind::Type, types),
+        (ObjectKind::Schema, schemas),
+    ];
+    for (kind, names) in others {
         if !names.is_empty() {
             let drop = Drop { kind, names, if_exists: true, cascade, concurrently: false };
             super::drop::drop(ddl, &drop).map_err(told)?;
@@ -283,6 +294,9 @@ pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'s
     }
     let owners: Vec<Oid> = roles.iter().map(|role| role.oid).collect();
     let snapshot = ddl.snapshot();
+    for extension in snapshot.extensions().filter(|found| owners.contains(&found.owner)) {
+        ddl.give_extension(extension, to.oid)?;
+    }
     for relation in snapshot.relations().filter(|found| owners.contains(&found.owner)) {
         let mode = TableLock::AccessExclusive;
         ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;

@@ -62,7 +62,10 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
                 let schema = snapshot.schema(name.name());
                 let schema = schema.ok_or_else(|| undefined_schema(name.name()))?.oid;
                 let all = builtin::functions().iter();
-                for function in all.filter(|function| function.namespace == schema.0) {
+                let inside = |function: &&Procedure| {
+                    snapshot.function_schema(function).is_some_and(|own| own == schema)
+                };
+                for function in all.filter(inside) {
                     on_function(ddl, grant, &grantees, function)?;
                 }
             }
@@ -503,7 +506,9 @@ pub(super) fn function_of(
     let found: Vec<&'static Procedure> = builtin::functions_named(name.name())
         .iter()
         .copied()
-        .filter(|found| schemas.contains(&Oid(found.namespace)))
+        .filter(|found| {
+            snapshot.function_schema(found).is_some_and(|schema| schemas.contains(&schema))
+        })
         .filter(|found| types.is_none_or(|types| *found.arguments == *types))
         .collect();
     match (found.as_slice(), types) {

@@ -337,6 +337,22 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                 lines.push(format!("owner of schema {}", schema.name));
             }
         }
+        for extension in contents.extensions().filter(|found| found.owner == role) {
+            count += 1;
+            if here {
+                lines.push(format!("owner of extension {}", extension.name));
+            }
+            let members = extension.description().into_iter();
+            let members = members.flat_map(|known| known.functions.clone());
+            for function in members.filter_map(crate::catalog::builtin::function) {
+                count += 1;
+                if here {
+                    let path = ddl.path().schemas;
+                    let shown = super::extension::display_function(&contents, &path, function);
+                    lines.push(format!("owner of function {shown}"));
+                }
+            }
+        }
         let granted = |acl: &Acl| acl.iter().any(|item| item.grantee == role);
         let mut more: Vec<String> = Vec::new();
         for schema in contents.schemas().filter(|schema| schema.acl.iter().any(granted)) {

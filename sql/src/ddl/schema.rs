@@ -6,6 +6,7 @@ use super::resolve::{kind_noun, must_own, undefined_schema};
 use super::type_dependents::{Dependent, depending, depending_on_rows, drop_all};
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
+use crate::catalog::extension::Extension;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::Relation;
@@ -175,11 +176,24 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
             ..Relation::clone(relation)
         })
         .collect();
-    let mut texts = ddl.reword(&renamed)?;
+    let next = Schema { name: Arc::clone(to), ..Schema::clone(&schema) };
+    let own: Vec<_> = snapshot
+        .extensions()
+        .filter(|extension| extension.schema == schema.oid)
+        .filter_map(|extension| extension.description())
+        .collect();
+    let calls = |reads: &super::Reads| {
+        let called = |oid: &Oid| own.iter().any(|known| known.functions.contains(&oid.0));
+        reads.functions.iter().any(called)
+    };
+    let change = (!own.is_empty()).then(|| {
+        let key = ddl.catalog.key(Class::Schema, schema.oid);
+        (key, Some(Object::Schema(Arc::new(next.clone()))))
+    });
+    let mut texts = ddl.reword_with(&renamed, &calls, change)?;
     for ty in snapshot.types_in(schema.oid) {
         texts.note_type((&schema.name, &ty.name), (to, &ty.name));
     }
-    let next = Schema { name: Arc::clone(to), ..Schema::clone(&schema) };
     put(ddl, Some(schema), next)?;
     ddl.put_reworded(texts)
 }
@@ -213,6 +227,7 @@ pub(super) fn drop_schema(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
 enum Member<'m> {
     Relation(&'m Arc<Relation>),
     Type(&'m Arc<UserType>),
+    Extension(&'m Arc<Extension>),
 }
 
 impl Member<'_> {
@@ -221,27 +236,39 @@ impl Member<'_> {
         match self {
             Member::Relation(relation) => relation.oid.0,
             Member::Type(found) => builtin::counted(found.oid.0),
+            Member::Extension(extension) => extension.oid.0,
         }
     }
 }
 
 fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     let what = format!("schema {}", schema.name);
-    let inside = locked_contents(ddl, schema)?;
+    let mut inside = locked_contents(ddl, schema)?;
     let types = locked_types(ddl, schema)?;
     let snapshot = ddl.snapshot();
+    let extensions: Vec<Arc<Extension>> =
+        snapshot.extensions().filter(|found| found.schema == schema.oid).cloned().collect();
+    // The members of an extension go with it.
+    inside.retain(|relation| snapshot.extension_of_relation(relation.oid).is_none());
     let oids: Vec<Oid> = inside.iter().map(|relation| relation.oid).collect();
     let named: Vec<Oid> = types.iter().map(|found| found.oid).collect();
     let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
     // Each with what depends on it, in the order in which they were made.
     let mut members: Vec<Member<'_>> = inside.iter().map(Member::Relation).collect();
     members.extend(types.iter().map(Member::Type));
+    members.extend(extensions.iter().map(Member::Extension));
     members.sort_by_key(Member::made);
     for member in members {
         let mut gone = [oids.as_slice(), &dependents.views].concat();
         gone.extend(typed.iter().filter_map(Dependent::view));
         let relation = match member {
             Member::Relation(relation) => relation,
+            Member::Extension(extension) => {
+                let shown = format!("extension {}", extension.name);
+                dependents.lines.push((shown, what.clone()));
+                ddl.collect_of_extension(extension, &gone, &mut dependents, &mut typed)?;
+                continue;
+            }
             Member::Type(found) => {
                 let shown = format!("type {}", ddl.display_type(found));
                 dependents.lines.push((shown, what.clone()));
@@ -278,6 +305,9 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     }
     ddl.drop_dependents(&dependents, cascade, &what)?;
     drop_all(ddl, typed)?;
+    for extension in extensions {
+        ddl.remove_extension(&extension)?;
+    }
     for found in types {
         super::user_type::remove(ddl, found.oid)?;
     }

@@ -28,6 +28,10 @@ pub struct Facts {
     pub stored_query: bool,
     /// Settings that are not as they were delivered: name and value; none if nobody asks.
     pub settings: Option<Vec<(String, String)>>,
+    /// The statement's text, where it is shown with its plan.
+    pub query_text: Option<String>,
+    /// The statement's number, where that is shown.
+    pub number: Option<i64>,
     /// What planning has used, if somebody asks.
     pub planning_usage: Option<Usage>,
     /// How long planning took, in microseconds.

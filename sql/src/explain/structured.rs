@@ -21,11 +21,17 @@ enum Part {
 
 /// The document of an explained statement.
 pub(super) fn document(explained: &Explained, options: &Options) -> String {
-    let mut query = vec![("Plan".to_owned(), node(&explained.root, None, options))];
     let facts = &explained.facts;
+    let text = facts.query_text.as_ref();
+    let mut query: Vec<(String, Part)> =
+        text.map(|text| ("Query Text".to_owned(), Part::Text(text.clone()))).into_iter().collect();
+    query.push(("Plan".to_owned(), node(&explained.root, None, options)));
     if let Some(settings) = &facts.settings {
         let all = settings.iter().map(|(name, value)| (name.clone(), Part::Text(value.clone())));
         query.push(("Settings".to_owned(), Part::Group(all.collect())));
+    }
+    if let Some(number) = facts.number {
+        query.push(("Query Identifier".to_owned(), Part::Plain(number.to_string())));
     }
     if let Some(usage) = &facts.planning_usage {
         query.push(("Planning".to_owned(), Part::Group(buffers(usage))));
@@ -40,7 +46,39 @@ pub(super) fn document(explained: &Explained, options: &Options) -> String {
     if let Some(micros) = facts.execution_us {
         query.push(("Execution Time".to_owned(), time(micros)));
     }
-    within("Query", &Part::Group(query), options.format)
+    match text {
+        Some(_) => alone(&query, options.format),
+        None => within("Query", &Part::Group(query), options.format),
+    }
+}
+
+/// The document of a statement that is shown with its text: it is in no list of statements.
+fn alone(query: &[(String, Part)], format: Format) -> String {
+    let mut out = String::new();
+    match format {
+        Format::Xml => {
+            out += "<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n";
+            query.iter().for_each(|(name, part)| xml(name, part, 1, &mut out));
+            out += "</explain>";
+        }
+        Format::Yaml => {
+            for (at, (name, part)) in query.iter().enumerate() {
+                out += if at > 0 { "\n" } else { "" };
+                out += &format!("{name}: ");
+                yaml(part, 1, false, &mut out);
+            }
+        }
+        Format::Json | Format::Text => {
+            out.push('{');
+            for (at, (name, part)) in query.iter().enumerate() {
+                out += if at > 0 { ",\n  " } else { "\n  " };
+                out += &format!("{}: ", quoted(name));
+                json(part, 1, &mut out);
+            }
+            out += "\n}";
+        }
+    }
+    out
 }
 
 /// The document of a statement that has no plan to be shown.

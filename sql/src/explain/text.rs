@@ -8,8 +8,9 @@ use txn::Usage;
 /// The lines of an explained statement.
 pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
     let mut lines = Vec::new();
-    node(&explained.root, 0, options, &mut lines);
     let facts = &explained.facts;
+    lines.extend(facts.query_text.iter().map(|text| format!("Query Text: {text}")));
+    node(&explained.root, 0, options, &mut lines);
     if let Some(settings) = &facts.settings
         && !settings.is_empty()
     {
@@ -17,6 +18,7 @@ pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
             settings.iter().map(|(name, value)| format!("{name} = '{value}'")).collect();
         lines.push(format!("Settings: {}", all.join(", ")));
     }
+    lines.extend(facts.number.map(|number| format!("Query Identifier: {number}")));
     if let Some(buffers) = facts.planning_usage.as_ref().and_then(buffers) {
         lines.push("Planning:".to_owned());
         lines.push(format!("  {buffers}"));

@@ -24,6 +24,7 @@ impl<'t> Parser<'t> {
         let kind = self.object_kind()?;
         match kind {
             ObjectKind::Role => return self.alter_role(),
+            ObjectKind::Extension => return self.alter_extension(),
             ObjectKind::Table
             | ObjectKind::Index
             | ObjectKind::View

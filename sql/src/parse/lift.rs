@@ -57,6 +57,18 @@ impl Lifted {
     }
 }
 
+impl Lifted {
+    /// The kinds of the literals, a letter each: they are part of the key.
+    #[must_use]
+    pub fn kinds(&self) -> String {
+        let kind = |literal: &LiftedLiteral| match literal {
+            LiftedLiteral::Int4(_) => 'i',
+            LiftedLiteral::Unknown(_) => 'u',
+        };
+        self.literals.iter().map(kind).collect()
+    }
+}
+
 /// The statement without its literals; nothing if it has none to take, or is better left alone.
 #[must_use]
 pub fn lift(text: &str) -> Option<Lifted> {
@@ -171,10 +183,8 @@ pub fn lift(text: &str) -> Option<Lifted> {
     }
     lifted.key.push_str(&text[copied..]);
     lifted.key.push_str("\n--");
-    lifted.key.extend(lifted.literals.iter().map(|literal| match literal {
-        LiftedLiteral::Int4(_) => 'i',
-        LiftedLiteral::Unknown(_) => 'u',
-    }));
+    let kinds = lifted.kinds();
+    lifted.key.push_str(&kinds);
     Some(lifted)
 }
 

@@ -1,10 +1,11 @@
 //! CREATE, DROP and COMMENT of everything but tables; sequences' options.
 
 use super::ast::{
-    AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex, CreateLanguage,
-    CreateSchema, CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop, DropDatabase,
-    DropOwned, DropRole, DropRoutine, DropTrigger, Ident, IndexKey, ObjectKind, ObjectName,
-    OptionValue, Query, Select, SequenceOption, SettingChange, Statement, TypeName, With,
+    AlterExtension, AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex,
+    CreateLanguage, CreateSchema, CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop,
+    DropDatabase, DropOwned, DropRole, DropRoutine, DropTrigger, ExtensionChange, Ident, IndexKey,
+    ObjectKind, ObjectName, OptionValue, Query, Select, SequenceOption, SettingChange, Statement,
+    TypeName, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -144,19 +145,53 @@ impl<'t> Parser<'t> {
         let if_not_exists = self.if_not_exists()?;
         let name = self.name()?;
         self.accept(Keyword::With);
+        let (mut schema, mut version, mut cascade) = (None, None, false);
         loop {
-            if self.accept(Keyword::Schema) {
-                self.name()?;
+            let at = self.here();
+            let again = if self.accept(Keyword::Schema) {
+                schema.replace(self.name()?).is_some()
             } else if self.accept(Keyword::Version) {
-                if self.is_string() {
-                    self.string()?
-                } else {
-                    self.non_reserved()?
-                };
-            } else if !self.accept(Keyword::Cascade) {
-                return Ok(Statement::CreateExtension(CreateExtension { name, if_not_exists }));
+                version.replace(self.extension_version()?).is_some()
+            } else if self.accept(Keyword::Cascade) {
+                std::mem::replace(&mut cascade, true)
+            } else {
+                let create = CreateExtension { name, if_not_exists, schema, version, cascade };
+                return Ok(Statement::CreateExtension(create));
+            };
+            if again {
+                return Err(self.complaint("conflicting or redundant options", at));
             }
         }
+    }
+
+    /// The version of an extension: a word or a string.
+    fn extension_version(&mut self) -> Result<Ident> {
+        if self.is_string() { self.string() } else { self.non_reserved() }
+    }
+
+    /// ALTER EXTENSION, behind these words.
+    pub(super) fn alter_extension(&mut self) -> Result<Statement> {
+        let name = self.name()?;
+        let change = if self.accept(Keyword::Update) {
+            let mut to = None;
+            while self.is(Keyword::To) {
+                let at = self.here();
+                self.advance();
+                if to.replace(self.extension_version()?).is_some() {
+                    return Err(self.complaint("conflicting or redundant options", at));
+                }
+            }
+            ExtensionChange::Update(to)
+        } else if self.accept(Keyword::Set) {
+            self.expect(Keyword::Schema)?;
+            ExtensionChange::SetSchema(self.name()?)
+        } else if self.is(Keyword::Add) || self.is(Keyword::Drop) {
+            self.skip_statement();
+            return Ok(Statement::Unsupported("ALTER EXTENSION ... ADD or DROP".into()));
+        } else {
+            return Err(self.error());
+        };
+        Ok(Statement::AlterExtension(AlterExtension { name, change }))
     }
 
     /// CREATE LANGUAGE without a handler is, as in PostgreSQL, CREATE EXTENSION of that name.
@@ -177,7 +212,13 @@ impl<'t> Parser<'t> {
             let create = CreateLanguage { name, replace, trusted, handler, inline, validator };
             return Ok(Statement::CreateLanguage(Box::new(create)));
         }
-        Ok(Statement::CreateExtension(CreateExtension { name, if_not_exists: replace }))
+        Ok(Statement::CreateExtension(CreateExtension {
+            name,
+            if_not_exists: replace,
+            schema: None,
+            version: None,
+            cascade: false,
+        }))
     }
 
     fn create_view(

@@ -70,7 +70,11 @@ impl<'t> Parser<'t> {
             Keyword::Comment => self.comment(),
             Keyword::Grant | Keyword::Revoke => self.grant(),
             Keyword::Call => self.call_statement(),
-            Keyword::Do | Keyword::Load => Ok(self.unsupported_statement(1)),
+            Keyword::Do => Ok(self.unsupported_statement(1)),
+            Keyword::Load => {
+                self.advance();
+                Ok(Statement::Load(self.string()?))
+            }
             Keyword::Reindex => self.reindex(),
             Keyword::Cluster => self.cluster(),
             Keyword::Reassign => {

@@ -8,7 +8,7 @@
 //! A reader may see a statement's text beside the state of the one before it, for as long as it takes to write both.
 
 use super::progress::ProgressCells;
-use crate::catalog::system::{Activity, CLIENT, Encryption, SessionTimes};
+use crate::catalog::system::{Activity, Encryption, SessionTimes};
 use crate::session::message::TransactionStatus;
 use crate::types::Oid;
 use std::net::SocketAddr;
@@ -38,6 +38,8 @@ const NEVER: i64 = i64::MIN;
 /// One session, as others see it.
 #[derive(Debug)]
 pub(crate) struct SessionActivity {
+    /// `backend_type`.
+    kind: &'static str,
     /// Its database.
     pub database: Oid,
     /// Who opened it.
@@ -56,6 +58,8 @@ pub(crate) struct SessionActivity {
     state_change: AtomicI64,
     /// The number of its transaction; 0 for none.
     xact_id: AtomicU64,
+    /// The number of its statement; 0 for none.
+    statement: AtomicI64,
     /// How far it has come with a command that tells.
     pub progress: ProgressCells,
     /// How long it has worked, and waited within transactions for its client, in microseconds.
@@ -80,6 +84,7 @@ impl SessionActivity {
     /// Of a session that begins now, at `backend_start`. `query_size` is `track_activity_query_size`, which counts a
     /// terminator.
     pub fn new(
+        kind: &'static str,
         (database, user): (Oid, Oid),
         (client, server, encryption): (Option<SocketAddr>, Option<SocketAddr>, Option<Encryption>),
         backend_start: i64,
@@ -87,6 +92,7 @@ impl SessionActivity {
         wait: &Arc<SessionWait>,
     ) -> SessionActivity {
         SessionActivity {
+            kind,
             database,
             user,
             client,
@@ -100,6 +106,7 @@ impl SessionActivity {
             query_start: AtomicI64::new(NEVER),
             state_change: AtomicI64::new(backend_start),
             xact_id: AtomicU64::new(0),
+            statement: AtomicI64::new(0),
             progress: ProgressCells::default(),
             active_us: AtomicI64::new(0),
             idle_us: AtomicI64::new(0),
@@ -132,6 +139,16 @@ impl SessionActivity {
         query.clear();
         query.push_str(shown);
         shown.len() == text.len()
+    }
+
+    /// The number of the statement that runs, if statements have numbers.
+    pub fn is_numbered_statement(&self, number: i64) {
+        self.statement.store(number, Relaxed);
+    }
+
+    /// That number.
+    pub fn statement_number(&self) -> i64 {
+        self.statement.load(Relaxed)
     }
 
     /// The text that is shown.
@@ -249,10 +266,11 @@ impl SessionActivity {
             query_start: time(&self.query_start),
             state_change: time(&self.state_change),
             wait: waits,
-            kind: CLIENT,
+            kind: self.kind,
             state: STATES[usize::from(state)],
             query: texts.query.clone(),
             xact_id: Some(self.xact_id.load(Relaxed)).filter(|number| *number != 0),
+            statement: self.statement.load(Relaxed),
             progress: self.progress.read(),
             catalogs: match self.has_catalogs.load(Relaxed) {
                 true => self.catalogs.lock().unwrap_or_else(PoisonError::into_inner).clone(),
@@ -290,11 +308,12 @@ fn wait_names(event: u32) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::system::CLIENT;
 
     fn session() -> SessionActivity {
         let wait = Arc::new(SessionWait::new(7));
         let client = Some(([127, 0, 0, 1], 5000).into());
-        SessionActivity::new((Oid(5), Oid(10)), (client, None, None), 100, 8, &wait)
+        SessionActivity::new(CLIENT, (Oid(5), Oid(10)), (client, None, None), 100, 8, &wait)
     }
 
     #[test]

@@ -219,7 +219,10 @@ impl Session {
     /// # Errors
     /// 22P04, 22P02, constraint violations: the COPY has ended, and further CopyData is skipped by the caller.
     pub fn copy_in(&mut self, data: &[u8]) -> Result<()> {
-        self.attempt(|session| session.copy_portion(data).map(|_| ()))
+        let watch = self.begin_copy_watch();
+        let done = self.attempt(|session| session.copy_portion(data).map(|_| ()));
+        self.end_copy_watch(watch);
+        done
     }
 
     /// CopyDone.
@@ -228,9 +231,13 @@ impl Session {
     /// As [`Session::copy_in`].
     pub fn copy_in_done(&mut self) -> Result<CommandTag> {
         self.attempt(|session| {
+            let watch = session.begin_copy_watch();
             let tag = session.copy_end()?;
-            if let Some(portal) = &mut session.unnamed_portal {
+            session.end_copy_watch(watch);
+            if let Some(mut portal) = session.unnamed_portal.take() {
                 portal.progress = super::portal::Stage::Done(tag);
+                session.count_copy(&portal, tag);
+                session.unnamed_portal = Some(portal);
             }
             session.block.end_statement();
             session.share_transaction(&Progress::Complete(tag), false)?;

@@ -3,6 +3,7 @@
 use crate::bind::deparse::{self, Names, Printer, ViewText};
 use crate::bind::{self, Environment};
 use crate::catalog::Relation;
+use crate::catalog::extension;
 use crate::catalog::queries::SessionCatalog;
 use crate::catalog::quote::identifier;
 use crate::catalog::system_column::system_column;
@@ -78,6 +79,11 @@ pub(crate) fn shown_expression(
 /// What a stored query reads and returns.
 pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Reads> {
     let bound = bind::bind_named(environment, text, parse_query(text)?)?;
+    let functions = bound.required.iter().filter_map(|required| match required {
+        bind::Required::Function(oid) if extension::of_function(oid.0).is_some() => Some(*oid),
+        _ => None,
+    });
+    let functions = functions.collect();
     // What stands behind another view is that view's, whose owner it names.
     let own = bound.required.into_iter().filter_map(|required| match required {
         bind::Required::Relation { relation, holder: bind::Holder::Asker, columns, .. } => {
@@ -90,7 +96,7 @@ pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Reads> {
         bind::BoundStatement::Query(query) => query.output.iter().map(|one| one.ty).collect(),
         bind::BoundStatement::Modify(_) => Vec::new(),
     };
-    Ok(Reads { relations, types })
+    Ok(Reads { relations, types, functions })
 }
 
 /// The same of a view; none if it cannot be bound.

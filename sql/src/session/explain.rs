@@ -110,6 +110,9 @@ impl Session {
             let earlier = std::mem::take(&mut self.planning_usage);
             facts.planning_usage = Some(Usage::so_far().since(used).plus(earlier));
         }
+        if options.verbose && self.tracking.shows_numbers {
+            facts.number = Some(prepared.number());
+        }
         if options.settings {
             facts.settings = Some(self.settings.changed_for_planning());
         }

@@ -260,8 +260,17 @@ impl Session {
                 return Err(refused);
             }
             sink.formats(&portal.formats);
+            let watch = match session.tracking.watches {
+                true => session.begin_watch(&mut portal),
+                false => None,
+            };
             let progress = match session.run_portal(&mut portal, name, max_rows, sink) {
-                Ok(progress) => progress,
+                Ok(progress) => {
+                    if let Some(watch) = watch {
+                        session.end_watch(&mut portal, watch, &progress);
+                    }
+                    progress
+                }
                 Err(error) => {
                     // It stays known, as one that has failed, for as long as its block does.
                     session.fail_portal(&mut portal);

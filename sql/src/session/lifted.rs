@@ -22,7 +22,8 @@ impl Session {
     /// The shared plan for a Query message's text, and the text's literals as its parameters; nothing if the text must
     /// go the ordinary way.
     pub(super) fn lifted(&mut self, text: &str) -> Option<(Arc<Prepared>, RowBuf)> {
-        if self.block.is_failed() || self.catalog.has_changes() || self.speaks_otherwise() {
+        let apart = self.speaks_otherwise() || self.shows_plans();
+        if self.block.is_failed() || self.catalog.has_changes() || apart {
             return None;
         }
         let lifted = lift(text)?;
@@ -70,6 +71,7 @@ impl Session {
             return None;
         }
         let [source] = <[Source; 1]>::try_from(sources).ok()?;
+        let source = source.without_literals(&lifted.kinds());
         // The kinds of the literals stand behind the statement, so its plan is kept under the whole text.
         let prepared = self.prepare(Arc::new(source), &lifted.types()).ok()?;
         let planned = prepared.planned.as_ref()?;

@@ -295,6 +295,7 @@ impl Session {
             | Statement::Listen(_)
             | Statement::Unlisten(_)
             | Statement::Call(_)
+            | Statement::Load(_)
             | Statement::Notify(..) => StatementClass::Other,
             _ => StatementClass::Defines,
         }

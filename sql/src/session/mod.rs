@@ -26,6 +26,7 @@ mod load;
 mod lock_table;
 mod logging;
 mod machines;
+mod maintain;
 pub mod message;
 pub mod notify;
 #[cfg(test)]
@@ -46,6 +47,7 @@ mod spill_tests;
 pub mod statement;
 #[cfg(test)]
 mod tests;
+mod tracking;
 pub(crate) mod two_phase;
 mod utility;
 
@@ -53,6 +55,7 @@ pub use logging::{LogLevel, LogSettings, StatementClass};
 pub use message::{
     AnswerAfter, Bind, CommandTag, Progress, StatementDescription, Timeouts, TransactionStatus,
 };
+pub use tracking::AUTO_EXPLAIN_ROUTINE;
 
 use crate::account::{self, Running};
 use crate::bind;
@@ -70,6 +73,7 @@ use crate::settings::Dialect;
 use crate::settings::session::Settings;
 use crate::settings::socket::SocketTimes;
 use crate::sqlstate::SqlState;
+use crate::statement_statistics::{Cost, Recent};
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
 use crate::types::{CallContext, Oid};
@@ -85,6 +89,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use tracking::Tracking;
 use txn::{AdvisoryLocks, Isolation, Lsn, SessionWait, Usage};
 
 /// What a session's arena keeps between statements, in bytes.
@@ -104,6 +109,10 @@ pub struct Session {
     reloads: u64,
     timeouts: Timeouts,
     log_settings: LogSettings,
+    tracking: Tracking,
+    /// What it has counted its statements in, and what a COPY from the client has cost so far.
+    recent_statements: Recent,
+    copy_cost: Cost,
     catalog: CatalogTransaction,
     block: Block,
     path: SearchPath,
@@ -213,6 +222,9 @@ impl Session {
             reloads: 0,
             timeouts: Timeouts::default(),
             log_settings: LogSettings::default(),
+            tracking: Tracking::default(),
+            recent_statements: Recent::default(),
+            copy_cost: Cost::default(),
             catalog,
             block: Block::new(&activity),
             path: SearchPath::default(),
@@ -303,7 +315,7 @@ impl Session {
 
     /// Whether there are notices to be taken.
     pub fn has_notices(&mut self) -> bool {
-        !self.notices.get_mut().is_empty()
+        !(self.notices.get_mut().is_empty() && self.hidden_notices.is_empty())
     }
 
     /// Notices that came up outside [`Session::run`]. The caller sends them behind the message at hand.
@@ -414,6 +426,7 @@ impl Session {
             idle_session_ms: limit(&self.settings, "idle_session_timeout"),
         };
         self.log_settings = LogSettings::of(&self.settings);
+        self.tracking = Tracking::of(&self.settings, self.tracking);
         let kilobytes = u64::try_from(self.settings.integer("log_temp_files")).ok();
         self.temp_used.log_from(kilobytes.map(|size| size * 1024));
         let relaxed = std::sync::atomic::Ordering::Relaxed;
@@ -524,6 +537,9 @@ impl Session {
             self.activity.runs(now);
         } else {
             self.activity.hides(false);
+        }
+        if self.tracking.numbers {
+            self.activity.is_numbered_statement(0);
         }
         if let Some(text) = text {
             let whole = shown && self.activity.says(text);
@@ -709,6 +725,7 @@ impl Session {
             return Ok(kept);
         }
         self.engine.plan_made();
+        let begun = self.engine.manager().environment().clock.now();
         let planned = loop {
             match self.plan(&parsed, statement, parameter_types) {
                 Err(_) if self.waits_for_named(&parsed, statement, parameter_types)? => {}
@@ -725,6 +742,9 @@ impl Session {
         });
         if shareable {
             self.plans().keep(&prepared);
+        }
+        if self.tracking.watches {
+            self.count_plan(&prepared, begun);
         }
         Ok(prepared)
     }

@@ -5,7 +5,9 @@ use crate::exec::Machine;
 use crate::exec::sink::{ColumnDescription, Flow, Format, RowSink};
 use crate::session::message::{Bind, CommandTag};
 use crate::session::statement::Prepared;
+use crate::session::tracking::WatchedPlan;
 use crate::sqlstate::SqlState;
+use crate::statement_statistics::Cost;
 use crate::tuple::RowBuf;
 use crate::types::failure::name_left_over;
 use crate::types::{CallContext, Datum, Oid, SqlType, read_binary, read_plain, read_text};
@@ -48,6 +50,12 @@ pub(super) struct Portal {
     pub over: bool,
     /// What DECLARE said of it.
     pub declared: Option<Box<super::cursor::Declared>>,
+    /// What its statement has cost so far, where that is counted.
+    pub spent: Cost,
+    /// Its statement, where that is counted and it has been left in the middle: others may run in its place.
+    pub counted: Option<Arc<Prepared>>,
+    /// Its plan, where that may be shown in the log.
+    pub watched: Option<Box<WatchedPlan>>,
 }
 
 /// The portal that an Execute runs, as `pg_cursors` shows it: it is not among the others meanwhile.
@@ -99,6 +107,9 @@ impl Portal {
             created: 0,
             over: false,
             declared: None,
+            spent: Cost::default(),
+            counted: None,
+            watched: None,
         })
     }
 
@@ -121,6 +132,8 @@ impl Portal {
         self.created = 0;
         self.over = false;
         self.declared = None;
+        self.counted = None;
+        self.watched = None;
         self
     }
 

@@ -27,6 +27,7 @@ use crate::session::notify::{self, Said};
 use crate::session::portal::{Executed, Portal, Stage, run_text_rows};
 use crate::session::statement::{Named, Planned, Prepared, allowed};
 use crate::sqlstate::SqlState;
+use crate::statement_statistics::StatementStatistics;
 use crate::types::{CallContext, Datum, Oid};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -95,6 +96,10 @@ impl EngineFacts for Asked<'_> {
 
     fn activity(&self) -> Vec<Activity> {
         self.engine.activity()
+    }
+
+    fn statements(&self) -> Option<&StatementStatistics> {
+        self.engine.statements()
     }
 
     fn prepared(&self) -> Vec<PreparedStatement> {
@@ -765,6 +770,7 @@ fn opens_trees(statement: &Statement) -> bool {
             | Statement::Close(_)
             | Statement::Checkpoint
             | Statement::AlterSystem(_)
+            | Statement::Load(_)
             | Statement::Discard(_)
             | Statement::Listen(_)
             | Statement::Unlisten(_)
@@ -795,6 +801,7 @@ pub(super) fn only_looks(statement: &Statement) -> bool {
             | Statement::Reindex(_)
             | Statement::Cluster(_)
             | Statement::AlterSystem(_)
+            | Statement::Load(_)
             | Statement::Checkpoint
             | Statement::Lock(_)
             | Statement::Discard(_)

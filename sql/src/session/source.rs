@@ -4,7 +4,8 @@ use crate::error::{Notice, Result};
 use crate::parse::depth::with_stack_for;
 use crate::parse::{Deep, Positions, Statement};
 use crate::settings::Dialect;
-use std::sync::Arc;
+use crate::statement_statistics::shape::Shape;
+use std::sync::{Arc, OnceLock};
 
 /// A parsed statement.
 #[derive(Debug)]
@@ -21,6 +22,10 @@ pub struct Source {
     cursor: bool,
     /// Whoever sends it is told something each time.
     noticed: bool,
+    /// The kinds of the literals that have been taken out of it, if any have.
+    lifted: Option<Arc<str>>,
+    /// Its shape, once that was asked for.
+    shape: OnceLock<Shape>,
 }
 
 impl Source {
@@ -45,6 +50,8 @@ impl Source {
                     nested: false,
                     cursor: false,
                     noticed,
+                    lifted: None,
+                    shape: OnceLock::new(),
                 }
             })
             .collect();
@@ -63,6 +70,8 @@ impl Source {
             nested: false,
             cursor: false,
             noticed: false,
+            lifted: None,
+            shape: OnceLock::new(),
         }
     }
 
@@ -79,6 +88,8 @@ impl Source {
             nested: true,
             cursor: false,
             noticed: self.noticed,
+            lifted: None,
+            shape: OnceLock::new(),
         }
     }
 
@@ -86,6 +97,24 @@ impl Source {
     #[must_use]
     pub fn cursor(&self, query: &Statement) -> Source {
         Source { cursor: true, ..self.inner(query) }
+    }
+
+    /// The same text without its literals, which are of these kinds.
+    #[must_use]
+    pub fn without_literals(self, kinds: &str) -> Source {
+        Source { lifted: Some(kinds.into()), ..self }
+    }
+
+    /// The kinds of the literals that have been taken out of it.
+    #[must_use]
+    pub fn lifted_kinds(&self) -> Option<&str> {
+        self.lifted.as_deref()
+    }
+
+    /// The shape of the statement.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        self.shape.get_or_init(|| super::tracking::shape_of(self))
     }
 
     /// Whether it is a cursor's query.

@@ -22,8 +22,8 @@ use crate::tuple::{RowBuf, RowWriter};
 use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use txn::sync::{Mutex, lock, rank};
 use txn::{Manager, TableLock};
 
@@ -79,6 +79,8 @@ pub struct Planned {
     /// A literal in it says when it was read (`now`, `today`), so that nobody else reads the same; or a constant was computed
     /// that is too long to be kept for others.
     pub momentary: bool,
+    /// The number of all statements of its shape, over these relations, once that was asked for; 0 before.
+    pub number: AtomicI64,
 }
 
 /// How many states a plan remembers in which it is good: sessions with temporary tables and those without see others.
@@ -441,6 +443,7 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         required,
         allowed: AtomicU64::new(0),
         momentary: false,
+        number: AtomicI64::new(0),
     })
 }
 

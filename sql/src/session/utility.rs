@@ -147,6 +147,19 @@ impl Session {
                 engine.manager().checkpoint_all()?;
                 done("CHECKPOINT")
             }
+            Statement::Load(name) => {
+                let snapshot = self.catalog.last_snapshot();
+                let superuser = snapshot.shared().is_superuser(self.identity.user);
+                if !superuser && !name.starts_with("$libdir/plugins/") {
+                    return Err(SqlError::new(
+                        SqlState::INSUFFICIENT_PRIVILEGE,
+                        format!("access to library \"{name}\" is not allowed"),
+                    ));
+                }
+                self.settings.load(name)?;
+                self.settings_changed();
+                done("LOAD")
+            }
             Statement::AlterSystem(alter) => self.alter_system(alter),
             Statement::Lock(lock) => self.lock(parsed, lock),
             Statement::Discard(discard) => self.discard(*discard),
@@ -374,6 +387,7 @@ impl Session {
         let mut inner = Portal::new(prepared);
         inner.parameters = parameters;
         inner.formats.clone_from(&portal.formats);
+        self.watch_plan(&mut inner);
         let progress = self.run_portal(&mut inner, "", 0, sink);
         let progress = self.shown_at_end(progress)?;
         // Left in the middle, the portal goes on as the statement's own.

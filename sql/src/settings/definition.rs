@@ -37,6 +37,8 @@ pub struct Definition {
     pub flags: &'static str,
     /// A list: SET takes several values.
     pub list: Option<ListQuoting>,
+    /// The library that brings it: without that it is not shown.
+    pub library: Option<&'static str>,
     /// Only superusers and members of `pg_read_all_settings` may read it (`GUC_SUPERUSER_ONLY`).
     pub guarded: bool,
 }
@@ -181,6 +183,7 @@ const FOLLOWED: &[&str] = &[
     "application_name",
     "archive_command",
     "archive_mode",
+    "archive_timeout",
     "array_nulls",
     "atoll.log_insert",
     "atoll.max_write_set",
@@ -191,11 +194,20 @@ const FOLLOWED: &[&str] = &[
     "atoll.version_spill",
     "atoll.workers",
     "authentication_timeout",
+    "autovacuum",
+    "autovacuum_analyze_scale_factor",
+    "autovacuum_analyze_threshold",
+    "autovacuum_naptime",
+    "autovacuum_vacuum_insert_scale_factor",
+    "autovacuum_vacuum_insert_threshold",
+    "autovacuum_vacuum_scale_factor",
+    "autovacuum_vacuum_threshold",
     "backslash_quote",
     "bytea_output",
     "checkpoint_timeout",
     "client_encoding",
     "client_min_messages",
+    "compute_query_id",
     "config_file",
     "data_directory",
     "deadlock_timeout",
@@ -221,6 +233,7 @@ const FOLLOWED: &[&str] = &[
     "idle_session_timeout",
     "listen_addresses",
     "lock_timeout",
+    "log_autovacuum_min_duration",
     "log_checkpoints",
     "log_connections",
     "log_destination",
@@ -258,7 +271,9 @@ const FOLLOWED: &[&str] = &[
     "role",
     "search_path",
     "session_authorization",
+    "session_preload_libraries",
     "shared_buffers",
+    "shared_preload_libraries",
     "ssl",
     "ssl_ca_file",
     "ssl_cert_file",
@@ -366,11 +381,14 @@ fn parse_line(line: &'static str) -> Definition {
         context,
         kind,
         boot: initial.unwrap_or_else(|| text(10)),
-        followed: FOLLOWED.binary_search(&name).is_ok() || context == Context::Internal,
+        followed: FOLLOWED.binary_search(&name).is_ok()
+            || context == Context::Internal
+            || super::library_of(name).is_some(),
         hidden: false,
         no_reset_all: text(11).contains("NO_RESET_ALL"),
         flags: text(11),
         list: list_quoting(name),
+        library: super::library_of(name),
         guarded: GUARDED.binary_search(&name).is_ok(),
     }
 }
@@ -396,6 +414,7 @@ fn hidden(name: &'static str, context: Context, kind: Kind, boot: &'static str) 
         no_reset_all: true,
         flags: "NO_SHOW_ALL,NO_RESET_ALL,NOT_IN_SAMPLE",
         list: None,
+        library: None,
         guarded: false,
     }
 }
@@ -407,7 +426,11 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let files = [include_str!("data/pg_settings.tsv"), include_str!("data/atoll_settings.tsv")];
+    let files = [
+        include_str!("data/pg_settings.tsv"),
+        include_str!("data/library_settings.tsv"),
+        include_str!("data/atoll_settings.tsv"),
+    ];
     let lines = files.into_iter().flat_map(|file| file.lines().skip(1));
     let mut all: Vec<Definition> = lines.map(parse_line).collect();
     all.push(hidden("default_with_oids", Context::User, Kind::Bool, "off"));
@@ -448,7 +471,7 @@ mod tests {
     fn all_of_postgresql_15_are_there() {
         let (own, postgresqls): (Vec<_>, Vec<_>) = definitions()
             .iter()
-            .filter(|definition| !definition.hidden)
+            .filter(|definition| !definition.hidden && definition.library.is_none())
             .partition(|definition| definition.name.starts_with("atoll."));
         assert_eq!((own.len(), postgresqls.len()), (8, 356));
         let work_mem = definition("WORK_MEM").unwrap();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes data/pg_settings.tsv from a running PostgreSQL 15 that was initialised with --locale=C.UTF-8 -E UTF8.
+"""Writes data/pg_settings.tsv, and data/library_settings.tsv with the settings of libraries, from a running PostgreSQL 15 that was initialised with --locale=C.UTF-8 -E UTF8.
 
     psql environment variables (PGHOST, PGPORT, PGUSER) say where it is:  PGPORT=5433 ./generate.py
 
@@ -17,13 +17,26 @@ EXPRESSIONS = {
 }
 
 
-def main():
+# Libraries that the server has built in, which bring settings of their own.
+LIBRARIES = ["auto_explain", "pg_stat_statements"]
+
+
+def write(file, condition):
+    """One file."""
     listed = ", ".join(EXPRESSIONS.get(column, column) for column in COLUMNS)
-    query = f"copy (select {listed} from pg_settings order by lower(name) collate \"C\") to stdout"
+    query = (f"copy (select {listed} from pg_settings where {condition} order by lower(name) collate \"C\") "
+             "to stdout")
     rows = subprocess.run(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", query], check=True,
                           capture_output=True, text=True).stdout
-    out = pathlib.Path(__file__).resolve().parent / "data" / "pg_settings.tsv"
+    out = pathlib.Path(__file__).resolve().parent / "data" / file
     out.write_text("\t".join(COLUMNS) + "\n" + rows)
+
+
+def main():
+    own = " or ".join(f"name like '{library}.%'" for library in LIBRARIES)
+    write("pg_settings.tsv", f"not ({own})")
+    # The server has been started with them: one of pg_stat_statements' is there only then.
+    write("library_settings.tsv", own)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,45 @@ pub mod value;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
+/// The library `pg_stat_statements`.
+pub const STATEMENT_STATISTICS: &str = "pg_stat_statements";
+/// The library `auto_explain`.
+pub const AUTO_EXPLAIN: &str = "auto_explain";
+/// Libraries that PostgreSQL loads and that are part of the server. The last one brings no settings.
+const LIBRARIES: [&str; 3] = [STATEMENT_STATISTICS, AUTO_EXPLAIN, "plpgsql"];
+
+/// The library that brings a setting.
+#[must_use]
+pub fn library_of(setting: &str) -> Option<&'static str> {
+    let (prefix, _) = setting.split_once('.')?;
+    LIBRARIES.into_iter().find(|library| prefix.eq_ignore_ascii_case(library))
+}
+
+/// A library by the name of its file: with a directory or an ending it is the same.
+///
+/// # Errors
+/// 58P01 for one that there is not.
+pub fn library(name: &str) -> Result<&'static str> {
+    let bare = name.strip_prefix("$libdir/").unwrap_or(name);
+    let bare = bare.strip_prefix("plugins/").unwrap_or(bare);
+    let bare = bare.strip_suffix(".so").unwrap_or(bare);
+    LIBRARIES.into_iter().find(|library| *library == bare).ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_FILE,
+            format!("could not access file \"{name}\": No such file or directory"),
+        )
+    })
+}
+
+/// The libraries that a setting lists.
+///
+/// # Errors
+/// 58P01 for one that there is not.
+pub fn libraries(listed: &str) -> Result<Vec<&'static str>> {
+    let names = crate::catalog::search_path::split_identifiers(listed).unwrap_or_default();
+    names.iter().map(|name| library(name)).collect()
+}
+
 pub use server::{ServerSettings, Source};
 pub use session::{SettingRow, Settings, SettingsSavepoint};
 pub use setter::{Moment, Setter, UserSetting};

@@ -193,6 +193,31 @@ impl ServerSettings {
         &self.values[number].0
     }
 
+    /// A truth value by name; false for what is none.
+    #[must_use]
+    pub fn is_on(&self, name: &str) -> bool {
+        number(name).is_some_and(|at| self.values[at].0 == Value::Bool(true))
+    }
+
+    /// A number by name, in base units; 0 for what is none.
+    #[must_use]
+    pub fn number(&self, name: &str) -> i64 {
+        match number(name).map(|at| &self.values[at].0) {
+            Some(Value::Integer(value)) => *value,
+            _ => 0,
+        }
+    }
+
+    /// A real by name; 0 for what is none.
+    #[must_use]
+    pub fn real(&self, name: &str) -> f64 {
+        match number(name).map(|at| &self.values[at].0) {
+            Some(Value::Real(value)) => *value,
+            Some(Value::Integer(value)) => *value as f64,
+            _ => 0.0,
+        }
+    }
+
     /// Where that value comes from.
     #[must_use]
     pub fn source(&self, number: usize) -> Source {

@@ -37,6 +37,8 @@ pub struct Settings {
     generation: u64,
     /// What the client's socket does by itself; none where it is not one of TCP.
     socket: Option<SocketTimes>,
+    /// The libraries that the session has loaded.
+    loaded: Vec<&'static str>,
 }
 
 /// A setting by number, or a custom one by its lower-case name.
@@ -119,6 +121,7 @@ impl Settings {
             changed: true,
             generation: 0,
             socket: None,
+            loaded: Vec::new(),
         };
         settings.refresh_plain();
         settings
@@ -130,6 +133,53 @@ impl Settings {
             self.server = Arc::clone(server);
             self.refresh_plain();
         }
+    }
+
+    /// The session loads a library: by LOAD, or by the settings that it begins with.
+    ///
+    /// # Errors
+    /// 58P01 for one that there is not.
+    pub fn load(&mut self, name: &str) -> Result<()> {
+        let library = super::library(name)?;
+        if !self.loaded.contains(&library) {
+            self.loaded.push(library);
+            self.generation += 1;
+        }
+        Ok(())
+    }
+
+    /// Loads what `session_preload_libraries` and `local_preload_libraries` list.
+    ///
+    /// # Errors
+    /// 58P01 for one that there is not.
+    pub fn preload(&mut self) -> Result<()> {
+        for setting in ["session_preload_libraries", "local_preload_libraries"] {
+            let listed = self.text(setting);
+            if !listed.is_empty() {
+                for library in super::libraries(&listed)? {
+                    self.load(library)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the server has begun with a library.
+    #[must_use]
+    pub fn is_preloaded(&self, library: &str) -> bool {
+        let listed = self.text("shared_preload_libraries");
+        !listed.is_empty() && super::libraries(&listed).is_ok_and(|all| all.contains(&library))
+    }
+
+    /// Whether a library is there, for this session.
+    #[must_use]
+    pub fn has_library(&self, library: &str) -> bool {
+        self.loaded.contains(&library) || self.is_preloaded(library)
+    }
+
+    /// Whether a setting is there: one of a library only with that.
+    fn is_there(&self, definition: &Definition) -> bool {
+        definition.library.is_none_or(|library| self.has_library(library))
     }
 
     /// The plain values.
@@ -259,7 +309,13 @@ impl Settings {
     #[must_use]
     pub fn show(&self, name: &str) -> Option<String> {
         let key = Settings::key(name);
-        let (value, _) = self.current(&key)?;
+        let (value, source) = self.current(&key)?;
+        if let Key::Known(at) = key
+            && source == Source::Default
+            && !self.is_there(&definitions()[at])
+        {
+            return None;
+        }
         Some(match key {
             // A random seed is nobody's business.
             Key::Known(at) if definitions()[at].name == "seed" => "unavailable".to_owned(),
@@ -291,8 +347,9 @@ impl Settings {
         &self,
         guarded: bool,
     ) -> impl Iterator<Item = (&'static str, String, &'static str)> {
-        let shown =
-            move |definition: &&Definition| !definition.hidden && (guarded || !definition.guarded);
+        let shown = move |definition: &&Definition| {
+            !definition.hidden && (guarded || !definition.guarded) && self.is_there(definition)
+        };
         definitions().iter().filter(shown).map(|definition| {
             let value = self.show(definition.name).unwrap_or_default();
             (definition.name, value, definition.short_description)
@@ -336,20 +393,21 @@ impl Settings {
 
     /// The rows of `pg_settings`.
     pub fn rows(&self) -> impl Iterator<Item = SettingRow> {
-        definitions().iter().enumerate().filter(|(_, definition)| !definition.hidden).map(
-            |(at, definition)| {
-                let key = Key::Known(at);
-                let (value, source) = self.current(&key).expect("every known setting has a value");
-                let reset = self.entries.get(&key).and_then(|entry| entry.reset.clone());
-                let reset = reset.map_or_else(|| self.server.value(at).clone(), |reset| reset.0);
-                SettingRow {
-                    definition,
-                    setting: value::raw(definition, &self.shown(at, value)),
-                    source,
-                    reset: value::raw(definition, &reset),
-                }
-            },
-        )
+        let shown = |(_, definition): &(usize, &'static Definition)| {
+            !definition.hidden && self.is_there(definition)
+        };
+        definitions().iter().enumerate().filter(shown).map(|(at, definition)| {
+            let key = Key::Known(at);
+            let (value, source) = self.current(&key).expect("every known setting has a value");
+            let reset = self.entries.get(&key).and_then(|entry| entry.reset.clone());
+            let reset = reset.map_or_else(|| self.server.value(at).clone(), |reset| reset.0);
+            SettingRow {
+                definition,
+                setting: value::raw(definition, &self.shown(at, value)),
+                source,
+                reset: value::raw(definition, &reset),
+            }
+        })
     }
 
     fn parse(&self, definition: &Definition, text: &str) -> Result<Value> {

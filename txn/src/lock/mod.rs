@@ -68,6 +68,8 @@ pub struct LockManager {
     detecting: Mutex<(), { rank::DETECTING }>,
     pub(crate) waits: AtomicU64,
     pub(crate) deadlocks: AtomicU64,
+    /// The session that gives up what it does where somebody waits for it, and the reason that it is told.
+    yielding: Mutex<Option<(Arc<SessionWait>, u32)>, { rank::WAITING }>,
 }
 
 impl LockManager {
@@ -83,6 +85,7 @@ impl LockManager {
             detecting: Mutex::new(()),
             waits: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),
+            yielding: Mutex::default(),
             env,
         }
     }
@@ -234,6 +237,23 @@ impl LockManager {
         self.wake(&granted);
     }
 
+    /// Another session gives up what it does where somebody waits for it.
+    pub(crate) fn set_yielding(&self, session: Option<(Arc<SessionWait>, u32)>) {
+        *lock(&self.yielding) = session;
+    }
+
+    /// Has the session that yields give up what it does, if it is among those whom `waiter` waits for (`ProcSleep`).
+    fn ask_to_yield(&self, waiter: OwnerId) {
+        let Some((session, reason)) = lock(&self.yielding).clone() else { return };
+        let mut blocks = false;
+        crate::introspect::blockers(self, waiter, &mut |blocker| {
+            blocks |= self.owners.get(blocker).pid() == session.pid;
+        });
+        if blocks {
+            self.env.raise(&session.cancel, reason);
+        }
+    }
+
     fn wake(&self, granted: &[OwnerId]) {
         for owner in granted {
             self.env.wake(&self.owners.get(*owner).cell);
@@ -274,6 +294,7 @@ impl LockManager {
                 let search = deadlock::find(self, owner, &mut || {
                     cancel(&mut |owner| others.push(owner));
                 });
+                self.ask_to_yield(owner);
                 if let Some(mut wait) = wait {
                     if matches!(search, Search::Cycle(_)) {
                         wait.stage = LockWaitStage::Deadlock;

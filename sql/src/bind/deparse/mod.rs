@@ -660,7 +660,7 @@ impl Printer<'_, '_> {
     /// A function's name, with its schema where the path does not find it.
     fn function_name(&self, procedure: &Procedure) -> String {
         let name = identifier(procedure.name);
-        let schema = Oid(procedure.namespace);
+        let schema = self.catalog.function_schema(procedure).unwrap_or(well_known::PG_CATALOG);
         let found = schema == well_known::PG_CATALOG
             || self.path.is_some_and(|path| path.contains(&schema));
         match self.catalog.schema_by_oid(schema).filter(|_| !found) {

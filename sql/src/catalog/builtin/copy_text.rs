@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// One generated file.
 #[derive(Clone, Copy, Debug)]
 pub struct Relation {
-    /// Its name: that of the system table, or `views`, `keywords`.
+    /// Its name: that of the system table, or `views`, `keywords`, `extension_proc`.
     pub name: &'static str,
     text: &'static str,
 }
@@ -20,6 +20,7 @@ macro_rules! files {
 }
 
 static RELATIONS: &[Relation] = files![
+    "extension_proc",
     "keywords",
     "pg_aggregate",
     "pg_am",
@@ -34,7 +35,6 @@ static RELATIONS: &[Relation] = files![
     "pg_constraint",
     "pg_conversion",
     "pg_description",
-    "pg_extension",
     "pg_index",
     "pg_init_privs",
     "pg_language",

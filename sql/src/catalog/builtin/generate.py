@@ -28,14 +28,14 @@ TABLES = {
     "pg_collation": ("collname in ('default', 'C', 'POSIX', 'ucs_basic')", "oid"),
     "pg_language": ("oid < 16384", "oid"),
     "pg_conversion": ("true", "oid"),
-    "pg_extension": ("oid < 16384", "oid"),
     "pg_range": ("true", "rngtypid"),
     "pg_namespace": ("oid < 16384 and nspname !~ '^pg_(toast_)?temp'", "oid"),
     "pg_class": ("oid < 16384", "oid"),
     "pg_attribute": ("attrelid < 16384", "attrelid, attnum"),
     "pg_index": ("indexrelid < 16384", "indexrelid"),
     "pg_constraint": ("oid < 16384", "oid"),
-    "pg_description": ("objoid < 16384", "classoid, objoid, objsubid"),
+    # What is said of extensions is each database's own.
+    "pg_description": ("objoid < 16384 and classoid <> 'pg_extension'::regclass", "classoid, objoid, objsubid"),
     # Those of what CREATE EXTENSION makes come behind.
     "pg_init_privs": ("objoid < 13500", "objoid, classoid, objsubid"),
     "pg_authid": ("oid < 16384", "oid"),
@@ -81,8 +81,47 @@ def copy(name, query, columns):
     (OUT / f"{name}.tsv").write_text("\t".join(columns) + "\n" + body)
 
 
+# Extensions whose functions the server has built in: the OID of the first of them. Below 16384 nothing else has these.
+EXTENSIONS = {"pg_stat_statements": 14000}
+
+
+def pg_proc_columns(namespace, oid, owner):
+    """The columns of pg_proc, and what they are filled with."""
+    listing = ask("select attname, format_type(atttypid, null) from pg_attribute "
+                  "where attrelid = 'pg_proc'::regclass and attnum > 0 order by attnum")
+    columns, expressions = [], []
+    for line in listing.splitlines():
+        column, kind = line.split("|")
+        special = SPECIAL.get(("pg_proc", column)) or {"oid": oid, "pronamespace": namespace, "proowner": owner}.get(column)
+        columns.append(column)
+        expressions.append(special or (f"{column}::oid" if kind in REG else column))
+    # Each default alone, as the binder needs it where a call leaves arguments out.
+    columns.append("defaults")
+    expressions.append(
+        "(select array_agg(pg_get_function_arg_default(p.oid, n) order by n) from generate_series(1, "
+        "coalesce(array_length(p.proallargtypes, 1), p.pronargs)) n "
+        "where pg_get_function_arg_default(p.oid, n) is not null)")
+    return columns, expressions
+
+
+def extensions():
+    """Writes extension_proc.tsv: in no schema before CREATE EXTENSION, whose order numbers them."""
+    body = ""
+    for name, first in EXTENSIONS.items():
+        ask(f"create extension {name}")
+        members = (f"select objid from pg_depend where deptype = 'e' and classid = 'pg_proc'::regclass "
+                   f"and refobjid = (select oid from pg_extension where extname = '{name}')")
+        oid = f"{first} - 1 + row_number() over (order by p.oid)"
+        columns, expressions = pg_proc_columns("0", oid, "0")
+        body += ask(f"copy (select {', '.join(expressions)} from pg_proc p where oid in ({members}) "
+                    f"order by p.oid) to stdout")
+        ask(f"drop extension {name}")
+    (OUT / "extension_proc.tsv").write_text("\t".join(columns) + "\n" + body)
+
+
 def main():
     OUT.mkdir(exist_ok=True)
+    extensions()
     for table, (rows, order) in TABLES.items():
         listing = ask(f"select attname, format_type(atttypid, null) from pg_attribute "
                       f"where attrelid = '{table}'::regclass and attnum > 0 order by attnum")
@@ -93,12 +132,7 @@ def main():
             special = SPECIAL.get((table, column))
             expressions.append(special or (f"{column}::oid" if kind in REG else column))
         if table == "pg_proc":
-            # Each default alone, as the binder needs it where a call leaves arguments out.
-            columns.append("defaults")
-            expressions.append(
-                "(select array_agg(pg_get_function_arg_default(p.oid, n) order by n) from generate_series(1, "
-                "coalesce(array_length(p.proallargtypes, 1), p.pronargs)) n "
-                "where pg_get_function_arg_default(p.oid, n) is not null)")
+            columns, expressions = pg_proc_columns("pronamespace", "oid", "proowner")
         copy(table, f"select {', '.join(expressions)} from {table} p where {rows} order by {order}", columns)
     copy("views", "select c.oid, pg_get_viewdef(c.oid) from pg_class c where relkind = 'v' and oid < 16384 order by 1",
          ["oid", "definition"])

@@ -1,6 +1,7 @@
 //! `pg_proc` and `pg_aggregate`: every function, by OID and by name.
 
 use super::copy_text::{decode, walk};
+use crate::catalog::extension;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -11,8 +12,10 @@ pub struct Procedure {
     pub oid: u32,
     /// `proname`.
     pub name: &'static str,
-    /// `pronamespace`.
+    /// `pronamespace`; 0 where it is in a schema that an extension was created in.
     pub namespace: u32,
+    /// The extension that it is a member of.
+    pub extension: Option<&'static str>,
     /// `prolang`: 12 internal, 13 c, 14 SQL.
     pub language: u32,
     /// `procost`.
@@ -154,7 +157,9 @@ fn braced(text: &'static str) -> &'static str {
 }
 
 static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
+    // The functions of extensions have higher OIDs.
     walk("pg_proc")
+        .chain(walk("extension_proc"))
         .map(|mut row| {
             let (oid, name, namespace) = (row.number(), row.text(), row.number());
             row.skip(1);
@@ -202,6 +207,7 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
                 oid,
                 name,
                 namespace,
+                extension: extension::of_function(oid).map(|found| found.name),
                 language,
                 cost,
                 rows,

@@ -181,7 +181,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 format!("\"{}\" is an aggregate function", found.name),
             ));
         }
-        let schema = self.session.snapshot.schema_by_oid(Oid(found.namespace));
+        let snapshot = self.session.snapshot;
+        let Some(schema) = snapshot.function_schema(found) else { return Ok(Datum::Null) };
+        let schema = snapshot.schema_by_oid(schema);
         let schema = schema.map_or("pg_catalog", |schema| &schema.name);
         let mut text = format!(
             "CREATE OR REPLACE FUNCTION {}({})\n",

@@ -3,8 +3,8 @@
 
 use super::Call;
 use super::statistics::Emit;
-use crate::ddl::extension::{AVAILABLE, Available};
-use crate::error::{Result, SqlError};
+use crate::catalog::extension::{AVAILABLE, Available};
+use crate::error::{Result, Severity, SqlError};
 use crate::host::{AccessRule, FileSetting, ServerHost, UserMapping};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
@@ -65,6 +65,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let (none, zero) = (lsn(Lsn(0)), Datum::Int4(0));
                 Ok(self.out_row(CONTROL_RECOVERY, &[none, zero, none, none, Datum::Bool(false)]))
             }
+            "pg_create_restore_point" => self.restore_point().map(lsn),
             "pg_switch_wal" => data.log().switch().map(lsn).map_err(SqlError::from),
             "pg_rotate_logfile" => self.host().map(|host| {
                 let rotates = host.rotate_log();
@@ -187,6 +188,33 @@ impl<'a> Call<'_, '_, '_, 'a> {
         array::from_datums(self.context.arena, oids::TEXT, &shown)
     }
 
+    /// `pg_create_restore_point`.
+    fn restore_point(&self) -> Result<Lsn> {
+        /// The longest name (`MAXFNAMELEN`, but for its terminator).
+        const NAME_BYTES_MAX: usize = 63;
+        let level = self.session.settings.read(|now| now.text("wal_level"));
+        if &*level == "minimal" {
+            return Err(SqlError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "WAL level not sufficient for creating a restore point",
+            )
+            .hint("wal_level must be set to \"replica\" or \"logical\" at server start."));
+        }
+        let name = self.str(0);
+        if name.len() > NAME_BYTES_MAX {
+            let message =
+                format!("value too long for restore point (maximum {NAME_BYTES_MAX} characters)");
+            return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
+        }
+        let end = self.session.catalog.manager().create_restore_point(name)?;
+        let shown = format!("{:X}/{:X}", end.0 >> 32, end.0 & 0xFFFF_FFFF);
+        let event = SqlError::notice(format!("restore point \"{name}\" created at {shown}"));
+        if let Some(host) = self.session.engine.host() {
+            host.log(&event.severity(Severity::Log));
+        }
+        Ok(end)
+    }
+
     /// `pg_available_extensions`: name, default version, comment.
     pub(super) fn extensions(&self, emit: &mut Emit<'_, 'a>) -> Result<()> {
         for Available { name, version, comment, .. } in AVAILABLE {
@@ -199,7 +227,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// `pg_available_extension_versions`.
     pub(super) fn extension_versions(&self, emit: &mut Emit<'_, 'a>) -> Result<()> {
-        for Available { name, version, comment, trusted, relocatable, schema } in AVAILABLE {
+        for Available { name, version, comment, trusted, relocatable, schema, .. } in AVAILABLE {
             let row = [
                 Datum::Text(name),
                 Datum::Text(version),

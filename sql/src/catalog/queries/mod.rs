@@ -20,6 +20,7 @@ mod sequences;
 mod server;
 pub mod sets;
 mod sizes;
+mod statements;
 mod statistics;
 mod transactions;
 
@@ -37,6 +38,7 @@ use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
 use crate::host::ServerHost;
 use crate::settings::SessionSettings;
+use crate::statement_statistics::StatementStatistics;
 use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
 use running::RunningSettings;
 use std::cell::RefCell;
@@ -47,6 +49,8 @@ use txn::{AdvisoryLocks, XactSnapshot, XactStatus};
 pub trait EngineFacts {
     /// All sessions: rows of `pg_stat_activity`.
     fn activity(&self) -> Vec<Activity>;
+    /// What statements have cost; none where the server has not begun with that library.
+    fn statements(&self) -> Option<&StatementStatistics>;
     /// The session's prepared statements.
     fn prepared(&self) -> Vec<PreparedStatement>;
     /// The session's cursors.
@@ -183,7 +187,7 @@ pub struct SessionCatalog<'s> {
 #[must_use]
 pub fn answers(function: u32) -> bool {
     builtin::function(function).is_some_and(|found| {
-        found.namespace == builtin::PG_CATALOG
+        (found.namespace == builtin::PG_CATALOG || found.extension.is_some())
             && !found.returns_set
             && (FUNCTIONS.binary_search(&found.name).is_ok() || counted::answers(found))
     })
@@ -245,6 +249,7 @@ const FUNCTIONS: &[&str] = &[
     "pg_control_recovery",
     "pg_control_system",
     "pg_conversion_is_visible",
+    "pg_create_restore_point",
     "pg_current_logfile",
     "pg_current_snapshot",
     "pg_current_wal_flush_lsn",
@@ -329,6 +334,8 @@ const FUNCTIONS: &[&str] = &[
     "pg_stat_get_wal",
     "pg_stat_get_wal_receiver",
     "pg_stat_have_stats",
+    "pg_stat_statements_info",
+    "pg_stat_statements_reset",
     "pg_statistics_obj_is_visible",
     "pg_switch_wal",
     "pg_table_is_visible",
@@ -449,6 +456,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "lastval" => self.last_value(),
             "setval" => self.set_value(),
             "pg_get_serial_sequence" => self.serial_sequence(),
+            "pg_stat_statements_reset" => self.reset_statements(),
+            "pg_stat_statements_info" => self.statements_info(),
             _ if name.starts_with("pg_stat_") => {
                 return self.statistics_record(name).or_else(|| Some(self.counted(name)));
             }

@@ -144,7 +144,10 @@ fn procedures(
     let spaces = namespaces(session, schema.as_deref())?;
     Ok(builtin::functions_named(&name)
         .iter()
-        .filter(|found| spaces.contains(&found.namespace))
+        .filter(|found| {
+            let schema = session.snapshot.function_schema(found);
+            schema.is_some_and(|schema| spaces.contains(&schema.0))
+        })
         .filter(|found| arguments.is_none_or(|types| *found.arguments == *types))
         .map(|found| found.oid)
         .collect())
@@ -329,19 +332,37 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             shared.role_by_oid(Oid(value)).map(|role| identifier(&role.name))
         }
         // A name that several functions have does not say which one is meant.
-        oids::REGPROC => builtin::function(value).map(|found| {
-            let named = builtin::functions_named(found.name);
-            let visible = named.iter().filter(|one| one.namespace == builtin::PG_CATALOG);
-            match named.iter().find(|one| one.oid == value).map(|one| one.namespace) {
-                Some(builtin::PG_CATALOG) if visible.count() == 1 => identifier(found.name),
-                Some(builtin::PG_CATALOG) | None => qualified("pg_catalog", found.name),
-                Some(_) => qualified("information_schema", found.name),
-            }
+        oids::REGPROC => builtin::function(value).and_then(|found| {
+            let path = &session.settings.path.get().schemas;
+            let schema_of = |found| session.snapshot.function_schema(found);
+            let named = builtin::functions_named(found.name).iter();
+            let visible = named.filter(|one| {
+                schema_of(one)
+                    .is_some_and(|schema| schema.0 == builtin::PG_CATALOG || path.contains(&schema))
+            });
+            let schema = schema_of(found)?;
+            let shown = session.snapshot.schema_by_oid(schema);
+            let shown = shown.map_or("pg_catalog", |schema| &*schema.name);
+            let plain = schema.0 == builtin::PG_CATALOG || path.contains(&schema);
+            Some(match plain && visible.count() == 1 {
+                true => identifier(found.name),
+                false => qualified(shown, found.name),
+            })
         }),
-        oids::REGPROCEDURE => builtin::function(value).map(|found| {
+        oids::REGPROCEDURE => builtin::function(value).and_then(|found| {
             let types: Vec<String> =
                 found.arguments.iter().map(|ty| format_type(*ty, None)).collect();
-            format!("{}({})", identifier(found.name), types.join(","))
+            let schema = session.snapshot.function_schema(found)?;
+            let path = &session.settings.path.get().schemas;
+            // Those of `information_schema` are shown as if they were found.
+            let hidden = found.extension.is_some()
+                && schema.0 != builtin::PG_CATALOG
+                && !path.contains(&schema);
+            let name = match session.snapshot.schema_by_oid(schema).filter(|_| hidden) {
+                Some(schema) => qualified(&schema.name, found.name),
+                None => identifier(found.name),
+            };
+            Some(format!("{name}({})", types.join(",")))
         }),
         oids::REGOPER | oids::REGOPERATOR => builtin::operator(value).map(|found| {
             if reg_type == oids::REGOPER {
@@ -504,7 +525,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 None => return Datum::Null,
             },
             "pg_function_is_visible" => match builtin::function(oid.0) {
-                Some(found) => path.contains(&Oid(found.namespace)),
+                Some(found) => match snapshot.function_schema(found) {
+                    Some(schema) => path.contains(&schema),
+                    None => return Datum::Null,
+                },
                 None => return Datum::Null,
             },
             _ => builtin_visible,

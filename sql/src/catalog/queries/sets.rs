@@ -4,6 +4,7 @@
 use super::files::LOG_FOLDER;
 use super::{Call, SessionCatalog};
 use crate::catalog::acl::{PRIVILEGES, parse_item};
+use crate::catalog::extension::pg_stat_statements::STATEMENTS;
 use crate::catalog::object::well_known;
 use crate::catalog::quote::identifier;
 use crate::catalog::system;
@@ -47,6 +48,7 @@ pub const FUNCTIONS: &[(u32, Callable)] = &[
     (AVAILABLE_EXTENSIONS, Callable::Set(asked::<AVAILABLE_EXTENSIONS>)),
     (AVAILABLE_EXTENSION_VERSIONS, Callable::Set(asked::<AVAILABLE_EXTENSION_VERSIONS>)),
     (EXTENSION_UPDATE_PATHS, Callable::Set(asked::<EXTENSION_UPDATE_PATHS>)),
+    (STATEMENTS, Callable::Set(asked::<STATEMENTS>)),
     (CONFIG, Callable::Set(asked::<CONFIG>)),
     (HBA_FILE_RULES, Callable::Set(asked::<HBA_FILE_RULES>)),
     (IDENT_FILE_MAPPINGS, Callable::Set(asked::<IDENT_FILE_MAPPINGS>)),
@@ -144,6 +146,7 @@ impl SessionCatalog<'_> {
             AVAILABLE_EXTENSIONS => return call.extensions(emit),
             AVAILABLE_EXTENSION_VERSIONS => return call.extension_versions(emit),
             EXTENSION_UPDATE_PATHS => return call.extension_paths(),
+            STATEMENTS => return call.statements(emit),
             BACKEND_MEMORY_CONTEXTS => return call.memory_contexts(emit),
             SHMEM_ALLOCATIONS => return call.shared_memory(emit),
             CONFIG => return call.build_facts(emit),

@@ -104,6 +104,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 row[24] = self.text(issuer);
             }
         }
+        row[29] = match found.statement {
+            0 => Datum::Null,
+            number => Datum::Int8(number),
+        };
         // Nobody comes by GSSAPI.
         (row[25], row[27]) = (Datum::Bool(false), Datum::Bool(false));
         row

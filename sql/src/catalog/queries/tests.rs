@@ -24,6 +24,10 @@ impl EngineFacts for Engine {
         Ok(())
     }
 
+    fn statements(&self) -> Option<&crate::statement_statistics::StatementStatistics> {
+        None
+    }
+
     fn notify(&self, _: &str, _: &str) -> Result<()> {
         Ok(())
     }

@@ -34,6 +34,23 @@ struct Counting {
     counts: FxHashMap<Oid, Arc<Count>>,
 }
 
+/// How often something was done to a table, and when it was last, in microseconds since 2000-01-01 UTC: because somebody said
+/// so, and by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounds {
+    /// By statements.
+    pub asked: (u64, Option<i64>),
+    /// By autovacuum.
+    pub automatic: (u64, Option<i64>),
+}
+
+impl Rounds {
+    pub(super) fn count(&mut self, automatic: bool, now: i64) {
+        let rounds = if automatic { &mut self.automatic } else { &mut self.asked };
+        *rounds = (rounds.0 + 1, Some(now));
+    }
+}
+
 /// What is kept of a relation beside the sessions that are there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Kept {
@@ -44,8 +61,8 @@ pub(super) struct Kept {
     /// How many rows had been inserted when VACUUM came last.
     pub(super) vacuumed_at: u64,
     /// How often VACUUM has come, and when it came last.
-    pub(super) vacuums: (u64, Option<i64>),
-    pub(super) analyzes: (u64, Option<i64>),
+    pub(super) vacuums: Rounds,
+    pub(super) analyzes: Rounds,
     /// How many rows there were before anything was counted; none where that is not known.
     pub(super) live: Option<i64>,
 }
@@ -70,9 +87,9 @@ pub struct RelationCounts {
     /// Rows inserted since the last VACUUM.
     pub inserted_since_vacuum: u64,
     /// How often VACUUM has come, and when it came last, in microseconds since 2000-01-01 UTC.
-    pub vacuums: (u64, Option<i64>),
+    pub vacuums: Rounds,
     /// The same of ANALYZE.
-    pub analyzes: (u64, Option<i64>),
+    pub analyzes: Rounds,
     /// How many rows it has; none where nobody has counted them since the start.
     pub live: Option<u64>,
 }
@@ -214,7 +231,8 @@ impl ClusterCounts {
         (relations, databases)
     }
 
-    pub(super) fn look(&self, database: Oid) -> Seen {
+    /// All that is shown of a database's relations, and of databases.
+    pub fn look(&self, database: Oid) -> Seen {
         let all = &*lock(&self.all);
         let (relations, databases) = ClusterCounts::sums(all, database);
         let relations = relations.into_iter().map(|(relation, sum)| {

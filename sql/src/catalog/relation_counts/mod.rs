@@ -259,6 +259,8 @@ pub struct SessionCounts {
     state: RefCell<State>,
     /// What was seen last of all that is counted, to the end of the transaction.
     seen: RefCell<Option<Arc<Seen>>>,
+    /// The session looks after tables by itself.
+    automatic: bool,
 }
 
 #[derive(Debug, Default)]
@@ -294,7 +296,7 @@ impl SessionCounts {
         let session = cluster.enter(database, &transactions);
         let cluster = Some((Arc::clone(cluster), session));
         let (state, seen) = Default::default();
-        SessionCounts { database, cluster, transactions, state, seen }
+        SessionCounts { database, cluster, transactions, state, seen, automatic: false }
     }
 
     /// The count of a relation, for whoever counts much.
@@ -442,13 +444,18 @@ impl SessionCounts {
         }
     }
 
+    /// The session looks after tables by itself: so are its VACUUM and ANALYZE counted.
+    pub fn set_automatic(&mut self) {
+        self.automatic = true;
+    }
+
     /// VACUUM has given a table's dead versions back.
     pub fn vacuumed(&self, relation: Oid, now: i64) {
         if let Some((cluster, _)) = &self.cluster {
             cluster.with_kept(self.database, relation, |kept, sum| {
                 kept.base[Event::Died] = sum[Event::Died];
                 kept.vacuumed_at = sum[Event::Inserted];
-                kept.vacuums = (kept.vacuums.0 + 1, Some(now));
+                kept.vacuums.count(self.automatic, now);
             });
         }
     }
@@ -465,7 +472,7 @@ impl SessionCounts {
             cluster.with_kept(self.database, relation, |kept, sum| {
                 kept.base[Event::Changed] = sum[Event::Changed];
                 kept.live = Some(rows - growth(sum));
-                kept.analyzes = (kept.analyzes.0 + 1, Some(now));
+                kept.analyzes.count(self.automatic, now);
             });
         }
     }

@@ -1,9 +1,12 @@
-//! `pg_namespace`, `pg_database`, `pg_authid`, `pg_auth_members`, `pg_db_role_setting`, `pg_shdescription`: objects that are
+//! `pg_extension`, `pg_namespace`, `pg_database`, `pg_authid`, `pg_auth_members`, `pg_db_role_setting`, `pg_shdescription`: objects that are
 //! kept whole, built-in ones too.
 
 use super::rows::Rows;
+use crate::catalog::builtin;
+use crate::catalog::extension::initial_list;
+use crate::catalog::relation::Relation;
 use crate::error::Result;
-use crate::types::Datum;
+use crate::types::{Datum, Oid};
 
 pub(super) fn schemas(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let snapshot = rows.system.snapshot;
@@ -121,6 +124,59 @@ pub(super) fn default_acls(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             rows.acl(Some(&default.acl)),
         ];
         rows.row(&row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn extensions(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let snapshot = rows.system.snapshot;
+    for extension in snapshot.extensions() {
+        let relocatable = extension.description().is_some_and(|known| known.relocatable);
+        let row = [
+            Datum::Oid(extension.oid.0),
+            rows.text(&extension.name),
+            Datum::Oid(extension.owner.0),
+            Datum::Oid(extension.schema.0),
+            Datum::Bool(relocatable),
+            rows.text(&extension.version),
+            Datum::Null,
+            Datum::Null,
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
+}
+
+/// `pg_init_privs`: those of the initial contents, and what extensions have granted as they were created.
+pub(super) fn initial_privileges(
+    rows: &mut Rows<'_, '_, '_, '_>,
+    relation: &Relation,
+) -> Result<()> {
+    /// The classes of functions and relations.
+    const CLASSES: (u32, u32) = (1255, 1259);
+    rows.builtin(relation)?;
+    let snapshot = rows.system.snapshot;
+    for extension in snapshot.extensions() {
+        let Some(known) = extension.description() else { continue };
+        let functions = known.functions.clone().filter_map(builtin::function);
+        let functions = functions.filter(|function| function.acl.is_some());
+        let functions: Vec<_> = functions
+            .filter_map(|function| {
+                Some((Oid(function.oid), CLASSES.0, snapshot.initial_function_acl(function)?))
+            })
+            .collect();
+        let public = known.views.iter().zip(&extension.relations).filter(|(view, _)| view.public);
+        let views = public.map(|(_, oid)| (*oid, CLASSES.1, initial_list(extension.owner)));
+        for (oid, class, list) in functions.into_iter().chain(views) {
+            let row = [
+                Datum::Oid(oid.0),
+                Datum::Oid(class),
+                Datum::Int4(0),
+                Datum::Char(b'e'),
+                rows.acl(Some(&list)),
+            ];
+            rows.row(&row)?;
+        }
     }
     Ok(())
 }

@@ -4,7 +4,9 @@ use super::objects::{letter, named_attributes, named_columns, position, users};
 use super::rows::Rows;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
+use crate::catalog::extension::PG_EXTENSION;
 use crate::catalog::object::well_known;
+use crate::catalog::privilege::kept;
 use crate::catalog::quote::{cast_to, qualified, relations_named};
 use crate::catalog::relation::{ConstraintKind, RelationKind};
 use crate::catalog::search_path::split_name;
@@ -73,6 +75,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     const CONSTRAINT: u32 = 2606;
     const REWRITE: u32 = 2618;
     const SCHEMA: u32 = 2615;
+    const FUNCTION: u32 = 1255;
+    const LANGUAGE: u32 = 2612;
     let emit_of =
         |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid, i32), to: (u32, Oid, i32), kind| {
             rows.row(&[
@@ -88,6 +92,17 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let emit = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), to: (u32, Oid, i32), kind| {
         emit_of(rows, (on.0, on.1, 0), to, kind)
     };
+    for extension in rows.system.snapshot.extensions() {
+        let on = (PG_EXTENSION.0, extension.oid);
+        emit(rows, on, (SCHEMA, extension.schema, 0), 'n')?;
+        let Some(known) = extension.description() else { continue };
+        let functions = known.functions.clone().map(|oid| (FUNCTION, Oid(oid)));
+        let language = known.language.map(|oid| (LANGUAGE, Oid(oid)));
+        let relations = extension.relations.iter().map(|oid| (CLASS, *oid));
+        for member in functions.chain(language).chain(relations) {
+            emit(rows, member, (on.0, on.1, 0), 'e')?;
+        }
+    }
     let named = Names::new(rows.system.snapshot);
     let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
     for ty in rows.system.snapshot.types() {
@@ -249,6 +264,7 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     const CLASS: u32 = 1259;
     const TYPE: u32 = 1247;
     const SCHEMA: u32 = 2615;
+    const FUNCTION: u32 = 1255;
     const DATABASE: u32 = 1262;
     const ROLE: u32 = 1260;
     let snapshot = rows.system.snapshot;
@@ -294,6 +310,18 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         emit((here, SCHEMA, schema.oid, 0), schema.owner, 'o')?;
         for role in parties(schema.acl.as_ref(), schema.owner) {
             emit((here, SCHEMA, schema.oid, 0), role, 'a')?;
+        }
+    }
+    let extensions: Vec<_> = snapshot.extensions().cloned().collect();
+    for extension in &extensions {
+        emit((here, PG_EXTENSION.0, extension.oid, 0), extension.owner, 'o')?;
+        let members = extension.description().into_iter().flat_map(|known| known.functions.clone());
+        for function in members {
+            emit((here, FUNCTION, Oid(function), 0), extension.owner, 'o')?;
+            let acl = snapshot.acl(Oid(function), kept::FUNCTION).map(|acl| &**acl);
+            for role in parties(acl, extension.owner) {
+                emit((here, FUNCTION, Oid(function), 0), role, 'a')?;
+            }
         }
     }
     let types: Vec<_> = snapshot.types().cloned().collect();

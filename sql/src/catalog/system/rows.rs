@@ -10,9 +10,10 @@ use super::{
 };
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
+use crate::catalog::extension;
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
-use crate::catalog::relation::Relation;
+use crate::catalog::relation::{Column, Relation};
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::error::Result;
 use crate::settings::Settings;
@@ -57,6 +58,8 @@ pub struct Activity {
     pub state: &'static str,
     /// The latest statement.
     pub query: String,
+    /// The number of statements of its shape, if statements have numbers; 0 for none.
+    pub statement: i64,
     /// The number of its transaction (`pg_current_xact_id`), if it has one.
     pub xact_id: Option<u64>,
     /// How far it has come with a command that tells.
@@ -337,7 +340,7 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
             for (column, field) in relation.columns.iter().zip(file.rows[at].fields()) {
                 row.push(self.field(column.ty, field)?);
             }
-            if self.is_replaced(relation, &row) {
+            if self.is_replaced(relation, &row) || !self.has_member(relation, &mut row) {
                 continue;
             }
             self.own_acl(relation, &mut row);
@@ -360,6 +363,29 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
         }
     }
 
+    /// Whether the database has a function or language: one of an extension it may not have. Where that is, and whose, is put
+    /// into the row.
+    fn has_member(&self, relation: &Relation, row: &mut [Datum<'a>]) -> bool {
+        let &mut [Datum::Oid(oid), ref mut rest @ ..] = row else { return true };
+        let known = match &*relation.name {
+            "pg_proc" => extension::of_function(oid),
+            "pg_language" => extension::of_language(oid),
+            _ => return true,
+        };
+        let Some(known) = known else { return true };
+        let Some(found) = self.system.snapshot.extension(known.name) else { return false };
+        // Behind the OID come name, schema and owner; a language is in no schema.
+        match (&*relation.name, rest) {
+            ("pg_proc", [_, schema, owner, ..]) => {
+                *schema = Datum::Oid(found.schema.0);
+                *owner = Datum::Oid(found.owner.0);
+            }
+            (_, [_, owner, ..]) => *owner = Datum::Oid(found.owner.0),
+            _ => {}
+        }
+        true
+    }
+
     /// Puts the list that GRANT has left of a function, type or language into its row.
     fn own_acl(&self, relation: &Relation, row: &mut [Datum<'a>]) {
         let (name, sub) = match &*relation.name {
@@ -368,11 +394,15 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
             "pg_language" => ("lanacl", kept::LANGUAGE),
             _ => return,
         };
-        if let Some(Datum::Oid(oid)) = row.first()
-            && let Some(acl) = self.system.snapshot.acl(Oid(*oid), sub)
-            && let Some(at) = relation.column(name)
-        {
-            row[at] = self.acl(Some(acl));
+        let Some(Datum::Oid(oid)) = row.first() else { return };
+        let snapshot = self.system.snapshot;
+        let own = snapshot.acl(Oid(*oid), sub).map(|acl| Acl::clone(acl)).or_else(|| {
+            // Those of extensions have lists of their owners.
+            let function = builtin::function(*oid).filter(|found| found.extension.is_some())?;
+            if sub == kept::FUNCTION { snapshot.function_acl(function) } else { None }
+        });
+        if let (Some(acl), Some(at)) = (own, relation.column(name)) {
+            row[at] = self.acl(Some(&acl));
         }
     }
 
@@ -433,9 +463,17 @@ static FILES: LazyLock<HashMap<&'static str, File>> = LazyLock::new(|| {
     let made = |file: &builtin::Relation| {
         let columns = &super::named(well_known::PG_CATALOG, file.name).and_then(relation)?.columns;
         let keyed = |ty: Oid| matches!(ty.0, 19 | 24 | 25 | 26);
-        let places =
-            columns.iter().map(|column| keyed(column.ty.oid).then(OnceLock::new)).collect();
-        Some((file.name, File { rows: file.rows().collect(), places }))
+        // The schemas and owners of extensions' functions are not in the file.
+        let moves = |column: &Column| {
+            file.name == "pg_proc" && matches!(&*column.name, "pronamespace" | "proowner")
+        };
+        let places = columns
+            .iter()
+            .map(|column| (keyed(column.ty.oid) && !moves(column)).then(OnceLock::new))
+            .collect();
+        let members = builtin::relation("extension_proc").filter(|_| file.name == "pg_proc");
+        let rows = file.rows().chain(members.into_iter().flat_map(|members| members.rows()));
+        Some((file.name, File { rows: rows.collect(), places }))
     };
     builtin::relations().iter().filter_map(made).collect()
 });
@@ -508,6 +546,8 @@ pub fn scan<'a>(
         "pg_shdescription" => definitions::shared_descriptions(&mut rows),
         "pg_parameter_acl" => definitions::parameters(&mut rows),
         "pg_default_acl" => definitions::default_acls(&mut rows),
+        "pg_extension" => definitions::extensions(&mut rows),
+        "pg_init_privs" => definitions::initial_privileges(&mut rows, relation),
         "pg_settings" => session::settings(&mut rows),
         "pg_locks" => locks::locks(&mut rows),
         "pg_timezone_names" => time_zones::names(&mut rows),

@@ -752,13 +752,37 @@ pub struct DropRoutine {
     pub if_exists: bool,
 }
 
-/// CREATE EXTENSION. Which schema and version it is to have is not kept: what there is has them already.
+/// CREATE EXTENSION.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateExtension {
     /// Which.
     pub name: Ident,
     /// IF NOT EXISTS.
     pub if_not_exists: bool,
+    /// SCHEMA.
+    pub schema: Option<Ident>,
+    /// VERSION.
+    pub version: Option<Ident>,
+    /// CASCADE: what it requires is created too.
+    pub cascade: bool,
+}
+
+/// ALTER EXTENSION.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterExtension {
+    /// Which.
+    pub name: Ident,
+    /// What is to become of it.
+    pub change: ExtensionChange,
+}
+
+/// What ALTER EXTENSION does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExtensionChange {
+    /// UPDATE, TO a version.
+    Update(Option<Ident>),
+    /// SET SCHEMA.
+    SetSchema(Ident),
 }
 
 /// CREATE LANGUAGE with a handler.

@@ -155,6 +155,10 @@ pub enum Statement {
     CreateExtension(CreateExtension),
     /// CREATE LANGUAGE with a handler.
     CreateLanguage(Box<CreateLanguage>),
+    /// ALTER EXTENSION.
+    AlterExtension(AlterExtension),
+    /// LOAD, of a library.
+    Load(Ident),
     /// CREATE TYPE.
     CreateType(Box<CreateType>),
     /// ALTER TYPE ... ADD VALUE, RENAME VALUE.

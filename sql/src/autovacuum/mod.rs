@@ -1,0 +1,233 @@
+//! Autovacuum (PostgreSQL 15 manual, section 25.1.6): tables that have changed enough are packed and analysed by themselves.
+//!
+//! One thread is launcher and worker. It rests for `autovacuum_naptime`, then looks at what has been counted of the tables
+//! of each database ([`thresholds`]), and where there is something to do opens a session there, under a process number of
+//! its own, that runs VACUUM and ANALYZE like any other, one table after the other. It waits for nobody: what somebody has
+//! locked is left to the next round. Who waits for what it holds for as long as `deadlock_timeout` has it give up, as in
+//! PostgreSQL; so has who drops its database. Sessions pay nothing for it: they count their changes anyway.
+//!
+//! Difference: nothing has to be frozen, so there is nothing that has to be done in spite of `autovacuum = off`; there is one
+//! worker, whatever `autovacuum_max_workers` says, and it does not rest by cost.
+
+mod thresholds;
+
+use crate::catalog::quote::qualified;
+use crate::catalog::relation::{Relation, RelationKind};
+use crate::engine::Engine;
+use crate::error::{Severity, SqlError, cancel};
+use crate::session::Session;
+use crate::types::Oid;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use thresholds::{Parameters, Work};
+use txn::sync::{Mutex, lock, rank};
+use txn::{Joinable, Micros, SessionWait, Usage, WaitCell, WaitEvent};
+
+/// The process number of the launcher.
+pub const LAUNCHER: u32 = 5;
+/// The process number of the worker.
+pub const WORKER: u32 = 6;
+/// `backend_type` of the worker.
+pub const WORKER_KIND: &str = "autovacuum worker";
+
+/// How the thread is told to do something.
+#[derive(Default)]
+pub struct Autovacuum {
+    stop: AtomicBool,
+    cell: Arc<WaitCell>,
+    /// The worker's session, while there is one.
+    worker: Mutex<Option<Arc<SessionWait>>, { rank::ACTIVITY }>,
+    thread: Mutex<Option<Box<dyn Joinable>>, { rank::THREADS }>,
+}
+
+/// A table that something is to be done to.
+struct Task {
+    relation: Oid,
+    /// Its name in messages, with its database.
+    shown: String,
+    /// Its name in statements.
+    name: String,
+    work: Work,
+    logged_from: Option<u64>,
+}
+
+impl Engine {
+    /// Has tables looked after from now on.
+    pub fn start_autovacuum(self: &Arc<Engine>) {
+        let (weak, signals) = (Arc::downgrade(self), Arc::clone(self.autovacuum()));
+        let halting = Weak::clone(&weak);
+        let halt = move |why: &str| {
+            if let Some(engine) = halting.upgrade() {
+                engine.manager().data().log().halt(why);
+            }
+        };
+        let environment = self.manager().environment();
+        let body = move || launch(&weak, &signals);
+        let thread = environment.background("autovacuum launcher", halt, body);
+        *lock(&self.autovacuum().thread) = Some(thread);
+    }
+
+    /// Ends it, also in the midst of a table.
+    pub(crate) fn stop_autovacuum(&self) {
+        let own = self.autovacuum();
+        own.stop.store(true, Ordering::Release);
+        self.interrupt_autovacuum(cancel::SHUTDOWN);
+        self.manager().environment().wake(&own.cell);
+        let thread = lock(&own.thread).take();
+        if let Some(thread) = thread {
+            thread.join();
+        }
+    }
+
+    /// Has the thread look at its settings again.
+    pub(crate) fn wake_autovacuum(&self) {
+        self.manager().environment().wake(&self.autovacuum().cell);
+    }
+
+    /// Has the worker give up what it does.
+    pub(crate) fn interrupt_autovacuum(&self, reason: u32) {
+        let worker = lock(&self.autovacuum().worker).clone();
+        if let Some(worker) = worker {
+            self.manager().environment().raise(&worker.cancel, reason);
+        }
+    }
+
+    /// What is to be done in a database.
+    fn tasks(&self, database: Oid) -> Vec<Task> {
+        let Some(snapshot) = self.catalog().snapshot(database) else { return Vec::new() };
+        let settings = self.server_settings();
+        let counted = self.relation_counts().look(database).relations;
+        let mut tasks: Vec<Task> = Vec::new();
+        for (oid, counts) in counted {
+            let Some(relation) = snapshot.relation(oid).filter(|found| is_kept(found)) else {
+                continue;
+            };
+            let parameters = Parameters { settings: &settings, relation };
+            let work = parameters.work(&counts);
+            if work.is_any() {
+                let name = qualified(&relation.schema.1, &relation.name);
+                let shown = format!("{}.{name}", snapshot.database_name());
+                let logged_from = parameters.logged_from();
+                tasks.push(Task { relation: oid, shown, name, work, logged_from });
+            }
+        }
+        tasks.sort_by_key(|task| task.relation);
+        tasks
+    }
+
+    /// One round.
+    fn look_after(self: &Arc<Engine>) {
+        let current = self.catalog().current();
+        let databases: Vec<Oid> = current.shared().databases().map(|found| found.oid).collect();
+        for database in databases {
+            let tasks = self.tasks(database);
+            if !tasks.is_empty() && !self.is_stopping() {
+                self.work_in(database, &tasks);
+            }
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.autovacuum().stop.load(Ordering::Acquire)
+    }
+
+    fn work_in(self: &Arc<Engine>, database: Oid, tasks: &[Task]) {
+        let wait = Arc::new(SessionWait::new(WORKER));
+        *lock(&self.autovacuum().worker) = Some(Arc::clone(&wait));
+        self.manager().set_yielding(Some((Arc::clone(&wait), cancel::YIELD)));
+        match self.connect_worker(database, Arc::clone(&wait)) {
+            Ok(mut session) => {
+                for task in tasks {
+                    // Who is told to give up one table goes on with the next; who drops the database, or stops, means all.
+                    let ends = |reason| matches!(reason, cancel::SHUTDOWN | cancel::TERMINATE);
+                    if self.is_stopping() || wait.cancel.requested().is_some_and(ends) {
+                        break;
+                    }
+                    wait.cancel.clear();
+                    self.do_task(&mut session, task);
+                }
+            }
+            Err(error) => self.tell(&error),
+        }
+        self.manager().set_yielding(None);
+        *lock(&self.autovacuum().worker) = None;
+    }
+
+    fn do_task(&self, session: &mut Session, task: &Task) {
+        let clock = &self.manager().environment().clock;
+        let (begun, used) = (clock.now(), Usage::so_far());
+        let done = session.maintain(&task.name, task.work.words());
+        let used = Usage::so_far().since(used);
+        let took = Micros(clock.now().0.saturating_sub(begun.0));
+        match done {
+            Ok(()) => self.log_task(task, took, used),
+            // Whoever stops the server, or drops the database, knows.
+            Err(_) if self.is_stopping() => {}
+            Err(error) => {
+                let verb = if task.work.vacuum { "vacuum" } else { "analyze" };
+                self.tell(&error.context(format!("automatic {verb} of table \"{}\"", task.shown)));
+            }
+        }
+    }
+
+    /// `log_autovacuum_min_duration`.
+    fn log_task(&self, task: &Task, took: Micros, used: Usage) {
+        if task.logged_from.is_none_or(|least| took.0 / 1000 < least) {
+            return;
+        }
+        let Usage { hit, read, dirtied, log_records, log_bytes, .. } = used;
+        let tail = format!(
+            "buffer usage: {hit} hits, {read} misses, {dirtied} dirtied\n\
+             WAL usage: {log_records} records, 0 full page images, {log_bytes} bytes\n\
+             system usage: elapsed: {:.2} s",
+            took.0 as f64 / 1_000_000.0
+        );
+        let vacuum = format!("automatic vacuum of table \"{}\": index scans: 0\n", task.shown);
+        let analyze = format!("automatic analyze of table \"{}\"\n", task.shown);
+        let work = task.work;
+        for (does, begin) in [(work.vacuum, vacuum), (work.analyze, analyze)] {
+            if does {
+                self.tell(&SqlError::notice(begin + &tail).severity(Severity::Log));
+            }
+        }
+    }
+
+    /// Writes an event to the server's log.
+    fn tell(&self, event: &SqlError) {
+        if let Some(host) = self.host() {
+            host.log(event);
+        }
+    }
+}
+
+/// Whether a relation is a table that others than one session see.
+fn is_kept(relation: &Relation) -> bool {
+    matches!(relation.kind, RelationKind::Table { .. }) && relation.persistence != 't'
+}
+
+fn launch(weak: &Weak<Engine>, signals: &Autovacuum) {
+    let Some(engine) = weak.upgrade() else { return };
+    let mut last = engine.manager().environment().clock.now();
+    drop(engine);
+    loop {
+        let Some(engine) = weak.upgrade() else { return };
+        let environment = engine.manager().environment().clone();
+        let naptime = engine.server_settings().number("autovacuum_naptime").max(1).unsigned_abs();
+        drop(engine);
+        let due = last.plus(Micros(naptime * 1_000_000));
+        environment.wait(WaitEvent::Background, &signals.cell, Some(due), None);
+        let Some(engine) = weak.upgrade() else { return };
+        if signals.stop.load(Ordering::Acquire) || engine.manager().data().log().alive().is_err() {
+            return;
+        }
+        // A reload may have changed when it is due.
+        if environment.clock.now() < due {
+            continue;
+        }
+        last = environment.clock.now();
+        let settings = engine.server_settings();
+        if settings.is_on("autovacuum") && settings.is_on("track_counts") {
+            engine.look_after();
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The session of autovacuum: it runs VACUUM and ANALYZE of single tables.
+
+use super::Session;
+use super::message::Progress;
+use crate::error::{Notice, Result};
+use crate::exec::sink::{ColumnDescription, Flow, RowSink};
+use crate::types::{CallContext, Datum};
+
+/// A sink for statements that give no rows; what they tell is nobody's business.
+struct Nobody;
+
+impl RowSink for Nobody {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        _: &[ColumnDescription],
+        _: &[Datum<'_>],
+    ) -> Result<Flow> {
+        Ok(Flow::Continue)
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}
+
+impl Session {
+    /// What it does to tables is counted as done by itself.
+    pub(crate) fn counts_as_automatic(&mut self) {
+        self.counts.set_automatic();
+    }
+
+    /// Does to a table what `words` say, unless somebody has locked it.
+    ///
+    /// # Errors
+    /// 57014 where somebody waits for the table; storage's.
+    pub(crate) fn maintain(&mut self, table: &str, words: &str) -> Result<()> {
+        let options = match words {
+            "VACUUM ANALYZE" => "VACUUM (SKIP_LOCKED, ANALYZE)",
+            "VACUUM" => "VACUUM (SKIP_LOCKED)",
+            _ => "ANALYZE (SKIP_LOCKED)",
+        };
+        self.simple_query(&format!("{options} {table}"))?;
+        self.activity.says(&format!("autovacuum: {words} {table}"));
+        let mut done = Ok(());
+        while done.is_ok() && self.simple_next()? {
+            done = self.run("", 0, &mut Nobody).map(|progress| {
+                debug_assert!(matches!(progress, Progress::Complete(_)), "it gives no rows");
+            });
+        }
+        self.rest();
+        done
+    }
+}
