@@ -59,9 +59,11 @@ fn memory_is_given_back_behind_large_statements() {
     let atoll = Atoll::start(&["work_mem=64MB", "atoll.statement_memory=4GB"]);
     let mut client = atoll.connect();
     client.run("SELECT length(string_agg(repeat('y', 100), ',')) FROM generate_series(1, 1000)");
+    client.run("CREATE VIEW long AS SELECT repeat('v', 200000000) AS v");
     let before = resident(atoll.pid());
     for sql in [
         "SELECT length(repeat('x', 400000000))",
+        "SELECT length(v) FROM long",
         "SELECT length(string_agg(repeat('y', 100000), ',')) FROM generate_series(1, 3000)",
         "SELECT count(*) FROM (SELECT repeat('z', g) AS z FROM generate_series(200000000, 200000000) g OFFSET 0) s WHERE z > 'a'",
         "SELECT count(*) FROM (SELECT g FROM generate_series(1, 700000) g ORDER BY -g OFFSET 0) s",

@@ -351,6 +351,10 @@ impl Session {
 
     /// Keeps what the next portal can use of one that is closed.
     pub(super) fn retire(&mut self, mut portal: Box<Portal>) {
+        // A plan for this once may hold a constant of any length.
+        if portal.prepared.planned.as_ref().is_some_and(|planned| planned.momentary) {
+            return;
+        }
         let machine = portal.machine.take();
         if let (Some(machine), Stage::Done(_)) = (machine, portal.progress) {
             self.machines.give(machine);

@@ -252,7 +252,15 @@ impl Builder {
         let mut one = Builder::new(self.element);
         one.push(datum);
         check_bytes(one.bytes.len().saturating_mul(times))?;
-        self.bytes = one.bytes.repeat(times);
+        // Memory that is new to the process takes time: a stretch at a time, so that it may be told to stop.
+        let each = (account::LARGE / one.bytes.len()).clamp(1, times.max(1));
+        let stretch = one.bytes.repeat(each);
+        self.bytes.reserve_exact(one.bytes.len() * times);
+        for _ in 0..times / each {
+            account::poll()?;
+            self.bytes.extend_from_slice(&stretch);
+        }
+        self.bytes.extend_from_slice(&stretch[..one.bytes.len() * (times % each)]);
         self.count = times;
         Ok(())
     }

@@ -275,6 +275,9 @@ fn chr<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     write(context, format_args!("{character}"))
 }
 
+/// About how much `repeat` copies at once, in bytes.
+const REPEATED_BYTES: usize = 4096;
+
 fn repeat<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (text, count) = (a[0].text(), usize::try_from(a[1].int4()).unwrap_or(0));
     check_size(text.len().saturating_mul(count))?;
@@ -282,9 +285,13 @@ fn repeat<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
         return Ok(Datum::Text(""));
     }
     let mut out = growing_to(context, text.len() * count);
-    for _ in 0..count {
-        out.push_str(text);
+    // Short texts go in by blocks of many.
+    let each = (REPEATED_BYTES / text.len()).clamp(1, count.max(1));
+    let block = text.repeat(each);
+    for _ in 0..count / each {
+        out.push_str(&block);
     }
+    out.push_str(&block[..text.len() * (count % each)]);
     finished(out)
 }
 
