@@ -168,7 +168,7 @@ impl Binder<'_> {
             }
             FromItem::Subquery { lateral, query, alias, .. } => {
                 let within = Outside { sees_lateral: *lateral, ..outside };
-                let query = self.query(query, within, Some(ctes), true)?;
+                let query = self.once(query, || self.query(query, within, Some(ctes), true))?;
                 let columns =
                     query.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
                 let origins: Vec<_> = query.output.iter().map(|column| column.origin).collect();

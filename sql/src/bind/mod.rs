@@ -241,8 +241,10 @@ struct Binder<'a> {
     undecided: RefCell<Vec<(u32, u32)>>,
     /// Whether any COLLATE was bound, or a column with another collation than its type's.
     collates: Cell<bool>,
-    /// Subqueries in expressions as they were written, by where they are, while a query is printed.
-    subqueries: Option<RefCell<Vec<(usize, Arc<ast::Query>)>>>,
+    /// The subqueries of a query that is going to be printed.
+    subqueries: Option<subquery::Written>,
+    /// How many aggregates have been handed to a query around the one that they stand in.
+    handed_out: Cell<u32>,
     /// The text was printed from what it once was bound to: a cast of ARRAY[...] is of the array.
     printed: bool,
     /// The text is one that a user wrote, and what it is bound to is only printed.
@@ -677,6 +679,7 @@ impl<'a> Binder<'a> {
             undecided: RefCell::default(),
             collates: Cell::default(),
             subqueries: None,
+            handed_out: Cell::new(0),
             printed: false,
             written: false,
             opaque_views: false,

@@ -13,31 +13,90 @@ use crate::parse::ast::{self, ExprKind};
 use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
+use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The name of a query whose row is compared within another one.
 const COMPARED: &str = "*SELECT*";
 
+/// The subqueries of a query that is going to be printed.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// What those in expressions were written as, by where they are.
+    written: RefCell<HashMap<usize, Arc<ast::Query>>>,
+    /// What they were bound to first, by where they stand in what was written, which stays as long.
+    bound: RefCell<HashMap<usize, (Arc<ast::Query>, Query)>>,
+}
+
+impl Written {
+    /// What a subquery was written as.
+    pub(super) fn of(&self, query: &Arc<Query>) -> Option<Arc<ast::Query>> {
+        self.written.borrow().get(&(Arc::as_ptr(query) as usize)).cloned()
+    }
+
+    fn note(&self, query: &Arc<Query>, written: &Arc<ast::Query>) {
+        self.written.borrow_mut().insert(Arc::as_ptr(query) as usize, Arc::clone(written));
+    }
+
+    fn bound(&self, written: &Arc<ast::Query>) -> Option<Query> {
+        self.bound.borrow().get(&(Arc::as_ptr(written) as usize)).map(|(_, bound)| bound.clone())
+    }
+
+    fn keep(&self, written: &Arc<ast::Query>, bound: &Query) {
+        let address = Arc::as_ptr(written) as usize;
+        self.bound.borrow_mut().insert(address, (Arc::clone(written), bound.clone()));
+    }
+}
+
 impl Binder<'_> {
     /// A subquery in an expression: this place's row is one level out.
-    pub(super) fn subquery(&self, query: &ast::Query, place: &Place<'_>) -> Result<Query> {
-        self.within(Around::Subquery, || self.query(query, Outside::of(place), place.ctes, true))
+    pub(super) fn subquery(
+        &self,
+        query: &Arc<ast::Query>,
+        place: &Place<'_>,
+    ) -> Result<Arc<Query>> {
+        let bound = self.once(query, || {
+            self.within(Around::Subquery, || {
+                self.query(query, Outside::of(place), place.ctes, true)
+            })
+        })?;
+        Ok(self.remembered(bound, query))
     }
 
     /// Keeps what a subquery was written as, where it is going to be printed.
-    fn remembered(&self, query: Query, written: &ast::Query) -> Arc<Query> {
+    fn remembered(&self, query: Query, written: &Arc<ast::Query>) -> Arc<Query> {
         let query = Arc::new(query);
         if let Some(known) = &self.subqueries {
-            known.borrow_mut().push((Arc::as_ptr(&query) as usize, Arc::new(written.clone())));
+            known.note(&query, written);
         }
         query
     }
 
+    /// Binds a query that stands in another one. Where it is going to be printed that is done once: each query around it is
+    /// bound with all that stands in it, to be printed, and then what stands in it is. One that hands aggregates to a query
+    /// around it does so each time.
+    pub(super) fn once(
+        &self,
+        written: &Arc<ast::Query>,
+        bind: impl FnOnce() -> Result<Query>,
+    ) -> Result<Query> {
+        let Some(known) = &self.subqueries else { return bind() };
+        if let Some(bound) = known.bound(written) {
+            return Ok(bound);
+        }
+        let before = self.handed_out.get();
+        let bound = bind()?;
+        if self.handed_out.get() == before {
+            known.keep(written, &bound);
+        }
+        Ok(bound)
+    }
+
     /// `EXISTS (SELECT ...)`.
-    pub(super) fn exists(&self, query: &ast::Query, place: &Place<'_>) -> Result<Expr> {
-        let bound = self.subquery(query, place)?;
-        let query = self.remembered(bound, query);
+    pub(super) fn exists(&self, query: &Arc<ast::Query>, place: &Place<'_>) -> Result<Expr> {
+        let query = self.subquery(query, place)?;
         Ok(Expr::Subquery { kind: SubqueryKind::Exists, query, ty: BOOL })
     }
 
@@ -52,28 +111,26 @@ impl Binder<'_> {
     /// `(SELECT ...)` as a value.
     pub(super) fn scalar_subquery(
         &self,
-        query: &ast::Query,
+        query: &Arc<ast::Query>,
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
-        let bound = self.subquery(query, place)?;
-        let ty = self.one_column(&bound, at)?;
-        let query = self.remembered(bound, query);
+        let query = self.subquery(query, place)?;
+        let ty = self.one_column(&query, at)?;
         Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query, ty })
     }
 
     /// `ARRAY(SELECT ...)`.
     pub(super) fn array_subquery(
         &self,
-        query: &ast::Query,
+        query: &Arc<ast::Query>,
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
-        let bound = self.subquery(query, place)?;
-        let element = self.one_column(&bound, at)?;
+        let query = self.subquery(query, place)?;
+        let element = self.one_column(&query, at)?;
         let array = self.array_around(element.oid, at)?;
         let ty = SqlType { oid: array, typmod: element.typmod };
-        let query = self.remembered(bound, query);
         Ok(Expr::Subquery { kind: SubqueryKind::Array, query, ty })
     }
 
@@ -82,7 +139,7 @@ impl Binder<'_> {
         &self,
         fields: &[ast::Expr],
         operator: &ast::Operator,
-        query: &ast::Query,
+        query: &Arc<ast::Query>,
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
@@ -113,7 +170,7 @@ impl Binder<'_> {
         left: &ast::Expr,
         operator: &ast::Operator,
         all: bool,
-        query: &ast::Query,
+        query: &Arc<ast::Query>,
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
@@ -121,7 +178,6 @@ impl Binder<'_> {
             ExprKind::Row { fields, .. } => self.row_fields(fields, place)?,
             _ => vec![self.expression(left, place)?],
         };
-        let written = query;
         let query = self.subquery(query, place)?;
         columns_match(&query, left.len(), at)?;
         let outer = left.into_iter().map(|mut expr| {
@@ -148,7 +204,6 @@ impl Binder<'_> {
         }
         let quantifier = if all { Quantifier::All } else { Quantifier::Any };
         let kind = SubqueryKind::Quantified { test: Box::new(test), quantifier };
-        let query = self.remembered(query, written);
         Ok(Expr::Subquery { kind, query, ty: BOOL })
     }
 }

@@ -272,7 +272,7 @@ impl Binder<'_> {
                     .at(self.position(cte.at)));
                 }
                 self.demand_recursive(cte)?;
-                let query = self.query(query, outside, Some(scope), true)?;
+                let query = self.once(query, || self.query(query, outside, Some(scope), true))?;
                 let output = query.output.clone();
                 Ok((CteBody::Query(query), output))
             }

@@ -10,6 +10,7 @@ use super::parser::{Parser, system_name};
 use super::primary::call;
 use crate::error::Result;
 use crate::types::xml::construct::XmlOp;
+use std::sync::Arc;
 
 /// How tightly operators bind.
 mod power {
@@ -211,7 +212,7 @@ impl<'t> Parser<'t> {
             Infix::In => {
                 self.advance();
                 if self.opens_query() {
-                    let query = Box::new(self.query_in_parentheses()?);
+                    let query = Arc::new(self.query_in_parentheses()?);
                     ExprKind::InQuery { operand: boxed(left), query, negated }
                 } else {
                     let list = self.in_parentheses(Parser::expr)?;
@@ -373,7 +374,7 @@ impl<'t> Parser<'t> {
     fn quantified(&mut self, left: Expr, op: Operator, all: bool, at: u32) -> Result<Expr> {
         let left = Box::new(left);
         let kind = if self.opens_query() {
-            let query = Box::new(self.query_in_parentheses()?);
+            let query = Arc::new(self.query_in_parentheses()?);
             ExprKind::QuantifiedQuery { left, op, all, query }
         } else {
             self.expect_symbol(b'(')?;

@@ -6,6 +6,7 @@ use super::lexer::Kind;
 use super::parser::Parser;
 use crate::error::Result;
 use crate::plan::logical::JoinKind;
+use std::sync::Arc;
 
 impl<'t> Parser<'t> {
     /// `from_list`: items that are joined one onto the other, so that many of them make a high tree.
@@ -158,7 +159,7 @@ impl<'t> Parser<'t> {
         let at = self.here();
         if self.is_symbol(b'(') {
             if self.opens_query() {
-                let query = Box::new(self.nested(Parser::query_in_parentheses)?);
+                let query = Arc::new(self.nested(Parser::query_in_parentheses)?);
                 let alias = self.alias()?;
                 if alias.is_none() {
                     let what = match query.body {

@@ -15,6 +15,7 @@ use crate::catalog::CheckOption;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use std::mem::discriminant;
+use std::sync::Arc;
 
 /// What the query of CREATE RECURSIVE VIEW stands for: `WITH RECURSIVE name (columns) AS (query) SELECT columns FROM name`.
 fn recursive_query(name: &Ident, columns: &[Ident], query: Query) -> Query {
@@ -25,7 +26,7 @@ fn recursive_query(name: &Ident, columns: &[Ident], query: Query) -> Query {
         name: name.clone(),
         columns: columns.to_vec(),
         materialized: None,
-        body: CteBody::Query(Box::new(query)),
+        body: CteBody::Query(Arc::new(query)),
         search: None,
         cycle: None,
         at,

@@ -7,6 +7,7 @@ use super::parser::{Parser, integer, plain_type, system_name};
 use super::value;
 use crate::bind::typed::CurrentValue;
 use crate::error::Result;
+use std::sync::Arc;
 
 impl<'t> Parser<'t> {
     /// `c_expr` and `AexprConst`.
@@ -72,13 +73,13 @@ impl<'t> Parser<'t> {
             Keyword::Case => self.case(at),
             Keyword::Exists if self.kind_at(1) == Kind::Symbol(b'(') => {
                 self.advance();
-                let query = Box::new(self.query_in_parentheses()?);
+                let query = Arc::new(self.query_in_parentheses()?);
                 Ok(Expr { at, kind: ExprKind::Exists(query) })
             }
             Keyword::Array => {
                 self.advance();
                 if self.is_symbol(b'(') {
-                    let query = Box::new(self.query_in_parentheses()?);
+                    let query = Arc::new(self.query_in_parentheses()?);
                     return Ok(Expr { at, kind: ExprKind::ArrayQuery(query) });
                 }
                 self.array(at)
@@ -223,7 +224,7 @@ impl<'t> Parser<'t> {
     fn parenthesis(&mut self) -> Result<Expr> {
         let at = self.here();
         if self.opens_query() {
-            let query = Box::new(self.query_in_parentheses()?);
+            let query = Arc::new(self.query_in_parentheses()?);
             let expr = Expr { at, kind: ExprKind::Subquery(query) };
             return self.indirection(expr);
         }

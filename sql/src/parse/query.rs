@@ -10,6 +10,7 @@ use super::parser::{Parser, integer};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::SetKind;
 use crate::sqlstate::SqlState;
+use std::sync::Arc;
 use txn::{RowLock, WaitPolicy};
 
 impl<'t> Parser<'t> {
@@ -67,7 +68,7 @@ impl<'t> Parser<'t> {
                 self.merge(with)?;
                 CteBody::Merge
             }
-            _ => CteBody::Query(Box::new(self.query_after(with)?)),
+            _ => CteBody::Query(Arc::new(self.query_after(with)?)),
         };
         self.expect_symbol(b')')?;
         let search = if self.is(Keyword::Search) { Some(self.search()?) } else { None };

@@ -98,11 +98,8 @@ impl Names for Here<'_, '_, '_, '_> {
     }
 
     fn query(&self, query: &Arc<Query>, out: &mut Layout) -> Result<()> {
-        let written = self.writer.binder.subqueries.as_ref().and_then(|known| {
-            let known = known.borrow();
-            let address = Arc::as_ptr(query) as usize;
-            known.iter().rev().find(|(at, _)| *at == address).map(|(_, query)| Arc::clone(query))
-        });
+        let known = self.writer.binder.subqueries.as_ref();
+        let written = known.and_then(|known| known.of(query));
         let written = written.ok_or_else(|| unwritten("this subquery"))?;
         let outside = Outside::of(self.place);
         self.writer.query(&written, outside, self.place.ctes, Headings::Unused, out)

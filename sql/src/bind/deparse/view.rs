@@ -11,6 +11,7 @@ use crate::bind::expression::Place;
 use crate::bind::grouping::{AGGREGATES, Collected};
 use crate::bind::query::Outside;
 use crate::bind::scope::Scope;
+use crate::bind::subquery::Written;
 use crate::bind::target::BoundTarget;
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
@@ -58,7 +59,7 @@ pub fn view_text(
         printed,
         // What a view reads is not shown, and views may read each other.
         opaque_views: true,
-        subqueries: Some(RefCell::default()),
+        subqueries: Some(Written::default()),
         ..Binder::new(environment, text, &[])
     };
     let writer = Writer {

@@ -5,6 +5,7 @@
 
 use super::query::Query;
 use super::{Ident, ObjectName, TypeName};
+use std::sync::Arc;
 
 /// An expression and where an error about it points: the byte of its operator, its function's name or its first token.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +103,7 @@ pub enum ExprKind {
         /// Left.
         operand: Box<Expr>,
         /// The query.
-        query: Box<Query>,
+        query: Arc<Query>,
         /// NOT.
         negated: bool,
     },
@@ -139,14 +140,14 @@ pub enum ExprKind {
         /// ALL.
         all: bool,
         /// The query.
-        query: Box<Query>,
+        query: Arc<Query>,
     },
     /// `(SELECT ...)`.
-    Subquery(Box<Query>),
+    Subquery(Arc<Query>),
     /// EXISTS.
-    Exists(Box<Query>),
+    Exists(Arc<Query>),
     /// `ARRAY(SELECT ...)`.
-    ArrayQuery(Box<Query>),
+    ArrayQuery(Arc<Query>),
     /// `ARRAY[...]`; an element that is itself a bracketed list is an `Array` too.
     Array(Vec<Expr>),
     /// `ROW(...)`, `(a, b)`.

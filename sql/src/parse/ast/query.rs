@@ -3,6 +3,7 @@
 use super::expr::{Expr, ExprKind, Index, OrderBy, Window};
 use super::{Ident, ObjectName, TypeName};
 use crate::plan::logical::SetKind;
+use std::sync::Arc;
 use txn::{RowLock, WaitPolicy};
 
 /// A query with the clauses that hold for the whole of it.
@@ -127,7 +128,7 @@ pub struct Cycle {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CteBody {
     /// A query.
-    Query(Box<Query>),
+    Query(Arc<Query>),
     /// INSERT.
     Insert(Box<Insert>),
     /// UPDATE.
@@ -291,7 +292,7 @@ pub enum FromItem {
         /// LATERAL.
         lateral: bool,
         /// The query.
-        query: Box<Query>,
+        query: Arc<Query>,
         /// AS.
         alias: Option<Alias>,
         /// Byte offset in the query text.
