@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::golden::difference;
+use tests::script::{files, name_of};
 use tests::{oracle, process};
 
 /// One of PostgreSQL's client programs against a server.
@@ -165,18 +166,27 @@ fn eight_jobs_restore_a_hundred_tables_as_they_were() {
     }
 }
 
-/// What scripts of `tests/sql` leave in a database whose defaults, conditions and views name types, rows and sequences:
-/// a restore makes those first, in the order that `pg_depend` gives.
+/// What scripts of `tests/sql` leave in a database: a restore makes what defaults, conditions and views name before them, in
+/// the order that `pg_depend` gives, and comes to the same. All of them with `ATOLL_DUMPS=all`.
 #[test]
 fn what_texts_name_is_restored_before_them() {
+    /// PostgreSQL's own dumps of these do not come back as they were: it prints what it cannot read (a method of a number in a
+    /// jsonpath, constants of CYCLE with their types), and reads arrays that are cast otherwise than it prints them.
+    const POSTGRESQLS: [&str; 3] = ["domain_texts", "jsonpath", "search_cycle"];
     let atoll = Atoll::start(&[]);
     let port = atoll.port();
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
     let directory = process::TemporaryDirectory::new("dump");
-    for script in ["renamed_in_defaults", "renamed_types", "named_in_texts", "composite_types"] {
+    let named = ["renamed_in_defaults", "renamed_types", "named_in_texts", "composite_types"];
+    let all = std::env::var("ATOLL_DUMPS").is_ok_and(|which| which == "all");
+    for (number, path) in files("sql", "sql").into_iter().enumerate() {
+        let script = name_of(&path);
+        let chosen = all || named.contains(&script) || number % 40 == 7;
+        if !chosen || POSTGRESQLS.contains(&script) {
+            continue;
+        }
         let [made, restored] = ["made", "restored"].map(|kind| format!("{script}_{kind}"));
         create(port, &made);
-        let file = std::fs::File::open(scripts.join(format!("{script}.sql"))).expect("a script");
+        let file = std::fs::File::open(&path).expect("a script");
         let mut psql = program("psql", port);
         // Some of its statements fail, as they are meant to.
         let output = psql.args(["-X", "-q", "-d", &made]).stdin(Stdio::from(file)).output();
@@ -186,6 +196,10 @@ fn what_texts_name_is_restored_before_them() {
         create(port, &restored);
         restore_by_jobs(port, &restored, "4", &parts);
         demand_equal(script, &dump(port, &made, &[]), &dump(port, &restored, &[]));
+        let mut client = Client::connect(port, "postgres", "postgres");
+        for database in [made, restored] {
+            client.run(&format!("DROP DATABASE {database} WITH (FORCE)"));
+        }
     }
 }
 
