@@ -4,10 +4,11 @@
 //! or texts that may name the object ([`crate::catalog::mentions`]). Whether they do is asked of the binder. It plays the
 //! part of PostgreSQL's `pg_depend_reference_index`, and costs as much as hangs on the object.
 
+use crate::catalog::builtin::element_of_made;
 use crate::catalog::mentions::mention;
 use crate::catalog::objects::second;
 use crate::catalog::relation::Relation;
-use crate::catalog::snapshot::CatalogSnapshot;
+use crate::catalog::snapshot::{CatalogSnapshot, Named};
 use crate::types::Oid;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,11 +25,58 @@ impl CatalogSnapshot {
         second(&self.objects().typed, ty)
     }
 
+    /// The tables by the OIDs of what is called so in any schema: relations, and tables of indexes.
+    #[must_use]
+    pub fn called(&self, name: &str) -> BTreeSet<Oid> {
+        let names = self.objects().names.values();
+        let found = names.filter_map(|names| names.get(name));
+        found
+            .map(|named| match named {
+                Named::Relation(oid) | Named::Index { table: oid, .. } => *oid,
+            })
+            .collect()
+    }
+
     /// The views, materialized ones too, whose queries may name a relation.
     pub fn views_mentioning(&self, relation: &Relation) -> impl Iterator<Item = &Arc<Relation>> {
         let mentioning = self.mentioning(&relation.schema.1, &relation.name);
         let found = mentioning.filter_map(|oid| self.relation(oid));
         found.filter(|view| view.query().is_some())
+    }
+
+    /// The relation, the table, or the type that an object is or is a part of: its index, its constraint, its row type, arrays
+    /// of it.
+    #[must_use]
+    pub fn whole(&self, object: Oid) -> Option<Oid> {
+        let element = element_of_made(object.0).map_or(object, Oid);
+        let table =
+            || self.index(object).map(|found| found.0).or_else(|| self.constraint_table(object));
+        let relation = self.relation(object).or_else(table).or_else(|| self.row_type(element));
+        let ty =
+            || self.user_type(element).or_else(|| self.domain_check(object).map(|found| found.0));
+        relation.map(|relation| relation.oid).or_else(|| ty().map(|ty| ty.oid))
+    }
+
+    /// The relations and the types that may depend on an object, or on a part of one, and what that is itself a part of.
+    #[must_use]
+    pub fn dependents(&self, object: Oid) -> BTreeSet<Oid> {
+        let relations = self.relations_in(object).into_iter().map(|relation| relation.oid);
+        let types = self.types_in(object).into_iter().map(|ty| ty.oid);
+        let mut found: BTreeSet<Oid> = relations.chain(types).collect();
+        let Some(whole) = self.whole(object) else { return found };
+        found.insert(whole);
+        found.extend(self.typed(whole));
+        if let Some(relation) = self.relation(whole) {
+            found.extend(self.typed(relation.row_type.0));
+            found.extend(self.mentioning(&relation.schema.1, &relation.name));
+            found.extend(relation.referenced_by.iter().map(|(child, _)| *child));
+            found.extend(self.owned_sequences(whole).map(|(sequence, _)| sequence.oid));
+        } else if let Some(ty) = self.user_type(whole)
+            && let Some(schema) = self.schema_by_oid(ty.schema)
+        {
+            found.extend(self.mentioning(&schema.name, &ty.name));
+        }
+        found
     }
 
     /// The relations and the types that hold values of a type: as they are, in arrays, in domains, in rows.

@@ -5,15 +5,18 @@ use super::rows::Rows;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::extension::PG_EXTENSION;
+use crate::catalog::mentions::names_in;
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{cast_to, qualified, relations_named};
-use crate::catalog::relation::{ConstraintKind, RelationKind};
+use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
 use crate::catalog::search_path::split_name;
 use crate::catalog::snapshot::{CatalogSnapshot, Named};
+use crate::catalog::user_type::UserType;
 use crate::error::Result;
 use crate::types::{Datum, Oid};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The class of relations.
 const CLASS: u32 = 1259;
@@ -24,23 +27,25 @@ const TYPE: u32 = 1247;
 /// relations by constants of `regclass`.
 struct Names<'s> {
     snapshot: &'s CatalogSnapshot,
-    /// Users' types, those of relations' rows too, and their arrays, by their qualified names.
-    types: Vec<(String, Oid, Oid)>,
 }
 
 impl Names<'_> {
     fn new(snapshot: &CatalogSnapshot) -> Names<'_> {
-        let made = snapshot.types().filter_map(|ty| {
-            let schema = &snapshot.schema_by_oid(ty.schema)?.name;
-            Some((qualified(schema, &ty.name), ty.oid, Oid(builtin::array_type(ty.oid.0))))
-        });
+        Names { snapshot }
+    }
+
+    /// The type that is called so, one of a relation's rows too, and its arrays.
+    fn type_called(&self, schema: &str, name: &str) -> Option<(Oid, Oid)> {
+        let snapshot = self.snapshot;
+        let schema = snapshot.schema(schema)?.oid;
+        if let Some(made) = snapshot.type_in(schema, name) {
+            return Some((made.oid, Oid(builtin::array_type(made.oid.0))));
+        }
+        let Named::Relation(relation) = snapshot.named(schema, name)? else { return None };
+        let relation = snapshot.relation(relation)?;
         // What has no array of its rows has no type of them either.
-        let with_rows = snapshot.relations().filter(|relation| relation.row_type.1 != Oid(0));
-        let rows = with_rows.map(|relation| {
-            let (row, array) = relation.row_type;
-            (qualified(&relation.schema.1, &relation.name), row, array)
-        });
-        Names { snapshot, types: made.chain(rows).collect() }
+        let made = relation.has_row_arrays() && relation.oid.0 >= well_known::FIRST_NORMAL;
+        made.then_some(relation.row_type)
     }
 
     /// The objects that a text names, each once: their classes and OIDs.
@@ -49,9 +54,13 @@ impl Names<'_> {
             return Vec::new();
         }
         let snapshot = self.snapshot;
-        let types = self.types.iter().flat_map(|(name, ty, of_it)| {
-            let arrays = cast_to(text, name).into_iter();
-            arrays.map(|array| if array { *of_it } else { *ty })
+        let names = names_in(text).into_iter();
+        let types = names.flat_map(|(schema, name)| {
+            let found = self.type_called(&schema, &name);
+            let casts = found.map(|found| (found, cast_to(text, &qualified(&schema, &name))));
+            casts.into_iter().flat_map(|((ty, of_it), arrays)| {
+                arrays.into_iter().map(move |array| if array { of_it } else { ty })
+            })
         });
         let relations = relations_named(text).into_iter().filter_map(|name| {
             let parts = split_name(&name)?;
@@ -67,6 +76,20 @@ impl Names<'_> {
         found.dedup();
         found
     }
+}
+
+/// The relations and the types whose rows of `pg_depend` may be those that the keys ask for.
+fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Arc<UserType>>) {
+    let snapshot = rows.system.snapshot;
+    // Nothing leads from a default's OID to its table.
+    let object = rows.oid_key(1).filter(|object| object.0 >> 31 == 0);
+    let among: BTreeSet<Oid> = match (object, rows.oid_key(4)) {
+        (Some(object), _) => snapshot.whole(object).into_iter().collect(),
+        (None, Some(referenced)) => snapshot.dependents(referenced),
+        (None, None) => return (users(rows, None), snapshot.types().collect()),
+    };
+    let relations = among.iter().flat_map(|oid| users(rows, Some(*oid)));
+    (relations.collect(), among.iter().filter_map(|oid| snapshot.user_type(*oid)).collect())
 }
 
 /// `pg_depend`.
@@ -105,7 +128,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     }
     let named = Names::new(rows.system.snapshot);
     let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
-    for ty in rows.system.snapshot.types() {
+    let (relations, types) = keyed(rows);
+    for ty in types {
         let array = Oid(builtin::array_of_made(ty.oid.0));
         emit(rows, (TYPE, array), (TYPE, ty.oid, 0), 'i')?;
         emit(rows, (TYPE, ty.oid), (SCHEMA, ty.schema, 0), 'n')?;
@@ -134,7 +158,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             }
         }
     }
-    for relation in users(rows, None) {
+    for relation in relations {
         let table = relation.oid;
         let (row_type, array) = relation.row_type;
         emit(rows, (CLASS, table), (SCHEMA, relation.schema.0, 0), 'n')?;

@@ -45,7 +45,19 @@ pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
     let (oid, name, row_type) = (rows.oid_key(0), rows.text_key(1), rows.oid_key(3));
     // An index's OID leads to its table.
     let owner = oid.map(|oid| rows.system.snapshot.index(oid).map_or(oid, |found| found.0.oid));
-    for relation in users(rows, owner) {
+    let found = match (owner, row_type, name) {
+        (None, Some(ty), _) if ty != Oid(0) => {
+            let snapshot = rows.system.snapshot;
+            let found = snapshot.row_type(ty).filter(|one| one.oid.0 >= well_known::FIRST_NORMAL);
+            found.into_iter().collect()
+        }
+        (None, _, Some(name)) => {
+            let named = rows.system.snapshot.called(name);
+            named.into_iter().flat_map(|oid| users(rows, Some(oid))).collect()
+        }
+        _ => users(rows, owner),
+    };
+    for relation in found {
         let has_type = row_type.is_none_or(|ty| shown_row_type(relation) == ty);
         if has_type && name.is_none_or(|name| *relation.name == *name) {
             class_of_relation(rows, relation)?;
@@ -335,7 +347,14 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
             constraint(rows, relation, &row)?;
         }
     }
-    for ty in snapshot.types() {
+    let of_tables = rows.oid_key(7).is_some_and(|table| table != Oid(0));
+    let of_one = rows.oid_key(0).map(|oid| snapshot.domain_check(oid).map(|found| found.0));
+    let types: Vec<&Arc<UserType>> = match of_one {
+        _ if of_tables => Vec::new(),
+        Some(found) => found.into_iter().collect(),
+        None => snapshot.types().collect(),
+    };
+    for ty in types {
         for check in ty.domain().map_or(&[][..], |domain| &domain.checks) {
             domain_check(rows, ty, check)?;
         }
@@ -549,15 +568,15 @@ pub(super) fn rules(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 pub(super) fn descriptions(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
     rows.builtin(relation)?;
     let snapshot = rows.system.snapshot;
-    let of = rows.oid_key(0);
-    for ((oid, sub), comment) in snapshot.comments() {
-        if of.is_some_and(|of| of != *oid) {
-            continue;
-        }
+    let all = rows.oid_key(0).is_none().then(|| snapshot.comments());
+    let all = all.into_iter().flatten().map(|((oid, sub), comment)| (*oid, *sub, comment));
+    let keyed = rows.oid_key(0).into_iter();
+    let keyed = keyed.flat_map(|oid| snapshot.comments_on(oid).map(move |one| (oid, one.0, one.1)));
+    for (oid, sub, comment) in all.chain(keyed) {
         let row = [
             Datum::Oid(oid.0),
             Datum::Oid(comment.class.0),
-            Datum::Int4(*sub as i32),
+            Datum::Int4(sub as i32),
             rows.text(&comment.text),
         ];
         rows.row(&row)?;

@@ -499,7 +499,8 @@ pub fn is_keyed(relation: &Relation, column: usize) -> bool {
         "pg_index" => &[0, 1],
         "pg_constraint" => &[0, 7],
         "pg_rewrite" => &[2],
-        "pg_depend" | "pg_namespace" => &[],
+        "pg_depend" => &[1, 4],
+        "pg_namespace" => &[],
         name => {
             let places = FILES.get(name).and_then(|file| file.places.get(column));
             return places.is_some_and(Option::is_some);
@@ -667,6 +668,14 @@ mod tests {
                     ("pg_index", 1, 1259),
                     ("pg_description", 0, 1242),
                     ("pg_attrdef", 1, 20_000),
+                    ("pg_depend", 1, 20_000),
+                    ("pg_depend", 1, 20_002),
+                    ("pg_depend", 1, 20_004),
+                    ("pg_depend", 1, 20_005),
+                    ("pg_depend", 4, 20_000),
+                    ("pg_depend", 4, 20_001),
+                    ("pg_depend", 4, 20_005),
+                    ("pg_depend", 4, 2200),
                 ] {
                     let all = rows(name, &[], (column, oid));
                     let keyed = rows(name, &[(column, Datum::Oid(oid))], (column, oid));

@@ -6,7 +6,7 @@ use crate::catalog::builtin::{self, array_of_made};
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
 use crate::catalog::relation::Relation;
-use crate::catalog::user_type::{Domain, UserTypeKind};
+use crate::catalog::user_type::{Domain, UserType, UserTypeKind};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
 use std::sync::Arc;
@@ -21,7 +21,8 @@ pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Res
     if rows.oid_key(0).is_some_and(|oid| oid.0 < well_known::FIRST_NORMAL) {
         return Ok(());
     }
-    for relation in users(rows, None) {
+    let (with_rows, made) = keyed(rows);
+    for relation in with_rows {
         if relation.row_type.1 == Oid(0) {
             continue;
         }
@@ -38,7 +39,7 @@ pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Res
             return Ok(());
         }
     }
-    for found in rows.system.snapshot.types() {
+    for found in made {
         let own = Own {
             name: &found.name,
             schema: found.schema,
@@ -57,6 +58,24 @@ pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Res
         }
     }
     Ok(())
+}
+
+/// The relations with rows and the types among which are those that the keys ask for.
+fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Arc<UserType>>) {
+    let snapshot = rows.system.snapshot;
+    let element = |ty: Oid| builtin::element_of_made(ty.0).map_or(ty, Oid);
+    let key = rows.oid_key(0).or_else(|| rows.oid_key(14)).map(element);
+    let Some(ty) = key.or_else(|| rows.oid_key(13)).filter(|ty| *ty != Oid(0)) else {
+        return match rows.oid_key(11).filter(|relation| *relation != Oid(0)) {
+            // A composite type is its own relation.
+            Some(relation) => {
+                (users(rows, Some(relation)), snapshot.user_type(relation).into_iter().collect())
+            }
+            None => (users(rows, None), snapshot.types().collect()),
+        };
+    };
+    let relation = snapshot.row_type(ty).filter(|one| one.oid.0 >= well_known::FIRST_NORMAL);
+    (relation.into_iter().collect(), snapshot.user_type(ty).into_iter().collect())
 }
 
 /// A type that users made, and the type of arrays over it.
