@@ -240,7 +240,7 @@ impl Manager {
     /// In builds for tests, a point at which a simulation may let others run: what lies between a claim and its apply
     /// has no wait where it could.
     #[inline]
-    pub(crate) fn interrupt(&self) {
+    pub fn interrupt(&self) {
         #[cfg(any(test, feature = "planted"))]
         self.env.scheduler.yield_point();
     }

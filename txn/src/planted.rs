@@ -26,6 +26,8 @@ pub enum Fault {
     NothingPutOff,
     /// A serializable transaction commits without a look at what it has read.
     SkipValidation,
+    /// The layer above takes a snapshot for a plan and does not look whether the plan is still good behind it.
+    PlanNotLookedAtAgain,
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,
     /// where the options are.
     IndexEntryNotWritten,

@@ -72,7 +72,22 @@ fn an_index_entry_that_is_not_written() {
     eprintln!("{:?}", txn(Fault::IndexEntryNotWritten));
 }
 
+/// Noticed where indexes are made anew most of the time, and read by.
+#[test]
+fn a_plan_that_is_not_looked_at_again() {
+    let txn = Planted::new(Fault::PlanNotLookedAtAgain);
+    eprintln!("{:?}", noticed(Faults { txn, remakes: true, ..Faults::default() }));
+}
+
 #[test]
 fn a_delta_that_is_cut_short() {
     eprintln!("{:?}", txn(Fault::DeltaCutShort));
+}
+
+/// The same without the fault.
+#[test]
+fn readers_of_indexes_that_are_made_anew_see_every_row() {
+    for seed in 0..12 {
+        assert_eq!(complaint(seed, Faults { remakes: true, ..Faults::default() }), None);
+    }
 }

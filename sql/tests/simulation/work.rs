@@ -88,6 +88,8 @@ pub struct Worker<'s> {
     pub story: &'s mut Story,
     /// SQLSTATEs that any statement may end with in this world (a full disk).
     pub tolerated: &'static [&'static str],
+    /// Whether it does little but make indexes anew, and read by them.
+    pub remakes: bool,
 }
 
 /// Why a client stops before its work is done.
@@ -137,6 +139,9 @@ impl Worker<'_> {
         }
         // Where a client stops, the locks of what it has prepared stay: whoever waits for them would wait for ever.
         self.read("SET lock_timeout = '60s'")?;
+        if self.remakes {
+            self.read("SET enable_seqscan = off")?;
+        }
         for _ in 0..steps {
             self.step()?;
         }
@@ -144,6 +149,13 @@ impl Worker<'_> {
     }
 
     fn step(&mut self) -> Done {
+        if self.remakes {
+            return match self.chance.below(8) {
+                0 => self.say("REINDEX INDEX account_touched").map(drop),
+                1 | 2 => self.transfer(),
+                _ => self.look(),
+            };
+        }
         match self.chance.below(100) {
             0..30 => self.transfer(),
             30..40 => self.own_insert(),

@@ -24,6 +24,8 @@ pub struct Faults {
     pub storage: StoragePlanted,
     /// In the transaction component or above.
     pub txn: Planted,
+    /// Not a fault: whether clients do little but make indexes anew, and read by them.
+    pub remakes: bool,
 }
 
 /// The smallest legal pool and pages, a small log, parts, late commits and spilled writes at a few rows.
@@ -322,6 +324,7 @@ impl World<'_> {
             story.careless = me == careless;
         }
         let tolerated: &[&str] = if trouble.full { &["53100"] } else { &[] };
+        let remakes = self.faults.remakes;
         let complaints = Arc::new(Mutex::new(Vec::new()));
         let silence = Arc::new(AtomicBool::new(false));
         let done: Arc<Mutex<Vec<Option<Story>>>> =
@@ -334,8 +337,15 @@ impl World<'_> {
                 let chance = Chance::new(self.chance.bits());
                 let body = move || {
                     let client = Client::connect(&engine, 10 + me as u32);
-                    let mut worker =
-                        Worker { me, client, silence, chance, story: &mut story, tolerated };
+                    let mut worker = Worker {
+                        me,
+                        client,
+                        silence,
+                        chance,
+                        story: &mut story,
+                        tolerated,
+                        remakes,
+                    };
                     if let Err(Stop::Complaint(what)) = worker.work(steps) {
                         held(&complaints).push(what);
                     }
