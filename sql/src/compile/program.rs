@@ -10,11 +10,12 @@ use crate::error::Result;
 use crate::exec::sink::ColumnDescription;
 use crate::parse::depth::with_stack_for;
 use crate::plan::build::{Layout, Planner};
+use crate::plan::condition_order::Costs;
 use crate::plan::cte::{CtePlan, CtePlanBody};
 use crate::plan::estimate::{self, Estimate};
 use crate::plan::figures::Facts;
 use crate::plan::fold::Presets;
-use crate::plan::logical::{self, Output};
+use crate::plan::logical::{self, JoinKind, Output};
 use crate::plan::physical::{Again, JoinMethod, ModifyKind, Plan, Position, ReferentialAction};
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::subplan::{Hashed, Subplan, SubplanKind};
@@ -209,16 +210,18 @@ impl Program {
         program.correlated =
             (0..program.subplans.len()).map(|at| program.is_correlated(at)).collect();
         let widths = program.widths.clone();
-        finish(&mut program.plan, &read, &widths);
+        let costs = Costs::of(&planner.figures, &program.subplans, &program.correlated);
+        let finishing = Finishing { read: &read, widths: &widths, costs: &costs };
+        finishing.plan(&mut program.plan);
         for subplan in &mut program.subplans {
-            finish(&mut subplan.plan, &read, &widths);
+            finishing.plan(&mut subplan.plan);
         }
         for cte in &mut program.ctes {
             match &mut cte.body {
-                CtePlanBody::Query(plan, _) => finish(plan, &read, &widths),
+                CtePlanBody::Query(plan, _) => finishing.plan(plan),
                 CtePlanBody::Recursive { base, step, .. } => {
-                    finish(&mut base.0, &read, &widths);
-                    finish(&mut step.0, &read, &widths);
+                    finishing.plan(&mut base.0);
+                    finishing.plan(&mut step.0);
                 }
             }
         }
@@ -485,74 +488,107 @@ fn wanted(plan: &Plan, read: &BTreeSet<Var>, widths: &[usize]) -> Vec<Var> {
     read.iter().filter(|var| slots.contains(&var.slot)).copied().collect()
 }
 
-fn finish(plan: &mut Plan, read: &BTreeSet<Var>, widths: &[usize]) {
-    match plan {
-        Plan::Scan(scan) => {
-            for (at, wanted) in scan.wanted.iter_mut().enumerate() {
-                *wanted = read.contains(&Var { slot: scan.slot, column: at as u32 });
-            }
-        }
-        Plan::Unit
-        | Plan::Nothing
-        | Plan::System(_)
-        | Plan::Function(_)
-        | Plan::Values(..)
-        | Plan::Constants(..)
-        | Plan::Cte(..) => {}
-        Plan::Materialize(input, saved) => {
-            *saved = wanted(input, read, widths);
-            finish(input, read, widths);
-        }
-        Plan::Project(input, slot, columns) => {
-            leave_unread(*slot, columns, read);
-            finish(input, read, widths);
-        }
-        Plan::Filter(input, _)
-        | Plan::Gate(input, _)
-        | Plan::Barrier(input, _)
-        | Plan::ProjectSet(input, ..)
-        | Plan::Distinct(input, _)
-        | Plan::WithCtes(input, _) => finish(input, read, widths),
-        Plan::Join(join) => {
-            if let JoinMethod::Hash { saved, .. } = &mut join.method {
-                *saved = wanted(&join.right, read, widths);
-            }
-            if join.kind.keeps_right() {
-                join.left_slots = vars::filled(&join.left, widths);
-            }
-            if join.kind.keeps_left() {
-                join.right_slots = vars::filled(&join.right, widths);
-            }
-            finish(&mut join.left, read, widths);
-            finish(&mut join.right, read, widths);
-        }
-        Plan::Aggregate(aggregate) => finish(&mut aggregate.input, read, widths),
-        Plan::Window(window) => {
-            window.saved = wanted(&window.input, read, widths);
-            finish(&mut window.input, read, widths);
-        }
-        Plan::Sort(sort) => {
-            sort.saved = wanted(&sort.input, read, widths);
-            finish(&mut sort.input, read, widths);
-        }
-        Plan::Limit(limit) => finish(&mut limit.input, read, widths),
-        Plan::SetOperation(set) => {
-            finish(&mut set.left.0, read, widths);
-            finish(&mut set.right.0, read, widths);
-        }
-        Plan::LockRows(lock) => {
-            for step in &mut lock.again {
-                if let Again::Compute(slot, columns) = step {
-                    leave_unread(*slot, columns, read);
+/// What is done with a plan when all of a program is known.
+#[derive(Clone, Copy)]
+struct Finishing<'f> {
+    /// The homes that anybody reads.
+    read: &'f BTreeSet<Var>,
+    /// The columns of each slot.
+    widths: &'f [usize],
+    /// What conditions cost.
+    costs: &'f Costs,
+}
+
+impl Finishing<'_> {
+    fn plan(&self, plan: &mut Plan) {
+        let Finishing { read, widths, costs } = *self;
+        match plan {
+            Plan::Scan(scan) => {
+                for (at, wanted) in scan.wanted.iter_mut().enumerate() {
+                    *wanted = read.contains(&Var { slot: scan.slot, column: at as u32 });
                 }
+                costs.order(&mut scan.filter);
+                costs.order(&mut scan.recheck);
             }
-            finish(&mut lock.input, read, widths);
+            Plan::System(scan) => costs.order(&mut scan.filter),
+            Plan::Unit
+            | Plan::Nothing
+            | Plan::Function(_)
+            | Plan::Values(..)
+            | Plan::Constants(..)
+            | Plan::Cte(..) => {}
+            Plan::Materialize(input, saved) => {
+                *saved = wanted(input, read, widths);
+                self.plan(input);
+            }
+            Plan::Project(input, slot, columns) => {
+                leave_unread(*slot, columns, read);
+                self.plan(input);
+            }
+            Plan::Filter(input, conditions) => {
+                costs.order(conditions);
+                self.plan(input);
+            }
+            Plan::Gate(input, _)
+            | Plan::Barrier(input, _)
+            | Plan::ProjectSet(input, ..)
+            | Plan::Distinct(input, _)
+            | Plan::WithCtes(input, _) => self.plan(input),
+            Plan::Join(join) => {
+                match join.kind {
+                    JoinKind::Inner => costs.order(&mut join.on),
+                    _ => costs.order_outer(&mut join.on),
+                }
+                if let JoinMethod::Hash { saved, .. } = &mut join.method {
+                    *saved = wanted(&join.right, read, widths);
+                }
+                if join.kind.keeps_right() {
+                    join.left_slots = vars::filled(&join.left, widths);
+                }
+                if join.kind.keeps_left() {
+                    join.right_slots = vars::filled(&join.right, widths);
+                }
+                self.plan(&mut join.left);
+                self.plan(&mut join.right);
+            }
+            Plan::Aggregate(aggregate) => self.plan(&mut aggregate.input),
+            Plan::Window(window) => {
+                window.saved = wanted(&window.input, read, widths);
+                self.plan(&mut window.input);
+            }
+            Plan::Sort(sort) => {
+                sort.saved = wanted(&sort.input, read, widths);
+                self.plan(&mut sort.input);
+            }
+            Plan::Limit(limit) => self.plan(&mut limit.input),
+            Plan::SetOperation(set) => {
+                self.plan(&mut set.left.0);
+                self.plan(&mut set.right.0);
+            }
+            Plan::LockRows(lock) => {
+                for step in &mut lock.again {
+                    match step {
+                        Again::Meet(conditions) => costs.order(conditions),
+                        Again::Compute(slot, columns) => leave_unread(*slot, columns, read),
+                    }
+                }
+                self.plan(&mut lock.input);
+            }
+            Plan::Modify(modify) => match &mut modify.kind {
+                ModifyKind::Insert { source, .. } => self.plan(source),
+                ModifyKind::Update { source, recheck, .. }
+                | ModifyKind::Delete { source, recheck, .. } => {
+                    costs.order(recheck);
+                    self.plan(source);
+                }
+                ModifyKind::Merge { source, recheck, actions, .. } => {
+                    costs.order(recheck);
+                    for action in actions {
+                        costs.order(&mut action.conditions);
+                    }
+                    self.plan(source);
+                }
+            },
         }
-        Plan::Modify(modify) => match &mut modify.kind {
-            ModifyKind::Insert { source, .. }
-            | ModifyKind::Update { source, .. }
-            | ModifyKind::Delete { source, .. }
-            | ModifyKind::Merge { source, .. } => finish(source, read, widths),
-        },
     }
 }

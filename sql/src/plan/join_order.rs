@@ -417,6 +417,11 @@ pub fn equality<'s>(
     }
 }
 
+/// Whether a condition is an equality that values could be hashed or sorted by.
+pub fn is_equality(scalar: &Scalar) -> bool {
+    hashed_sides(scalar).is_some()
+}
+
 /// The two sides of `outer = inner`, where only the inner one reads `inside`, and the type they are hashed as.
 pub fn member_equality<'s>(
     scalar: &'s Scalar,

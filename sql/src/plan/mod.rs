@@ -5,12 +5,13 @@
 //! its values are, and not which column of which input they were, the rules can then move it freely. What is constant
 //! is computed on the way ([`fold`]):
 //! [`pushdown`] brings conditions down to where their values first exist, [`join_order`] orders the joins, [`access_path`]
-//! picks how a table is read, [`order`] drops sorts that an index has done. They weigh by what [`estimate`] makes of
+//! picks how a table is read, [`condition_order`] asks what is cheap first, [`order`] drops sorts that an index has done. They weigh by what [`estimate`] makes of
 //! ANALYZE's [`figures`].
 
 pub mod access_path;
 mod aggregate;
 pub mod build;
+pub mod condition_order;
 pub mod covering;
 pub mod cte;
 pub mod estimate;

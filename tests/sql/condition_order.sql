@@ -1,0 +1,24 @@
+-- Conditions that cost less are asked first, whichever is written first.
+CREATE TABLE t (a int, b text, c text[], d int);
+INSERT INTO t VALUES (0, 'x', '{a,b}', 3), (1, '7', '{1,2}', NULL), (2, 'y', NULL, 5), (3, '9', '{3}', 7);
+SELECT a FROM t WHERE 10 / a > 1 AND a <> 0 ORDER BY a;
+SELECT a FROM t WHERE b::int > 1 AND a = 1;
+SELECT a FROM t WHERE (a = 1) AND b::int > 1;
+SELECT a FROM t WHERE 1 / d > 0 OR a > 5 AND d IS NULL ORDER BY a;
+SELECT a FROM t WHERE c[1]::int > 0 AND d IS NULL;
+SELECT a FROM t WHERE b::int = ANY (array[7, 9]) AND b ~ '^[0-9]' ORDER BY a;
+SELECT a FROM t WHERE b ~ '^[0-9]' AND b::int IN (7, 9) ORDER BY a;
+SELECT a FROM t WHERE CASE WHEN a > 0 THEN 6 / a ELSE 0 END > 2 AND d > 4 ORDER BY a;
+SELECT a FROM t WHERE (SELECT 1 / (u.a - t.a) FROM t u WHERE u.a = t.d) IS NULL AND a <> 3 ORDER BY a;
+SELECT t.a, u.a FROM t JOIN t u ON 10 / (t.a - u.a) > 0 AND t.a > u.a ORDER BY 1, 2;
+SELECT t.a, u.a FROM t LEFT JOIN t u ON 10 / (t.a - u.a) > 0 AND t.a > u.a AND u.d IS NOT NULL ORDER BY 1, 2;
+SELECT d, count(*) FROM t GROUP BY d HAVING 10 / (d - 3) > 2 AND d > 3 ORDER BY d;
+UPDATE t SET d = d + 1 WHERE 10 / a > 4 AND a <> 0 RETURNING a, d;
+DELETE FROM t WHERE 10 / a > 9 AND a > 0 RETURNING a;
+EXPLAIN (COSTS OFF) SELECT a FROM t WHERE 10 / a > 1 AND a <> 0;
+EXPLAIN (COSTS OFF) SELECT a FROM t WHERE (SELECT count(*) FROM t u WHERE u.a = t.a) > 0 AND a = 1 AND length(b) = 1;
+EXPLAIN (COSTS OFF) SELECT a FROM t WHERE a + d + 1 > 2 AND b IS NOT NULL AND a = ANY (array[1, 2, 3, 4]) AND a IN (1, 2) AND d > 1;
+EXPLAIN (COSTS OFF) SELECT a FROM t WHERE a = ANY (array[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) AND a IN (1, 2, 3, 4, 5, 6, 7) AND a + d > 1;
+EXPLAIN (COSTS OFF) SELECT a FROM t WHERE coalesce(a, d, 7) > 2 AND lower(b) = 'x' AND (a > 1 OR d > 2) AND NOT a = 3;
+EXPLAIN (COSTS OFF) SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) AND relkind = 'r' AND relname <> 'x';
+EXPLAIN (COSTS OFF) SELECT o.a FROM t o JOIN t p ON o.a = p.a AND o.a + p.a > 2 AND o.b > p.b WHERE o.a BETWEEN 1 AND 2 AND p.a / 1 > 0 AND p.b IS NOT NULL;
