@@ -391,7 +391,7 @@ fn libraries_are_loaded_by_settings() {
     let mut client = atoll.connect();
     assert_eq!(client.query("SHOW auto_explain.log_min_duration").value(), "-1");
     client.run("CREATE ROLE elsewhere LOGIN");
-    client.run("ALTER ROLE elsewhere SET session_preload_libraries = ''");
+    client.run("ALTER ROLE elsewhere SET session_preload_libraries = plpgsql");
     let mut other = Client::connect(atoll.port(), "elsewhere", "postgres");
     assert_eq!(other.query("SHOW auto_explain.log_min_duration").sqlstate(), "42704");
     assert_eq!(other.query("LOAD 'auto_explain'").sqlstate(), "42501");
