@@ -136,6 +136,9 @@ impl Session {
                 if let Some(inserts) = watch.program {
                     program = inserts;
                     facts.stored_query = true;
+                } else {
+                    // WITH NO DATA: its nodes are watched, and do nothing.
+                    drop(Machine::watched(&program, &probes));
                 }
             } else {
                 program = self.run_watched(prepared, &probes, parameters, sink)?;
