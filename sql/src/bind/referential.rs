@@ -90,7 +90,11 @@ impl Binder<'_> {
             let (on_update, action) = match event {
                 Event::Deleted => (false, key.on_delete),
                 Event::Updated(columns) => {
-                    if !key.referenced.iter().any(|column| columns.contains(column)) {
+                    // What is generated may follow any of them: the row will tell.
+                    let changes = |column: &usize| {
+                        columns.contains(column) || parent.columns[*column].generated
+                    };
+                    if !key.referenced.iter().any(changes) {
                         continue;
                     }
                     (true, key.on_update)
