@@ -1,12 +1,12 @@
 -- Extensions: in a schema of their own, with a comment, with privileges on their members, read by views.
-CREATE ROLE dump_reader;
+CREATE ROLE extension_reader;
 CREATE SCHEMA extended;
 CREATE EXTENSION pg_stat_statements WITH SCHEMA extended;
 COMMENT ON EXTENSION pg_stat_statements IS 'costs of statements';
 COMMENT ON EXTENSION plpgsql IS 'a language';
-GRANT EXECUTE ON FUNCTION extended.pg_stat_statements_reset(oid, oid, bigint) TO dump_reader;
+GRANT EXECUTE ON FUNCTION extended.pg_stat_statements_reset(oid, oid, bigint) TO extension_reader;
 REVOKE SELECT ON extended.pg_stat_statements FROM PUBLIC;
-GRANT SELECT ON extended.pg_stat_statements TO dump_reader;
+GRANT SELECT ON extended.pg_stat_statements TO extension_reader;
 CREATE VIEW slow AS SELECT query, calls FROM extended.pg_stat_statements WHERE mean_exec_time > 100;
 CREATE VIEW dealloc AS SELECT dealloc FROM extended.pg_stat_statements_info();
 CREATE TABLE plain (a int PRIMARY KEY);
