@@ -309,15 +309,3 @@ fn with_the_smallest_pool_every_mechanism_of_it_is_at_work() {
     atoll.stop();
     atoll.check();
 }
-
-#[test]
-fn a_row_of_too_many_fixed_columns_is_54000() {
-    let atoll = Atoll::start_with(&["--page-size", "8kB"], &[]);
-    let mut client = atoll.connect();
-    for (columns, sqlstate) in [(200, ""), (300, "54000")] {
-        let all: Vec<String> = (0..columns).map(|at| format!("c{at} bigint")).collect();
-        client.run(&format!("CREATE TABLE t{columns} ({})", all.join(", ")));
-        let inserted = client.query(&format!("INSERT INTO t{columns} VALUES (1)"));
-        assert_eq!(inserted.sqlstate(), sqlstate, "{columns}");
-    }
-}

@@ -395,11 +395,12 @@ impl CatalogSnapshot {
         (self.objects.version, self.shared.version)
     }
 
-    /// The number of the state of its database that it shows: no other has it. Numbers only grow, and one of the two is new
-    /// in each state.
+    /// The number of the state that it shows: no other state of its database has it. Both versions are in it, as an own state
+    /// of a transaction keeps its objects' while others change what all databases share; nobody makes so many changes that
+    /// half of the bits were too few.
     #[must_use]
     pub fn state(&self) -> u64 {
-        self.objects.version.max(self.shared.version)
+        self.objects.version << 32 | self.shared.version & u64::from(u32::MAX)
     }
 
     /// The same, which notes what it is asked; names that are looked up along `path` are looked up along the search path.

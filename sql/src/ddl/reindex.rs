@@ -32,7 +32,8 @@ pub fn reindex(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<&'static str> {
     let (relation, index) = find(ddl, reindex, TableLock::Share)?;
     ddl.refuse_pending(&format!("REINDEX {}", reindex.kind.words()), &relation)?;
     ddl.reindex(&relation, index, verbose)?;
-    if index.is_none() && relation.indexes.is_empty() && !relation.is_toasted() {
+    let is_system = matches!(relation.kind, RelationKind::System);
+    if index.is_none() && relation.indexes.is_empty() && !relation.is_toasted() && !is_system {
         let message = format!("table \"{}\" has no indexes to reindex", relation.name);
         ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
     }
@@ -108,7 +109,11 @@ pub(super) fn find(
         if reindex.is_concurrent() && matches!(relation.kind, RelationKind::System) {
             return Err(system_concurrently());
         }
-        ddl.check_owner(relation)
+        // A system catalog is its owner's to reindex, though nobody's to alter.
+        match relation.kind {
+            RelationKind::System if ddl.snapshot().owns(ddl.user, relation.owner) => Ok(()),
+            _ => ddl.check_owner(relation),
+        }
     };
     let found = ddl.lock_checked(name, mode, &check)?;
     let (named, relation) = found.ok_or_else(|| undefined_table(name))?;

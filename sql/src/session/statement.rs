@@ -94,12 +94,20 @@ pub(super) fn allowed(user: Oid, state: u64) -> Option<u64> {
     fits.then(|| state << ROLE_BITS | u64::from(user.0))
 }
 
+/// Where a state is remembered: both of its versions say where.
+fn place_of(state: u64) -> usize {
+    (state ^ state >> 32) as usize % STATES
+}
+
 impl Planned {
     /// Whether it is good in the state of the catalog that a session sees, and with what else the session would make it from.
     pub fn is_good(&self, basis: &Basis, snapshot: &CatalogSnapshot) -> bool {
         let made = &self.basis;
         let state = basis.state;
-        if !(Arc::ptr_eq(&made.reading, &basis.reading) || made.reading == basis.reading) {
+        // States of different databases may have the same number: a copy begins with its template's.
+        if made.database != basis.database
+            || !(Arc::ptr_eq(&made.reading, &basis.reading) || made.reading == basis.reading)
+        {
             return false;
         }
         let same_path = Arc::ptr_eq(&made.path, &basis.path) || made.path == basis.path;
@@ -107,9 +115,9 @@ impl Planned {
         if same_path && self.good_in.iter().any(|known| known.load(Relaxed) == state) {
             return true;
         }
-        let good = made.database == basis.database && self.uses.hold(snapshot, &basis.path);
+        let good = self.uses.hold(snapshot, &basis.path);
         if good && same_path {
-            self.good_in[state as usize % STATES].store(state, Relaxed);
+            self.good_in[place_of(state)].store(state, Relaxed);
         }
         good
     }
@@ -430,7 +438,7 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         .map(|relation| Arc::clone(&relation.name))
         .next();
     let good_in: [AtomicU64; STATES] = Default::default();
-    good_in[basis.state as usize % STATES].store(basis.state, Relaxed);
+    good_in[place_of(basis.state)].store(basis.state, Relaxed);
     Ok(Planned {
         program,
         basis,
