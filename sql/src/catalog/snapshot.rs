@@ -6,7 +6,8 @@
 //! wait and a plan can keep the snapshot it was made with.
 //!
 //! Each database's objects carry a version that no other state of any database has ever had, own snapshots of
-//! transactions included: a plan is good exactly as long as the version is the same.
+//! transactions included, and so does what all databases share. A plan is good as long as both are the same, or what it was
+//! made from is ([`crate::catalog::uses`]).
 
 use crate::catalog::acl::{Acl, Privileges};
 use crate::catalog::array_names::array_name;

@@ -488,6 +488,32 @@ pub enum Keyword {
 }
 
 impl Keyword {
+    /// Whether the numbers in parentheses behind it are the modifiers of a type.
+    #[must_use]
+    pub fn takes_modifiers(self) -> bool {
+        matches!(
+            self,
+            Keyword::Varchar
+                | Keyword::Char
+                | Keyword::Character
+                | Keyword::Varying
+                | Keyword::Numeric
+                | Keyword::Decimal
+                | Keyword::Dec
+                | Keyword::Float
+                | Keyword::Bit
+                | Keyword::Timestamp
+                | Keyword::Time
+                | Keyword::Interval
+                | Keyword::Second
+                | Keyword::Nchar
+                | Keyword::CurrentTime
+                | Keyword::CurrentTimestamp
+                | Keyword::Localtime
+                | Keyword::Localtimestamp
+        )
+    }
+
     /// All of them, in alphabetical order.
     pub fn all() -> impl Iterator<Item = Keyword> {
         TABLE.iter().map(|entry| entry.1)

@@ -281,29 +281,7 @@ fn is_arithmetic(token: Token) -> bool {
 /// Whether what stands before a parenthesis is the name of a type with modifiers, as far as keywords can tell. (Others,
 /// `varchar(10)` behind `::`, are keywords too; a type that is none has a key that does not parse or bind.)
 fn names_type(before: Token) -> bool {
-    matches!(
-        before.kind,
-        Kind::Keyword(
-            Keyword::Varchar
-                | Keyword::Char
-                | Keyword::Character
-                | Keyword::Varying
-                | Keyword::Numeric
-                | Keyword::Decimal
-                | Keyword::Dec
-                | Keyword::Float
-                | Keyword::Bit
-                | Keyword::Timestamp
-                | Keyword::Time
-                | Keyword::Interval
-                | Keyword::Second
-                | Keyword::Nchar
-                | Keyword::CurrentTime
-                | Keyword::CurrentTimestamp
-                | Keyword::Localtime
-                | Keyword::Localtimestamp
-        )
-    )
+    matches!(before.kind, Kind::Keyword(word) if word.takes_modifiers())
 }
 
 /// Whether a string behind this token is a literal of a type that is named before it: `date '2000-01-01'`.

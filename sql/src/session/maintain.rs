@@ -2,25 +2,8 @@
 
 use super::Session;
 use super::message::Progress;
-use crate::error::{Notice, Result};
-use crate::exec::sink::{ColumnDescription, Flow, RowSink};
-use crate::types::{CallContext, Datum};
-
-/// A sink for statements that give no rows; what they tell is nobody's business.
-struct Nobody;
-
-impl RowSink for Nobody {
-    fn row(
-        &mut self,
-        _: &CallContext<'_>,
-        _: &[ColumnDescription],
-        _: &[Datum<'_>],
-    ) -> Result<Flow> {
-        Ok(Flow::Continue)
-    }
-
-    fn notice(&mut self, _: &Notice) {}
-}
+use crate::error::Result;
+use crate::exec::sink::Unseen;
 
 impl Session {
     /// What it does to tables is counted as done by itself.
@@ -40,9 +23,11 @@ impl Session {
         };
         self.simple_query(&format!("{options} {table}"))?;
         self.activity.says(&format!("autovacuum: {words} {table}"));
+        // What they tell is nobody's business.
+        let mut sink = Unseen::default();
         let mut done = Ok(());
         while done.is_ok() && self.simple_next()? {
-            done = self.run("", 0, &mut Nobody).map(|progress| {
+            done = self.run("", 0, &mut sink).map(|progress| {
                 debug_assert!(matches!(progress, Progress::Complete(_)), "it gives no rows");
             });
         }

@@ -104,7 +104,6 @@ impl Planned {
     pub fn is_good(&self, basis: &Basis, snapshot: &CatalogSnapshot) -> bool {
         let made = &self.basis;
         let state = basis.state;
-        // States of different databases may have the same number: a copy begins with its template's.
         if made.database != basis.database
             || !(Arc::ptr_eq(&made.reading, &basis.reading) || made.reading == basis.reading)
         {
@@ -158,7 +157,7 @@ impl Prepared {
 pub struct Basis {
     /// The database.
     pub database: Oid,
-    /// The state of the catalog, which is of this database only.
+    /// The number of the state of the catalog ([`CatalogSnapshot::state`]).
     pub state: u64,
     /// The schemas names were looked up in.
     pub path: Arc<[Oid]>,

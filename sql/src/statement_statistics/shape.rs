@@ -180,7 +180,7 @@ impl Walk<'_> {
         );
         match before.map(|before| before.kind) {
             _ if query => Group::Query,
-            Some(Kind::Keyword(word)) if takes_modifiers(word) => Group::Modifiers,
+            Some(Kind::Keyword(word)) if word.takes_modifiers() => Group::Modifiers,
             Some(Kind::Keyword(
                 Keyword::On | Keyword::Sets | Keyword::Rollup | Keyword::Cube | Keyword::By,
             ))
@@ -341,31 +341,6 @@ fn continues(next: Token) -> bool {
     )
 }
 
-/// Whether the numbers in parentheses behind a word are a type's modifiers.
-fn takes_modifiers(word: Keyword) -> bool {
-    matches!(
-        word,
-        Keyword::Varchar
-            | Keyword::Char
-            | Keyword::Character
-            | Keyword::Varying
-            | Keyword::Numeric
-            | Keyword::Decimal
-            | Keyword::Dec
-            | Keyword::Float
-            | Keyword::Bit
-            | Keyword::Timestamp
-            | Keyword::Time
-            | Keyword::Interval
-            | Keyword::Second
-            | Keyword::Nchar
-            | Keyword::CurrentTime
-            | Keyword::CurrentTimestamp
-            | Keyword::Localtime
-            | Keyword::Localtimestamp
-    )
-}
-
 /// Whether an operand begins behind a token, so that a minus is a sign.
 fn begins_operand(before: Token) -> bool {
     match before.kind {
@@ -393,7 +368,7 @@ fn begins_operand(before: Token) -> bool {
                     | Keyword::CurrentTimestamp
                     | Keyword::Localtime
                     | Keyword::Localtimestamp
-            ) && !takes_modifiers(word)
+            ) && !word.takes_modifiers()
                 && (word.category() == Category::Reserved
                     || matches!(
                         word,
