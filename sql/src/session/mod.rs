@@ -22,6 +22,8 @@ mod domain;
 mod explain;
 mod extended;
 mod lifted;
+#[cfg(test)]
+mod limit_tests;
 mod load;
 mod lock_table;
 mod logging;
