@@ -175,7 +175,7 @@ impl Backend for Scripted {
                 let arena = Default::default();
                 let notices = RefCell::default();
                 let clock = sql::environment::SystemClock::new();
-                let settings = sql::settings::SessionSettings::default();
+                let settings = sql::types::ValueSettings::default();
                 let context = CallContext {
                     arena: &arena,
                     settings: &settings,

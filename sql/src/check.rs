@@ -203,9 +203,9 @@ fn check_table(
     let tree_of = |id: TreeId| manager.data().tree(id).map_err(txn::Error::from);
     let mut table = Table {
         relation,
-        layout: RowLayout::of(relation),
+        layout: relation.row_layout(),
         rows: tree_of(*tree)?,
-        key: (!key.is_empty()).then(|| KeyLayout::of_rows(relation, key)),
+        key: (!key.is_empty()).then(|| relation.key_layout(key)),
         long_values: tree_of(*long_values)?,
         indexes: Vec::new(),
     };
@@ -214,7 +214,7 @@ fn check_table(
             // An index whose making has failed is read by nobody.
             Ok(_) if !index.is_valid() => {}
             Ok(tree) => {
-                let layout = KeyLayout::of_index(relation, index);
+                let layout = relation.index_layout(index);
                 let keys = KeyFunction::new(semantics, snapshot, relation, index)?;
                 table.indexes.push(Secondary {
                     index,

@@ -11,6 +11,7 @@
 pub mod account;
 pub mod autovacuum;
 pub mod bind;
+pub mod builtin;
 pub mod catalog;
 mod check;
 pub mod compile;

@@ -4,11 +4,11 @@ use crate::catalog::builtin::{
     array_type, element_of_made, is_enum, stand_in, type_by_name, type_by_oid,
 };
 use crate::catalog::quote::{self, identifier};
-use crate::catalog::system::format;
 use crate::catalog::{CatalogSnapshot, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ExprKind, TypeName};
 use crate::sqlstate::SqlState;
+use crate::types::type_name as format;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 

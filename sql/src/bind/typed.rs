@@ -5,6 +5,8 @@
 
 use crate::plan::logical::{Query, SortKey};
 use crate::types::assign::AssignStep;
+pub use crate::types::literal::Literal;
+pub use crate::types::words::CurrentValue;
 use crate::types::xml::construct::XmlCall;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -226,98 +228,6 @@ pub enum Expr {
     /// `nextval` and the like have functions of their own; DEFAULT in VALUES is replaced by the binder. This is the
     /// value of the column that a generated or CHECK expression names, and stays a `Column`.
     CurrentValue(CurrentValue, SqlType),
-}
-
-/// A keyword that is a value: the session or the transaction knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CurrentValue {
-    /// CURRENT_DATE.
-    Date,
-    /// CURRENT_TIME, with a precision.
-    Time(Option<u8>),
-    /// CURRENT_TIMESTAMP.
-    Timestamp(Option<u8>),
-    /// LOCALTIME.
-    LocalTime(Option<u8>),
-    /// LOCALTIMESTAMP.
-    LocalTimestamp(Option<u8>),
-    /// CURRENT_USER.
-    User,
-    /// CURRENT_ROLE: the same.
-    Role,
-    /// USER: the same.
-    PlainUser,
-    /// SESSION_USER.
-    SessionUser,
-    /// CURRENT_CATALOG.
-    Catalog,
-    /// CURRENT_SCHEMA.
-    Schema,
-}
-
-/// A constant's value, owned by the plan. The by-reference ones are in the stored form of their [`crate::types::Datum`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum Literal {
-    /// NULL.
-    Null,
-    /// bool.
-    Bool(bool),
-    /// int2.
-    Int2(i16),
-    /// int4.
-    Int4(i32),
-    /// int8.
-    Int8(i64),
-    /// oid, reg*.
-    Oid(u32),
-    /// float4.
-    Float4(f32),
-    /// float8.
-    Float8(f64),
-    /// "char".
-    Char(u8),
-    /// Text-like.
-    Text(Arc<str>),
-    /// numeric.
-    Numeric(Arc<[u8]>),
-    /// bytea.
-    Bytea(Arc<[u8]>),
-    /// date.
-    Date(i32),
-    /// time.
-    Time(i64),
-    /// timetz.
-    TimeTz(crate::types::TimeTz),
-    /// timestamp.
-    Timestamp(i64),
-    /// timestamptz.
-    TimestampTz(i64),
-    /// interval.
-    Interval(crate::types::Interval),
-    /// An array.
-    Array(Arc<[u8]>),
-    /// A row.
-    Record(Arc<[u8]>),
-    /// uuid.
-    Uuid([u8; 16]),
-    /// jsonb.
-    Jsonb(Arc<[u8]>),
-}
-
-impl Literal {
-    /// How many bytes it has of its own.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        match self {
-            Literal::Text(text) => text.len(),
-            Literal::Numeric(bytes)
-            | Literal::Bytea(bytes)
-            | Literal::Array(bytes)
-            | Literal::Record(bytes)
-            | Literal::Jsonb(bytes) => bytes.len(),
-            _ => 0,
-        }
-    }
 }
 
 /// ANY or ALL.

@@ -19,13 +19,14 @@ pub mod acl;
 mod array_names;
 pub mod bootstrap;
 pub mod built_in_domain;
-pub mod builtin;
 pub mod change;
 pub mod codec;
 pub mod current;
 mod dependents;
 pub mod effects;
 pub mod extension;
+mod initial_privileges;
+mod layout;
 pub mod mentions;
 pub mod object;
 mod objects;
@@ -48,16 +49,17 @@ pub(crate) mod testing;
 pub mod user_type;
 mod uses;
 
+pub use crate::builtin;
+pub use crate::tuple::entry::Uniqueness;
+pub use crate::types::words::{Action, CheckOption, Deferral, MatchType, OnCommit};
 pub use change::{CatalogSavepoint, CatalogTransaction};
 pub use current::{Catalog, Loaded};
 pub use effects::{Effects, PreparedNote};
 pub use relation::{
-    Action, CheckOption, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index,
-    IndexColumn, IndexExpression, MatchType, Relation, RelationKind, Sequence, StoredQuery,
-    Uniqueness,
+    Column, Constraint, ConstraintKind, ForeignKey, Identity, Index, IndexColumn, IndexExpression,
+    Relation, RelationKind, Sequence, StoredQuery,
 };
 pub use search_path::SearchPath;
 pub use snapshot::{CatalogSnapshot, ClusterSnapshot, Named};
 pub use statistics::{ColumnStatistics, TableStatistics};
-pub use temporary::OnCommit;
 pub use uses::Uses;

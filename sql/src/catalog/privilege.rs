@@ -4,8 +4,8 @@
 //! list; a list holds exactly what it says.
 
 use crate::catalog::acl::{Acl, AclItem, Privileges};
-use crate::catalog::builtin::initial;
 use crate::catalog::builtin::{Procedure, functions_named};
+use crate::catalog::initial_privileges as initial;
 use crate::catalog::object::{Database, Schema, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::snapshot::CatalogSnapshot;

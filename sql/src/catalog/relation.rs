@@ -6,6 +6,8 @@ use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::sequence::State;
 use crate::settings::value::parse_bool;
 use crate::tuple::Form;
+pub use crate::tuple::entry::Uniqueness;
+pub use crate::types::words::{Action, CheckOption, Deferral, MatchType};
 use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 use txn::{TableId, TreeId};
@@ -47,15 +49,6 @@ pub struct Relation {
     pub acl: Option<Acl>,
     /// The query of a materialized view, whose rows a table of its own holds.
     pub stored_query: Option<StoredQuery>,
-}
-
-/// Which conditions a view's new rows must meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckOption {
-    /// LOCAL: its own.
-    Local,
-    /// CASCADED: also those of the views that it reads.
-    Cascaded,
 }
 
 /// The query of a materialized view.
@@ -234,32 +227,6 @@ pub enum IndexState {
     Unwritten,
 }
 
-/// When a constraint is checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Deferral {
-    /// NOT DEFERRABLE: a key with each row, a foreign key no later than with the statement's end.
-    #[default]
-    Never,
-    /// DEFERRABLE INITIALLY IMMEDIATE: at the statement's end, unless SET CONSTRAINTS says otherwise.
-    Immediate,
-    /// DEFERRABLE INITIALLY DEFERRED: before the commit, unless SET CONSTRAINTS says otherwise.
-    Deferred,
-}
-
-impl Deferral {
-    /// DEFERRABLE.
-    #[must_use]
-    pub fn is_deferrable(self) -> bool {
-        self != Deferral::Never
-    }
-
-    /// INITIALLY DEFERRED.
-    #[must_use]
-    pub fn is_deferred(self) -> bool {
-        self == Deferral::Deferred
-    }
-}
-
 /// An expression among the keys of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexExpression {
@@ -273,23 +240,6 @@ pub struct IndexExpression {
     pub collation: Oid,
     /// SET STATISTICS.
     pub statistics: Option<i32>,
-}
-
-/// When equal keys of an index meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uniqueness {
-    /// Never.
-    None,
-    /// With each row.
-    Immediate {
-        /// Not where a column is NULL.
-        nulls_distinct: bool,
-    },
-    /// When the constraint is checked: until then several rows may have the same key.
-    Deferrable {
-        /// Not where a column is NULL.
-        nulls_distinct: bool,
-    },
 }
 
 /// What the numbers of an index's expressions begin at: no table has so many columns.
@@ -358,30 +308,6 @@ pub struct ForeignKey {
     pub on_delete: Action,
     /// The columns, by index, that ON DELETE SET NULL or SET DEFAULT changes; empty: all.
     pub delete_columns: Vec<usize>,
-}
-
-/// MATCH of a foreign key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchType {
-    /// Any NULL passes.
-    Simple,
-    /// All NULL, or none.
-    Full,
-}
-
-/// What a foreign key does when its parent goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// NO ACTION: checked at the statement's end.
-    NoAction,
-    /// RESTRICT: checked at once.
-    Restrict,
-    /// CASCADE.
-    Cascade,
-    /// SET NULL.
-    SetNull,
-    /// SET DEFAULT.
-    SetDefault,
 }
 
 impl IndexExpression {

@@ -13,23 +13,12 @@ use crate::catalog::snapshot::{CatalogSnapshot, Change};
 use crate::catalog::store;
 use crate::error::{Result, SqlError};
 use crate::types::Oid;
+pub use crate::types::words::OnCommit;
 use std::collections::{BTreeMap, BTreeSet};
 use txn::{RecordBuffer, RowLock, Transaction, Tree, TreeId, WaitPolicy};
 
 /// How the schema of every session begins.
 pub const SCHEMA_PREFIX: &str = "pg_temp_";
-
-/// What happens to a temporary table at commit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnCommit {
-    /// PRESERVE ROWS.
-    #[default]
-    Preserve,
-    /// DELETE ROWS.
-    Delete,
-    /// DROP.
-    Drop,
-}
 
 /// The temporary objects of a session.
 #[derive(Debug, Default)]

@@ -264,7 +264,7 @@ fn known_encoding(option: &OptionValue, at: u32) -> Result<&'static str> {
         .at(at)
     };
     let name = text(option)?;
-    match crate::settings::encoding::encoding_named(&name) {
+    match crate::encoding::names::encoding_named(&name) {
         Some(known @ ("UTF8" | "SQL_ASCII")) => Ok(known),
         Some(known) if Conversion::of(known).is_some() => Ok(known),
         Some(known) => Err(SqlError::unsupported(format!("COPY with encoding {known} is")).at(at)),

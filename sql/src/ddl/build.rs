@@ -16,7 +16,7 @@ use crate::exec::index_keys::key_value;
 use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
 use crate::tuple::long_value::{self, LongValue, Stored};
-use crate::tuple::{Form, Heap, KeyLayout, RowBuf, RowLayout, entry};
+use crate::tuple::{Form, Heap, RowBuf, RowLayout, entry};
 use crate::types::{Datum, SqlType, oids};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn each_row_by(
     let RelationKind::Table { tree, long_values, .. } = relation.kind else { return Ok(()) };
     let data = Arc::clone(transaction.manager().data());
     let tree = data.tree(tree).map_err(txn::Error::from)?;
-    let layout = RowLayout::of(relation);
+    let layout = relation.row_layout();
     let everything = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
     let mut scan = transaction.scan(view, &tree, everything, Direction::Forward)?;
     let (mut heap, mut row) = (Heap::default(), RowBuf::new());
@@ -156,7 +156,7 @@ pub(crate) fn duplicate_row(
             (found.value().unwrap_or_default(), found.view())
         }
     };
-    let layout = RowLayout::of(relation);
+    let layout = relation.row_layout();
     let into = (&mut Heap::default(), &mut row);
     columns_of(transaction, relation, &layout, Stored { record, view, long_values }, into)?;
     Ok(row)
@@ -272,7 +272,7 @@ impl Ddl<'_> {
     /// Builds an index's tree from its table's rows, and says which it is.
     pub(super) fn build_index(&mut self, relation: &Relation, index: &Index) -> Result<TreeId> {
         self.tell_build(relation, index);
-        let layout = KeyLayout::of_index(relation, index);
+        let layout = relation.index_layout(index);
         let limit = self.transaction.manager().data().key_bytes_max();
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let mut load = self.load(&index.options);
@@ -396,8 +396,8 @@ impl Ddl<'_> {
         key: &[usize],
         rewrite: &mut Rewrite<'_>,
     ) -> Result<(TreeId, Option<TreeId>)> {
-        let layout = RowLayout::of(next);
-        let keys = KeyLayout::of_rows(next, key);
+        let layout = next.row_layout();
+        let keys = next.key_layout(key);
         let mut load = self.load(&next.options);
         let (mut long_load, mut last_id) = (self.load(&next.options), 0);
         let mut number = 0_u64;

@@ -570,7 +570,7 @@ pub(super) fn column_type(name: &str, ty: SqlType) -> Result<()> {
             SqlState::INVALID_TABLE_DEFINITION,
             format!(
                 "column \"{name}\" has pseudo-type {}",
-                crate::catalog::system::format::format_type(ty.oid.0, None)
+                crate::types::format_type(ty.oid.0, None)
             ),
         )),
         TypeKind::Composite if found.namespace == well_known::PG_CATALOG.0 => {

@@ -35,11 +35,8 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
         }
         match function(ddl, name, arguments.as_deref()) {
             Ok(found) => {
-                let types: Vec<String> = found
-                    .arguments
-                    .iter()
-                    .map(|ty| crate::catalog::system::format::format_type(*ty, None))
-                    .collect();
+                let types: Vec<String> =
+                    found.arguments.iter().map(|ty| crate::types::format_type(*ty, None)).collect();
                 let shown = format!("{}({})", found.name, types.join(", "));
                 if noun == "procedure" {
                     let message = format!("{shown} is not a procedure");

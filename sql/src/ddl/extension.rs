@@ -17,7 +17,6 @@ use crate::catalog::object::{Class, Comment, Object, ObjectKey, Schema};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::Relation;
-use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::parse::Statement;
 use crate::parse::ast::{
@@ -25,6 +24,7 @@ use crate::parse::ast::{
 };
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use crate::types::format_type;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 

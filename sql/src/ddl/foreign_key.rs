@@ -14,7 +14,6 @@ use crate::error::{Result, SqlError};
 use crate::exec::key_match::{Comparable, comparable, converted};
 use crate::parse::ast::{Ident, References};
 use crate::sqlstate::SqlState;
-use crate::tuple::KeyLayout;
 use bumpalo::Bump;
 use std::sync::Arc;
 use txn::{RecordBuffer, TableLock, WaitPolicy};
@@ -177,7 +176,7 @@ impl Ddl<'_> {
         )?;
         let index = parent.indexes.iter().find(|index| index.oid == key.index);
         let index = index.expect("a referenced index stays as long as what refers to it");
-        let layout = KeyLayout::of_index(&parent, index);
+        let layout = parent.index_layout(index);
         let tree = self.transaction.manager().data().tree(index.tree).map_err(txn::Error::from)?;
         let mut wanted = Vec::new();
         let mut buffer = RecordBuffer::default();

@@ -11,11 +11,11 @@ use crate::catalog::quote::identifier;
 use crate::catalog::relation::{
     Column, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation,
 };
-use crate::catalog::system::format::format_type;
 use crate::catalog::system_column::SystemColumn;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Direction, Expr, ExprKind, IndexKey, ObjectName};
 use crate::sqlstate::SqlState;
+use crate::types::format_type;
 use crate::types::{Oid, SqlType};
 
 /// The most columns an index may have.

@@ -6,11 +6,12 @@ use crate::catalog::queries::identity::SettingUser;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterSettings, SetStatement, SetValue, SettingChange, SettingValue};
 use crate::settings::definition::definition;
+use crate::settings::session;
 use crate::settings::setter::demand_keepable;
-use crate::settings::{IntervalStyle, session};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use crate::types::datetime::{interval_read, interval_write};
+use crate::types::settings::IntervalStyle;
 use std::sync::Arc;
 
 /// ALTER DATABASE ... SET, ALTER ROLE ... SET.

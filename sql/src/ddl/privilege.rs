@@ -518,10 +518,8 @@ pub(super) fn function_of(
             format!("could not find a function named \"{name}\""),
         )),
         ([], Some(types)) => {
-            let shown: Vec<String> = types
-                .iter()
-                .map(|ty| crate::catalog::system::format::format_type(*ty, None))
-                .collect();
+            let shown: Vec<String> =
+                types.iter().map(|ty| crate::types::format_type(*ty, None)).collect();
             Err(SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,
                 format!("function {name}({}) does not exist", shown.join(", ")),

@@ -6,11 +6,11 @@ use crate::bind::type_name::format_type_be;
 use crate::catalog::acl::Acl;
 use crate::catalog::object::{Class, Membership, Object, ObjectKey, Role, well_known};
 use crate::catalog::privilege::kept;
-use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterRole, CreateRole, DropRole, GrantRole, Ident, RoleOption};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use crate::types::format_type;
 use std::sync::Arc;
 
 pub(super) fn key(role: Oid) -> ObjectKey {

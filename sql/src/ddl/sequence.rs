@@ -112,7 +112,7 @@ fn apply(
         None if !new && !reset_min => {}
         _ => sequence.min = if !ascending || reset_min { low } else { 1 },
     }
-    let type_name = crate::catalog::system::format::format_type(sequence.ty.0, None);
+    let type_name = crate::types::format_type(sequence.ty.0, None);
     if sequence.max > high || sequence.max < low {
         let value = sequence.max;
         return Err(invalid(format!(

@@ -18,7 +18,6 @@ use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::quote::qualified;
 use crate::catalog::relation::{Relation, RelationKind};
-use crate::catalog::system::format::format_type;
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -26,6 +25,7 @@ use crate::parse::ast::{
     ObjectName, Rename, RenamePart, SetSchema, TypeDefinition,
 };
 use crate::sqlstate::SqlState;
+use crate::types::format_type;
 
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Values as text where no session is asked: in statistics, and in what DDL says of rows that stand in its way.
 
 use crate::error::{Result, SqlError};
-use crate::settings::SessionSettings;
+use crate::types::settings::ValueSettings;
 use crate::types::{CallContext, CatalogQueries, Datum, SessionFacts, SqlType, text_of};
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
@@ -43,7 +43,7 @@ impl txn::Clock for NoClock {
 /// A value's text, under default settings; empty for NULL.
 #[must_use]
 pub fn shown(ty: SqlType, datum: Datum<'_>) -> Arc<str> {
-    let (arena, settings) = (Bump::new(), SessionSettings::default());
+    let (arena, settings) = (Bump::new(), ValueSettings::default());
     let (notices, random) = (RefCell::new(Vec::new()), Cell::new([1, 2]));
     let context = CallContext {
         arena: &arena,

@@ -3,12 +3,13 @@
 //! the Web's, which leave no byte out, what PostgreSQL's tables leave out is refused here.
 
 mod codes;
+pub mod names;
 
 use crate::error::{Result, SqlError};
-use crate::settings::encoding::encoding_named;
 use crate::sqlstate::SqlState;
 use codes::Codes;
 use encoding_rs::{DecoderResult, EncoderResult, Encoding};
+use names::encoding_named;
 use std::borrow::Cow;
 
 /// A conversion between UTF8 and another encoding.

@@ -66,7 +66,7 @@ impl Host<'_> {
     pub fn call<'a>(&'a self, arena: &'a Bump) -> CallContext<'a> {
         CallContext {
             arena,
-            settings: self.settings.get(),
+            settings: &self.settings.get().values,
             transaction_time: self.transaction_time,
             statement_time: self.statement_time,
             clock: self.clock,
@@ -240,7 +240,7 @@ impl Context<'_> {
     /// How many bytes an operator holds before it goes to temporary files.
     #[must_use]
     pub fn memory_limit(&self) -> usize {
-        self.host.settings.get().spill_bytes()
+        self.host.settings.get().values.spill_bytes()
     }
 
     /// Refuses to hold more than a statement's operator may.
@@ -248,6 +248,6 @@ impl Context<'_> {
     /// # Errors
     /// 53200 where `bytes` are more than a statement's operator may hold.
     pub fn check_memory(&self, bytes: usize) -> Result<()> {
-        self.host.settings.get().check_memory(bytes)
+        self.host.settings.get().values.check_memory(bytes)
     }
 }

@@ -23,7 +23,7 @@ use crate::plan::physical::{Reference, Table};
 use crate::sqlstate::SqlState;
 use crate::tuple::key::prefix_end;
 use crate::tuple::long_value::Stored;
-use crate::tuple::{Heap, KeyColumn, KeyLayout, RowBuf, RowLayout, entry};
+use crate::tuple::{Heap, KeyColumn, RowBuf, RowLayout, entry};
 use bumpalo::Bump;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ fn lock_parent(
     let index = parent.indexes.iter().find(|index| index.oid == key.index).ok_or_else(|| {
         SqlError::new(SqlState::INTERNAL_ERROR, "a foreign key has lost its parent's index")
     })?;
-    let layout = KeyLayout::of_index(parent, index);
+    let layout = parent.index_layout(index);
     let (mut bytes, arena) = (Vec::new(), Bump::new());
     for column in &layout.columns {
         let at = key.referenced.iter().position(|referenced| *referenced == column.column);
@@ -330,7 +330,7 @@ fn parent_again(
         return Ok(false);
     };
     let mut bytes = Vec::new();
-    encode_key(&KeyLayout::of_index(&table.relation, index), old, &mut bytes)?;
+    encode_key(&table.relation.index_layout(index), old, &mut bytes)?;
     let tree = cx.tree(index.tree)?;
     let found = cx.transaction.get_latest(&tree, &bytes, &mut RecordBuffer::default())?;
     count_lookup(cx, index, found);
@@ -343,7 +343,7 @@ fn has_child(cx: &mut Context<'_>, reference: &Reference, parent: &RowBuf) -> Re
     let RelationKind::Table { tree, long_values, .. } = reference.child.kind else {
         return Ok(false);
     };
-    let (rows, layout) = (cx.tree(tree)?, RowLayout::of(&reference.child));
+    let (rows, layout) = (cx.tree(tree)?, reference.child.row_layout());
     let (mut record, mut heap) = (RecordBuffer::default(), Heap::default());
     // What was waited for may have moved to where the search had been: each begins anew.
     while let Some(key) = children(cx, reference, parent, 1)?.pop() {
@@ -387,7 +387,7 @@ fn forbid_children(cx: &mut Context<'_>, reference: &Reference, old: &RowBuf) ->
 fn child_key<'r>(child: &'r Relation, columns: &[usize]) -> Option<(&'r Index, Vec<KeyColumn>)> {
     let usable = |index: &&Index| index.is_valid() && !index.is_computed();
     child.indexes.iter().filter(usable).find_map(|index| {
-        let layout = KeyLayout::of_index(child, index);
+        let layout = child.index_layout(index);
         let first = layout.columns.get(..columns.len())?;
         let all = first.iter().all(|column| columns.contains(&column.column));
         all.then(|| (index, first.to_vec()))
@@ -482,7 +482,7 @@ pub fn children(
         return Ok(found);
     }
     let tree = cx.tree(*rows)?;
-    let layout = RowLayout::of(child);
+    let layout = child.row_layout();
     let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
     let mut scan = cx.transaction.scan(&ReadView::LATEST, &tree, range, Direction::Forward)?;
     let (mut heap, mut key) = (Heap::default(), Vec::new());

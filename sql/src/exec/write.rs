@@ -644,7 +644,8 @@ pub(crate) fn index_key_text(
     if !may_tell(context.catalog, relation, plain) {
         return Ok(None);
     }
-    let keys = context.catalog.index_keys(context, relation, index);
+    let keys = context.catalog.index_keys(context, index.oid);
+    let keys = keys.unwrap_or_else(|| relation.key_texts(index));
     let values = index.columns.iter().map(value).collect::<Result<Vec<_>>>()?;
     Ok(Some(format!("({keys})=({})", values.join(", "))))
 }

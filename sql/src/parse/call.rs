@@ -8,8 +8,8 @@ use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::{Parser, plain_type};
 use crate::error::{Result, SqlError};
-use crate::plan::logical::{FrameExclude, FrameUnit};
 use crate::sqlstate::SqlState;
+use crate::types::words::{FrameExclude, FrameUnit};
 
 impl<'t> Parser<'t> {
     /// CALL.

@@ -5,7 +5,7 @@ use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
 use crate::error::Result;
-use crate::plan::logical::JoinKind;
+use crate::types::words::JoinKind;
 use std::sync::Arc;
 
 impl<'t> Parser<'t> {

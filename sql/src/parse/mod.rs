@@ -12,6 +12,7 @@ mod call;
 mod copy;
 mod cursor;
 pub mod depth;
+pub mod dialect;
 mod expr;
 mod from;
 pub mod keyword;
@@ -41,9 +42,9 @@ pub mod value;
 mod xml;
 
 use crate::error::{Notice, Result};
-use crate::settings::Dialect;
 pub use ast::Statement;
 pub use depth::Deep;
+use dialect::Dialect;
 use lexer::Kind;
 pub use lift::{Lifted, LiftedLiteral, lift};
 use parser::Parser;

@@ -11,9 +11,9 @@ use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
 use super::utility::option;
-use crate::catalog::CheckOption;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::words::CheckOption;
 use std::mem::discriminant;
 use std::sync::Arc;
 

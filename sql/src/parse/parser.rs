@@ -12,7 +12,7 @@ use super::lexer::{Kind, Lexer, Token};
 use super::position::Positions;
 use super::value;
 use crate::error::{Notice, Result, SqlError};
-use crate::settings::Dialect;
+use crate::parse::dialect::Dialect;
 use crate::sqlstate::SqlState;
 use crate::types::depth::{NESTING_MAX, deeper, too_deep};
 

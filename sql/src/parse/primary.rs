@@ -5,8 +5,8 @@ use super::keyword::Keyword;
 use super::lexer::{Kind, Token};
 use super::parser::{Parser, integer, plain_type, system_name};
 use super::value;
-use crate::bind::typed::CurrentValue;
 use crate::error::Result;
+use crate::types::words::CurrentValue;
 use std::sync::Arc;
 
 impl<'t> Parser<'t> {

@@ -8,8 +8,8 @@ use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::{Parser, integer};
 use crate::error::{Result, SqlError};
-use crate::plan::logical::SetKind;
 use crate::sqlstate::SqlState;
+use crate::types::words::SetKind;
 use std::sync::Arc;
 use txn::{RowLock, WaitPolicy};
 

@@ -8,9 +8,9 @@ use super::ast::{
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
-use crate::catalog::{Action, Deferral, MatchType};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::words::{Action, Deferral, MatchType};
 
 impl<'t> Parser<'t> {
     /// CREATE TABLE behind the word TABLE.

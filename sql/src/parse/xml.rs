@@ -4,7 +4,7 @@ use super::ast::{Expr, ExprKind, Ident, XmlCall};
 use super::keyword::Keyword;
 use super::parser::Parser;
 use crate::error::Result;
-use crate::settings::XmlOption;
+use crate::types::settings::XmlOption;
 use crate::types::xml::construct::{Standalone, XmlOp};
 
 impl Parser<'_> {

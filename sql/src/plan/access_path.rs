@@ -238,11 +238,11 @@ fn keys(scan: &Scan, conditions: &[Scalar]) -> Vec<(Option<usize>, txn::TreeId, 
     if let RelationKind::Table { key, .. } = &scan.relation.kind
         && !key.is_empty()
     {
-        all.push((None, scan.tree, KeyLayout::of_rows(&scan.relation, key), true));
+        all.push((None, scan.tree, scan.relation.key_layout(key), true));
     }
     for (at, index) in scan.relation.indexes.iter().enumerate() {
         if index.tree != scan.tree && index.is_valid() && holds_all(scan, at, conditions) {
-            let layout = KeyLayout::of_index(&scan.relation, index);
+            let layout = scan.relation.index_layout(index);
             all.push((Some(at), index.tree, layout, index.is_always_unique()));
         }
     }

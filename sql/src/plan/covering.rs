@@ -44,7 +44,7 @@ pub fn covering(scan: &Scan) -> Option<Covering> {
     };
     let entry: Vec<KeyColumn> = readable(&access.layout);
     let row: Vec<KeyColumn> = match &scan.relation.kind {
-        RelationKind::Table { key, .. } => readable(&KeyLayout::of_rows(&scan.relation, key)),
+        RelationKind::Table { key, .. } => readable(&scan.relation.key_layout(key)),
         _ => return None,
     };
     let part = |output: &ScanColumn| match output {

@@ -7,6 +7,7 @@ use crate::bind::typed::{AggregateCall, Expr};
 use crate::catalog::Relation;
 use crate::catalog::system_column::system_column;
 use crate::tuple::RowSet;
+pub use crate::types::words::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 use txn::{RowLock, WaitPolicy};
@@ -316,48 +317,6 @@ pub fn is_one_row(node: &Node) -> bool {
     }
 }
 
-/// The kind of a join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JoinKind {
-    /// INNER, CROSS.
-    Inner,
-    /// LEFT.
-    Left,
-    /// RIGHT.
-    Right,
-    /// FULL.
-    Full,
-    /// EXISTS or IN made a join: left rows that have a match, once.
-    Semi,
-    /// NOT EXISTS made a join: left rows that have none.
-    Anti,
-}
-
-impl JoinKind {
-    /// Whether a left row goes out alone when nothing has matched it.
-    #[must_use]
-    pub fn keeps_left(self) -> bool {
-        matches!(self, JoinKind::Left | JoinKind::Full | JoinKind::Anti)
-    }
-
-    /// Whether a right row goes out alone when nothing has matched it.
-    #[must_use]
-    pub fn keeps_right(self) -> bool {
-        matches!(self, JoinKind::Right | JoinKind::Full)
-    }
-}
-
-/// A set operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SetKind {
-    /// UNION.
-    Union,
-    /// INTERSECT.
-    Intersect,
-    /// EXCEPT.
-    Except,
-}
-
 /// A sort key, by the default B-tree ordering of its type.
 #[derive(Clone, Debug)]
 pub struct SortKey {
@@ -384,17 +343,6 @@ pub struct Frame {
     pub exclude: FrameExclude,
 }
 
-/// The unit of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameUnit {
-    /// Rows.
-    Rows,
-    /// Values.
-    Range,
-    /// Peer groups.
-    Groups,
-}
-
 /// A bound of a frame.
 #[derive(Clone, Debug)]
 pub enum FrameBound {
@@ -408,19 +356,6 @@ pub enum FrameBound {
     Following(Expr),
     /// UNBOUNDED FOLLOWING.
     UnboundedFollowing,
-}
-
-/// EXCLUDE of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameExclude {
-    /// NO OTHERS.
-    NoOthers,
-    /// CURRENT ROW.
-    CurrentRow,
-    /// GROUP.
-    Group,
-    /// TIES.
-    Ties,
 }
 
 /// An index whose entries depend on more than columns, bound over its table's live columns.

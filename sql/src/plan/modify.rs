@@ -14,7 +14,6 @@ use crate::catalog::{ConstraintKind, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::plan::logical;
 use crate::sqlstate::SqlState;
-use crate::tuple::{KeyLayout, RowLayout};
 use crate::types::Oid;
 use std::sync::Arc;
 
@@ -434,19 +433,19 @@ pub fn table_of(
     }
     Ok(Table {
         relation: Arc::clone(relation),
-        layout: Arc::new(RowLayout::of(relation)),
+        layout: Arc::new(relation.row_layout()),
         tree: *tree,
         long_values: *long_values,
         live: (0..relation.columns.len()).filter(|at| !relation.columns[*at].dropped).collect(),
         computed: None,
-        key: (!key.is_empty()).then(|| KeyLayout::of_rows(relation, key)),
+        key: (!key.is_empty()).then(|| relation.key_layout(key)),
         primary: relation.indexes.iter().position(|index| index.tree == *tree),
         indexes: relation
             .indexes
             .iter()
             .enumerate()
             .filter(|(_, index)| index.tree != *tree && index.is_written())
-            .map(|(at, index)| (at, KeyLayout::of_index(relation, index)))
+            .map(|(at, index)| (at, relation.index_layout(index)))
             .collect(),
         references,
         referenced_by,

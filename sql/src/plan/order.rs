@@ -260,7 +260,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             if let RelationKind::Table { key, tree, .. } = &scan.relation.kind
                 && !key.is_empty()
             {
-                let layout = KeyLayout::of_rows(&scan.relation, key);
+                let layout = scan.relation.key_layout(key);
                 if let Some(direction) = direction(&layout, 0, &wanted, &scan.relation) {
                     let (index, tree) = (None, *tree);
                     scan.access = Access::Key(Box::new(whole(index, tree, layout, direction)));
@@ -272,7 +272,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
                 return false;
             }
             for (at, index) in scan.relation.indexes.iter().enumerate() {
-                let layout = KeyLayout::of_index(&scan.relation, index);
+                let layout = scan.relation.index_layout(index);
                 if index.tree != scan.tree
                     && index.is_valid()
                     && !index.is_computed()

@@ -11,7 +11,6 @@ use crate::bind::Expr;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::Result;
 use crate::plan::logical::ComputedIndex;
-use crate::tuple::RowLayout;
 use std::sync::Arc;
 use txn::Direction;
 
@@ -40,7 +39,7 @@ impl Planner<'_> {
         let plan = match &relation.kind {
             RelationKind::Table { tree, long_values, .. } => Plan::Scan(Box::new(Scan {
                 relation: Arc::clone(relation),
-                layout: Arc::new(RowLayout::of(relation)),
+                layout: Arc::new(relation.row_layout()),
                 tree: *tree,
                 long_values: *long_values,
                 slot,

@@ -22,7 +22,7 @@ use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Prepared, Reader, planned};
 use crate::session::utility::{Outcome, check_parameter_count};
 
-use crate::settings::Dialect;
+use crate::parse::dialect::Dialect;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{Oid, SqlType};
@@ -244,6 +244,7 @@ impl Session {
         };
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let engine = Arc::clone(&self.engine);
+        let methods = self.settings.plain().methods;
         self.with_context(|context| {
             let reader = Reader(context);
             let environment =
@@ -252,7 +253,7 @@ impl Session {
             let statement = BoundStatement::Modify(insert_of(query, relation, computed));
             let bound = Bound { statement, parameters, required, relations };
             let manager = engine.manager();
-            let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
+            let known = Known { snapshot: &snapshot, constants: Some(&reader), methods, manager };
             planned(&known, basis, bound)
         })
     }

@@ -363,7 +363,7 @@ impl Session {
             limit: settings.temp_file_limit_bytes,
         };
         let all = declared.hold || declared.said_scroll;
-        let bound = store.bound(settings.spill_bytes(), space, all, before);
+        let bound = store.bound(settings.values.spill_bytes(), space, all, before);
         cursor.declared = Some(declared);
         progress.and(bound)
     }

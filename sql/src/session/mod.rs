@@ -71,7 +71,7 @@ use crate::error::{Notice, Result, SqlError, cancel};
 use crate::exec::deferred::Deferred;
 use crate::exec::temp_file::TempUse;
 use crate::parse::Statement;
-use crate::settings::Dialect;
+use crate::parse::dialect::Dialect;
 use crate::settings::session::Settings;
 use crate::settings::socket::SocketTimes;
 use crate::sqlstate::SqlState;
@@ -513,13 +513,13 @@ impl Session {
         self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
         let reading = format!(
             "{} {:?} {:?} {:?} {:?} {} {} {:?}",
-            plain.time_zone,
-            plain.xml_option,
-            plain.date_order,
-            plain.date_style,
-            plain.interval_style,
-            plain.array_nulls,
-            plain.quote_all_identifiers,
+            plain.values.time_zone,
+            plain.values.xml_option,
+            plain.values.date_order,
+            plain.values.date_style,
+            plain.values.interval_style,
+            plain.values.array_nulls,
+            plain.values.quote_all_identifiers,
             plain.methods
         );
         let path = self.path.schemas.as_slice().into();
@@ -765,13 +765,15 @@ impl Session {
         let engine = Arc::clone(&self.engine);
         let momentary = Cell::new(false);
         let user = self.identity.user;
+        let methods = self.settings.plain().methods;
         let before = account::held();
         let planned = self.with_context_of(&snapshot, |context| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
             crate::parse::depth::fitting(parsed.height(), || {
                 let reader = statement::Reader(context);
                 let manager = engine.manager();
-                let known = Known { snapshot: &snapshot, constants: Some(&reader), manager };
+                let known =
+                    Known { snapshot: &snapshot, constants: Some(&reader), methods, manager };
                 let what = (parsed, statement, user);
                 statement::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
             })
@@ -885,7 +887,7 @@ impl Session {
         };
         let result = body(&CallContext {
             arena: &self.arena,
-            settings: running.plain.get(),
+            settings: &running.plain.get().values,
             transaction_time: self.block.transaction_time(),
             statement_time: self.block.statement_time,
             clock: &*environment.clock,

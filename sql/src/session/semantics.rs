@@ -20,6 +20,7 @@ use crate::plan::logical::{Node, Output, Query};
 use crate::session::definitions::{Columns, Value};
 use crate::session::run::Asked;
 use crate::session::statement::{Basis, Known, Reader, planned};
+use crate::settings::Methods;
 use crate::settings::session::Settings;
 use crate::settings::value::FoundRole;
 use crate::sqlstate::SqlState;
@@ -89,11 +90,19 @@ impl Meaning<'_> {
         snapshot: &CatalogSnapshot,
         body: impl FnOnce(&CallContext<'_>) -> T,
     ) -> T {
+        self.with_queries(snapshot, |context, _| body(context))
+    }
+
+    fn with_queries<T>(
+        &self,
+        snapshot: &CatalogSnapshot,
+        body: impl FnOnce(&CallContext<'_>, &SessionCatalog<'_>) -> T,
+    ) -> T {
         let notices = RefCell::<Vec<Notice>>::default();
         self.with_catalog(snapshot, |_, queries| {
-            body(&CallContext {
+            let context = CallContext {
                 arena: self.arena,
-                settings: self.settings.plain(),
+                settings: &self.settings.plain().values,
                 transaction_time: self.started,
                 statement_time: self.started,
                 clock: &*self.engine.manager().environment().clock,
@@ -102,7 +111,8 @@ impl Meaning<'_> {
                 random: self.random,
                 time_read: None,
                 constant: false,
-            })
+            };
+            body(&context, queries)
         })
     }
 
@@ -281,7 +291,11 @@ impl Meaning<'_> {
             reading: "".into(),
         };
         let manager = self.engine.manager();
-        let planned = planned(&Known { snapshot, constants: None, manager }, basis, bound)?;
+        let planned = planned(
+            &Known { snapshot, constants: None, methods: Methods::default(), manager },
+            basis,
+            bound,
+        )?;
         let mut machine = Machine::new(&planned.program);
         let mut transaction =
             self.engine.manager().begin(Begin { read_only: true, ..Begin::default() }, self.wait);
@@ -496,7 +510,7 @@ impl Semantics for Meaning<'_> {
     }
 
     fn index_keys(&self, snapshot: &CatalogSnapshot, relation: &Relation, index: &Index) -> String {
-        self.with_context(snapshot, |context| context.catalog.index_keys(context, relation, index))
+        self.with_queries(snapshot, |context, queries| queries.keys_of(context, relation, index))
     }
 
     fn index_predicate(
@@ -514,7 +528,7 @@ impl Semantics for Meaning<'_> {
             INDEX_PREDICATE,
         )?;
         if bound.ty().oid.0 != oids::BOOL {
-            let name = crate::catalog::system::format::format_type(bound.ty().oid.0, None);
+            let name = crate::types::format_type(bound.ty().oid.0, None);
             return Err(SqlError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!("argument of WHERE must be type boolean, not type {name}"),

@@ -2,8 +2,8 @@
 
 use crate::error::{Notice, Result};
 use crate::parse::depth::with_stack_for;
+use crate::parse::dialect::Dialect;
 use crate::parse::{Deep, Positions, Statement};
-use crate::settings::Dialect;
 use crate::statement_statistics::shape::Shape;
 use std::sync::{Arc, OnceLock};
 

@@ -348,6 +348,8 @@ pub(super) struct Known<'k> {
     /// Reads the statistics' values and computes what is constant; without it neither is done, for plans that have no
     /// choice and run once.
     pub constants: Option<&'k Reader<'k, 'k>>,
+    /// Which methods it is to use.
+    pub methods: Methods,
     /// Where the trees are.
     pub manager: &'k Manager,
 }
@@ -371,8 +373,7 @@ impl Facts for Known<'_> {
     }
 
     fn methods(&self) -> Methods {
-        let Some(Reader(context)) = self.constants else { return Methods::default() };
-        context.settings.methods
+        self.methods
     }
 
     fn evaluate(&self, scalar: &Scalar) -> Option<Result<Literal>> {

@@ -23,6 +23,7 @@ use crate::session::statement::{
     Basis, Known, Named, Planned, Prepared, Reader, planned, text_column,
 };
 
+use crate::settings::Methods;
 use crate::settings::Moment;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
@@ -457,7 +458,16 @@ impl Session {
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let planned: Planned = {
             let manager = self.engine.manager();
-            planned(&Known { snapshot: &snapshot, constants: None, manager }, basis, bound)?
+            planned(
+                &Known {
+                    snapshot: &snapshot,
+                    constants: None,
+                    methods: Methods::default(),
+                    manager,
+                },
+                basis,
+                bound,
+            )?
         };
         let mut machine = crate::exec::Machine::new(&planned.program);
         machine.restart();

@@ -1,15 +1,15 @@
 //! Settings that are texts with a meaning: what PostgreSQL's check hooks accept, and the form they are kept in.
 
 use super::definition::Definition;
-use super::encoding::encoding_named;
 use super::value::invalid;
-use super::{DateOrder, DateStyle, IntervalStyle};
 use crate::catalog::search_path::{split_identifiers, split_identifiers_at};
 use crate::encoding::Conversion;
+use crate::encoding::names::encoding_named;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::datetime::zone::Zone;
 use crate::types::datetime::{SECOND, interval_read};
+use crate::types::settings::{DateOrder, DateStyle, IntervalStyle};
 use jiff::tz::TimeZoneDatabase;
 use std::sync::LazyLock;
 

@@ -15,12 +15,14 @@ use super::server::{ServerSettings, Source, find, unrecognized};
 use super::setter::{Moment, NO_ROLE, Setter, UserSetting, may_set};
 use super::socket::{self, SocketTimes, is_of_socket};
 use super::value::{self, FoundRole, Value};
-use super::{
-    DateOrder, DateStyle, Dialect, IntervalStyle, Methods, SessionSettings, XmlBinary, XmlOption,
-};
+use super::{Methods, SessionSettings};
 use crate::catalog::search_path::split_identifiers;
 use crate::error::{Notice, Result, Severity, SqlError};
+use crate::parse::dialect::Dialect;
 use crate::sqlstate::SqlState;
+use crate::types::settings::{
+    DateOrder, DateStyle, IntervalStyle, ValueSettings, XmlBinary, XmlOption,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -413,7 +415,7 @@ impl Settings {
     fn parse(&self, definition: &Definition, text: &str) -> Result<Value> {
         if definition.name == "DateStyle" {
             // What the new value does not say stays as it is.
-            let (style, order) = (self.plain.date_style, self.plain.date_order);
+            let (style, order) = (self.plain.values.date_style, self.plain.values.date_order);
             let (style, order) = check::date_style(definition, text, style, order)?;
             return Ok(Value::Text(check::date_style_text(style, order).into()));
         }
@@ -708,7 +710,7 @@ impl Settings {
         self.generation += 1;
         let date_style = self.text("DateStyle");
         let (style, order) = date_style.split_once(", ").unwrap_or((&date_style, "MDY"));
-        self.plain = SessionSettings {
+        let values = ValueSettings {
             extra_float_digits: self.integer("extra_float_digits") as i32,
             date_order: match order {
                 "DMY" => DateOrder::Dmy,
@@ -729,7 +731,6 @@ impl Settings {
             },
             time_zone: self.text("TimeZone").to_string(),
             bytea_hex: &*self.text("bytea_output") == "hex",
-            dialect: self.dialect(),
             xml_option: match &*self.text("xmloption") {
                 "document" => XmlOption::Document,
                 _ => XmlOption::Content,
@@ -740,8 +741,12 @@ impl Settings {
             },
             array_nulls: self.bool("array_nulls"),
             quote_all_identifiers: self.bool("quote_all_identifiers"),
-            search_path: self.text("search_path").to_string(),
             work_mem_bytes: self.integer("work_mem") as u64 * 1024,
+        };
+        self.plain = SessionSettings {
+            values,
+            dialect: self.dialect(),
+            search_path: self.text("search_path").to_string(),
             statement_memory_bytes: self.integer("atoll.statement_memory") as u64 * 1024,
             temp_file_limit_bytes: u64::try_from(self.integer("temp_file_limit"))
                 .ok()
@@ -820,7 +825,7 @@ mod tests {
         set(&mut settings, "work_mem", "6MB", false);
         let savepoint = settings.savepoint();
         set(&mut settings, "work_mem", "7MB", true);
-        assert_eq!(settings.plain().work_mem_bytes, 7 << 20);
+        assert_eq!(settings.plain().values.work_mem_bytes, 7 << 20);
         settings.rollback_to(savepoint);
         assert_eq!(settings.show("work_mem").unwrap(), "6MB");
         settings.rollback();
@@ -859,7 +864,7 @@ mod tests {
         settings.set_internal("transaction_isolation", "repeatable read", true);
         set(&mut settings, "work_mem", "5MB", true);
         settings.commit();
-        assert_eq!(settings.plain().work_mem_bytes, 4 << 20);
+        assert_eq!(settings.plain().values.work_mem_bytes, 4 << 20);
     }
 
     #[test]

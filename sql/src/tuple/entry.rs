@@ -13,7 +13,6 @@
 
 use super::corrupt;
 use super::key::KeyLayout;
-use crate::catalog::Uniqueness;
 use crate::error::Result;
 use crate::types::Datum;
 
@@ -23,6 +22,23 @@ const ROW_KEY: u8 = 1;
 const SUFFIX: u8 = 2;
 /// The same, of an entry whose columns no other entry may have once the constraint is checked.
 const CHECKED: u8 = 3;
+
+/// When equal keys of an index meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uniqueness {
+    /// Never.
+    None,
+    /// With each row.
+    Immediate {
+        /// Not where a column is NULL.
+        nulls_distinct: bool,
+    },
+    /// When the constraint is checked: until then several rows may have the same key.
+    Deferrable {
+        /// Not where a column is NULL.
+        nulls_distinct: bool,
+    },
+}
 
 /// Where the entries of rows with equal keys meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

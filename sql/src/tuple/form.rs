@@ -1,6 +1,6 @@
 //! Forms: which variant of [`crate::types::Datum`] holds the values of a type, and how wide it is when stored.
 
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::types::Oid;
 
 /// The variant of a datum.

@@ -10,7 +10,6 @@
 use super::corrupt;
 use super::form::Form;
 use super::value::{Heap, Value};
-use crate::catalog::{Index, Relation};
 use crate::error::Result;
 use crate::types::array::Array;
 use crate::types::depth::deeper;
@@ -48,49 +47,6 @@ pub struct KeyColumn {
 pub struct KeyLayout {
     /// The columns.
     pub columns: Vec<KeyColumn>,
-}
-
-impl KeyLayout {
-    /// The key of the tree that holds a table's rows: these columns.
-    #[must_use]
-    pub fn of_rows(relation: &Relation, key: &[usize]) -> KeyLayout {
-        let columns = key
-            .iter()
-            .map(|&column| {
-                let ty = relation.columns[column].ty.oid;
-                KeyColumn {
-                    column,
-                    ty,
-                    form: Form::of(ty),
-                    descending: false,
-                    nulls_first: false,
-                    nullable: false,
-                }
-            })
-            .collect();
-        KeyLayout { columns }
-    }
-
-    /// The key columns of an index. The primary key's is that of the rows.
-    #[must_use]
-    pub fn of_index(relation: &Relation, index: &Index) -> KeyLayout {
-        let columns = index
-            .columns
-            .iter()
-            .map(|key| {
-                let ty = relation.key_type(index, key).oid;
-                KeyColumn {
-                    column: key.column,
-                    ty,
-                    form: Form::of(ty),
-                    descending: key.descending && !index.holds_rows(),
-                    nulls_first: key.nulls_first,
-                    nullable: !index.holds_rows(),
-                }
-            })
-            .collect();
-        KeyLayout { columns }
-    }
 }
 
 impl KeyColumn {
@@ -134,7 +90,7 @@ impl KeyColumn {
             }
             Datum::Uuid(v) => out.extend_from_slice(v),
             Datum::Text(v) => {
-                let v = if crate::catalog::builtin::stand_in(self.ty.0) == BPCHAR.0 {
+                let v = if crate::builtin::stand_in(self.ty.0) == BPCHAR.0 {
                     without_blanks(v)
                 } else {
                     v
@@ -179,7 +135,7 @@ impl KeyColumn {
     #[must_use]
     pub fn keeps_values(&self) -> bool {
         match self.form {
-            Form::Text => crate::catalog::builtin::stand_in(self.ty.0) != BPCHAR.0,
+            Form::Text => crate::builtin::stand_in(self.ty.0) != BPCHAR.0,
             Form::TimeTz
             | Form::Float4
             | Form::Float8

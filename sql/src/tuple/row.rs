@@ -21,7 +21,6 @@ use super::corrupt;
 use super::form::Form;
 use super::long_value::LongValue;
 use super::value::{Heap, RowBuf, Value};
-use crate::catalog::Relation;
 use crate::error::Result;
 use crate::types::{Datum, Interval, TimeTz};
 use std::sync::Arc;
@@ -118,14 +117,6 @@ pub enum Field {
 }
 
 impl RowLayout {
-    /// The layout of a relation's rows.
-    #[must_use]
-    pub fn of(relation: &Relation) -> RowLayout {
-        RowLayout::new(
-            relation.columns.iter().map(|column| (Form::of(column.ty.oid), column.missing.clone())),
-        )
-    }
-
     /// The layout of rows with columns of these forms, with the stored form of each one's missing value.
     pub fn new(columns: impl IntoIterator<Item = (Form, Option<Arc<[u8]>>)>) -> RowLayout {
         let mut total = (0, 0);

@@ -7,7 +7,7 @@ use super::{
     CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, jsonpath, network, numeric,
     oids, record, xact, xml,
 };
-use crate::catalog::builtin::{self, stand_in};
+use crate::builtin::{self, stand_in};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 

@@ -4,7 +4,7 @@
 //! PostgreSQL: `domains.c`.
 
 use super::{CallContext, Datum, Signature, SqlType};
-use crate::catalog::builtin::is_domain;
+use crate::builtin::is_domain;
 use crate::error::Result;
 
 /// `domain_in`, as whose call a check stands in a plan.

@@ -1,7 +1,7 @@
 //! Which [`super::Datum`] holds a type's values.
 
 use super::oids;
-use crate::catalog::builtin::{self, TypeKind};
+use crate::builtin::{self, TypeKind};
 
 /// How the values of a type are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

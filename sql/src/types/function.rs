@@ -2,10 +2,9 @@
 //!
 //! Strictness is the caller's business: a function that `pg_proc` calls strict never sees a NULL argument.
 
-use crate::catalog::{Index, Relation, built_in_domain};
+use crate::builtin;
 use crate::error::{Notice, Result};
-use crate::settings::SessionSettings;
-use crate::types::{Datum, SqlType};
+use crate::types::{Datum, Oid, SqlType, ValueSettings};
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ pub struct CallContext<'a> {
     /// Where results that are not plain numbers live, until the row (or the statement) is done with.
     pub arena: &'a Bump,
     /// The session's settings: TimeZone, DateStyle, `extra_float_digits`, `search_path` and so on.
-    pub settings: &'a SessionSettings,
+    pub settings: &'a ValueSettings,
     /// `now()`: the start of the transaction, microseconds since 2000-01-01 UTC.
     pub transaction_time: i64,
     /// `statement_timestamp()`.
@@ -48,9 +47,10 @@ pub trait CatalogQueries {
         function: u32,
         arguments: &[Datum<'a>],
     ) -> Option<Result<Datum<'a>>>;
-    /// The keys of an index as messages show them, `a, lower(b::text)`: types as the search path finds them.
-    fn index_keys(&self, _context: &CallContext<'_>, table: &Relation, index: &Index) -> String {
-        table.key_texts(index)
+    /// The keys of an index as messages show them, `a, lower(b::text)`: types as the search path finds them. None where
+    /// the catalog has no such index.
+    fn index_keys(&self, _context: &CallContext<'_>, _index: Oid) -> Option<String> {
+        None
     }
     /// A stored expression that names no column as it is shown: types as the search path finds them.
     fn shown_expression(&self, _context: &CallContext<'_>, text: &str) -> String {
@@ -61,7 +61,7 @@ pub trait CatalogQueries {
         None
     }
     /// The settings as calls of the statement have changed them, if they may.
-    fn changed_settings(&self) -> Option<&SessionSettings> {
+    fn changed_settings(&self) -> Option<&ValueSettings> {
         None
     }
     /// The text of a reg* value (`regclass`, `regtype`, `regproc`, `regnamespace`, `regrole`): its type's OID first.
@@ -79,12 +79,12 @@ pub trait CatalogQueries {
         self.reg_in(reg_type, text)
     }
     /// Whether the current user may read a relation, or the column of it that has this `attnum`.
-    fn may_read(&self, _relation: super::Oid, _column: Option<i16>) -> bool {
+    fn may_read(&self, _relation: Oid, _column: Option<i16>) -> bool {
         true
     }
     /// A type's name as messages say it.
     fn type_name(&self, ty: u32) -> String {
-        crate::catalog::system::format::format_type(ty, Some(-1))
+        super::format_type(ty, Some(-1))
     }
     /// An enum's labels in order, with their values.
     fn enum_labels(&self, _ty: u32) -> Vec<(i64, Arc<str>)> {
@@ -100,7 +100,10 @@ pub trait CatalogQueries {
     }
     /// What a domain stands on in the end; any other type is its own.
     fn base_type(&self, ty: SqlType) -> SqlType {
-        built_in_domain::domain(ty.oid.0).map_or(ty, |found| found.base)
+        match builtin::type_by_oid(ty.oid.0).filter(|_| builtin::is_built_in_domain(ty.oid.0)) {
+            Some(domain) => SqlType { oid: Oid(domain.base), typmod: domain.base_typmod },
+            None => ty,
+        }
     }
     /// Holds a value of the base type, or NULL, against a domain.
     ///

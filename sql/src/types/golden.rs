@@ -7,7 +7,7 @@
 use super::function::{Callable, Signature};
 use super::testing::with_context;
 use super::{CallContext, Datum, Oid, SqlType, array, oids, read_text, write_text};
-use crate::catalog::builtin::{self, Procedure, TypeKind};
+use crate::builtin::{self, Procedure, TypeKind};
 use crate::error::{Result, SqlError};
 use std::fmt::Write;
 

@@ -1,8 +1,72 @@
 //! From a borrowed [`Datum`] to the [`Literal`] that a plan owns, and back.
 
 use super::{CallContext, Datum};
-use crate::bind::typed::Literal;
 use std::sync::Arc;
+
+/// A constant's value, owned by the plan. The by-reference ones are in the stored form of their [`crate::types::Datum`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// NULL.
+    Null,
+    /// bool.
+    Bool(bool),
+    /// int2.
+    Int2(i16),
+    /// int4.
+    Int4(i32),
+    /// int8.
+    Int8(i64),
+    /// oid, reg*.
+    Oid(u32),
+    /// float4.
+    Float4(f32),
+    /// float8.
+    Float8(f64),
+    /// "char".
+    Char(u8),
+    /// Text-like.
+    Text(Arc<str>),
+    /// numeric.
+    Numeric(Arc<[u8]>),
+    /// bytea.
+    Bytea(Arc<[u8]>),
+    /// date.
+    Date(i32),
+    /// time.
+    Time(i64),
+    /// timetz.
+    TimeTz(crate::types::TimeTz),
+    /// timestamp.
+    Timestamp(i64),
+    /// timestamptz.
+    TimestampTz(i64),
+    /// interval.
+    Interval(crate::types::Interval),
+    /// An array.
+    Array(Arc<[u8]>),
+    /// A row.
+    Record(Arc<[u8]>),
+    /// uuid.
+    Uuid([u8; 16]),
+    /// jsonb.
+    Jsonb(Arc<[u8]>),
+}
+
+impl Literal {
+    /// How many bytes it has of its own.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Literal::Text(text) => text.len(),
+            Literal::Numeric(bytes)
+            | Literal::Bytea(bytes)
+            | Literal::Array(bytes)
+            | Literal::Record(bytes)
+            | Literal::Jsonb(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
 
 impl Literal {
     /// The value, owned.

@@ -41,6 +41,8 @@ mod round_trip;
 mod sample;
 mod series;
 mod session_facts;
+pub mod session_sets;
+pub mod settings;
 mod sizes;
 pub mod stored;
 #[cfg(test)]
@@ -48,6 +50,8 @@ pub(crate) mod testing;
 pub mod text;
 mod text_form;
 mod trigonometry;
+pub mod type_name;
+pub mod words;
 pub mod xact;
 pub mod xml;
 
@@ -64,7 +68,9 @@ pub use order::{beginning, compare, hash_into};
 pub use plain::read_plain;
 pub use record_order::{Shapes, compare_strictly, may_differ};
 pub use registry::function;
+pub use settings::ValueSettings;
 pub use text_form::{read_bool, read_text, text_of, truncate_bytes, write_text};
+pub use type_name::format_type;
 
 use crate::error::SqlError;
 use bumpalo::Bump;
@@ -260,7 +266,7 @@ impl<'a> Datum<'a> {
 /// 0A000: values of this type cannot be held, read or written yet.
 #[cold]
 pub(crate) fn unsupported_type(oid: u32) -> SqlError {
-    match crate::catalog::builtin::type_by_oid(oid) {
+    match crate::builtin::type_by_oid(oid) {
         Some(ty) => SqlError::unsupported(format!("type {} is", ty.name)),
         None => SqlError::unsupported(format!("the type with OID {oid} is")),
     }

@@ -1,4 +1,4 @@
-//! The OIDs of the types that code names. All others are looked up in [`crate::catalog::builtin`].
+//! The OIDs of the types that code names. All others are looked up in [`crate::builtin`].
 
 macro_rules! oids {
     ($($name:ident $oid:literal $comment:literal),* $(,)?) => {

@@ -13,7 +13,7 @@ use super::depth::deeper;
 use super::form::form;
 use super::numeric::View;
 use super::{Datum, datetime, json, oids, record, stored};
-use crate::catalog::builtin::stand_in;
+use crate::builtin::stand_in;
 use bumpalo::Bump;
 use std::cmp::Ordering;
 use std::hash::Hasher;

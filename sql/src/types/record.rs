@@ -10,7 +10,7 @@ use super::integer::is_space;
 use super::text::check_growth;
 use super::{CallContext, Datum, SqlType, domain, oids, stored, write_binary, write_text};
 use crate::account::{self, LARGE};
-use crate::catalog::object::well_known;
+use crate::builtin::well_known;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;

@@ -14,7 +14,7 @@ use super::form::{Form, form};
 use super::function::Callable::{self, Plain};
 use super::numeric::View;
 use super::{CallContext, Datum, oids, order, record, stored};
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;

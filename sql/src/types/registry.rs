@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 
 /// All lists.
 const LISTS: &[&[(u32, Callable)]] = &[
-    crate::catalog::queries::sets::FUNCTIONS,
     super::arithmetic::FLOATS,
     super::arithmetic::FLOAT_FUNCTIONS,
     super::arithmetic::INTEGERS,
@@ -40,6 +39,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::sample::FUNCTIONS,
     super::series::FUNCTIONS,
     super::session_facts::FUNCTIONS,
+    super::session_sets::FUNCTIONS,
     super::sizes::FUNCTIONS,
     super::text::build::FUNCTIONS,
     super::text::bytes::FUNCTIONS,
@@ -74,7 +74,7 @@ pub fn function(oid: u32) -> Option<Callable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::builtin;
+    use crate::builtin;
 
     #[test]
     fn every_function_is_listed_once_and_exists() {

@@ -5,8 +5,8 @@ use super::{
     CallContext, Datum, Form, Interval, SqlType, array, compare, copy_to_arena, datetime, form,
     numeric, oids, read_binary, read_text, stored, write_binary, write_text,
 };
-use crate::bind::typed::Literal;
-use crate::catalog::builtin;
+use crate::builtin;
+use crate::types::literal::Literal;
 use proptest::prelude::*;
 use std::sync::Arc;
 

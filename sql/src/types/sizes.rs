@@ -9,7 +9,7 @@ use super::integer::is_space;
 use super::numeric::decimal::{Decimal, Rounding};
 use super::numeric::{Number, View};
 use super::{CallContext, Datum, Signature, compare_strictly, numeric, order, stored};
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 

@@ -2,7 +2,7 @@
 
 use super::{CallContext, CatalogQueries, Datum, SessionFacts};
 use crate::error::{Result, SqlError};
-use crate::settings::SessionSettings;
+use crate::types::settings::ValueSettings;
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
 
@@ -18,7 +18,7 @@ impl CatalogQueries for NoCatalog {
     }
 
     fn reg_out<'a>(&self, context: &CallContext<'a>, _: u32, value: u32) -> &'a str {
-        let name = crate::catalog::builtin::type_by_oid(value).map_or("-", |ty| ty.name);
+        let name = crate::builtin::type_by_oid(value).map_or("-", |ty| ty.name);
         context.arena.alloc_str(name)
     }
 
@@ -41,7 +41,7 @@ impl txn::Clock for StoppedClock {
 
 /// Runs `test` with a context over a fresh arena, at 2000-01-01 00:00:00 UTC.
 pub(crate) fn with_context<T>(test: impl for<'a> FnOnce(&CallContext<'a>) -> T) -> T {
-    let (arena, settings) = (Bump::new(), SessionSettings::default());
+    let (arena, settings) = (Bump::new(), ValueSettings::default());
     let (notices, random) = (RefCell::new(Vec::new()), Cell::new([1, 2]));
     let context = CallContext {
         arena: &arena,

@@ -10,7 +10,7 @@ use super::{
     CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, jsonpath, network,
     numeric, oids, record, xact, xml,
 };
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 

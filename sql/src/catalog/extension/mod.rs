@@ -10,8 +10,8 @@
 pub mod pg_stat_statements;
 mod plpgsql;
 
+use crate::builtin::{self, Procedure};
 use crate::catalog::acl::{Acl, AclItem, Privileges};
-use crate::catalog::builtin::Procedure;
 use crate::catalog::privilege::Grantable;
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::types::Oid;
@@ -94,7 +94,7 @@ pub fn available(name: &str) -> Option<&'static Available> {
 /// The extension that a built-in function is a member of.
 #[must_use]
 pub fn of_function(function: u32) -> Option<&'static Available> {
-    AVAILABLE.iter().find(|known| known.functions.contains(&function))
+    builtin::extensions::extension_of(function).and_then(available)
 }
 
 /// The extension that a language is a member of.

@@ -1,8 +1,9 @@
 //! `pg_stat_statements` (PostgreSQL 15 manual, appendix F.32): what statements have cost, by shape.
 //!
-//! Its functions are numbered as `catalog/builtin/generate.py` says.
+//! Its functions are numbered as `builtin/generate.py` says.
 
 use super::{Available, MemberView};
+use crate::builtin;
 
 /// `pg_stat_statements_reset(userid, dbid, queryid)`.
 pub const RESET: u32 = 14_000;
@@ -18,7 +19,7 @@ pub(super) const DESCRIPTION: Available = Available {
     trusted: false,
     relocatable: true,
     schema: None,
-    functions: RESET..STATEMENTS + 1,
+    functions: builtin::extensions::PG_STAT_STATEMENTS,
     language: None,
     views: &[
         MemberView {

@@ -1,6 +1,7 @@
 //! `plpgsql`: every database begins with it. Its language is known by name; there are no functions in it.
 
 use super::Available;
+use crate::builtin;
 use crate::types::Oid;
 
 /// Its OID in a database that began with it.
@@ -13,7 +14,7 @@ pub(super) const DESCRIPTION: Available = Available {
     trusted: true,
     relocatable: false,
     schema: Some("pg_catalog"),
-    functions: 13560..13563,
+    functions: builtin::extensions::PLPGSQL,
     language: Some(13563),
     views: &[],
 };

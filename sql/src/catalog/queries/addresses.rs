@@ -11,10 +11,10 @@ use crate::catalog::object::well_known;
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::Relation;
 use crate::catalog::system;
-use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
+use crate::types::format_type;
 use crate::types::{Datum, Oid, SqlType, array, oids, record};
 use std::sync::Arc;
 

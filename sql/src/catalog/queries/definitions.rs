@@ -8,9 +8,9 @@ use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
 };
-use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::format_type;
 use crate::types::{Datum, Oid, oids};
 use std::fmt::Write;
 
@@ -82,7 +82,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// The same; none where it is shown as it stands.
     fn shown_anew(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> Option<String> {
-        let quoted = self.session.settings.plain.get().quote_all_identifiers;
+        let quoted = self.session.settings.plain.get().values.quote_all_identifiers;
         let shown = (pretty || quoted || text.contains("::")).then(|| {
             self.session.engine.shown_expression(self.session, self.context, relation, text, pretty)
         });

@@ -37,8 +37,8 @@ use crate::catalog::{Catalog, CatalogSnapshot, Index, Relation};
 use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
 use crate::host::ServerHost;
-use crate::settings::SessionSettings;
 use crate::statement_statistics::StatementStatistics;
+use crate::types::ValueSettings;
 use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
 use running::RunningSettings;
 use std::cell::RefCell;
@@ -500,6 +500,20 @@ impl SessionCatalog<'_> {
     }
 }
 
+impl SessionCatalog<'_> {
+    /// The keys of an index, which the catalog may not have yet, as messages show them.
+    pub(crate) fn keys_of(
+        &self,
+        context: &CallContext<'_>,
+        table: &Relation,
+        index: &Index,
+    ) -> String {
+        let call = Call { session: self, context, arguments: &[] };
+        let quoted = self.settings.plain.get().values.quote_all_identifiers;
+        quoting(quoted, || call.index_keys(table, index))
+    }
+}
+
 impl CatalogQueries for SessionCatalog<'_> {
     fn session(&self) -> SessionFacts<'_> {
         self.settings.identity.get().facts()
@@ -516,17 +530,19 @@ impl CatalogQueries for SessionCatalog<'_> {
         }
         let call = Call { session: self, context, arguments };
         let name = builtin::function(function)?.name;
-        quoting(self.settings.plain.get().quote_all_identifiers, || call.answer(name))
+        quoting(self.settings.plain.get().values.quote_all_identifiers, || call.answer(name))
     }
 
-    fn index_keys(&self, context: &CallContext<'_>, table: &Relation, index: &Index) -> String {
-        let call = Call { session: self, context, arguments: &[] };
-        quoting(self.settings.plain.get().quote_all_identifiers, || call.index_keys(table, index))
+    fn index_keys(&self, context: &CallContext<'_>, index: Oid) -> Option<String> {
+        let (table, index) = self.snapshot.index(index)?;
+        Some(self.keys_of(context, table, index))
     }
 
     fn shown_expression(&self, context: &CallContext<'_>, text: &str) -> String {
         let call = Call { session: self, context, arguments: &[] };
-        quoting(self.settings.plain.get().quote_all_identifiers, || call.shown(None, text, false))
+        quoting(self.settings.plain.get().values.quote_all_identifiers, || {
+            call.shown(None, text, false)
+        })
     }
 
     fn transaction_number(&self, gives: bool) -> Option<u32> {
@@ -534,12 +550,12 @@ impl CatalogQueries for SessionCatalog<'_> {
         number.map(|number| number as u32)
     }
 
-    fn changed_settings(&self) -> Option<&SessionSettings> {
-        Some(self.settings.plain.get())
+    fn changed_settings(&self) -> Option<&ValueSettings> {
+        Some(&self.settings.plain.get().values)
     }
 
     fn reg_out<'a>(&self, context: &CallContext<'a>, reg_type: u32, value: u32) -> &'a str {
-        let text = quoting(self.settings.plain.get().quote_all_identifiers, || {
+        let text = quoting(self.settings.plain.get().values.quote_all_identifiers, || {
             names::reg_out(self, reg_type, value)
         });
         context.arena.alloc_str(&text)

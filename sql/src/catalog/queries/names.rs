@@ -7,9 +7,9 @@ use crate::catalog::object::well_known;
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::search_path::split_name;
 use crate::catalog::snapshot::Named;
-use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::types::format_type;
 use crate::types::{Datum, Oid, SqlType, array, oids};
 use std::sync::Arc;
 

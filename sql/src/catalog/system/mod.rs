@@ -9,7 +9,6 @@ mod columns;
 mod counted;
 mod definitions;
 mod dependencies;
-pub mod format;
 mod locks;
 mod objects;
 pub mod rows;

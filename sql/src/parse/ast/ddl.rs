@@ -4,8 +4,8 @@ use super::expr::{Direction, Expr};
 use super::query::Query;
 use super::utility::{OptionValue, SetStatement, Value};
 use super::{Ident, ObjectName, Statement, TypeName};
-pub use crate::catalog::OnCommit;
-use crate::catalog::{Action, CheckOption, Deferral, MatchType};
+pub use crate::types::words::OnCommit;
+use crate::types::words::{Action, CheckOption, Deferral, MatchType};
 
 /// The extent in the query text of an expression that is kept as text: bytes from, to.
 pub type Span = (u32, u32);

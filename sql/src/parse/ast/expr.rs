@@ -210,7 +210,7 @@ pub enum ExprKind {
     /// XMLELEMENT and its kin.
     Xml(Box<XmlCall>),
     /// CURRENT_DATE and its kin.
-    CurrentValue(crate::bind::typed::CurrentValue),
+    CurrentValue(crate::types::words::CurrentValue),
     /// GROUPING(...).
     Grouping(Vec<Expr>),
     /// A function, aggregate or window function.
@@ -312,13 +312,13 @@ pub struct Window {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// ROWS, RANGE, GROUPS.
-    pub unit: crate::plan::logical::FrameUnit,
+    pub unit: crate::types::words::FrameUnit,
     /// Where it begins.
     pub start: Bound,
     /// Where it ends.
     pub end: Bound,
     /// EXCLUDE.
-    pub exclude: crate::plan::logical::FrameExclude,
+    pub exclude: crate::types::words::FrameExclude,
     /// Byte offset in the query text.
     pub at: u32,
 }

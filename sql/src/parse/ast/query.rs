@@ -2,7 +2,7 @@
 
 use super::expr::{Expr, ExprKind, Index, OrderBy, Window};
 use super::{Ident, ObjectName, TypeName};
-use crate::plan::logical::SetKind;
+use crate::types::words::SetKind;
 use std::sync::Arc;
 use txn::{RowLock, WaitPolicy};
 
@@ -301,7 +301,7 @@ pub enum FromItem {
     /// A join.
     Join {
         /// How.
-        kind: crate::plan::logical::JoinKind,
+        kind: crate::types::words::JoinKind,
         /// Left.
         left: Box<FromItem>,
         /// Right.

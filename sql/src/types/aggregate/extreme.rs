@@ -1,10 +1,10 @@
 //! min, max, bool_and, bool_or, bit_and, bit_or, bit_xor.
 
 use super::sum::integer;
-use crate::bind::typed::Literal;
 use crate::error::Result;
 use crate::types::array::compare::Wanted;
 use crate::types::function::{Accumulator, Signature};
+use crate::types::literal::Literal;
 use crate::types::{CallContext, Datum, compare_strictly, copy_to_arena};
 use std::cmp::Ordering;
 

@@ -15,7 +15,7 @@ pub use collect::Arrays;
 pub use hypothetical::hypothetical;
 
 use super::function::{Accumulator, Signature};
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::types::Interval;
 use crate::types::json::{aggregate as json, build::Kind};
 use regression::{Figure, Pairs};

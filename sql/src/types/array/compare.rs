@@ -1,7 +1,7 @@
 //! Arrays compared, element by element, where their elements can be (`array_eq`, `array_cmp`).
 
 use super::Array;
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::depth::deeper;

@@ -5,7 +5,7 @@
 use super::compare::{Wanted, demand};
 use super::{Array, Builder, Dimension, empty};
 use crate::account;
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::out_of_range;

@@ -3,8 +3,8 @@
 //! PostgreSQL: `array_in`, `array_out`, `array_recv`, `array_send`; manual, 8.15.2 and 8.15.6.
 
 use super::{Array, Builder, DIMENSIONS_MAX, Dimension, too_many_dimensions};
-use crate::catalog::builtin;
-use crate::catalog::object::well_known;
+use crate::builtin;
+use crate::builtin::well_known;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::{insufficient, invalid_binary, name_left_over};

@@ -11,8 +11,8 @@ use super::parse::Now;
 use super::word::{Part, Word, word};
 use super::zone::{self, NoDisplacement, Zone};
 use super::{DAY, HOUR};
-use crate::settings::DateOrder;
 use crate::types::TimeTz;
+use crate::types::settings::DateOrder;
 
 /// What a text said.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use super::clock::Clock;
 use super::interval::{self, Parts, Unit};
 use super::zone::{self, Zone};
 use super::{DAY, HOUR, MINUTE, SECOND, arithmetic};
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;

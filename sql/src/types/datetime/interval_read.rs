@@ -11,9 +11,9 @@ use super::interval::{
 use super::lexer::{self, Kind};
 use super::{DAY, HOUR, MINUTE, SECOND};
 use crate::error::{Result, SqlError};
-use crate::settings::IntervalStyle;
 use crate::sqlstate::SqlState;
 use crate::types::Interval;
+use crate::types::settings::IntervalStyle;
 
 /// Reads an interval under a modifier; `style` says how far a leading sign reaches.
 ///

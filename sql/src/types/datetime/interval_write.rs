@@ -4,9 +4,9 @@
 
 use super::SECOND;
 use super::interval::Parts;
-use crate::settings::IntervalStyle;
 use crate::types::Interval;
 use crate::types::integer::{write_i64, write_padded, write_u64};
+use crate::types::settings::IntervalStyle;
 
 /// Years, months, days, hours, minutes, and the microseconds of seconds and what is less.
 type Amounts = [i64; 6];

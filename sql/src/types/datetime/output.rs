@@ -5,9 +5,9 @@
 use super::calendar::{self, Date};
 use super::clock::Clock;
 use super::zone::{self, Zone};
-use crate::settings::{DateOrder, DateStyle, SessionSettings};
 use crate::types::TimeTz;
 use crate::types::integer::write_padded;
+use crate::types::settings::{DateOrder, DateStyle, ValueSettings};
 
 /// English month names.
 pub const MONTHS: [&str; 12] = [
@@ -47,7 +47,7 @@ fn write_iso_date(date: Date, out: &mut Vec<u8>) {
     pad2(date.day, out);
 }
 
-fn write_calendar_date(settings: &SessionSettings, date: Date, out: &mut Vec<u8>) {
+fn write_calendar_date(settings: &ValueSettings, date: Date, out: &mut Vec<u8>) {
     let day_first = settings.date_order == DateOrder::Dmy;
     let pair = |first: u32, separator: u8, second: u32, out: &mut Vec<u8>| {
         pad2(first, out);
@@ -72,7 +72,7 @@ fn write_era(year: i64, out: &mut Vec<u8>) {
 }
 
 /// Appends a date.
-pub fn write_date(settings: &SessionSettings, days: i32, out: &mut Vec<u8>) {
+pub fn write_date(settings: &ValueSettings, days: i32, out: &mut Vec<u8>) {
     if write_infinity(days == i32::MIN, days == i32::MAX, out) {
         return;
     }
@@ -119,14 +119,14 @@ pub fn write_timetz(time: TimeTz, out: &mut Vec<u8>) {
 }
 
 /// Appends a timestamp without zone.
-pub fn write_timestamp(settings: &SessionSettings, timestamp: i64, out: &mut Vec<u8>) {
+pub fn write_timestamp(settings: &ValueSettings, timestamp: i64, out: &mut Vec<u8>) {
     if !write_infinity(timestamp == i64::MIN, timestamp == i64::MAX, out) {
         write_local(settings, timestamp, None, out);
     }
 }
 
 /// Appends a timestamp with zone, in the session's.
-pub fn write_timestamptz(settings: &SessionSettings, timestamp: i64, out: &mut Vec<u8>) {
+pub fn write_timestamptz(settings: &ValueSettings, timestamp: i64, out: &mut Vec<u8>) {
     if write_infinity(timestamp == i64::MIN, timestamp == i64::MAX, out) {
         return;
     }
@@ -140,12 +140,7 @@ pub fn write_timestamptz(settings: &SessionSettings, timestamp: i64, out: &mut V
     write_local(settings, local, Some((offset, &abbreviation)), out);
 }
 
-fn write_local(
-    settings: &SessionSettings,
-    local: i64,
-    zone: Option<(i32, &str)>,
-    out: &mut Vec<u8>,
-) {
+fn write_local(settings: &ValueSettings, local: i64, zone: Option<(i32, &str)>, out: &mut Vec<u8>) {
     let (days, micros) = calendar::split(local);
     let date = calendar::date(days);
     if settings.date_style == DateStyle::Postgres {

@@ -6,16 +6,16 @@ use super::calendar::{self, month_length};
 use super::decode::{self, Failure, Moment};
 use super::{HOUR, MINUTE, SECOND, arithmetic, lexer, zone};
 use crate::error::{Result, SqlError};
-use crate::settings::SessionSettings;
 use crate::sqlstate::SqlState;
 use crate::types::TimeTz;
+use crate::types::settings::ValueSettings;
 use std::cell::Cell;
 
 /// What words like `now` need: the transaction's start.
 #[derive(Clone, Copy)]
 pub struct Now<'a> {
     /// Settings: order of fields, time zone.
-    pub settings: &'a SessionSettings,
+    pub settings: &'a ValueSettings,
     /// Microseconds since 2000-01-01 UTC.
     pub transaction_time: i64,
     /// Where it is noted that somebody has asked for the time.
@@ -205,7 +205,7 @@ mod tests {
     proptest! {
         #[test]
         fn reading_never_panics(text in "[-0-9:./ TtZ+a-z]{0,24}|.{0,16}") {
-            let settings = SessionSettings::default();
+            let settings = ValueSettings::default();
             let now = Now { settings: &settings, transaction_time: 0, asked: None };
             let _ = read_date(now, &text);
             let _ = read_time(now, &text, -1);
@@ -215,7 +215,7 @@ mod tests {
 
         #[test]
         fn timestamps_round_trip(timestamp in calendar::TIMESTAMP_MIN..calendar::TIMESTAMP_END) {
-            let settings = SessionSettings::default();
+            let settings = ValueSettings::default();
             let now = Now { settings: &settings, transaction_time: 0, asked: None };
             let mut out = Vec::new();
             super::super::output::write_timestamptz(&settings, timestamp, &mut out);

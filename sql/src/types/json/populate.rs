@@ -6,7 +6,7 @@
 
 use super::document::{self, Item, Kind};
 use super::{View, jsonb_of_text};
-use crate::catalog::builtin::is_domain;
+use crate::builtin::is_domain;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{Builder, Dimension};

@@ -1,10 +1,10 @@
 //! What a path gives: parts of jsonb values, and moments that `.datetime()` has read.
 
 use super::tree::Comparison;
-use crate::catalog::system::format::format_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::datetime::standard::Instant;
+use crate::types::format_type;
 use crate::types::function::Callable;
 use crate::types::json::View;
 use crate::types::json::stored::Shape;
@@ -154,7 +154,7 @@ fn compare_instants(
     };
     let has_zone = |ty: u32| matches!(ty, oids::TIMETZ | oids::TIMESTAMPTZ);
     if has_zone(x) != has_zone(y) && !zoned {
-        let name = |ty: u32| crate::catalog::builtin::type_by_oid(ty).map_or("", |ty| ty.name);
+        let name = |ty: u32| crate::builtin::type_by_oid(ty).map_or("", |ty| ty.name);
         return Err(SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,
             format!(

@@ -3,10 +3,10 @@
 //! PostgreSQL: `mbutils.c`, `ascii.c`. Texts are UTF-8; bytes are converted by the tables that clients' texts are; an encoding
 //! without one answers 0A000.
 
-use crate::catalog::builtin;
+use crate::builtin;
 use crate::encoding::Conversion;
+use crate::encoding::names::{ENCODINGS, encoding_number};
 use crate::error::{Result, SqlError};
-use crate::settings::encoding::{ENCODINGS, encoding_number};
 use crate::sqlstate::SqlState;
 use crate::types::failure::invalid_parameter;
 use crate::types::function::Callable::{self, Plain};

@@ -1,7 +1,7 @@
 //! Names and texts as SQL writes them: names quoted where they have to be, or all of them where the session wants it
 //! (`quote_all_identifiers`); and names taken apart again (`parse_ident`).
 
-use crate::catalog::builtin::keywords;
+use crate::builtin::keywords;
 use crate::error::{Result, SqlError};
 use crate::types::failure::invalid_parameter;
 use crate::types::function::Callable::{self, Plain};

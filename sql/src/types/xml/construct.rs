@@ -5,11 +5,11 @@
 
 use super::{Declaration, check, declaration, names};
 use crate::error::{Result, SqlError};
-use crate::settings::{XmlBinary, XmlOption};
 use crate::sqlstate::SqlState;
 use crate::types::array::Array;
 use crate::types::datetime::{output, zone};
 use crate::types::function::Accumulator;
+use crate::types::settings::{XmlBinary, XmlOption};
 use crate::types::text::check_growth;
 use crate::types::text::quote::identifier;
 use crate::types::{CallContext, Datum, SqlType, oids, stored, write_text};

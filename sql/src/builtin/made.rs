@@ -6,7 +6,7 @@
 //! the base type is not at hand; bit 28 is that of an enum. All others that are not built in are row types. The counter
 //! stays below these bits, and the sign bit is never set: some drivers read OIDs as signed numbers.
 
-use super::super::object::well_known::FIRST_NORMAL;
+use super::well_known::FIRST_NORMAL;
 use crate::types::oids;
 
 /// The bit of an array.

@@ -1,7 +1,7 @@
 //! `pg_proc` and `pg_aggregate`: every function, by OID and by name.
 
 use super::copy_text::{decode, walk};
-use crate::catalog::extension;
+use super::extensions;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -207,7 +207,7 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
                 oid,
                 name,
                 namespace,
-                extension: extension::of_function(oid).map(|found| found.name),
+                extension: extensions::extension_of(oid),
                 language,
                 cost,
                 rows,

@@ -1,9 +1,9 @@
 //! The privileges that PostgreSQL's initial contents give on the system's relations and their columns: `pg_init_privs`, as a
 //! cluster has it that has just been made.
 
-use super::copy_text::relation;
+use crate::builtin::relation;
+use crate::builtin::well_known;
 use crate::catalog::acl::{Acl, AclItem, PRIVILEGES, Privileges};
-use crate::catalog::object::well_known;
 use crate::catalog::relation::Relation;
 use crate::types::Oid;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Types' names as PostgreSQL prints them (`format_type`): SQL's own words for the common ones, with the modifier.
 
-use crate::catalog::builtin;
-use crate::catalog::quote;
+use crate::builtin;
+use crate::types::text::quote;
 
 /// SQL's words for a type, with what its modifier says; none where the catalog's name is the word.
 fn sql_name(oid: u32, typmod: Option<i32>) -> Option<String> {

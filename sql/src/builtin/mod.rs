@@ -11,14 +11,15 @@
 
 mod collations;
 pub mod copy_text;
+pub mod extensions;
 mod index_list;
-pub mod initial;
 mod made;
 mod operator_classes;
 mod operators;
 mod orderings;
 mod procedures;
 mod types;
+pub mod well_known;
 
 pub use collations::{collation, collation_named};
 pub use copy_text::{Relation, Row, RowIter, decode as unescape, relation, relations};
