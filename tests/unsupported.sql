@@ -5,7 +5,6 @@ CREATE VIEW seen AS SELECT id, a FROM base;
 CREATE TYPE address AS (street text);
 CREATE TYPE pg_temp.passing AS ENUM ('a');
 -- statements
-DO 'BEGIN END';
 ALTER DATABASE unsupported SET work_mem FROM CURRENT;
 -- objects
 CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';

@@ -76,6 +76,10 @@ pub fn report(out: &mut Vec<u8>, report: &SqlError) {
     if let Some(position) = fields.position {
         field(b'P', &position.to_string());
     }
+    if let Some((position, query)) = &fields.internal {
+        field(b'p', &position.to_string());
+        field(b'q', query);
+    }
     for (letter, value) in [(b'F', SOURCE), (b'L', LINE), (b'R', routine::of(report))] {
         field(letter, value);
     }

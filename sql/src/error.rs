@@ -67,6 +67,8 @@ pub struct Fields {
     pub hint: Option<String>,
     /// P: characters, from 1, in the query text.
     pub position: Option<u32>,
+    /// p and q: characters, from 1, in the text of a statement that a routine runs, and that text.
+    pub internal: Option<(u32, String)>,
     /// W.
     pub context: Option<String>,
     /// s.
@@ -83,6 +85,8 @@ pub struct Fields {
     pub routine: Option<&'static str>,
     /// PostgreSQL has what was asked for, Atoll does not yet.
     missing: bool,
+    /// Its CONTEXT says all that is around it.
+    placed: bool,
 }
 
 impl SqlError {
@@ -96,6 +100,7 @@ impl SqlError {
             detail: None,
             hint: None,
             position: None,
+            internal: None,
             context: None,
             schema: None,
             table: None,
@@ -104,6 +109,7 @@ impl SqlError {
             constraint: None,
             routine: None,
             missing: false,
+            placed: false,
         }))
     }
 
@@ -169,6 +175,15 @@ impl SqlError {
         self
     }
 
+    /// Its place is one in this text, which a routine has run.
+    #[must_use]
+    pub fn in_text(mut self, shift: u32, text: impl Into<String>) -> SqlError {
+        if let Some(position) = self.0.position.take() {
+            self.0.internal = Some((position.saturating_sub(shift).max(1), text.into()));
+        }
+        self
+    }
+
     /// Nowhere in the query text, where PostgreSQL does not say where.
     #[must_use]
     pub fn nowhere(mut self) -> SqlError {
@@ -180,6 +195,42 @@ impl SqlError {
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> SqlError {
         self.0.context = Some(context.into());
+        self
+    }
+
+    /// One more line of CONTEXT: what is around the lines that there are.
+    #[must_use]
+    pub fn within(mut self, line: impl AsRef<str>) -> SqlError {
+        if !self.0.placed {
+            match &mut self.0.context {
+                Some(context) => {
+                    context.push('\n');
+                    context.push_str(line.as_ref());
+                }
+                context => *context = Some(line.as_ref().to_owned()),
+            }
+        }
+        self
+    }
+
+    /// The same of all that is around it: nothing is added any more.
+    #[must_use]
+    pub fn in_whole(self, lines: &str) -> SqlError {
+        let mut error = if lines.is_empty() { self } else { self.within(lines) };
+        error.0.placed = true;
+        error
+    }
+
+    /// About a schema, a table and a column, a type, a constraint, as far as they are said.
+    #[must_use]
+    pub fn about(
+        mut self,
+        [schema, table, column]: [Option<String>; 3],
+        data_type: Option<String>,
+        constraint: Option<String>,
+    ) -> SqlError {
+        (self.0.schema, self.0.table, self.0.column) = (schema, table, column);
+        (self.0.data_type, self.0.constraint) = (data_type, constraint);
         self
     }
 

@@ -26,6 +26,7 @@ pub mod host;
 pub mod log_switcher;
 pub mod parse;
 pub mod plan;
+pub mod plpgsql;
 pub mod session;
 pub mod settings;
 pub mod sqlstate;

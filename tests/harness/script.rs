@@ -37,8 +37,8 @@ pub fn name_of(path: &Path) -> &str {
     path.file_stem().and_then(|stem| stem.to_str()).expect("scripts have plain names")
 }
 
-/// The statements of a script: each ends with a semicolon at the end of a line. Lines that begin with `--` between
-/// statements are comments. A statement that begins with `COPY ... FROM STDIN` is followed by its data up to `\.`.
+/// The statements of a script: each ends with a semicolon at the end of a line, outside of dollar quotes. Lines that begin
+/// with `--` between statements are comments. A statement that begins with `COPY ... FROM STDIN` is followed by its data up to `\.`.
 #[must_use]
 pub fn statements(text: &str) -> Vec<(String, Option<String>)> {
     let mut statements = Vec::new();
@@ -52,7 +52,7 @@ pub fn statements(text: &str) -> Vec<(String, Option<String>)> {
             current.push('\n');
         }
         current.push_str(line);
-        if line.trim_end().ends_with(';') {
+        if line.trim_end().ends_with(';') && !is_quoted(&current) {
             let copies = current.to_lowercase().contains("from stdin");
             let data = copies.then(|| {
                 let data: Vec<&str> = lines.by_ref().take_while(|line| *line != "\\.").collect();
@@ -63,6 +63,28 @@ pub fn statements(text: &str) -> Vec<(String, Option<String>)> {
     }
     assert!(current.is_empty(), "a script ends with a semicolon: {current}");
     statements
+}
+
+/// Whether a text ends within a dollar quote that begins in it.
+fn is_quoted(text: &str) -> bool {
+    let mut rest = text;
+    let mut quote: Option<&str> = None;
+    while let Some(at) = rest.find('$') {
+        let behind = &rest[at + 1..];
+        let name = behind.find(|c: char| !(c.is_ascii_alphabetic() || c == '_')).unwrap_or(0);
+        let is_tag = behind[name..].starts_with('$');
+        let tag = if is_tag { &rest[at..at + name + 2] } else { "" };
+        match quote {
+            None if is_tag => quote = Some(tag),
+            Some(open) if open == tag => quote = None,
+            _ => {
+                rest = behind;
+                continue;
+            }
+        }
+        rest = &rest[at + tag.len()..];
+    }
+    quote.is_some()
 }
 
 /// Runs a script and tells what was answered.

@@ -60,6 +60,7 @@ pub mod type_name;
 pub mod typed;
 mod updatable;
 mod values;
+mod variables;
 mod with;
 mod with_parts;
 mod xml;
@@ -71,6 +72,7 @@ pub use query_collation::collations;
 pub use subquery::compared_row;
 pub use typed::{AggregateCall, CallForm, Expr, Literal, Quantifier, SubqueryKind};
 pub(crate) use updatable::{simple_columns, unfit_for_check};
+pub use variables::{Variable, VariableConflict, Variables, bind_within};
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::Version;
@@ -257,6 +259,8 @@ struct Binder<'a> {
     views: Vec<Oid>,
     /// What the statement would change, where no statement changes it.
     unchangeable: Cell<Option<Oid>>,
+    /// The variables of a procedural language that it sees.
+    variables: Option<&'a dyn Variables>,
 }
 
 /// Parameters are numbered in 16 bits.
@@ -686,6 +690,7 @@ impl<'a> Binder<'a> {
             opaque_base: Cell::new(false),
             unchangeable: Cell::new(None),
             views: Vec::new(),
+            variables: None,
         }
     }
 
@@ -784,6 +789,13 @@ impl<'a> Binder<'a> {
                 format!("there is no parameter ${number}"),
             )
             .at(position));
+        }
+        if let Some(variables) = self.variables {
+            let found = variables.parameter(number).ok_or_else(|| {
+                let message = format!("there is no parameter ${number}");
+                SqlError::new(SqlState::UNDEFINED_PARAMETER, message).at(position)
+            })?;
+            return self.variable(found, position);
         }
         let mut parameters = self.parameters.borrow_mut();
         if parameters.len() < number as usize {

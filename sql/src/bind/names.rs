@@ -16,6 +16,14 @@ use std::sync::Arc;
 impl Binder<'_> {
     /// A name of one to four parts.
     pub(super) fn column(&self, parts: &[Ident], place: &Place<'_>, at: u32) -> Result<Expr> {
+        match self.variables {
+            Some(variables) => self.column_or_variable(variables, parts, place, at),
+            None => self.own_column(parts, place, at),
+        }
+    }
+
+    /// The same where only columns have names.
+    pub(super) fn own_column(&self, parts: &[Ident], place: &Place<'_>, at: u32) -> Result<Expr> {
         let (qualifier, name) = match parts {
             [name] => {
                 return match place.scope.column(name) {

@@ -27,6 +27,7 @@ mod precision;
 mod primary;
 mod privilege;
 mod query;
+mod routine;
 #[cfg(test)]
 mod second_reader;
 mod setting;
@@ -104,6 +105,17 @@ pub fn parse_in(text: &str, dialect: Dialect) -> Result<Vec<Parsed>> {
             parser.expect_symbol(b';')?;
         }
     }
+}
+
+/// A type's name as a session writes it.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_type(text: &str, dialect: Dialect) -> Result<ast::TypeName> {
+    let mut parser = Parser::speaking(text, dialect);
+    let name = parser.type_name()?;
+    parser.at_end()?;
+    Ok(name)
 }
 
 /// The first parameter in a text: its number, and where it stands (a byte). Nothing if there is none.

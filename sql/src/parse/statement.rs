@@ -70,7 +70,7 @@ impl<'t> Parser<'t> {
             Keyword::Comment => self.comment(),
             Keyword::Grant | Keyword::Revoke => self.grant(),
             Keyword::Call => self.call_statement(),
-            Keyword::Do => Ok(self.unsupported_statement(1)),
+            Keyword::Do => self.inline_code(),
             Keyword::Load => {
                 self.advance();
                 Ok(Statement::Load(self.string()?))

@@ -683,6 +683,48 @@ impl Block {
         Ok(())
     }
 
+    /// Begins a subtransaction that no name leads to: a block with EXCEPTION. A transaction is open.
+    pub fn begin_subtransaction(&mut self, parts: &mut Parts<'_>) {
+        let Some(transaction) = &mut self.transaction else { return };
+        self.savepoints.push(Named {
+            name: Ident::from(""),
+            transaction: transaction.savepoint(),
+            catalog: parts.catalog.savepoint(),
+            settings: parts.settings.savepoint(),
+            advisory: parts.advisory.savepoint(),
+            said: parts.said.len(),
+            deferred: parts.deferred.savepoint(),
+            counts: parts.counts.savepoint(),
+            read_only: transaction.begin().read_only,
+        });
+    }
+
+    /// The innermost subtransaction becomes a part of what is around it.
+    pub fn release_subtransaction(&mut self, parts: &mut Parts<'_>) {
+        let Some(released) = self.savepoints.pop() else { return };
+        if let Some(transaction) = &mut self.transaction {
+            transaction.release_savepoint(released.transaction);
+        }
+        self.set_access(released.read_only, parts);
+    }
+
+    /// The innermost subtransaction has not been.
+    pub fn rollback_subtransaction(&mut self, parts: &mut Parts<'_>) {
+        self.left_temporary = self.has_used_temporary(parts.catalog);
+        let Some(named) = self.savepoints.pop() else { return };
+        if let Some(transaction) = &mut self.transaction {
+            transaction.abandon_loads();
+            transaction.rollback_to(named.transaction);
+        }
+        parts.catalog.rollback_to(named.catalog);
+        parts.settings.rollback_to(named.settings);
+        parts.advisory.rollback_to(named.advisory);
+        parts.said.truncate(named.said);
+        parts.deferred.rollback_to(&named.deferred);
+        parts.counts.rollback_to(&named.counts);
+        self.set_access(named.read_only, parts);
+    }
+
     fn demand_block(&self, statement: &str) -> Result<()> {
         if self.is_explicit() {
             return Ok(());

@@ -38,6 +38,7 @@ mod plan_cache_tests;
 mod portal;
 pub mod progress;
 mod role;
+mod routine;
 mod run;
 mod schema_elements;
 mod scroll;
@@ -78,7 +79,7 @@ use crate::sqlstate::SqlState;
 use crate::statement_statistics::{Cost, Recent};
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
-use crate::types::{CallContext, Oid};
+use crate::types::{CallContext, Oid, SqlType};
 use activity::SessionActivity;
 use block::{Block, Parts};
 use bumpalo::Bump;
@@ -184,6 +185,13 @@ pub struct Session {
     inbox: Option<Arc<Inbox>>,
     /// Who the session is again when the security-restricted operation that runs is over.
     outside: Option<Identity>,
+    /// How many bodies of routines it has run or kept, and the plans of those that it keeps.
+    bodies: u64,
+    texts: FxHashMap<u64, Vec<Option<Arc<routine::Text>>>>,
+    /// The casts that assignments of routines have needed.
+    casts: FxHashMap<(SqlType, SqlType), routine::CastText>,
+    /// The routines and their statements that run, the innermost last.
+    within: Vec<routine::ContextPlace>,
     arena: Bump,
 }
 
@@ -265,6 +273,10 @@ impl Session {
             long_query: String::new(),
             inbox: None,
             outside: None,
+            bodies: 0,
+            texts: FxHashMap::default(),
+            casts: FxHashMap::default(),
+            within: Vec::new(),
             arena: Bump::new(),
         };
         session.take_locale();
@@ -604,6 +616,7 @@ impl Session {
         if let Some(identity) = self.outside.take() {
             self.identity = identity;
         }
+        self.within.clear();
         self.script = None;
         self.lifted = None;
         self.copying = None;

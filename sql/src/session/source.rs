@@ -1,5 +1,6 @@
 //! One statement with the query text that it stands in.
 
+use crate::bind::Variables;
 use crate::error::{Notice, Result};
 use crate::parse::depth::with_stack_for;
 use crate::parse::dialect::Dialect;
@@ -26,6 +27,8 @@ pub struct Source {
     lifted: Option<Arc<str>>,
     /// Its shape, once that was asked for.
     shape: OnceLock<Shape>,
+    /// The variables of a procedural language that it sees.
+    variables: Option<Arc<dyn Variables>>,
 }
 
 impl Source {
@@ -52,6 +55,7 @@ impl Source {
                     noticed,
                     lifted: None,
                     shape: OnceLock::new(),
+                    variables: None,
                 }
             })
             .collect();
@@ -72,6 +76,7 @@ impl Source {
             noticed: false,
             lifted: None,
             shape: OnceLock::new(),
+            variables: None,
         }
     }
 
@@ -90,6 +95,7 @@ impl Source {
             noticed: self.noticed,
             lifted: None,
             shape: OnceLock::new(),
+            variables: None,
         }
     }
 
@@ -103,6 +109,18 @@ impl Source {
     #[must_use]
     pub fn without_literals(self, kinds: &str) -> Source {
         Source { lifted: Some(kinds.into()), ..self }
+    }
+
+    /// The same statement where a procedural language runs it.
+    #[must_use]
+    pub fn seeing(self, variables: Arc<dyn Variables>) -> Source {
+        Source { nested: true, variables: Some(variables), ..self }
+    }
+
+    /// The variables that it sees.
+    #[must_use]
+    pub fn variables(&self) -> Option<&dyn Variables> {
+        self.variables.as_deref()
     }
 
     /// The kinds of the literals that have been taken out of it.

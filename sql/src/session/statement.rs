@@ -418,7 +418,10 @@ pub(super) fn plan(
 ) -> Result<Planned> {
     let environment = bind::Environment { catalog: known.snapshot, path: &path.schemas, constants };
     let places = source.places();
-    let bound = bind::bind_for(environment, asker, &places, statement, parameter_types)?;
+    let bound = match source.variables() {
+        Some(variables) => bind::bind_within(environment, asker, &places, statement, variables)?,
+        None => bind::bind_for(environment, asker, &places, statement, parameter_types)?,
+    };
     planned_for(known, basis, bound, source.is_cursor())
 }
 

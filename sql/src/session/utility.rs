@@ -197,6 +197,7 @@ impl Session {
                 self.reindex_tables(parsed, reindex)
             }
             Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
+            Statement::Do(inline) => self.inline(inline, parsed.query_text()),
             Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),
             _ => self.change_schema(parsed, statement),
         }

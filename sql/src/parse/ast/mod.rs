@@ -211,6 +211,8 @@ pub enum Statement {
     DropOwned(DropOwned),
     /// REASSIGN OWNED.
     ReassignOwned(ReassignOwned),
+    /// DO.
+    Do(DoStatement),
     /// A statement that PostgreSQL has and Atoll has not: `CREATE TRIGGER`. Its text has not been looked at further.
     Unsupported(String),
 }

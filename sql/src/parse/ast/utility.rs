@@ -349,3 +349,14 @@ pub enum Discard {
     /// TEMP.
     Temp,
 }
+
+/// DO.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DoStatement {
+    /// The body.
+    pub body: Ident,
+    /// Where it begins in the query text.
+    pub at: u32,
+    /// LANGUAGE.
+    pub language: Option<Ident>,
+}

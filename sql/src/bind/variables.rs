@@ -1,0 +1,189 @@
+//! Names that a procedural language adds to those of a statement: its variables, which stand as parameters of the statement
+//! (PostgreSQL's `p_post_columnref_hook` and `p_paramref_hook`, manual section 43.11.1).
+
+use crate::bind::coerce::Context;
+use crate::bind::expression::Place;
+use crate::bind::scope::Scope;
+use crate::bind::typed::Expr;
+use crate::bind::{Binder, Bound, BoundStatement, Environment, bound_for, column_at};
+use crate::error::{Result, SqlError};
+use crate::parse::Positions;
+use crate::parse::ast::{self, Ident};
+use crate::plan::logical::{Node, Output, Query};
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+
+/// What a name stands for, if it is a variable or a part of one.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its number, from 0: that of the parameter.
+    pub number: u32,
+    /// Its type.
+    pub ty: SqlType,
+    /// The fields of a record of no type of its own.
+    pub fields: Option<Vec<(Arc<str>, SqlType)>>,
+    /// The field of it that the name means.
+    pub field: Option<Ident>,
+}
+
+/// Which of the two a name is that is both a variable and a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VariableConflict {
+    /// Neither: 42702.
+    #[default]
+    Error,
+    /// The variable.
+    UseVariable,
+    /// The column.
+    UseColumn,
+}
+
+/// The variables that a statement sees.
+pub trait Variables: std::fmt::Debug + Send + Sync {
+    /// The types of all of them, by number.
+    fn types(&self) -> &[SqlType];
+    /// What a name stands for.
+    ///
+    /// # Errors
+    /// 55000: a record that has no value yet has no fields.
+    fn find(&self, parts: &[Ident]) -> Result<Option<Variable>>;
+    /// `$n`, from 1.
+    fn parameter(&self, number: u32) -> Option<Variable>;
+    /// What becomes of a name that a column has, too.
+    fn conflict(&self) -> VariableConflict;
+    /// The type that the statement's only column is assigned to.
+    fn wanted(&self) -> Option<SqlType>;
+    /// The variable of which an UPDATE's first assignment changes a part: the value of that is the statement's only column.
+    fn assigned(&self) -> Option<Variable>;
+}
+
+impl Binder<'_> {
+    /// A name that a column, a variable or both have.
+    pub(super) fn column_or_variable(
+        &self,
+        variables: &dyn Variables,
+        parts: &[Ident],
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        if variables.conflict() == VariableConflict::UseVariable
+            && let Some(variable) = variables.find(parts)?
+        {
+            return self.variable(variable, at);
+        }
+        let column = self.own_column(parts, place, at);
+        match (column, variables.conflict()) {
+            (Ok(column), VariableConflict::UseColumn | VariableConflict::UseVariable) => Ok(column),
+            (Ok(column), VariableConflict::Error) => match variables.find(parts) {
+                Ok(None) => Ok(column),
+                Ok(Some(_)) | Err(_) => Err(SqlError::new(
+                    SqlState::AMBIGUOUS_COLUMN,
+                    format!("column reference \"{}\" is ambiguous", parts.join(".")),
+                )
+                .detail("It could refer to either a PL/pgSQL variable or a table column.")
+                .at(at)),
+            },
+            (Err(error), _) => match variables.find(parts)? {
+                Some(variable) => self.variable(variable, at),
+                None => Err(error),
+            },
+        }
+    }
+
+    /// A variable, or a field of one.
+    pub(super) fn variable(&self, variable: Variable, at: u32) -> Result<Expr> {
+        let ty = match variable.fields {
+            Some(fields) => {
+                let named = variable.field.as_ref();
+                if let Some(name) =
+                    named.filter(|name| !fields.iter().any(|(known, _)| known == *name))
+                {
+                    return Err(SqlError::new(
+                        SqlState::UNDEFINED_COLUMN,
+                        format!("record has no field \"{name}\""),
+                    ));
+                }
+                self.record_type(fields)
+            }
+            None => variable.ty,
+        };
+        let whole = Expr::Parameter(variable.number, ty);
+        match variable.field {
+            Some(field) => self.field_of(whole, &field, at),
+            None => Ok(whole),
+        }
+    }
+}
+
+/// Binds a statement that sees variables, for who is going to run it.
+///
+/// # Errors
+/// As [`super::bind_for`].
+pub fn bind_within<'t>(
+    environment: Environment<'t>,
+    asker: Oid,
+    text: impl Into<Positions<'t>>,
+    statement: &ast::Statement,
+    variables: &'t dyn Variables,
+) -> Result<Bound> {
+    let types: Vec<Oid> = variables.types().iter().map(|ty| ty.oid).collect();
+    let own = Binder::new(environment, text, &types);
+    *own.parameters.borrow_mut() = variables.types().to_vec();
+    let binder = Binder { variables: Some(variables), ..own };
+    if let (Some(target), ast::Statement::Update(update)) = (variables.assigned(), statement) {
+        return assigned_part(binder, target, update);
+    }
+    let mut bound = bound_for(binder, asker, statement)?;
+    if let Some(wanted) = variables.wanted() {
+        assign_to(environment, &mut bound, wanted)?;
+    }
+    Ok(bound)
+}
+
+/// The value of a variable with a part of it changed.
+fn assigned_part(binder: Binder<'_>, target: Variable, update: &ast::Update) -> Result<Bound> {
+    let [ast::Assignment::One(column, value)] = &update.assignments[..] else {
+        return Err(SqlError::unsupported("this assignment is"));
+    };
+    let scope = Scope::new(None, 0);
+    let place = Place::plain(&scope, None, "UPDATE");
+    let whole = binder.variable(target, 0)?;
+    let value = binder.expression(value, &place)?;
+    let changed = binder.assigned_part(whole, &column.path, value, column, &place, 0)?;
+    let output = vec![Output { name: "value".into(), ty: changed.ty(), origin: None }];
+    let root = Node::Project { input: Box::new(Node::Unit), columns: vec![changed] };
+    binder.finish(BoundStatement::Query(Query { root, output, ctes: Vec::new() }))
+}
+
+/// Makes of a query's only column what a variable of this type takes: by a cast of assignment, else through the text form
+/// (`COERCION_PLPGSQL`).
+fn assign_to(environment: Environment<'_>, bound: &mut Bound, wanted: SqlType) -> Result<()> {
+    let BoundStatement::Query(query) = &mut bound.statement else { return Ok(()) };
+    let [output] = &mut query.output[..] else { return Ok(()) };
+    if output.ty == wanted || output.ty.oid == wanted.oid && wanted.typmod < 0 {
+        return Ok(());
+    }
+    let binder = Binder::new(environment, "", &[]);
+    let from = output.ty;
+    let cast = |value: Expr| {
+        if binder.can_coerce(from.oid, wanted.oid, Context::Assignment) {
+            binder.cast(value, wanted, Context::Assignment, 0)
+        } else {
+            Ok(Expr::ViaText(Box::new(value), wanted))
+        }
+    };
+    *output = Output { ty: wanted, ..output.clone() };
+    match &mut query.root {
+        Node::Project { columns, .. } if columns.len() == 1 => {
+            let value = columns.remove(0);
+            columns.push(cast(value)?);
+        }
+        root => {
+            let input = Box::new(std::mem::replace(root, Node::Unit));
+            let columns = vec![cast(column_at(0, from))?];
+            *root = Node::Project { input, columns };
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,808 @@
+//! Statements (PostgreSQL 15 manual, sections 43.5 to 43.9).
+
+use super::condition;
+use super::parse::{Parser, unrecognized};
+use super::tree::{
+    Action, ForEach, ForInteger, ForQuery, Into, Level, Place, Query, Raise, RaiseOption, Sql,
+    Statement, VariableType,
+};
+use crate::error::{Result, SqlError};
+use crate::parse::lexer::Kind;
+use crate::sqlstate::SqlState;
+use crate::types::{SqlType, oids};
+use std::sync::Arc;
+
+/// What begins statements that only PL/pgSQL has and Atoll has not yet.
+const MISSING: &[&str] = &["open", "fetch", "move", "close"];
+
+impl Parser<'_, '_> {
+    /// One statement with its semicolon.
+    pub(super) fn statement(&mut self) -> Result<Statement> {
+        let label = self.label()?;
+        let line = self.reader.line(self.reader.here());
+        let action = self.action(label)?;
+        Ok(Statement { line, action })
+    }
+
+    fn action(&mut self, label: Option<Arc<str>>) -> Result<Action> {
+        if self.reader.at_word("declare") || self.reader.at_word("begin") {
+            let block =
+                self.block(Some(label.unwrap_or_default()).filter(|label| !label.is_empty()))?;
+            self.reader.expect_symbol(b';')?;
+            return Ok(Action::Block(block));
+        }
+        if self.reader.accept("loop") {
+            return self.looped(label, None);
+        }
+        if self.reader.accept("while") {
+            let condition = self.expression_of(&["loop"], "LOOP", oids::BOOL)?;
+            self.reader.expect("loop")?;
+            return self.looped(label, Some(condition));
+        }
+        if self.reader.accept("for") {
+            return self.for_loop(label);
+        }
+        if self.reader.accept("foreach") {
+            return self.for_each(label);
+        }
+        if label.is_some() {
+            return Err(self.reader.error());
+        }
+        let at = self.reader.here();
+        if let Some(place) = self.assigned()? {
+            self.may_assign(place.variable, at)?;
+            return self.assignment(place);
+        }
+        let token = self.reader.token();
+        let word = self.reader.text_of(token).to_ascii_lowercase();
+        if !matches!(token.kind, Kind::Keyword(_) | Kind::Word) {
+            return match token.kind {
+                Kind::Symbol(b'(') => self.execute_sql(),
+                _ => Err(self.reader.error()),
+            };
+        }
+        let next = self.reader.kind_at(1);
+        match &*word {
+            "if" => self.branches(),
+            "case" => self.case(),
+            "exit" | "continue" => self.leave(&word),
+            "return" => self.returned(),
+            "raise" => self.raise(),
+            "assert" => {
+                self.reader.advance();
+                let condition = self.expression_of(&[",", ";"], ";", oids::BOOL)?;
+                let message = if self.reader.accept_symbol(b',') {
+                    Some(self.expression_of(&[";"], ";", oids::TEXT)?)
+                } else {
+                    None
+                };
+                self.reader.expect_symbol(b';')?;
+                Ok(Action::Assert(condition, message))
+            }
+            "perform" => {
+                let start = self.reader.advance().end;
+                let (_, end) = self.reader.until(&[";"], ";", false)?;
+                let text = format!("SELECT{}", self.reader.slice(start, end));
+                // The text is as long as it was behind its first word.
+                let sql = self.sql_text(text.into(), start.saturating_sub(6), false)?;
+                self.reader.expect_symbol(b';')?;
+                Ok(Action::Perform(sql))
+            }
+            "execute" => self.dynamic(),
+            "get" => self.diagnostics(),
+            "commit" | "rollback" => {
+                self.reader.advance();
+                self.reader.accept("work");
+                let chain = self.reader.accept("and") && {
+                    let no = self.reader.accept("no");
+                    self.reader.expect("chain")?;
+                    !no
+                };
+                self.reader.expect_symbol(b';')?;
+                self.ends_transactions = true;
+                Ok(Action::EndTransaction(word == "commit", chain))
+            }
+            "null" if next == Kind::Symbol(b';') => {
+                self.reader.advance();
+                self.reader.advance();
+                Ok(Action::Nothing)
+            }
+            "call" | "do" => {
+                let span = self.reader.until(&[";"], ";", false)?;
+                let sql = self.sql(span, false)?;
+                self.reader.expect_symbol(b';')?;
+                self.ends_transactions = true;
+                Ok(Action::Call(sql, word == "call"))
+            }
+            missing if MISSING.contains(&missing) => {
+                let what = missing.to_ascii_uppercase();
+                Err(SqlError::unsupported(format!("{what} in PL/pgSQL is")))
+            }
+            "else" | "elsif" | "elseif" | "end" | "exception" | "when" | "then" | "using" => {
+                Err(self.reader.error())
+            }
+            _ => self.execute_sql(),
+        }
+    }
+
+    /// The target of an assignment, if the statement is one.
+    fn assigned(&mut self) -> Result<Option<Place>> {
+        let mut parts = Vec::new();
+        let mut ahead = 0;
+        loop {
+            let token = self.reader.token_at(ahead);
+            if !self.reader.is_name(token) && parts.is_empty()
+                || !matches!(
+                    token.kind,
+                    Kind::Word
+                        | Kind::Keyword(_)
+                        | Kind::Quoted
+                        | Kind::UnicodeQuoted
+                        | Kind::Parameter
+                )
+            {
+                break;
+            }
+            parts.push(self.reader.name_of(token)?);
+            ahead += 1;
+            if self.reader.kind_at(ahead) != Kind::Symbol(b'.') {
+                break;
+            }
+            ahead += 1;
+        }
+        let assigns =
+            matches!(self.reader.kind_at(ahead), Kind::ColonEquals | Kind::Symbol(b'=' | b'['));
+        if parts.is_empty() {
+            if self.reader.token().kind == Kind::Parameter
+                && matches!(self.reader.kind_at(1), Kind::ColonEquals | Kind::Symbol(b'='))
+            {
+                let token = self.reader.advance();
+                let number: u32 = self.reader.text_of(token)[1..].parse().unwrap_or(0);
+                let variable = number.checked_sub(1).ok_or_else(|| self.reader.error())?;
+                return Ok(Some(Place { variable, field: None }));
+            }
+            return Ok(None);
+        }
+        if !assigns {
+            return Ok(None);
+        }
+        let Some((variable, taken)) = self.find(&parts) else {
+            let begin = self.reader.token();
+            let kept = ["if", "case", "for", "select", "insert", "update", "delete", "with"];
+            if kept.iter().any(|word| self.reader.is_word(begin, word)) {
+                return Ok(None);
+            }
+            let message = format!("\"{}\" is not a known variable", parts.join("."));
+            return Err(self.reader.complaint(message, begin.start));
+        };
+        let rest = &parts[taken..];
+        let field = match rest {
+            [] => None,
+            [field] => Some(Arc::clone(field)),
+            _ => return Err(SqlError::unsupported("assigning to a field of a field is")),
+        };
+        for _ in 0..ahead {
+            self.reader.advance();
+        }
+        Ok(Some(Place { variable, field }))
+    }
+
+    /// Behind the target of an assignment.
+    fn assignment(&mut self, place: Place) -> Result<Action> {
+        let whole = match self.variables[place.variable as usize].ty {
+            VariableType::Scalar(ty) if place.field.is_none() => Some(ty),
+            _ => None,
+        };
+        if self.reader.at_symbol(b'[') || (place.field.is_some() && !self.is_record(place.variable))
+        {
+            let start = self.reader.here();
+            let mut depth = 0u32;
+            while depth > 0 || !self.reader.at_assignment() {
+                match self.reader.token().kind {
+                    Kind::Symbol(b'[' | b'(') => depth += 1,
+                    Kind::Symbol(b']' | b')') => depth = depth.saturating_sub(1),
+                    Kind::End | Kind::Symbol(b';') => return Err(self.reader.error()),
+                    _ => {}
+                }
+                self.reader.advance();
+            }
+            let path = self.reader.slice(start, self.reader.here()).trim().to_owned();
+            self.reader.advance();
+            let (from, end) = self.reader.until(&[";"], ";", true)?;
+            let value = self.reader.slice(from, end);
+            let field = place.field.as_ref();
+            let field = field.map_or(String::new(), |field| format!(".{}", quoted(field)));
+            let name = &self.variables[place.variable as usize].name;
+            // A part of a value is assigned as a part of a column is.
+            let text = format!("UPDATE x SET {}{field}{path} = {value}", quoted(name));
+            let sql = self.sql_text(text.into(), from, false)?;
+            self.reader.expect_symbol(b';')?;
+            return Ok(Action::AssignElement(Place { field: None, ..place }, sql));
+        }
+        if !self.reader.at_assignment() {
+            return Err(self.reader.error());
+        }
+        self.reader.advance();
+        let sql = self.expression(&[";"], ";")?;
+        self.reader.expect_symbol(b';')?;
+        Ok(Action::Assign(place, Sql { wanted: whole, ..sql }))
+    }
+
+    fn is_record(&self, variable: u32) -> bool {
+        matches!(self.variables[variable as usize].ty, VariableType::Record)
+    }
+
+    /// 22005 for a constant.
+    pub(super) fn may_assign(&self, variable: u32, at: u32) -> Result<()> {
+        let variable = &self.variables[variable as usize];
+        if !variable.constant {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::ERROR_IN_ASSIGNMENT,
+            format!("variable \"{}\" is declared CONSTANT", variable.name),
+        )
+        .at(self.reader.position(at)))
+    }
+
+    fn branches(&mut self) -> Result<Action> {
+        let mut branches = Vec::new();
+        self.reader.advance();
+        let mut otherwise = Vec::new();
+        loop {
+            let condition = self.expression_of(&["then"], "THEN", oids::BOOL)?;
+            self.reader.expect("then")?;
+            let body = self.statements(&["elsif", "elseif", "else", "end"])?;
+            branches.push((condition, body));
+            if self.reader.accept("elsif") || self.reader.accept("elseif") {
+                continue;
+            }
+            if self.reader.accept("else") {
+                otherwise = self.statements(&["end"])?;
+            }
+            break;
+        }
+        self.reader.expect("end")?;
+        self.reader.expect("if")?;
+        self.reader.expect_symbol(b';')?;
+        Ok(Action::If(branches, otherwise))
+    }
+
+    fn case(&mut self) -> Result<Action> {
+        self.reader.advance();
+        let operand = if self.reader.at_word("when") {
+            None
+        } else {
+            Some(self.expression(&["when"], "WHEN")?)
+        };
+        let outside = self.innermost;
+        // What is tested is a variable that no body can name.
+        let tested = operand.as_ref().map(|_| {
+            let name: Arc<str> = format!("__Case__Variable_{}__", self.variables.len()).into();
+            let number = self.variable(Arc::clone(&name), VariableType::Record);
+            self.push_name(&name, number);
+            (number, name)
+        });
+        let mut branches = Vec::new();
+        while self.reader.accept("when") {
+            let (start, end) = self.reader.until(&["then"], "THEN", true)?;
+            let condition = match &tested {
+                Some((_, name)) => {
+                    let text = format!("\"{name}\" IN ({})", self.reader.slice(start, end));
+                    self.sql_text(text.into(), start, true)?
+                }
+                None => self.sql((start, end), true)?,
+            };
+            let condition = Sql { wanted: Some(SqlType::plain(oids::BOOL)), ..condition };
+            self.reader.expect("then")?;
+            branches.push((condition, self.statements(&["when", "else", "end"])?));
+        }
+        if branches.is_empty() {
+            return Err(self.reader.error());
+        }
+        let otherwise =
+            if self.reader.accept("else") { Some(self.statements(&["end"])?) } else { None };
+        self.innermost = outside;
+        self.reader.expect("end")?;
+        self.reader.expect("case")?;
+        self.reader.expect_symbol(b';')?;
+        let operand = tested.map(|(number, _)| number).zip(operand);
+        Ok(Action::Case(operand, branches, otherwise))
+    }
+
+    /// The statements of a loop, LOOP read, and its end.
+    fn loop_body(&mut self, label: Option<&Arc<str>>) -> Result<Vec<Statement>> {
+        let outside = self.innermost;
+        self.push_label(label.cloned().unwrap_or_default(), false);
+        let body = self.statements(&["end"])?;
+        self.innermost = outside;
+        self.reader.expect("end")?;
+        self.reader.expect("loop")?;
+        self.end_label(label)?;
+        self.reader.expect_symbol(b';')?;
+        Ok(body)
+    }
+
+    fn looped(&mut self, label: Option<Arc<str>>, condition: Option<Sql>) -> Result<Action> {
+        let body = self.loop_body(label.as_ref())?;
+        Ok(Action::Loop(label, condition, body))
+    }
+
+    fn for_loop(&mut self, label: Option<Arc<str>>) -> Result<Action> {
+        let outside = self.innermost;
+        let at = self.reader.here();
+        let mut names = vec![self.qualified()?];
+        while self.reader.accept_symbol(b',') {
+            names.push(self.qualified()?);
+        }
+        self.reader.expect("in")?;
+        if !self.reader.at_word("execute") {
+            let reverse = self.reader.at_word("reverse") && {
+                self.reader.advance();
+                true
+            };
+            if reverse || self.reader.comes(Kind::DotDot, &["loop"]) {
+                return self.for_integer(label, &names, reverse, at, outside);
+            }
+        }
+        let query = if self.reader.accept("execute") {
+            let text = self.expression_of(&["using", "loop"], "LOOP", oids::TEXT)?;
+            let values = self.using(&["loop"], "LOOP")?;
+            Query::Dynamic(text, values)
+        } else {
+            let token = self.reader.token();
+            if self.reader.is_name(token) {
+                let name = self.reader.name_of(token)?;
+                if self.find(&[name]).is_some() && self.reader.at_word_behind(1, "loop") {
+                    return Err(SqlError::unsupported("FOR over a cursor in PL/pgSQL is"));
+                }
+            }
+            let span = self.reader.until(&["loop"], "LOOP", false)?;
+            Query::Static(self.sql(span, false)?)
+        };
+        let places = self.places(&names, at)?;
+        self.reader.expect("loop")?;
+        let body = self.loop_body(label.as_ref())?;
+        self.innermost = outside;
+        Ok(Action::ForQuery(Box::new(ForQuery { label, places, query, body })))
+    }
+
+    fn for_integer(
+        &mut self,
+        label: Option<Arc<str>>,
+        names: &[Vec<Arc<str>>],
+        reverse: bool,
+        at: u32,
+        outside: Option<u32>,
+    ) -> Result<Action> {
+        let low = self.expression_of(&[".."], "..", oids::INT4)?;
+        self.reader.advance();
+        let high = self.expression_of(&["loop", "by"], "LOOP", oids::INT4)?;
+        let step = if self.reader.accept("by") {
+            Some(self.expression_of(&["loop"], "LOOP", oids::INT4)?)
+        } else {
+            None
+        };
+        let [name] = names else {
+            let message = "integer FOR loop must have only one target variable";
+            return Err(self.reader.complaint(message, at));
+        };
+        let [name] = &name[..] else { return Err(self.reader.error()) };
+        let variable =
+            self.variable(Arc::clone(name), VariableType::Scalar(SqlType::plain(oids::INT4)));
+        // The loop's label qualifies its variable.
+        self.push_label(label.clone().unwrap_or_default(), true);
+        self.push_name(name, variable);
+        self.reader.expect("loop")?;
+        let body = self.loop_body(label.as_ref())?;
+        self.innermost = outside;
+        let looped = ForInteger { label, variable, reverse, low, high, step, body };
+        Ok(Action::ForInteger(Box::new(looped)))
+    }
+
+    fn for_each(&mut self, label: Option<Arc<str>>) -> Result<Action> {
+        let at = self.reader.here();
+        let name = self.qualified()?;
+        let place = self.places(&[name], at)?.remove(0);
+        let slice = if self.reader.accept("slice") {
+            let token = self.reader.advance();
+            self.reader.text_of(token).parse().map_err(|_| self.reader.error())?
+        } else {
+            0
+        };
+        self.reader.expect("in")?;
+        self.reader.expect("array")?;
+        let array = self.expression(&["loop"], "LOOP")?;
+        self.reader.expect("loop")?;
+        let body = self.loop_body(label.as_ref())?;
+        Ok(Action::ForEach(Box::new(ForEach { label, place, slice, array, body })))
+    }
+
+    fn leave(&mut self, word: &str) -> Result<Action> {
+        let at = self.reader.advance().start;
+        let exits = word == "exit";
+        let token = self.reader.token();
+        let label = if self.reader.is_name(token) { Some(self.reader.name()?) } else { None };
+        let condition = if self.reader.accept("when") {
+            Some(self.expression_of(&[";"], ";", oids::BOOL)?)
+        } else {
+            None
+        };
+        self.reader.expect_symbol(b';')?;
+        let mut item = self.innermost;
+        let mut known = None;
+        let mut loops = false;
+        while let Some(number) = item {
+            let name = &self.names[number as usize];
+            if name.variable.is_none() {
+                loops |= !name.is_block;
+                if label.as_ref() == Some(&name.name) && known.is_none_or(|block| block) {
+                    known = Some(name.is_block);
+                }
+            }
+            item = name.previous;
+        }
+        let of_loop = self.has_loop(label.as_ref());
+        match (&label, known) {
+            (Some(label), None) => Err(self.reader.complaint(
+                format!("there is no label \"{label}\" attached to any block or loop enclosing this statement"),
+                token.start,
+            )),
+            (Some(label), Some(_)) if !exits && !of_loop => Err(self.reader.complaint(
+                format!("block label \"{label}\" cannot be used in CONTINUE"),
+                token.start,
+            )),
+            (None, _) if !loops => {
+                let message = if exits {
+                    "EXIT cannot be used outside a loop, unless it has a label"
+                } else {
+                    "CONTINUE cannot be used outside a loop"
+                };
+                Err(self.reader.complaint(message, at))
+            }
+            _ => Ok(Action::Leave(exits, label, condition)),
+        }
+    }
+
+    /// Whether a loop around has this label.
+    fn has_loop(&self, label: Option<&Arc<str>>) -> bool {
+        let mut item = self.innermost;
+        while let Some(number) = item {
+            let name = &self.names[number as usize];
+            if name.variable.is_none() && !name.is_block && Some(&name.name) == label {
+                return true;
+            }
+            item = name.previous;
+        }
+        false
+    }
+
+    fn returned(&mut self) -> Result<Action> {
+        self.reader.advance();
+        if self.reader.accept("next") {
+            if self.reader.accept_symbol(b';') {
+                return Ok(Action::ReturnNext(None));
+            }
+            let value = self.expression(&[";"], ";")?;
+            self.reader.expect_symbol(b';')?;
+            return Ok(Action::ReturnNext(Some(value)));
+        }
+        if self.reader.at_word("query") {
+            self.reader.advance();
+            let query = if self.reader.accept("execute") {
+                let text = self.expression_of(&["using", ";"], ";", oids::TEXT)?;
+                let values = self.using(&[";"], ";")?;
+                Query::Dynamic(text, values)
+            } else {
+                let span = self.reader.until(&[";"], ";", false)?;
+                Query::Static(self.sql(span, false)?)
+            };
+            self.reader.expect_symbol(b';')?;
+            return Ok(Action::ReturnQuery(query));
+        }
+        if self.reader.accept_symbol(b';') {
+            return Ok(Action::Return(None));
+        }
+        let value = self.expression(&[";"], ";")?;
+        self.reader.expect_symbol(b';')?;
+        Ok(Action::Return(Some(value)))
+    }
+
+    /// A statement of SQL, INTO taken out of it.
+    fn execute_sql(&mut self) -> Result<Action> {
+        let start = self.reader.here();
+        let mut text = String::new();
+        let (mut from, mut into) = (start, None);
+        let mut depth = 0u32;
+        let mut previous = self.reader.token();
+        loop {
+            let token = self.reader.token();
+            match token.kind {
+                Kind::Symbol(b'(' | b'[') => depth += 1,
+                Kind::Symbol(b')' | b']') => depth = depth.saturating_sub(1),
+                Kind::Symbol(b';') => break,
+                Kind::End => return Err(self.reader.error()),
+                Kind::Error(_) => return Err(self.reader.error()),
+                _ if depth == 0
+                    && self.reader.is_word(token, "into")
+                    && token.start > start
+                    && !["insert", "merge"]
+                        .iter()
+                        .any(|word| self.reader.is_word(previous, word)) =>
+                {
+                    if into.is_some() {
+                        return Err(self
+                            .reader
+                            .complaint("INTO specified more than once", token.start));
+                    }
+                    text.push_str(self.reader.slice(from, token.start));
+                    self.reader.advance();
+                    into = Some(self.into()?);
+                    from = self.reader.here();
+                    // What stands behind has its place still.
+                    text.extend(std::iter::repeat_n(' ', (from - token.start) as usize));
+                    previous = token;
+                    continue;
+                }
+                _ => {}
+            }
+            previous = token;
+            self.reader.advance();
+        }
+        text.push_str(self.reader.slice(from, self.reader.before().max(from)));
+        self.reader.expect_symbol(b';')?;
+        let sql = self.sql_text(text.trim_end().into(), start, false)?;
+        Ok(Action::Execute(sql, into))
+    }
+
+    fn into(&mut self) -> Result<Into> {
+        let strict = self.reader.accept("strict");
+        let at = self.reader.here();
+        let mut names = vec![self.qualified()?];
+        while self.reader.accept_symbol(b',') {
+            names.push(self.qualified()?);
+        }
+        Ok(Into { strict, places: self.places(&names, at)? })
+    }
+
+    /// A name with its qualifiers.
+    fn qualified(&mut self) -> Result<Vec<Arc<str>>> {
+        if self.reader.token().kind == Kind::Parameter {
+            let token = self.reader.advance();
+            return Ok(vec![self.reader.text_of(token).into()]);
+        }
+        let mut parts = vec![self.reader.name()?];
+        while self.reader.accept_symbol(b'.') {
+            let token = self.reader.advance();
+            parts.push(self.reader.name_of(token)?);
+        }
+        Ok(parts)
+    }
+
+    /// The variables of these names.
+    fn places(&mut self, names: &[Vec<Arc<str>>], at: u32) -> Result<Vec<Place>> {
+        let several = names.len() > 1;
+        names
+            .iter()
+            .map(|parts| {
+                let parameter = parts[0].strip_prefix('$').and_then(|digits| digits.parse().ok());
+                let found = match parameter {
+                    Some(number) => {
+                        let number: u32 = number;
+                        number.checked_sub(1).map(|number| (number, 1))
+                    }
+                    None => self.find(parts),
+                };
+                let (variable, taken) = found.ok_or_else(|| {
+                    let message = format!("\"{}\" is not a known variable", parts.join("."));
+                    self.reader.complaint(message, at)
+                })?;
+                self.may_assign(variable, at)?;
+                let field = match &parts[taken..] {
+                    [] => None,
+                    [field] => Some(Arc::clone(field)),
+                    _ => return Err(SqlError::unsupported("assigning to a field of a field is")),
+                };
+                let is_row =
+                    !matches!(self.variables[variable as usize].ty, VariableType::Scalar(_));
+                if several && is_row && field.is_none() {
+                    let message = "record variable cannot be part of multiple-item INTO list";
+                    return Err(self.reader.complaint(message, at));
+                }
+                Ok(Place { variable, field })
+            })
+            .collect()
+    }
+
+    /// `USING a, b`, if it is there.
+    fn using(&mut self, ends: &[&str], missing: &str) -> Result<Vec<Sql>> {
+        let mut values = Vec::new();
+        if self.reader.accept("using") {
+            let ends: Vec<&str> = ends.iter().copied().chain([",", "into"]).collect();
+            loop {
+                values.push(self.expression(&ends, missing)?);
+                if !self.reader.accept_symbol(b',') {
+                    break;
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn dynamic(&mut self) -> Result<Action> {
+        self.reader.advance();
+        let text = self.expression_of(&["into", "using", ";"], ";", oids::TEXT)?;
+        let (mut into, mut values) = (None, Vec::new());
+        loop {
+            if into.is_none() && self.reader.accept("into") {
+                into = Some(self.into()?);
+            } else if values.is_empty() && self.reader.at_word("using") {
+                values = self.using(&[";"], ";")?;
+            } else {
+                break;
+            }
+        }
+        self.reader.expect_symbol(b';')?;
+        Ok(Action::Dynamic(text, into, values))
+    }
+
+    fn diagnostics(&mut self) -> Result<Action> {
+        self.reader.advance();
+        let stacked = self.reader.accept("stacked");
+        if !stacked {
+            self.reader.accept("current");
+        }
+        self.reader.expect("diagnostics")?;
+        let mut items = Vec::new();
+        loop {
+            let at = self.reader.here();
+            let name = self.qualified()?;
+            let place = self.places(&[name], at)?.remove(0);
+            if !self.reader.at_assignment() {
+                return Err(self.reader.error());
+            }
+            self.reader.advance();
+            let token = self.reader.token();
+            let item = self.reader.name()?;
+            let known: &[&str] = if stacked {
+                &[
+                    "returned_sqlstate",
+                    "column_name",
+                    "constraint_name",
+                    "pg_datatype_name",
+                    "message_text",
+                    "table_name",
+                    "schema_name",
+                    "pg_exception_detail",
+                    "pg_exception_hint",
+                    "pg_exception_context",
+                ]
+            } else {
+                &["row_count", "pg_context"]
+            };
+            if !known.contains(&&*item) {
+                return Err(self
+                    .reader
+                    .complaint("unrecognized GET DIAGNOSTICS item", token.start));
+            }
+            items.push((place, item));
+            if !self.reader.accept_symbol(b',') {
+                break;
+            }
+        }
+        self.reader.expect_symbol(b';')?;
+        Ok(Action::Diagnostics(stacked, items))
+    }
+
+    fn raise(&mut self) -> Result<Action> {
+        self.reader.advance();
+        let mut raise = Raise {
+            level: Level::Exception,
+            condition: None,
+            format: None,
+            values: Vec::new(),
+            options: Vec::new(),
+            again: false,
+        };
+        if self.reader.accept_symbol(b';') {
+            raise.again = true;
+            return Ok(Action::Raise(Box::new(raise)));
+        }
+        const LEVELS: [(&str, Level); 6] = [
+            ("exception", Level::Exception),
+            ("warning", Level::Warning),
+            ("notice", Level::Notice),
+            ("info", Level::Info),
+            ("log", Level::Log),
+            ("debug", Level::Debug),
+        ];
+        for (word, level) in LEVELS {
+            if self.reader.accept(word) {
+                raise.level = level;
+                break;
+            }
+        }
+        let token = self.reader.token();
+        if self.reader.accept_symbol(b';') {
+            return Err(self.reader.complaint(
+                format!("syntax error at or near \"{}\"", self.reader.text_of(token)),
+                token.start,
+            ));
+        }
+        if matches!(token.kind, Kind::String | Kind::EscapeString | Kind::DollarString) {
+            let format = self.reader.string()?;
+            while self.reader.accept_symbol(b',') {
+                raise.values.push(self.expression(&[",", ";", "using"], ";")?);
+            }
+            let wanted = places_in(&format);
+            if raise.values.len() != wanted {
+                let few = if raise.values.len() < wanted { "few" } else { "many" };
+                let message = format!("too {few} parameters specified for RAISE");
+                return Err(SqlError::new(SqlState::SYNTAX_ERROR, message));
+            }
+            raise.format = Some(format);
+        } else if !self.reader.at_word("using") {
+            let name = self.reader.name()?;
+            if &*name == "sqlstate" {
+                let text = self.reader.string()?;
+                let state = condition::state(&text)
+                    .ok_or_else(|| self.reader.complaint("invalid SQLSTATE code", token.start))?;
+                raise.condition = Some((text, state));
+            } else {
+                let state = condition::states(&name).next().ok_or_else(|| unrecognized(&name))?;
+                raise.condition = Some((name, state));
+            }
+        }
+        if self.reader.accept("using") {
+            loop {
+                let token = self.reader.token();
+                let name = self.reader.name()?;
+                let option = match &*name {
+                    "errcode" => RaiseOption::Errcode,
+                    "message" => RaiseOption::Message,
+                    "detail" => RaiseOption::Detail,
+                    "hint" => RaiseOption::Hint,
+                    "column" => RaiseOption::Column,
+                    "constraint" => RaiseOption::Constraint,
+                    "datatype" => RaiseOption::Datatype,
+                    "table" => RaiseOption::Table,
+                    "schema" => RaiseOption::Schema,
+                    _ => {
+                        let message = "unrecognized RAISE statement option";
+                        return Err(self.reader.complaint(message, token.start));
+                    }
+                };
+                if !self.reader.at_assignment() {
+                    return Err(self.reader.error());
+                }
+                self.reader.advance();
+                raise.options.push((option, self.expression_of(&[",", ";"], ";", oids::TEXT)?));
+                if !self.reader.accept_symbol(b',') {
+                    break;
+                }
+            }
+        }
+        self.reader.expect_symbol(b';')?;
+        Ok(Action::Raise(Box::new(raise)))
+    }
+}
+
+/// How many values a format has places for.
+fn places_in(format: &str) -> usize {
+    let mut count = 0;
+    let mut characters = format.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character == '%' {
+            if characters.peek() == Some(&'%') {
+                characters.next();
+            } else {
+                count += 1;
+            }
+        }
+    }
+    count
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

@@ -1,0 +1,139 @@
+//! DO: a body that is run once.
+
+use super::context::Place;
+use super::frame::Frame;
+use super::{Execution, Returned};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::DoStatement;
+use crate::plpgsql::tree::{Body, Sql};
+use crate::session::Session;
+use crate::session::utility::{Outcome, done};
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use std::sync::Arc;
+
+/// What a body of DO is called.
+const NAME: &str = "inline_code_block";
+
+impl Session {
+    /// DO.
+    pub(in crate::session) fn inline(
+        &mut self,
+        statement: &DoStatement,
+        text: &str,
+    ) -> Result<Outcome> {
+        let language = statement.language.as_deref().unwrap_or("plpgsql");
+        if language != "plpgsql" {
+            return Err(self.no_inline_handler(language));
+        }
+        let alone = self.is_alone();
+        let body =
+            self.parsed_body(&statement.body, NAME, None, &[], true).map_err(
+                |error| match error.fields().position {
+                    Some(position) => {
+                        let before = crate::parse::Positions::new(text).of(statement.at) - 1;
+                        error.nowhere().at(before + position)
+                    }
+                    None => error,
+                },
+            )?;
+        let returned = Returned::default();
+        self.run_routine(Arc::from(NAME), body, RowBuf::new(), returned, alone)?;
+        done("DO")
+    }
+
+    fn no_inline_handler(&self, language: &str) -> SqlError {
+        if ["sql", "internal", "c"].contains(&language) {
+            return SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("language \"{language}\" does not support inline code execution"),
+            );
+        }
+        SqlError::new(SqlState::UNDEFINED_OBJECT, format!("language \"{language}\" does not exist"))
+    }
+
+    /// Runs a body with its arguments, as far as the frame has any, and gives what it returned.
+    pub(in crate::session) fn run_routine(
+        &mut self,
+        name: Arc<str>,
+        body: Arc<Body>,
+        arguments: RowBuf,
+        returned: Returned,
+        ends_transactions: bool,
+    ) -> Result<(Returned, Frame)> {
+        self.bodies += 1;
+        let id = self.bodies;
+        let result = self.run_kept(id, name, body, arguments, returned, ends_transactions);
+        self.texts.remove(&id);
+        result
+    }
+
+    /// The same of a body whose plans are kept under a number.
+    pub(in crate::session) fn run_kept(
+        &mut self,
+        id: u64,
+        name: Arc<str>,
+        body: Arc<Body>,
+        arguments: RowBuf,
+        returned: Returned,
+        ends_transactions: bool,
+    ) -> Result<(Returned, Frame)> {
+        let mut frame = Frame::new(body.variables.len());
+        for (number, value) in arguments.iter().enumerate() {
+            frame.set(number as u32, value);
+        }
+        frame.set(body.found, crate::types::Datum::Bool(false));
+        self.within.push(Place::Routine(name, 0, "during function entry"));
+        let mut execution = Execution {
+            session: self,
+            id,
+            body,
+            frame,
+            ends_transactions,
+            subtransactions: 0,
+            handled: Vec::new(),
+            row_count: 0,
+            scratch: RowBuf::new(),
+            returned,
+        };
+        let result = crate::types::depth::deeper(|| execution.run_body());
+        let Execution { frame, returned, .. } = execution;
+        let place = self.within.pop();
+        match result {
+            Ok(_) => Ok((returned, frame)),
+            Err(error) => Err(match place {
+                Some(place) => error.within(place.text()),
+                None => error,
+            }),
+        }
+    }
+
+    /// Ends the transaction within a body, and begins the next one.
+    pub(super) fn end_within(&mut self, commits: bool, chains: bool) -> Result<()> {
+        let modes = self.block.transaction().map(|transaction| *transaction.begin());
+        if commits {
+            self.before_commit()?;
+            self.with_block(|block, parts| block.commit(parts))?;
+            self.hold_kept();
+        } else {
+            self.with_block(|block, parts| block.rollback(parts));
+        }
+        self.after_transaction();
+        let (engine, wait) = (Arc::clone(&self.engine), Arc::clone(&self.wait));
+        let transaction = self.block.ensure(engine.manager(), &wait);
+        if let Some(modes) = modes.filter(|_| chains) {
+            transaction.set_begin(txn::Begin { after: txn::Lsn::ZERO, ..modes });
+        }
+        Ok(())
+    }
+}
+
+impl Execution<'_> {
+    /// CALL or DO within a body.
+    pub(super) fn call_within(&mut self, sql: &Sql, calls: bool) -> Result<()> {
+        if calls {
+            return Err(SqlError::unsupported("CALL in PL/pgSQL is"));
+        }
+        self.execute(sql, None)
+    }
+}

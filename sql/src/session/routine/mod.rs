@@ -1,0 +1,81 @@
+//! Running bodies of PL/pgSQL (PostgreSQL 15's `pl_exec.c`): statement by statement, within the transaction of the statement that
+//! called.
+//!
+//! A body's SQL goes through the session's own planner, its variables being parameters. Each statement has a command number of
+//! its own, so that what one writes the next one sees; a block with EXCEPTION is a subtransaction.
+//!
+//! - [`frame`]: values of variables; [`text`]: plans of the body's SQL
+//! - `run`: statements; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
+//! - `context`: where the session is, for CONTEXT; `inline`: DO
+
+mod context;
+pub(super) mod frame;
+mod handler;
+mod inline;
+mod query;
+mod raise;
+mod run;
+pub(super) mod text;
+mod types;
+mod value;
+
+pub(super) use context::Place as ContextPlace;
+pub(super) use text::Text;
+pub(super) use value::CastText;
+
+use crate::error::SqlError;
+use crate::plpgsql::tree::Body;
+use crate::session::Session;
+use crate::tuple::RowBuf;
+use crate::types::SqlType;
+use frame::Frame;
+use std::sync::Arc;
+
+/// A running body.
+pub(super) struct Execution<'s> {
+    pub session: &'s mut Session,
+    /// Its number among the session's bodies.
+    pub id: u64,
+    pub body: Arc<Body>,
+    pub frame: Frame,
+    /// Whether it may end the transaction.
+    pub ends_transactions: bool,
+    /// How many blocks with EXCEPTION are around.
+    subtransactions: u32,
+    /// The errors that are being handled, the innermost last.
+    handled: Vec<SqlError>,
+    /// ROW_COUNT.
+    row_count: u64,
+    /// Where conditions are evaluated.
+    scratch: RowBuf,
+    /// What it returns.
+    pub returned: Returned,
+}
+
+/// What a body returns.
+#[derive(Default)]
+pub(super) struct Returned {
+    /// The type that RETURN gives; none where it gives nothing.
+    pub ty: Option<SqlType>,
+    /// The value, a row of one column.
+    pub value: RowBuf,
+    /// Whether a RETURN was met.
+    pub met: bool,
+    /// The rows of RETURN NEXT and RETURN QUERY, of these columns; none where it returns no set.
+    pub set: Option<(Vec<SqlType>, Vec<RowBuf>)>,
+    /// The variables that its result's columns are, where it has OUT parameters.
+    pub outputs: Vec<u32>,
+}
+
+/// Where a statement leaves to.
+#[derive(Debug, PartialEq)]
+pub(super) enum Leave {
+    /// The next one.
+    Next,
+    /// Behind this loop or block.
+    Exit(Option<Arc<str>>),
+    /// The next round of this loop.
+    Continue(Option<Arc<str>>),
+    /// The end of the body.
+    Return,
+}

@@ -1,0 +1,371 @@
+//! Statements of SQL within a body: INTO, EXECUTE, queries of loops, CALL and DO.
+
+use super::context::Place as Around;
+use super::text::one_statement;
+use super::{Execution, Leave};
+use crate::error::{Notice, Result, SqlError};
+use crate::exec::sink::{ColumnDescription, Flow, RowSink};
+use crate::parse::Statement;
+use crate::parse::ast::CopyTarget;
+use crate::plpgsql::tree::{ForQuery, Into, Query, Sql};
+use crate::session::Session;
+use crate::session::message::{CommandTag, Progress};
+use crate::session::portal::Portal;
+use crate::session::statement::Prepared;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{CallContext, Datum, Oid, SqlType};
+use std::sync::Arc;
+
+/// How many rows a loop reads ahead at first, and later (`exec_for_query`).
+const FIRST_PORTION: u64 = 10;
+const PORTION: u64 = 50;
+
+/// Keeps rows.
+#[derive(Default)]
+pub(super) struct Kept {
+    pub rows: Vec<RowBuf>,
+    notices: Vec<Notice>,
+}
+
+impl RowSink for Kept {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        _: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow> {
+        let mut kept = RowBuf::new();
+        for datum in row {
+            kept.push(*datum);
+        }
+        crate::account::check()?;
+        self.rows.push(kept);
+        Ok(Flow::Continue)
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.notices.push(notice.clone());
+    }
+}
+
+/// What a statement has come to.
+pub(super) struct Ran {
+    pub tag: CommandTag,
+    pub rows: Vec<RowBuf>,
+}
+
+impl Session {
+    /// Runs a portal on, up to so many rows; whether there may be more.
+    fn run_portion(
+        &mut self,
+        portal: &mut Portal,
+        max_rows: u64,
+    ) -> Result<(Option<CommandTag>, Vec<RowBuf>)> {
+        let mut kept = Kept::default();
+        let progress = self.run_portal(portal, "", max_rows, &mut kept);
+        self.notices.get_mut().append(&mut kept.notices);
+        match progress? {
+            Progress::Complete(tag) => Ok((Some(tag), kept.rows)),
+            Progress::Suspended | Progress::Paused => Ok((None, kept.rows)),
+            Progress::Empty => Ok((Some(CommandTag { words: "", rows: None }), kept.rows)),
+            Progress::CopyIn(_) => Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot COPY to/from client in PL/pgSQL",
+            )),
+        }
+    }
+
+    /// A statement that a body runs, with its text around what it says.
+    fn run_statement(
+        &mut self,
+        prepared: Arc<Prepared>,
+        parameters: RowBuf,
+        max_rows: u64,
+    ) -> Result<Ran> {
+        let mut portal = self.opened(prepared, parameters)?;
+        let text = portal.prepared.text.clone();
+        self.within.push(Around::Statement(Arc::clone(&text)));
+        let ran = crate::types::depth::deeper(|| self.run_portion(&mut portal, max_rows));
+        self.within.pop();
+        self.let_go(&portal);
+        self.retire(portal);
+        let (tag, rows) = ran.map_err(|error| in_statement(error, &text))?;
+        Ok(Ran {
+            tag: tag.unwrap_or(CommandTag { words: "SELECT", rows: Some(rows.len() as u64) }),
+            rows,
+        })
+    }
+
+    fn opened(&mut self, prepared: Arc<Prepared>, parameters: RowBuf) -> Result<Box<Portal>> {
+        if let Some(Statement::Transaction(_)) = prepared.parsed.statement() {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "unsupported transaction command in PL/pgSQL",
+            ));
+        }
+        if let Some(Statement::Copy(copy)) = prepared.parsed.statement()
+            && matches!(copy.target, CopyTarget::Client)
+        {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot COPY to/from client in PL/pgSQL",
+            ));
+        }
+        self.check_presets(&prepared, &parameters)?;
+        let mut portal = Portal::new(prepared);
+        portal.parameters = parameters;
+        portal.depth = self.block.depth();
+        Ok(portal)
+    }
+
+    /// The first row of a query that may give no other.
+    pub(super) fn only_row(
+        &mut self,
+        prepared: Arc<Prepared>,
+        parameters: RowBuf,
+    ) -> Result<Option<RowBuf>> {
+        let mut ran = self.run_statement(prepared, parameters, 2)?;
+        if ran.rows.len() > 1 {
+            return Err(SqlError::new(
+                SqlState::CARDINALITY_VIOLATION,
+                "query returned more than one row",
+            ));
+        }
+        Ok(ran.rows.pop())
+    }
+}
+
+/// What a statement fails with, in its text; an error with a place in that says it by the place.
+pub(super) fn in_statement(error: SqlError, text: &str) -> SqlError {
+    if error.fields().position.is_some() {
+        return error.in_text(0, text);
+    }
+    error.within(format!("SQL statement \"{text}\""))
+}
+
+impl Execution<'_> {
+    /// A statement of the body, ready to run.
+    fn statement_of(&mut self, sql: &Sql) -> Result<Arc<Prepared>> {
+        let text = self.text(sql, None).map_err(|error| in_statement(error, &sql.text))?;
+        Ok(Arc::clone(&text.prepared))
+    }
+
+    /// A text that is made when it runs, with the values behind USING.
+    fn dynamic_statement(&mut self, text: &Sql, using: &[Sql]) -> Result<(Arc<Prepared>, RowBuf)> {
+        let query = self.text_value(text)?.ok_or_else(|| {
+            SqlError::new(
+                SqlState::NULL_VALUE_NOT_ALLOWED,
+                "query string argument of EXECUTE is null",
+            )
+        })?;
+        let (mut types, mut parameters) = (Vec::new(), RowBuf::new());
+        let mut value = RowBuf::new();
+        for one in using {
+            let ty = self.evaluate(one, &mut value)?;
+            types.push(Oid(ty.oid.0));
+            parameters.push_column(&value, 0);
+        }
+        let query: Arc<str> = query.into();
+        let dialect = self.session.settings.plain().dialect;
+        let prepared = one_statement(&query, dialect)
+            .and_then(|source| {
+                if source.statement().is_none() {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_SQL_STATEMENT_NAME,
+                        "cannot EXECUTE an empty query",
+                    ));
+                }
+                self.session.prepare(Arc::new(source), &types)
+            })
+            .map_err(|error| in_statement(error, &query))?;
+        if prepared.parameters.len() > types.len() {
+            let message = format!("there is no parameter ${}", types.len() + 1);
+            return Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, message));
+        }
+        Ok((prepared, parameters))
+    }
+
+    /// Runs a statement with INTO or without; FOUND follows where it is written in the body.
+    fn run(
+        &mut self,
+        prepared: Arc<Prepared>,
+        parameters: RowBuf,
+        into: Option<&Into>,
+        dynamic: bool,
+    ) -> Result<()> {
+        let columns = prepared.columns.clone();
+        let modifies = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
+        let planned = prepared.planned.is_some();
+        let max_rows = match into {
+            Some(into) if !modifies => {
+                if into.strict {
+                    2
+                } else {
+                    1
+                }
+            }
+            None if columns.is_some() && !dynamic && planned => {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "query has no destination for result data",
+                )
+                .hint("If you want to discard the results of a SELECT, use PERFORM instead."));
+            }
+            _ => 0,
+        };
+        let ran = self.session.run_statement(prepared, parameters, max_rows)?;
+        self.row_count = ran.tag.rows.unwrap_or(0);
+        if !dynamic && planned {
+            self.set_found(self.row_count > 0);
+        }
+        let Some(into) = into else { return Ok(()) };
+        let Some(columns) = columns else {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "INTO used with a command that cannot return data",
+            ));
+        };
+        match ran.rows.len() {
+            0 if into.strict => {
+                return Err(SqlError::new(SqlState::NO_DATA_FOUND, "query returned no rows"));
+            }
+            2.. if into.strict || modifies => {
+                return Err(SqlError::new(
+                    SqlState::TOO_MANY_ROWS,
+                    "query returned more than one row",
+                )
+                .hint("Make sure the query returns a single row, or use LIMIT 1."));
+            }
+            _ => {}
+        }
+        self.put_into(&into.places, &columns, ran.rows.first())
+    }
+
+    pub(super) fn set_found(&mut self, found: bool) {
+        self.frame.set(self.body.found, Datum::Bool(found));
+    }
+
+    pub(super) fn execute(&mut self, sql: &Sql, into: Option<&Into>) -> Result<()> {
+        let prepared = self.statement_of(sql)?;
+        let parameters = self.parameters_for(&prepared);
+        self.run(prepared, parameters, into, false)
+    }
+
+    /// The variables, for a statement that takes parameters.
+    fn parameters_for(&self, prepared: &Prepared) -> RowBuf {
+        if prepared.planned.is_some() { self.frame.row().clone() } else { RowBuf::new() }
+    }
+
+    pub(super) fn execute_dynamic(
+        &mut self,
+        text: &Sql,
+        into: Option<&Into>,
+        using: &[Sql],
+    ) -> Result<()> {
+        let (prepared, parameters) = self.dynamic_statement(text, using)?;
+        self.run(prepared, parameters, into, true)
+    }
+
+    pub(super) fn perform(&mut self, sql: &Sql) -> Result<()> {
+        let prepared = self.statement_of(sql)?;
+        let parameters = self.parameters_for(&prepared);
+        let ran = self.session.run_statement(prepared, parameters, 0)?;
+        self.row_count = ran.tag.rows.unwrap_or(0);
+        self.set_found(self.row_count > 0);
+        Ok(())
+    }
+
+    /// A query of a loop or of RETURN QUERY.
+    fn query(&mut self, query: &Query) -> Result<(Arc<Prepared>, RowBuf)> {
+        match query {
+            Query::Static(sql) => {
+                let prepared = self.statement_of(sql)?;
+                let parameters = self.parameters_for(&prepared);
+                Ok((prepared, parameters))
+            }
+            Query::Dynamic(text, using) => self.dynamic_statement(text, using),
+        }
+    }
+
+    pub(super) fn for_query(&mut self, looped: &ForQuery) -> Result<Leave> {
+        let (prepared, parameters) = self.query(&looped.query)?;
+        let text = prepared.text.clone();
+        let Some(columns) = prepared.columns.clone() else {
+            return Err(SqlError::new(
+                SqlState::INVALID_CURSOR_DEFINITION,
+                format!("cannot open {} query as cursor", command_of(&text)),
+            ));
+        };
+        let mut portal = self
+            .session
+            .opened(prepared, parameters)
+            .map_err(|error| in_statement(error, &text))?;
+        let at = self.session.place();
+        // What ends the transaction ends its portals.
+        let mut portion = if self.body.ends_transactions { 0 } else { FIRST_PORTION };
+        let mut found = false;
+        let left = loop {
+            self.session.is_at(at.0, at.1);
+            let read = self.session.run_portion(&mut portal, portion);
+            let (done, rows) = match read {
+                Ok(read) => read,
+                Err(error) => break Err(in_statement(error, &text)),
+            };
+            portion = PORTION;
+            match self.rounds(looped, &columns, rows, &mut found) {
+                Ok(None) if done.is_none() => {}
+                Ok(None) => break Ok(Leave::Next),
+                Ok(Some(left)) => break Ok(left),
+                Err(error) => break Err(error),
+            }
+        };
+        self.session.let_go(&portal);
+        self.session.retire(portal);
+        let left = left?;
+        if !found {
+            self.put_into(&looped.places, &columns, None)?;
+        }
+        self.set_found(found);
+        Ok(left)
+    }
+
+    /// Rounds of a loop over rows; where they leave to, if they do.
+    fn rounds(
+        &mut self,
+        looped: &ForQuery,
+        columns: &[ColumnDescription],
+        rows: Vec<RowBuf>,
+        found: &mut bool,
+    ) -> Result<Option<Leave>> {
+        for row in rows {
+            *found = true;
+            self.put_into(&looped.places, columns, Some(&row))?;
+            let left = self.statements(&looped.body)?;
+            if let Some(left) = super::run::after_round(left, looped.label.as_ref()) {
+                return Ok(Some(left));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn return_query(&mut self, query: &Query) -> Result<()> {
+        if self.returned.set.is_none() {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                "cannot use RETURN QUERY in a non-SETOF function",
+            ));
+        }
+        let (prepared, parameters) = self.query(query)?;
+        let columns = prepared.columns.clone().unwrap_or_default();
+        let ran = self.session.run_statement(prepared, parameters, 0)?;
+        self.row_count = ran.rows.len() as u64;
+        self.set_found(self.row_count > 0);
+        let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
+        self.return_rows(&given, ran.rows)
+    }
+}
+
+fn command_of(text: &str) -> String {
+    text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase()
+}

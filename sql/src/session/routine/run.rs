@@ -1,0 +1,379 @@
+//! Statements of a body, one after the other.
+
+use super::{Execution, Leave};
+use crate::error::{Result, SqlError, cancel};
+use crate::plpgsql::tree::{Action, ForEach, ForInteger, Sql, Statement};
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::array::{self, Array};
+use crate::types::{Datum, Oid, SqlType, oids};
+use std::sync::Arc;
+
+/// Where a loop goes on after a round; none is its next round.
+pub(super) fn after_round(left: Leave, label: Option<&Arc<str>>) -> Option<Leave> {
+    match left {
+        Leave::Next | Leave::Continue(None) => None,
+        Leave::Continue(ref of) if of.as_ref() == label => None,
+        Leave::Exit(None) => Some(Leave::Next),
+        Leave::Exit(ref of) if of.is_some() && of.as_ref() == label => Some(Leave::Next),
+        left => Some(left),
+    }
+}
+
+impl Execution<'_> {
+    /// Runs the body to its end.
+    pub fn run_body(&mut self) -> Result<Leave> {
+        let body = Arc::clone(&self.body);
+        self.block(&body.block)
+    }
+
+    pub(super) fn statements(&mut self, statements: &[Statement]) -> Result<Leave> {
+        for statement in statements {
+            let around = self.session.place();
+            cancel::check(&self.session.wait.cancel)?;
+            self.session.is_at(statement.line, statement.action.name());
+            let left = self.statement(&statement.action)?;
+            self.session.is_at(around.0, around.1);
+            if left != Leave::Next {
+                return Ok(left);
+            }
+        }
+        Ok(Leave::Next)
+    }
+
+    fn statement(&mut self, action: &Action) -> Result<Leave> {
+        match action {
+            Action::Block(block) => return crate::types::depth::deeper(|| self.block(block)),
+            Action::If(branches, otherwise) => {
+                for (condition, body) in branches {
+                    if self.holds(condition)? {
+                        return crate::types::depth::deeper(|| self.statements(body));
+                    }
+                }
+                return crate::types::depth::deeper(|| self.statements(otherwise));
+            }
+            Action::Case(operand, branches, otherwise) => {
+                return crate::types::depth::deeper(|| {
+                    self.case(operand.as_ref(), branches, otherwise.as_deref())
+                });
+            }
+            Action::Loop(label, condition, body) => {
+                return crate::types::depth::deeper(|| {
+                    self.looped(label.as_ref(), condition.as_ref(), body)
+                });
+            }
+            Action::ForInteger(looped) => {
+                return crate::types::depth::deeper(|| self.for_integer(looped));
+            }
+            Action::ForQuery(looped) => {
+                return crate::types::depth::deeper(|| self.for_query(looped));
+            }
+            Action::ForEach(looped) => {
+                return crate::types::depth::deeper(|| self.for_each(looped));
+            }
+            Action::Leave(exits, label, condition) => {
+                if let Some(condition) = condition
+                    && !self.holds(condition)?
+                {
+                    return Ok(Leave::Next);
+                }
+                let label = label.clone();
+                return Ok(if *exits { Leave::Exit(label) } else { Leave::Continue(label) });
+            }
+            Action::Return(value) => {
+                self.returns(value.as_ref())?;
+                return Ok(Leave::Return);
+            }
+            Action::Assign(place, sql) if place.field.is_none() => {
+                self.assign(place.variable, sql)?;
+            }
+            Action::Assign(place, sql) => {
+                let mut value = RowBuf::new();
+                let ty = self.evaluate(sql, &mut value)?;
+                self.put_at(place, &mut value, ty)?;
+            }
+            Action::AssignElement(place, sql) => {
+                let text = self.text(sql, Some(place.variable)).map_err(SqlError::nowhere)?;
+                let mut value = RowBuf::new();
+                let ty = self.evaluate_text(&text, &mut value)?;
+                self.put_at(place, &mut value, ty)?;
+            }
+            Action::ReturnNext(value) => self.return_next(value.as_ref())?,
+            Action::ReturnQuery(query) => self.return_query(query)?,
+            Action::Raise(raise) => self.raise(raise)?,
+            Action::Assert(condition, message) => self.assert(condition, message.as_ref())?,
+            Action::Execute(sql, into) => self.execute(sql, into.as_ref())?,
+            Action::Perform(sql) => self.perform(sql)?,
+            Action::Dynamic(text, into, using) => {
+                self.execute_dynamic(text, into.as_ref(), using)?;
+            }
+            Action::Call(sql, calls) => self.call_within(sql, *calls)?,
+            Action::Diagnostics(stacked, items) => self.diagnostics(*stacked, items)?,
+            Action::EndTransaction(commits, chains) => self.end_transaction(*commits, *chains)?,
+            Action::Nothing => {}
+        }
+        Ok(Leave::Next)
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&(u32, Sql)>,
+        branches: &[(Sql, Vec<Statement>)],
+        otherwise: Option<&[Statement]>,
+    ) -> Result<Leave> {
+        if let Some((variable, sql)) = operand {
+            self.assign(*variable, sql)?;
+        }
+        for (condition, body) in branches {
+            if self.holds(condition)? {
+                return self.statements(body);
+            }
+        }
+        match otherwise {
+            Some(body) => self.statements(body),
+            None => Err(SqlError::new(SqlState::CASE_NOT_FOUND, "case not found")
+                .hint("CASE statement is missing ELSE part.")),
+        }
+    }
+
+    fn looped(
+        &mut self,
+        label: Option<&Arc<str>>,
+        condition: Option<&Sql>,
+        body: &[Statement],
+    ) -> Result<Leave> {
+        loop {
+            cancel::check(&self.session.wait.cancel)?;
+            if let Some(condition) = condition
+                && !self.holds(condition)?
+            {
+                return Ok(Leave::Next);
+            }
+            let left = self.statements(body)?;
+            if let Some(left) = after_round(left, label) {
+                return Ok(left);
+            }
+        }
+    }
+
+    /// A bound of a loop over integers.
+    fn bound(&mut self, sql: &Sql, what: &str) -> Result<i32> {
+        let mut value = RowBuf::new();
+        self.evaluate(sql, &mut value)?;
+        match value.get(0) {
+            Datum::Int4(value) => Ok(value),
+            _ => Err(SqlError::new(
+                SqlState::NULL_VALUE_NOT_ALLOWED,
+                format!("{what} of FOR loop cannot be null"),
+            )),
+        }
+    }
+
+    fn for_integer(&mut self, looped: &ForInteger) -> Result<Leave> {
+        let at = self.session.place();
+        let low = self.bound(&looped.low, "lower bound")?;
+        let high = self.bound(&looped.high, "upper bound")?;
+        let step = match &looped.step {
+            Some(step) => self.bound(step, "BY value")?,
+            None => 1,
+        };
+        if step <= 0 {
+            return Err(SqlError::new(
+                SqlState::INVALID_PARAMETER_VALUE,
+                "BY value of FOR loop must be greater than zero",
+            ));
+        }
+        let (mut value, mut found) = (low, false);
+        let left = loop {
+            if if looped.reverse { value < high } else { value > high } {
+                break Leave::Next;
+            }
+            cancel::check(&self.session.wait.cancel)?;
+            found = true;
+            self.frame.set(looped.variable, Datum::Int4(value));
+            let left = self.statements(&looped.body)?;
+            if let Some(left) = after_round(left, looped.label.as_ref()) {
+                break left;
+            }
+            let next =
+                if looped.reverse { value.checked_sub(step) } else { value.checked_add(step) };
+            match next {
+                Some(next) => value = next,
+                None => break Leave::Next,
+            }
+        };
+        self.session.is_at(at.0, at.1);
+        self.set_found(found);
+        Ok(left)
+    }
+
+    fn for_each(&mut self, looped: &ForEach) -> Result<Leave> {
+        let mut whole = RowBuf::new();
+        let ty = self.evaluate(&looped.array, &mut whole)?;
+        let bytes = match whole.get(0) {
+            Datum::Array(bytes) => bytes,
+            Datum::Null => {
+                return Err(SqlError::new(
+                    SqlState::NULL_VALUE_NOT_ALLOWED,
+                    "FOREACH expression must not be null",
+                ));
+            }
+            _ => {
+                let name = self.session.type_text(ty);
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!("FOREACH expression must yield an array, not type {name}"),
+                ));
+            }
+        };
+        let source = Array::of(bytes);
+        let dimensions: Vec<_> = source.dimensions().collect();
+        if looped.slice as usize > dimensions.len() {
+            return Err(SqlError::new(
+                SqlState::ARRAY_SUBSCRIPT_ERROR,
+                format!(
+                    "slice dimension ({}) is out of the valid range 0..{}",
+                    looped.slice,
+                    dimensions.len()
+                ),
+            ));
+        }
+        let element = crate::catalog::builtin::element_type(ty.oid.0).unwrap_or(oids::TEXT);
+        let arena = bumpalo::Bump::new();
+        let datums = source.datums(&arena).collect::<Result<Vec<_>>>()?;
+        let inner = &dimensions[dimensions.len() - looped.slice as usize..];
+        let size =
+            inner.iter().map(|dimension| dimension.length as usize).product::<usize>().max(1);
+        let mut found = false;
+        let mut value = RowBuf::new();
+        let mut left = Leave::Next;
+        for chunk in datums.chunks(size) {
+            found = true;
+            value.clear();
+            if looped.slice == 0 {
+                value.push(chunk[0]);
+                let ty = SqlType { oid: Oid(element), typmod: ty.typmod };
+                self.put_at(&looped.place, &mut value, ty)?;
+            } else {
+                let mut builder = array::Builder::new(element);
+                chunk.iter().for_each(|datum| builder.push(datum));
+                value.push(Datum::Array(builder.store(&arena, inner)));
+                self.put_at(&looped.place, &mut value, ty)?;
+            }
+            let round = self.statements(&looped.body)?;
+            if let Some(leaves) = after_round(round, looped.label.as_ref()) {
+                left = leaves;
+                break;
+            }
+        }
+        self.set_found(found);
+        Ok(left)
+    }
+
+    /// RETURN.
+    fn returns(&mut self, sql: Option<&Sql>) -> Result<()> {
+        self.returned.met = true;
+        let Some(sql) = sql else { return Ok(()) };
+        let mut value = RowBuf::new();
+        let from = self.evaluate(sql, &mut value)?;
+        if let Some(to) = self.returned.ty {
+            let (line, what) = self.session.place();
+            self.session.is_at(line, what);
+            self.session.converted(&mut value, from, to)?;
+        }
+        self.returned.value = value;
+        Ok(())
+    }
+
+    fn return_next(&mut self, sql: Option<&Sql>) -> Result<()> {
+        let Some((types, _)) = &self.returned.set else {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                "cannot use RETURN NEXT in a non-SETOF function",
+            ));
+        };
+        let types = types.clone();
+        let Some(sql) = sql else {
+            let (mut row, mut given) = (RowBuf::new(), Vec::new());
+            for number in &self.returned.outputs {
+                row.push_column(self.frame.row(), *number as usize);
+                given.push(super::text::type_of(&self.body.variables[*number as usize].ty));
+            }
+            return self.return_rows(&given, vec![row]);
+        };
+        let mut value = RowBuf::new();
+        let ty = self.evaluate(sql, &mut value)?;
+        let row = match value.get(0) {
+            Datum::Record(bytes) if types.len() > 1 || ty.oid != types[0].oid => {
+                let arena = bumpalo::Bump::new();
+                let (mut row, mut given) = (RowBuf::new(), Vec::new());
+                for (at, (ty, _)) in crate::types::record::fields(bytes).enumerate() {
+                    row.push(crate::types::record::field(&arena, bytes, at)?);
+                    given.push(SqlType { oid: Oid(ty), typmod: -1 });
+                }
+                return self.return_rows(&given, vec![row]);
+            }
+            Datum::Null if types.len() > 1 => {
+                let mut row = RowBuf::new();
+                row.set_nulls(types.len());
+                return self.return_rows(&types, vec![row]);
+            }
+            _ => value,
+        };
+        self.return_rows(&[ty], vec![row])
+    }
+
+    /// Adds rows of these types to what is returned.
+    pub(super) fn return_rows(&mut self, given: &[SqlType], rows: Vec<RowBuf>) -> Result<()> {
+        let Some((types, _)) = &self.returned.set else { return Ok(()) };
+        let types = types.clone();
+        if given.len() != types.len() {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                "structure of query does not match function result type",
+            )
+            .detail(format!(
+                "Number of returned columns ({}) does not match expected column count ({}).",
+                given.len(),
+                types.len()
+            )));
+        }
+        let same = given.iter().zip(&types).all(|(given, own)| given.oid == own.oid);
+        for row in rows {
+            let row = if same {
+                row
+            } else {
+                let (mut converted, mut value) = (RowBuf::new(), RowBuf::new());
+                for (at, (from, to)) in given.iter().zip(&types).enumerate() {
+                    value.clear();
+                    value.push_column(&row, at);
+                    self.session.converted(&mut value, *from, *to)?;
+                    converted.push_column(&value, 0);
+                }
+                converted
+            };
+            if let Some((_, rows)) = &mut self.returned.set {
+                rows.push(row);
+            }
+        }
+        crate::account::check()
+    }
+
+    /// COMMIT and ROLLBACK.
+    fn end_transaction(&mut self, commits: bool, chains: bool) -> Result<()> {
+        if !self.ends_transactions {
+            return Err(SqlError::new(
+                SqlState::INVALID_TRANSACTION_TERMINATION,
+                "invalid transaction termination",
+            ));
+        }
+        if self.subtransactions > 0 {
+            let word = if commits { "commit" } else { "roll back" };
+            return Err(SqlError::new(
+                SqlState::INVALID_TRANSACTION_TERMINATION,
+                format!("cannot {word} while a subtransaction is active"),
+            ));
+        }
+        self.session.end_within(commits, chains)
+    }
+}

@@ -1,0 +1,292 @@
+//! The texts of SQL in a body: made ready once, with the variables as parameters, and followed through changes of the catalog.
+//!
+//! An expression that is one scalar over the variables is evaluated as such, without a statement around it
+//! (`exec_simple_check_plan`); everything else is a statement.
+
+use super::frame::{Frame, Shape};
+use crate::bind::{Variable, VariableConflict, Variables};
+use crate::error::{Result, SqlError};
+use crate::exec::eval::{Eval, Failure};
+use crate::parse::ast::Ident;
+use crate::plan::physical::Plan as PlanNode;
+use crate::plan::scalar::{Scalar, Target};
+use crate::plpgsql::parse::find;
+use crate::plpgsql::tree::{Body, Sql, VariableType};
+use crate::session::Session;
+use crate::session::source::Source;
+use crate::session::statement::Prepared;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{Oid, SqlType, oids};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The variables that a text sees, as they were when it was made ready.
+#[derive(Debug)]
+struct Visible {
+    body: Arc<Body>,
+    innermost: Option<u32>,
+    types: Vec<SqlType>,
+    shapes: Vec<Option<Arc<Shape>>>,
+    wanted: Option<SqlType>,
+    /// The variable of which the text changes a part.
+    assigned: Option<u32>,
+    /// The variables whose shapes it was made from, by number, modulo 64.
+    used: AtomicU64,
+}
+
+impl Visible {
+    fn variable(&self, number: u32, field: Option<Ident>) -> Result<Variable> {
+        let ty = self.types[number as usize];
+        let fields = match &self.body.variables[number as usize].ty {
+            VariableType::Record => {
+                self.used.fetch_or(1 << (number % 64), Relaxed);
+                match &self.shapes[number as usize] {
+                    Some(shape) if shape.ty.oid.0 != oids::RECORD => {
+                        return Ok(Variable { number, ty: shape.ty, fields: None, field });
+                    }
+                    Some(shape) => {
+                        if let Some(name) = &field
+                            && !shape.fields.iter().any(|(known, _)| known == name)
+                        {
+                            let name_of = &self.body.variables[number as usize].name;
+                            return Err(SqlError::new(
+                                SqlState::UNDEFINED_COLUMN,
+                                format!("record \"{name_of}\" has no field \"{name}\""),
+                            ));
+                        }
+                        Some(shape.fields.clone())
+                    }
+                    None if field.is_some() => {
+                        return Err(unassigned(&self.body.variables[number as usize].name));
+                    }
+                    None => None,
+                }
+            }
+            _ => None,
+        };
+        Ok(Variable { number, ty, fields, field })
+    }
+}
+
+/// 55000 for the fields of a record that has never been a row.
+pub(super) fn unassigned(name: &str) -> SqlError {
+    SqlError::new(
+        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("record \"{name}\" is not assigned yet"),
+    )
+    .detail("The tuple structure of a not-yet-assigned record is indeterminate.")
+}
+
+impl Variables for Visible {
+    fn types(&self) -> &[SqlType] {
+        &self.types
+    }
+
+    fn find(&self, parts: &[Ident]) -> Result<Option<Variable>> {
+        let Some((number, taken)) = find(&self.body.names, self.innermost, parts) else {
+            return Ok(None);
+        };
+        match &parts[taken..] {
+            [] => self.variable(number, None).map(Some),
+            [field]
+                if !matches!(self.body.variables[number as usize].ty, VariableType::Scalar(_)) =>
+            {
+                self.variable(number, Some(Arc::clone(field))).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn parameter(&self, number: u32) -> Option<Variable> {
+        // Arguments come first.
+        let number = number.checked_sub(1).filter(|number| *number < self.body.arguments)?;
+        self.variable(number, None).ok()
+    }
+
+    fn conflict(&self) -> VariableConflict {
+        self.body.conflict
+    }
+
+    fn wanted(&self) -> Option<SqlType> {
+        self.wanted
+    }
+
+    fn assigned(&self) -> Option<Variable> {
+        self.assigned.and_then(|number| self.variable(number, None).ok())
+    }
+}
+
+/// A text that has been made ready.
+#[derive(Debug)]
+pub struct Text {
+    /// As a statement.
+    pub prepared: Arc<Prepared>,
+    /// As a scalar over the variables.
+    simple: Option<Scalar>,
+    visible: Arc<Visible>,
+}
+
+impl Text {
+    /// Whether it was made from the rows that variables hold now.
+    fn fits(&self, frame: &Frame) -> bool {
+        let used = self.visible.used.load(Relaxed);
+        used == 0
+            || frame.shapes().iter().zip(&self.visible.shapes).enumerate().all(
+                |(number, (now, then))| {
+                    used >> (number % 64) & 1 == 0
+                        || match (now, then) {
+                            (Some(now), Some(then)) => Arc::ptr_eq(now, then) || now == then,
+                            (None, None) => true,
+                            _ => false,
+                        }
+                },
+            )
+    }
+
+    /// The type of its only column.
+    #[must_use]
+    pub fn ty(&self) -> SqlType {
+        let columns = self.prepared.columns.as_deref().unwrap_or_default();
+        columns.first().map_or(SqlType::plain(oids::TEXT), |column| column.ty)
+    }
+}
+
+/// The scalar that a program computes, if it does nothing else.
+fn simple(prepared: &Prepared) -> Option<Scalar> {
+    let program = &prepared.planned.as_ref()?.program;
+    let PlanNode::Project(input, slot, columns) = &program.plan else { return None };
+    let ([scalar], [output]) = (&columns[..], &program.output[..]) else { return None };
+    let plain = matches!(**input, PlanNode::Unit)
+        && output.slot == *slot
+        && program.subplans.is_empty()
+        && program.ctes.is_empty()
+        && program.presets.is_none();
+    let mut evaluates = plain;
+    scalar.walk(&mut |part| {
+        evaluates &= !matches!(part, Scalar::Subquery(_) | Scalar::Var(_))
+            && !matches!(part, Scalar::Call { callee, .. } if is_routine(&callee.target));
+        evaluates
+    });
+    evaluates.then(|| scalar.clone())
+}
+
+fn is_routine(target: &Target) -> bool {
+    !matches!(target, Target::Plain(_) | Target::Typed(..) | Target::Catalog)
+}
+
+impl Session {
+    /// Makes a text of a body ready, unless it is and is good.
+    pub(super) fn text_of(
+        &mut self,
+        body: (u64, &Arc<Body>),
+        frame: &Frame,
+        sql: &Sql,
+        assigned: Option<u32>,
+    ) -> Result<Arc<Text>> {
+        let number = sql.number as usize;
+        let known = self.texts.get(&body.0).and_then(|texts| texts[number].clone());
+        if let Some(known) = known.filter(|known| known.fits(frame)) {
+            match self.fresh(&known.prepared, false)? {
+                None => return Ok(known),
+                Some(prepared) => {
+                    let simple = simple(&prepared);
+                    let visible = Arc::clone(&known.visible);
+                    return Ok(self.keep_text(body, number, Text { prepared, simple, visible }));
+                }
+            }
+        }
+        let visible = Arc::new(Visible {
+            body: Arc::clone(body.1),
+            innermost: sql.names,
+            types: body.1.variables.iter().map(|variable| type_of(&variable.ty)).collect(),
+            shapes: frame.shapes().to_vec(),
+            wanted: sql.wanted,
+            assigned,
+            used: AtomicU64::new(0),
+        });
+        let query: Arc<str> = if sql.is_expression {
+            format!("SELECT {}", sql.text).into()
+        } else {
+            Arc::clone(&sql.text)
+        };
+        let source = one_statement(&query, self.settings.plain().dialect)?
+            .seeing(Arc::clone(&visible) as Arc<dyn Variables>);
+        let types: Vec<Oid> = visible.types.iter().map(|ty| ty.oid).collect();
+        let planned = source.statement().is_some_and(crate::parse::Statement::is_planned);
+        let prepared = self.prepare(Arc::new(source), if planned { &types } else { &[] })?;
+        let simple = if sql.is_expression || assigned.is_some() { simple(&prepared) } else { None };
+        Ok(self.keep_text(body, number, Text { prepared, simple, visible }))
+    }
+
+    fn keep_text(&mut self, body: (u64, &Arc<Body>), number: usize, text: Text) -> Arc<Text> {
+        let text = Arc::new(text);
+        let texts = self.texts.entry(body.0).or_insert_with(|| vec![None; body.1.texts as usize]);
+        texts[number] = Some(Arc::clone(&text));
+        text
+    }
+
+    /// Evaluates a text that is a scalar, into a row of one column; false if it is none.
+    pub(super) fn evaluate_simple(
+        &mut self,
+        text: &Text,
+        parameters: &RowBuf,
+        into: &mut RowBuf,
+    ) -> Result<bool> {
+        let Some(scalar) = &text.simple else { return Ok(false) };
+        if let Some(planned) = &text.prepared.planned
+            && !planned.required.is_empty()
+        {
+            self.may_run(planned)?;
+        }
+        let frame = crate::exec::frame::Frame::default();
+        let height = text.prepared.parsed.height();
+        self.with_context(|context| {
+            crate::parse::depth::with_stack_for(height, || {
+                let eval = Eval {
+                    call: crate::types::CallContext { ..*context },
+                    frame: &frame,
+                    parameters,
+                    subplans: &[],
+                    local: None,
+                    drawn: None,
+                };
+                match eval.scalar(scalar) {
+                    Ok(value) => {
+                        into.clear();
+                        into.push(value);
+                        Ok(true)
+                    }
+                    Err(Failure::Error(error)) => Err(error),
+                    Err(_) => Ok(false),
+                }
+            })
+        })
+    }
+}
+
+/// The type by which statements know a variable.
+pub(super) fn type_of(ty: &VariableType) -> SqlType {
+    match ty {
+        VariableType::Scalar(ty) | VariableType::Row(ty) => *ty,
+        VariableType::Record => SqlType::plain(oids::RECORD),
+    }
+}
+
+/// The only statement of a text.
+///
+/// # Errors
+/// 42601 for none or several.
+pub(super) fn one_statement(
+    text: &Arc<str>,
+    dialect: crate::parse::dialect::Dialect,
+) -> Result<Source> {
+    let (mut sources, _) = Source::parse(text, dialect)?;
+    match (sources.pop(), sources.pop()) {
+        (Some(source), None) => Ok(source),
+        (None, _) => Ok(Source::empty(text)),
+        (Some(_), Some(_)) => {
+            Err(SqlError::new(SqlState::SYNTAX_ERROR, format!("query \"{text}\" is not a SELECT")))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a body's declarations mean to the session that runs it.
+
+use crate::bind::VariableConflict;
+use crate::bind::type_name::{fields_of, format_type_be, resolve};
+use crate::catalog::{CatalogSnapshot, Named};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::TypeName;
+use crate::parse::dialect::Dialect;
+use crate::plpgsql::parse::{Given, strip_word};
+use crate::plpgsql::tree::{Body, VariableType};
+use crate::plpgsql::{self, Declared};
+use crate::session::Session;
+use crate::sqlstate::SqlState;
+use crate::types::{Oid, SqlType, oids};
+use std::sync::Arc;
+
+/// The catalog as declarations see it.
+struct Types {
+    snapshot: Arc<CatalogSnapshot>,
+    path: Vec<Oid>,
+    dialect: Dialect,
+    /// Whether texts of SQL are parsed now, to find what is wrong with them.
+    checks: bool,
+}
+
+/// The type of a name in the catalog: of `table.column%TYPE`, too.
+///
+/// # Errors
+/// 42P01, 42703, 42704.
+pub(in crate::session) fn type_named(
+    snapshot: &CatalogSnapshot,
+    path: &[Oid],
+    name: &TypeName,
+) -> Result<SqlType> {
+    if !name.of_column {
+        return resolve(snapshot, path, name);
+    }
+    let parts = &name.name.parts;
+    let [qualifiers @ .., column] = &parts[..] else { unreachable!("a name has a part") };
+    let relation = match qualifiers {
+        [relation] => snapshot.find(path, relation),
+        [schema, relation] => {
+            let schema = snapshot.schema(schema).ok_or_else(|| {
+                let message = format!("schema \"{schema}\" does not exist");
+                SqlError::new(SqlState::INVALID_SCHEMA_NAME, message)
+            })?;
+            snapshot.named(schema.oid, relation)
+        }
+        _ => None,
+    };
+    let Some(Named::Relation(oid)) = relation else {
+        let shown = if qualifiers.is_empty() { column.to_string() } else { qualifiers.join(".") };
+        return Err(SqlError::new(
+            SqlState::UNDEFINED_TABLE,
+            format!("relation \"{shown}\" does not exist"),
+        ));
+    };
+    let relation = snapshot.relation(oid);
+    let found = relation.and_then(|relation| {
+        relation.columns.iter().find(|known| !known.dropped && known.name == *column)
+    });
+    let found = found.ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_COLUMN,
+            format!("column \"{column}\" of relation \"{}\" does not exist", qualifiers.join(".")),
+        )
+    })?;
+    Ok(found.ty)
+}
+
+impl Declared for Types {
+    fn type_of(&self, text: &str) -> Result<VariableType> {
+        if let Some(table) = strip_word(text, "%rowtype") {
+            let name = crate::parse::parse_type(table, self.dialect)?;
+            return resolve(&self.snapshot, &self.path, &name).map(VariableType::Row).map_err(
+                |_| {
+                    SqlError::new(
+                        SqlState::UNDEFINED_TABLE,
+                        format!("relation \"{}\" does not exist", name.name),
+                    )
+                },
+            );
+        }
+        let name = crate::parse::parse_type(text, self.dialect)?;
+        let ty = type_named(&self.snapshot, &self.path, &name)?;
+        Ok(variable_type(&self.snapshot, ty))
+    }
+
+    fn standard_strings(&self) -> bool {
+        self.dialect.standard_strings
+    }
+
+    fn check(&self, text: &str, is_expression: bool) -> Result<()> {
+        /// What is put in front of an expression.
+        const SELECT: &str = "SELECT ";
+        if !self.checks {
+            return Ok(());
+        }
+        let parsed = if is_expression {
+            crate::parse::parse_in(&format!("{SELECT}{text}"), self.dialect)
+        } else {
+            crate::parse::parse_in(text, self.dialect)
+        };
+        let shift = if is_expression { SELECT.len() as u32 } else { 0 };
+        parsed.map(drop).map_err(|error| match error.fields().position {
+            Some(position) => error.nowhere().at(position.saturating_sub(shift).max(1)),
+            None => error,
+        })
+    }
+
+    fn conflict(&self) -> VariableConflict {
+        VariableConflict::Error
+    }
+}
+
+/// How a variable of a type is held.
+pub(in crate::session) fn variable_type(snapshot: &CatalogSnapshot, ty: SqlType) -> VariableType {
+    if ty.oid.0 == oids::RECORD {
+        return VariableType::Record;
+    }
+    if fields_of(snapshot, ty.oid).is_some() {
+        VariableType::Row(ty)
+    } else {
+        VariableType::Scalar(ty)
+    }
+}
+
+impl Session {
+    /// Parses a body.
+    pub(in crate::session) fn parsed_body(
+        &mut self,
+        text: &str,
+        name: &str,
+        label: Option<&str>,
+        given: &[Given],
+        checks: bool,
+    ) -> Result<Arc<Body>> {
+        let path = self.basis().path.to_vec();
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let types = Types { snapshot, path, dialect: self.settings.plain().dialect, checks };
+        plpgsql::parse(text, &types, (name, label), given).map(Arc::new)
+    }
+
+    /// A type's name, as messages have it.
+    pub(super) fn type_text(&mut self, ty: SqlType) -> String {
+        let path = self.basis().path.to_vec();
+        format_type_be(self.catalog.last_snapshot(), &path, ty.oid)
+    }
+}

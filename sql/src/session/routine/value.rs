@@ -1,0 +1,395 @@
+//! Values on their way into variables: assignments, casts, rows and their fields.
+
+use super::Execution;
+use super::frame::Shape;
+use super::text::{Text, type_of, unassigned};
+use crate::bind::{Variable, VariableConflict, Variables};
+use crate::error::{Result, SqlError};
+use crate::exec::sink::ColumnDescription;
+use crate::parse::ast::Ident;
+use crate::plpgsql::tree::{Place, Sql, VariableType};
+use crate::session::Session;
+use crate::session::source::Source;
+use crate::session::statement::Prepared;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{Datum, SqlType, oids, record};
+use std::sync::Arc;
+
+/// A cast: what takes one value and gives one of another type.
+pub type CastText = Arc<Prepared>;
+
+/// The one parameter of a cast.
+#[derive(Debug)]
+struct CastFrom {
+    from: [SqlType; 1],
+    to: SqlType,
+}
+
+impl Variables for CastFrom {
+    fn types(&self) -> &[SqlType] {
+        &self.from
+    }
+
+    fn find(&self, _: &[Ident]) -> Result<Option<Variable>> {
+        Ok(None)
+    }
+
+    fn parameter(&self, _: u32) -> Option<Variable> {
+        Some(Variable { number: 0, ty: self.from[0], fields: None, field: None })
+    }
+
+    fn conflict(&self) -> VariableConflict {
+        VariableConflict::Error
+    }
+
+    fn wanted(&self) -> Option<SqlType> {
+        Some(self.to)
+    }
+
+    fn assigned(&self) -> Option<Variable> {
+        None
+    }
+}
+
+impl Session {
+    /// Makes a value one of another type, as an assignment does; by the text form where there is no cast.
+    pub(super) fn converted(
+        &mut self,
+        value: &mut RowBuf,
+        from: SqlType,
+        to: SqlType,
+    ) -> Result<()> {
+        if from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod)
+            || value.get(0).is_null() && !crate::catalog::builtin::is_domain(to.oid.0)
+        {
+            return Ok(());
+        }
+        let known = self.casts.get(&(from, to)).cloned();
+        let cast = match known {
+            Some(known) => self.fresh(&known, false)?.unwrap_or(known),
+            None => {
+                let source =
+                    super::text::one_statement(&"SELECT $1".into(), self.settings.plain().dialect)?;
+                let source: Source = source.seeing(Arc::new(CastFrom { from: [from], to }));
+                self.prepare(Arc::new(source), &[from.oid])?
+            }
+        };
+        self.casts.insert((from, to), Arc::clone(&cast));
+        let row = self.only_row(cast, value.clone())?;
+        if let Some(row) = row {
+            *value = row;
+        }
+        Ok(())
+    }
+
+    /// The fields of rows of a type.
+    pub(super) fn shape_of(&mut self, ty: SqlType) -> Option<Arc<Shape>> {
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let fields = crate::bind::type_name::fields_of(&snapshot, snapshot.base_type(ty).oid)?;
+        Some(Arc::new(Shape { ty, fields }))
+    }
+}
+
+impl Execution<'_> {
+    /// Evaluates an expression into a row of one column; its type.
+    pub(super) fn evaluate(&mut self, sql: &Sql, into: &mut RowBuf) -> Result<SqlType> {
+        let text = self.text(sql, None).map_err(|error| self.in_expression(sql, error))?;
+        self.evaluate_text(&text, into)
+    }
+
+    /// An error that comes up before a text of the body runs.
+    fn in_expression(&self, sql: &Sql, error: SqlError) -> SqlError {
+        /// What stands before an expression where it is made ready.
+        const SELECT: u32 = "SELECT ".len() as u32;
+        if !sql.is_expression {
+            return super::query::in_statement(error, &sql.text);
+        }
+        if error.fields().position.is_some() {
+            return error.in_text(SELECT, &*sql.text);
+        }
+        error.within(format!("SQL expression \"{}\"", sql.text))
+    }
+
+    pub(super) fn text(&mut self, sql: &Sql, assigned: Option<u32>) -> Result<Arc<Text>> {
+        self.session.text_of((self.id, &self.body), &self.frame, sql, assigned)
+    }
+
+    pub(super) fn evaluate_text(&mut self, text: &Text, into: &mut RowBuf) -> Result<SqlType> {
+        if self.session.evaluate_simple(text, self.frame.row(), into)? {
+            return Ok(text.ty());
+        }
+        if text.prepared.columns.as_ref().is_some_and(|columns| columns.len() != 1) {
+            let count = text.prepared.columns.as_ref().map_or(0, Vec::len);
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("query returned {count} columns"),
+            ));
+        }
+        let parameters = self.frame.row().clone();
+        let row = self.session.only_row(Arc::clone(&text.prepared), parameters)?;
+        into.clear();
+        match row {
+            Some(row) => into.push_column(&row, 0),
+            None => into.push(Datum::Null),
+        }
+        Ok(text.ty())
+    }
+
+    /// A condition; NULL is false.
+    pub(super) fn holds(&mut self, sql: &Sql) -> Result<bool> {
+        let mut value = std::mem::take(&mut self.scratch);
+        let result = self.evaluate(sql, &mut value);
+        let holds = result.is_ok() && matches!(value.get(0), Datum::Bool(true));
+        self.scratch = value;
+        result.map(|_| holds)
+    }
+
+    /// The text of an expression's value; none for NULL.
+    pub(super) fn text_value(&mut self, sql: &Sql) -> Result<Option<String>> {
+        let mut value = RowBuf::new();
+        let ty = self.evaluate(sql, &mut value)?;
+        if value.get(0).is_null() {
+            return Ok(None);
+        }
+        self.session.with_context(|context| {
+            Ok(Some(crate::types::text_of(context, ty, &value.get(0))?.to_owned()))
+        })
+    }
+
+    /// `variable := expression`.
+    pub(super) fn assign(&mut self, variable: u32, sql: &Sql) -> Result<()> {
+        let mut value = std::mem::take(&mut self.scratch);
+        let result =
+            self.evaluate(sql, &mut value).and_then(|ty| self.put(variable, &mut value, ty));
+        self.scratch = value;
+        result
+    }
+
+    /// Puts a value of a type into a variable.
+    pub(super) fn put(&mut self, variable: u32, value: &mut RowBuf, ty: SqlType) -> Result<()> {
+        let body = Arc::clone(&self.body);
+        let own = &body.variables[variable as usize];
+        match &own.ty {
+            VariableType::Scalar(to) => self.session.converted(value, ty, *to)?,
+            VariableType::Row(to) => self.put_row(variable, value, ty, *to)?,
+            VariableType::Record if own.name.starts_with("__Case__") => {
+                self.frame.set_shape(variable, Some(Arc::new(Shape { ty, fields: Vec::new() })));
+            }
+            VariableType::Record => {
+                let shape = match value.get(0) {
+                    Datum::Null => None,
+                    Datum::Record(bytes) => Some(self.shape_in(ty, bytes)?),
+                    _ => {
+                        return Err(SqlError::new(
+                            SqlState::DATATYPE_MISMATCH,
+                            "cannot assign non-composite value to a record variable",
+                        ));
+                    }
+                };
+                if shape.is_some() || self.frame.shape(variable).is_none() {
+                    self.frame.set_shape(variable, shape);
+                }
+            }
+        }
+        if own.not_null && value.get(0).is_null() {
+            return Err(SqlError::new(
+                SqlState::NULL_VALUE_NOT_ALLOWED,
+                format!(
+                    "null value cannot be assigned to variable \"{}\" declared NOT NULL",
+                    own.name
+                ),
+            ));
+        }
+        self.frame.set(variable, value.get(0));
+        Ok(())
+    }
+
+    /// Makes a row one of a composite type, field by field.
+    fn put_row(
+        &mut self,
+        variable: u32,
+        value: &mut RowBuf,
+        ty: SqlType,
+        to: SqlType,
+    ) -> Result<()> {
+        if ty.oid == to.oid || value.get(0).is_null() {
+            return Ok(());
+        }
+        let Datum::Record(bytes) = value.get(0) else {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                "cannot assign non-composite value to a row variable",
+            ));
+        };
+        let shape = self.shape_in(ty, bytes)?;
+        let columns: Vec<ColumnDescription> = shape
+            .fields
+            .iter()
+            .map(|(name, ty)| ColumnDescription {
+                name: Arc::clone(name),
+                table: 0,
+                attribute: 0,
+                ty: *ty,
+                type_length: -1,
+            })
+            .collect();
+        let mut row = RowBuf::new();
+        self.session.with_context(|context| {
+            for field in 0..columns.len() {
+                row.push(record::field(context.arena, bytes, field)?);
+            }
+            Ok(())
+        })?;
+        self.put_columns(variable, &columns, Some(&row))?;
+        value.clear();
+        value.push(self.frame.get(variable));
+        Ok(())
+    }
+
+    /// The fields of a row at hand.
+    fn shape_in(&mut self, ty: SqlType, bytes: &[u8]) -> Result<Arc<Shape>> {
+        if ty.oid.0 != oids::RECORD
+            && let Some(shape) = self.session.shape_of(ty)
+        {
+            return Ok(shape);
+        }
+        self.session.with_context(|context| {
+            let mut names = record::names(context, ty.oid.0, bytes).into_iter();
+            let fields = record::fields(bytes).enumerate().map(|(at, (ty, _))| {
+                let name = names.next().unwrap_or_else(|| format!("f{}", at + 1).into());
+                (name, SqlType { oid: crate::types::Oid(ty), typmod: -1 })
+            });
+            let ty = SqlType::plain(oids::RECORD);
+            Ok(Arc::new(Shape { ty, fields: fields.collect() }))
+        })
+    }
+
+    /// Puts the columns of a row, or none, into a variable that holds rows.
+    pub(super) fn put_columns(
+        &mut self,
+        variable: u32,
+        columns: &[ColumnDescription],
+        row: Option<&RowBuf>,
+    ) -> Result<()> {
+        let body = Arc::clone(&self.body);
+        let own = &body.variables[variable as usize];
+        let shape = match own.ty {
+            VariableType::Row(ty) => self
+                .session
+                .shape_of(ty)
+                .ok_or_else(|| SqlError::unsupported("a variable of this type is"))?,
+            _ => {
+                let fields: Vec<_> =
+                    columns.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect();
+                let ty = SqlType::plain(oids::RECORD);
+                match self.frame.shape(variable) {
+                    Some(known) if known.ty == ty && known.fields == fields => Arc::clone(known),
+                    _ => Arc::new(Shape { ty, fields }),
+                }
+            }
+        };
+        let typed = matches!(own.ty, VariableType::Row(_));
+        if !typed {
+            self.frame.set_shape(variable, Some(Arc::clone(&shape)));
+        }
+        let Some(row) = row else {
+            if typed {
+                self.frame.set(variable, Datum::Null);
+                return Ok(());
+            }
+            let mut nulls = RowBuf::new();
+            nulls.set_nulls(shape.fields.len());
+            return self.set_record(variable, &shape, &nulls);
+        };
+        if !typed {
+            return self.set_record(variable, &shape, row);
+        }
+        let mut fields = RowBuf::new();
+        let mut value = RowBuf::new();
+        for (place, (_, ty)) in shape.fields.iter().enumerate() {
+            value.clear();
+            match columns.get(place) {
+                Some(column) => {
+                    value.push_column(row, place);
+                    self.session.converted(&mut value, column.ty, *ty)?;
+                }
+                None => value.push(Datum::Null),
+            }
+            fields.push_column(&value, 0);
+        }
+        self.set_record(variable, &shape, &fields)
+    }
+
+    fn set_record(&mut self, variable: u32, shape: &Shape, row: &RowBuf) -> Result<()> {
+        let arena = bumpalo::Bump::new();
+        let fields: Vec<(SqlType, Datum<'_>)> =
+            shape.fields.iter().map(|(_, ty)| *ty).zip(row.iter()).collect();
+        let names: Vec<Arc<str>> = shape.fields.iter().map(|(name, _)| Arc::clone(name)).collect();
+        let named = shape.ty.oid.0 == oids::RECORD;
+        let value = record::build_named(&arena, &fields, if named { &names } else { &[] });
+        self.frame.set(variable, value);
+        Ok(())
+    }
+
+    /// Puts a value into a variable or a field of one.
+    pub(super) fn put_at(&mut self, place: &Place, value: &mut RowBuf, ty: SqlType) -> Result<()> {
+        let Some(field) = &place.field else { return self.put(place.variable, value, ty) };
+        let body = Arc::clone(&self.body);
+        let own = &body.variables[place.variable as usize];
+        let shape = match own.ty {
+            VariableType::Record => self.frame.shape(place.variable).cloned(),
+            _ => self.session.shape_of(type_of(&own.ty)),
+        };
+        let shape = shape.ok_or_else(|| unassigned(&own.name))?;
+        let at = shape.fields.iter().position(|(name, _)| name == field).ok_or_else(|| {
+            SqlError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!("record \"{}\" has no field \"{field}\"", own.name),
+            )
+        })?;
+        self.session.converted(value, ty, shape.fields[at].1)?;
+        let mut row = RowBuf::new();
+        match self.frame.get(place.variable) {
+            Datum::Record(bytes) => {
+                let arena = bumpalo::Bump::new();
+                for field in 0..shape.fields.len() {
+                    row.push(record::field(&arena, bytes, field)?);
+                }
+            }
+            _ => row.set_nulls(shape.fields.len()),
+        }
+        row.set(at, value.get(0));
+        self.set_record(place.variable, &shape, &row)
+    }
+
+    /// Puts the columns of a row, or NULLs where there is none, into places.
+    pub(super) fn put_into(
+        &mut self,
+        places: &[Place],
+        columns: &[ColumnDescription],
+        row: Option<&RowBuf>,
+    ) -> Result<()> {
+        if let [Place { variable, field: None }] = places
+            && !matches!(self.body.variables[*variable as usize].ty, VariableType::Scalar(_))
+        {
+            return self.put_columns(*variable, columns, row);
+        }
+        let mut value = RowBuf::new();
+        for (at, place) in places.iter().enumerate() {
+            value.clear();
+            let ty = match (columns.get(at), row) {
+                (Some(column), Some(row)) => {
+                    value.push_column(row, at);
+                    column.ty
+                }
+                _ => {
+                    value.push(Datum::Null);
+                    SqlType::plain(oids::TEXT)
+                }
+            };
+            self.put_at(place, &mut value, ty)?;
+        }
+        Ok(())
+    }
+}
