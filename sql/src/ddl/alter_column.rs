@@ -11,7 +11,7 @@ use super::resolve::{changeable_column, refused_system_column, system_column_nam
 use super::row_shape::Reshape;
 use super::{Ddl, RowFunction};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
+use crate::catalog::relation::{ConstraintKind, ForeignKey, Index, Relation, RelationKind};
 use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident};
@@ -257,11 +257,14 @@ impl Ddl<'_> {
         into: &mut Dependents,
     ) -> Result<()> {
         let gone = self.indexes_of_column(relation, at);
-        let through = |index| gone.contains(&index);
         let own = [relation.oid];
         let goes = |table: Oid, column: usize| table == relation.oid && column == at;
         self.collect_owned_named(relation, Some(at), &goes, (&[], &[]), into);
-        self.collect_references(relation, &own, &through, what, into);
+        // A key that the table's own column is part of goes with it; one that only refers to it needs it.
+        let refers = |table, key: &ForeignKey| {
+            gone.contains(&key.index) && !(table == relation.oid && key.columns.contains(&at))
+        };
+        self.collect_references(relation, &[], &refers, what, into);
         self.collect_field_of_table(relation, at, what, into)?;
         self.collect_views(relation, Some(at as i16 + 1), &own, what, into);
         Ok(())

@@ -473,7 +473,7 @@ impl Ddl<'_> {
         let what = format!("constraint {name} on table {shown}");
         let on = format!("index {}", self.display_index(relation, &next.indexes[at]));
         let mut dependents = Dependents::default();
-        self.collect_references(relation, &[], &|through| through == oid, &on, &mut dependents);
+        self.collect_references(relation, &[], &|_, key| key.index == oid, &on, &mut dependents);
         if next.indexes[at].primary {
             let mut without = next.clone();
             without.indexes.remove(at);

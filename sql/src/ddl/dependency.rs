@@ -10,7 +10,7 @@ use crate::catalog::extension::Extension;
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{qualified, regclass};
-use crate::catalog::relation::{Constraint, ConstraintKind, Relation};
+use crate::catalog::relation::{Constraint, ConstraintKind, ForeignKey, Relation};
 use crate::catalog::snapshot::Change;
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::error::{Result, Severity, SqlError};
@@ -167,13 +167,13 @@ impl Ddl<'_> {
         found.collect()
     }
 
-    /// Collects the foreign keys of other tables (not in `going`) that refer to `relation` through an index for which
-    /// `index` says so. `what` is how messages name the thing that goes.
+    /// Collects the foreign keys of tables not in `going` that refer to `relation` and of which `depends`, given their table,
+    /// says that they need what goes. `what` is how messages name that.
     pub(super) fn collect_references(
         &mut self,
         relation: &Relation,
         going: &[Oid],
-        index: &dyn Fn(Oid) -> bool,
+        depends: &dyn Fn(Oid, &ForeignKey) -> bool,
         what: &str,
         into: &mut Dependents,
     ) {
@@ -181,7 +181,7 @@ impl Ddl<'_> {
             let Some(child) = self.relation(table) else { continue };
             let Some(constraint) = child.constraints.get(at) else { continue };
             let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
-            if going.contains(&table) || !index(key.index) {
+            if going.contains(&table) || !depends(table, key) {
                 continue;
             }
             let shown = self.display(&child);

@@ -189,7 +189,7 @@ pub(super) fn collect_dependents(
         let goes = |table: Oid, _: usize| oids.contains(&table);
         ddl.collect_named(relation, &goes, (&[], &gone), &what, dependents);
         ddl.collect_owned_named(relation, None, &goes, (&[], &gone), dependents);
-        ddl.collect_references(relation, oids, &|_| true, &what, dependents);
+        ddl.collect_references(relation, oids, &|_, _| true, &what, dependents);
         ddl.collect_views(relation, None, &gone, &what, dependents);
     }
     Ok(())
@@ -244,7 +244,7 @@ pub(super) fn droppable_index(
     ddl.refuse_pending("DROP INDEX", &relation)?;
     let what = format!("index {shown_index}");
     let mut dependents = Dependents::default();
-    ddl.collect_references(&relation, &[], &|through| through == oid, &what, &mut dependents);
+    ddl.collect_references(&relation, &[], &|_, key| key.index == oid, &what, &mut dependents);
     ddl.drop_dependents(&dependents, drop.cascade, &what)?;
     Ok(Some((ddl.relation(relation.oid).unwrap_or(relation), oid)))
 }

@@ -293,7 +293,7 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         }
         let goes = |table: Oid, _: usize| oids.contains(&table);
         ddl.collect_named(relation, &goes, (&named, &gone), &shown, &mut dependents);
-        ddl.collect_references(relation, &oids, &|_| true, &shown, &mut dependents);
+        ddl.collect_references(relation, &oids, &|_, _| true, &shown, &mut dependents);
         let mut found_here = Vec::new();
         depending_on_rows(ddl, relation, (&named, &gone), &mut found_here);
         gone.extend(found_here.iter().filter_map(Dependent::view));

@@ -218,7 +218,7 @@ impl Ddl<'_> {
     fn drop_silently(&mut self, relation: &Arc<Relation>) -> Result<()> {
         let (what, mut dependents) = (String::new(), Dependents::default());
         let own = [relation.oid];
-        self.collect_references(relation, &own, &|_| true, &what, &mut dependents);
+        self.collect_references(relation, &own, &|_, _| true, &what, &mut dependents);
         self.collect_views(relation, None, &own, &what, &mut dependents);
         let told = self.notices.len();
         self.drop_dependents(&dependents, true, &what)?;
