@@ -204,16 +204,20 @@ impl Ddl<'_> {
         };
         let shown = self.display(relation);
         let what = format!("column {name} of table {shown}");
-        let mut dependents = Dependents::default();
-        let mut going = Vec::new();
-        for column in self.generated_from(relation, at)? {
-            let thing = format!("column {} of table {shown}", relation.columns[column].name);
-            dependents.lines.push((thing.clone(), what.clone()));
-            self.collect_column(relation, column, &thing, &mut dependents)?;
-            going.push(column);
-        }
+        let mut going = self.generated_from(relation, at)?;
+        let dependents = loop {
+            let mut found = Dependents::default();
+            for &column in &going {
+                let thing = format!("column {} of table {shown}", relation.columns[column].name);
+                found.lines.push((thing.clone(), what.clone()));
+                self.collect_column(relation, column, &thing, &mut found)?;
+            }
+            self.collect_column(relation, at, &what, &mut found)?;
+            if self.hold(&found, &[])? {
+                break found;
+            }
+        };
         going.push(at);
-        self.collect_column(relation, at, &what, &mut dependents)?;
         self.drop_dependents(&dependents, cascade, &what)?;
         for column in going {
             if let Some(current) = self.relation(relation.oid) {

@@ -10,7 +10,9 @@ use super::index::tablespace;
 use super::resolve::kind_noun;
 use super::{Ddl, options, view};
 use crate::catalog::Named;
-use crate::catalog::relation::{ConstraintKind, Deferral, Index, Relation, RelationKind};
+use crate::catalog::relation::{
+    ConstraintKind, Deferral, ForeignKey, Index, Relation, RelationKind,
+};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     AlterAction, AlterTable, Ident, ObjectKind, TableConstraint, TableConstraintKind,
@@ -472,13 +474,19 @@ impl Ddl<'_> {
         let shown = self.display(relation);
         let what = format!("constraint {name} on table {shown}");
         let on = format!("index {}", self.display_index(relation, &next.indexes[at]));
-        let mut dependents = Dependents::default();
-        self.collect_references(relation, &[], &|_, key| key.index == oid, &on, &mut dependents);
-        if next.indexes[at].primary {
-            let mut without = next.clone();
-            without.indexes.remove(at);
-            self.collect_key_views(relation, &without, &what, &mut dependents)?;
-        }
+        let dependents = loop {
+            let mut found = Dependents::default();
+            let through = |_, key: &ForeignKey| key.index == oid;
+            self.collect_references(relation, &[], &through, &on, &mut found);
+            if next.indexes[at].primary {
+                let mut without = next.clone();
+                without.indexes.remove(at);
+                self.collect_key_views(relation, &without, &what, &mut found)?;
+            }
+            if self.hold(&found, &[])? {
+                break found;
+            }
+        };
         self.drop_dependents(&dependents, cascade, &what)?;
         // A foreign key of this very table may have gone with it.
         let current = self.relation(relation.oid);

@@ -192,7 +192,12 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                     return Err(error);
                 };
                 let what = format!("column {name} of composite type {}", ddl.display_type(&found));
-                let dependents = naming(ddl, &found, at, &what)?;
+                let dependents = loop {
+                    let dependents = naming(ddl, &found, at, &what)?;
+                    if ddl.hold(&dependents, &[])? {
+                        break dependents;
+                    }
+                };
                 ddl.drop_dependents(&dependents, *cascade, &what)?;
                 attributes.remove(at);
                 ddl.close_comments(found.oid, at)?;

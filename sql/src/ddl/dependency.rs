@@ -177,7 +177,9 @@ impl Ddl<'_> {
         what: &str,
         into: &mut Dependents,
     ) {
-        for &(table, at) in &relation.referenced_by {
+        let current = self.relation(relation.oid);
+        let keys = current.as_deref().unwrap_or(relation).referenced_by.clone();
+        for (table, at) in keys {
             let Some(child) = self.relation(table) else { continue };
             let Some(constraint) = child.constraints.get(at) else { continue };
             let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
@@ -480,6 +482,20 @@ impl Ddl<'_> {
             super::user_type::put(self, Some(found), next)?;
         }
         Ok(())
+    }
+
+    /// Locks what would go with something. False if anything has changed until all of it was locked: what depends on it is to be
+    /// collected again then, as `findDependentObjects` looks at each dependency again behind its lock.
+    pub(super) fn hold(&mut self, dependents: &Dependents, typed: &[Dependent]) -> Result<bool> {
+        let version = self.snapshot().version();
+        let keys = dependents.foreign_keys.iter().map(|(table, _)| *table);
+        for oid in keys.chain(dependents.views.iter().copied()) {
+            self.locked_exclusively(oid)?;
+        }
+        for one in dependents.parts.iter().chain(typed) {
+            one.lock(self)?;
+        }
+        Ok(self.snapshot().version() == version)
     }
 
     /// 2BP01 where there are dependents and no CASCADE; else tells of them, and drops them.

@@ -137,8 +137,13 @@ pub(super) fn drop_relations(
             return Err(super::extension::required(&what, &extension.name));
         }
     }
-    let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
-    collect_dependents(ddl, going, &oids, &mut dependents, &mut typed)?;
+    let (dependents, typed) = loop {
+        let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
+        collect_dependents(ddl, going, &oids, &mut dependents, &mut typed)?;
+        if ddl.hold(&dependents, &typed)? {
+            break (dependents, typed);
+        }
+    };
     let what = match going {
         [one] => format!("{} {}", kind_noun(one), ddl.display(one)),
         _ => "desired object(s)".to_owned(),
@@ -243,8 +248,13 @@ pub(super) fn droppable_index(
     }
     ddl.refuse_pending("DROP INDEX", &relation)?;
     let what = format!("index {shown_index}");
-    let mut dependents = Dependents::default();
-    ddl.collect_references(&relation, &[], &|_, key| key.index == oid, &what, &mut dependents);
+    let dependents = loop {
+        let mut found = Dependents::default();
+        ddl.collect_references(&relation, &[], &|_, key| key.index == oid, &what, &mut found);
+        if ddl.hold(&found, &[])? {
+            break found;
+        }
+    };
     ddl.drop_dependents(&dependents, drop.cascade, &what)?;
     Ok(Some((ddl.relation(relation.oid).unwrap_or(relation), oid)))
 }

@@ -298,8 +298,13 @@ pub fn drop_extension(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
     }
     for extension in going {
         let what = format!("extension {}", extension.name);
-        let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
-        ddl.collect_of_extension(&extension, &[], &mut dependents, &mut typed)?;
+        let (dependents, typed) = loop {
+            let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
+            ddl.collect_of_extension(&extension, &[], &mut dependents, &mut typed)?;
+            if ddl.hold(&dependents, &typed)? {
+                break (dependents, typed);
+            }
+        };
         ddl.drop_dependents(&dependents, drop.cascade, &what)?;
         drop_all(ddl, typed)?;
         ddl.remove_extension(&extension)?;

@@ -241,8 +241,16 @@ impl Member<'_> {
     }
 }
 
-fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
-    let what = format!("schema {}", schema.name);
+/// What goes with a schema: all that stands in it, locked, and what depends on that.
+struct Contents {
+    relations: Vec<Oid>,
+    types: Vec<Arc<UserType>>,
+    extensions: Vec<Arc<Extension>>,
+    dependents: Dependents,
+    typed: Vec<Dependent>,
+}
+
+fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> {
     let mut inside = locked_contents(ddl, schema)?;
     let types = locked_types(ddl, schema)?;
     let snapshot = ddl.snapshot();
@@ -265,13 +273,13 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
             Member::Relation(relation) => relation,
             Member::Extension(extension) => {
                 let shown = format!("extension {}", extension.name);
-                dependents.lines.push((shown, what.clone()));
+                dependents.lines.push((shown, what.to_owned()));
                 ddl.collect_of_extension(extension, &gone, &mut dependents, &mut typed)?;
                 continue;
             }
             Member::Type(found) => {
                 let shown = format!("type {}", ddl.display_type(found));
-                dependents.lines.push((shown, what.clone()));
+                dependents.lines.push((shown, what.to_owned()));
                 let mut found_here = Vec::new();
                 depending(ddl, found, (&named, &gone), &mut found_here);
                 for one in found_here {
@@ -286,7 +294,7 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         let owned = matches!(&relation.kind, crate::catalog::RelationKind::Sequence(sequence)
             if sequence.owner.is_some_and(|owner| oids.contains(&owner.0)));
         if !owned {
-            dependents.lines.push((shown.clone(), what.clone()));
+            dependents.lines.push((shown.clone(), what.to_owned()));
         }
         if matches!(relation.kind, crate::catalog::RelationKind::Sequence(_)) {
             ddl.refuse_identity(relation, &oids)?;
@@ -303,6 +311,18 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         }
         ddl.collect_views(relation, None, &gone, &shown, &mut dependents);
     }
+    Ok(Contents { relations: oids, types, extensions, dependents, typed })
+}
+
+fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
+    let what = format!("schema {}", schema.name);
+    let Contents { relations, types, extensions, dependents, typed } = loop {
+        let found = contents(ddl, schema, &what)?;
+        if ddl.hold(&found.dependents, &found.typed)? {
+            break found;
+        }
+    };
+    let snapshot = ddl.snapshot();
     ddl.drop_dependents(&dependents, cascade, &what)?;
     drop_all(ddl, typed)?;
     for extension in extensions {
@@ -311,7 +331,7 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     for found in types {
         super::user_type::remove(ddl, found.oid)?;
     }
-    for oid in oids {
+    for oid in relations {
         if let Some(relation) = ddl.relation(oid) {
             ddl.refuse_active("DROP TABLE", &relation)?;
             ddl.remove_relation(&relation)?;

@@ -10,6 +10,7 @@ use super::named_parts::{column_place, named_parts};
 use super::resolve::kind_noun;
 use super::user_type::remove;
 use super::{Ddl, Reads, attribute};
+use crate::catalog::object::Class;
 use crate::catalog::quote::{cast_to, qualified};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::UserType;
@@ -58,6 +59,21 @@ impl Dependent {
         match self.what {
             What::View(view) => Some(view),
             _ => None,
+        }
+    }
+
+    /// Locks the relation or the type that it is, or is part of.
+    pub(super) fn lock(&self, ddl: &mut Ddl<'_>) -> Result<()> {
+        match self.what {
+            What::Column(relation, _)
+            | What::View(relation)
+            | What::Default(relation, _)
+            | What::Constraint(relation, _)
+            | What::Index(relation, _) => ddl.locked_exclusively(relation).map(|_| ()),
+            What::Attribute(ty, _) | What::Domain(ty) | What::DomainConstraint(ty, _) => {
+                let key = ddl.catalog.key(Class::Type, ty);
+                ddl.catalog.lock(ddl.transaction, key)
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //! behind without its type.
 
 use super::Ddl;
+use super::dependency::Dependents;
 use super::dependency::Reworded;
 use super::privilege::keep;
 use super::rename::give_acl;
@@ -609,10 +610,15 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
         return Err(refused);
     }
     let named: Vec<Oid> = going.iter().map(|ty| ty.oid).collect();
-    let mut dependents = Vec::new();
-    for ty in &going {
-        depending(ddl, ty, (&named, &[]), &mut dependents);
-    }
+    let dependents = loop {
+        let mut dependents = Vec::new();
+        for ty in &going {
+            depending(ddl, ty, (&named, &[]), &mut dependents);
+        }
+        if ddl.hold(&Dependents::default(), &dependents)? {
+            break dependents;
+        }
+    };
     if !dependents.is_empty() && !drop.cascade {
         let message = match going.as_slice() {
             [one] => {
