@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::dialogue::Dialogue;
 use crate::log::secret::without as without_secrets;
 use crate::log::{self, Around};
-use sql::session::{AUTO_EXPLAIN_ROUTINE, StatementClass};
+use sql::session::{AUTO_EXPLAIN_ROUTINE, LogLevel, StatementClass};
 use sql::{Severity, SqlError, TransactionStatus};
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl<B: Backend> Dialogue<B> {
 
     fn log_with(&self, event: &SqlError, with_statement: bool) {
         let settings = self.backend.log_settings();
-        let level = event.fields().severity.log_level();
+        let level = LogLevel::from(event.fields().severity);
         if level < settings.least {
             return;
         }

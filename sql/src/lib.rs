@@ -8,31 +8,23 @@
 //! `types`, `tuple`, `catalog`, `settings`, `parse`, `bind`, `plan`, `compile`, `exec`, `explain`, `session`,
 //! `engine`.
 
-pub mod account;
 pub mod autovacuum;
 pub mod bind;
-pub mod builtin;
 pub mod catalog;
 mod check;
 pub mod compile;
 pub mod copy;
 pub mod ddl;
-pub mod encoding;
 pub mod engine;
-pub mod error;
 pub mod exec;
 pub mod explain;
 pub mod host;
 pub mod log_switcher;
-pub mod parse;
 pub mod plan;
 pub mod plpgsql;
 pub mod session;
 pub mod settings;
-pub mod sqlstate;
 pub mod statement_statistics;
-pub mod tuple;
-pub mod types;
 
 pub use catalog::system::{Encryption, PeerCertificate};
 pub use ddl::role::check_name as check_role_name;
@@ -42,6 +34,8 @@ pub use exec::sink::{ColumnDescription, CopyFormat, Flow, Format, RowSink};
 pub use session::{Bind, Progress, Session, StatementDescription, TransactionStatus};
 pub use settings::ServerSettings;
 pub use settings::socket::SocketTimes;
+pub use sql_parse as parse;
+pub use sql_types::{self as types, account, builtin, encoding, error, sqlstate, tuple};
 pub use txn::{Environment, LockWait, Lsn, SessionWait};
 
 /// What a server builds an [`Environment`] from, and what it is opened with.

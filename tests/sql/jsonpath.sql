@@ -1,4 +1,4 @@
--- jsonpath: manual, 8.14.7 and 9.16.2. The paths themselves are in sql/src/types/jsonpath/golden.
+-- jsonpath: manual, 8.14.7 and 9.16.2. The paths themselves are in sql/types/src/jsonpath/golden.
 -- the type
 SELECT '$.a[*] ? (@ > 1)'::jsonpath, 'strict $."a b".**{2 to last}'::jsonpath::text, NULL::jsonpath, pg_typeof('$'::jsonpath);
 SELECT ARRAY['$.a', 'strict $[0 to last]']::jsonpath[], '{$.a,"$[0,1]"}'::jsonpath[], ('{$.a,"$[0,1]"}'::jsonpath[])[2];

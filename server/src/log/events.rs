@@ -2,6 +2,7 @@
 
 use super::{notice, takes, tell};
 use sql::Severity;
+use sql::session::LogLevel;
 use std::fmt::{Debug, Write};
 use tracing::field::{Field, Visit};
 use tracing::subscriber::Interest;
@@ -61,7 +62,7 @@ impl<S: Subscriber> Layer<S> for Events {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        *metadata.level() != Level::TRACE && takes(severity(*metadata.level()).log_level())
+        *metadata.level() != Level::TRACE && takes(LogLevel::from(severity(*metadata.level())))
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {

@@ -180,7 +180,9 @@ impl Form {
 impl Log {
     fn write(&self, record: &Record<'_>) {
         let form = Arc::clone(&self.form.read().unwrap_or_else(PoisonError::into_inner));
-        if record.error.fields().severity.log_level() < record.around.least.unwrap_or(form.least) {
+        if LogLevel::from(record.error.fields().severity)
+            < record.around.least.unwrap_or(form.least)
+        {
             return;
         }
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);

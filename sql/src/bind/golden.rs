@@ -7,7 +7,7 @@ use crate::catalog::testing::{begin, catalog, table};
 use crate::catalog::{CatalogSnapshot, CatalogTransaction, SearchPath};
 use crate::error::{Result, SqlError};
 use crate::parse::parse;
-use crate::types::testing::with_context;
+use crate::types::no_session::with_context;
 use crate::types::{Oid, SqlType, read_text};
 use std::fmt::Write;
 

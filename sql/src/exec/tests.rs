@@ -17,7 +17,7 @@ use crate::plan::logical::{JoinKind, Modify, ModifyKind, Node, Output, Query, So
 use crate::settings::SessionSettings;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::{RowIds, SessionRowIds};
-use crate::types::testing::{NoCatalog, StoppedClock};
+use crate::types::no_session::{NoSession, StoppedClock};
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Bench {
         let deferred = RefCell::default();
         let host = Host {
             settings: &Running::new(&settings),
-            catalog: &NoCatalog,
+            catalog: &NoSession,
             system: &NoRows,
             cursors: &NoRows,
             clock: &StoppedClock,
@@ -498,7 +498,7 @@ fn a_run_stops_behind_any_row_and_goes_on() {
     let deferred = RefCell::default();
     let host = Host {
         settings: &Running::new(&settings),
-        catalog: &NoCatalog,
+        catalog: &NoSession,
         system: &NoRows,
         cursors: &NoRows,
         clock: &StoppedClock,

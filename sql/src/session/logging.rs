@@ -28,11 +28,9 @@ impl LogLevel {
     }
 }
 
-impl Severity {
-    /// Its level in the log.
-    #[must_use]
-    pub fn log_level(self) -> LogLevel {
-        LogLevel::named(match self {
+impl From<Severity> for LogLevel {
+    fn from(severity: Severity) -> LogLevel {
+        LogLevel::named(match severity {
             Severity::Debug => "debug1",
             Severity::Info => "info",
             Severity::Notice => "notice",

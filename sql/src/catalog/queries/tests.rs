@@ -8,7 +8,7 @@ use crate::catalog::object::well_known;
 use crate::catalog::testing::{begin, catalog, table};
 use crate::settings::value::FoundRole;
 use crate::settings::{ServerSettings, Settings};
-use crate::types::testing::with_context;
+use crate::types::no_session::with_context;
 use crate::types::{SqlType, oids, text_of};
 
 struct Engine;

@@ -566,7 +566,7 @@ mod tests {
     use crate::catalog::testing::{begin, catalog, table};
     use crate::catalog::{CatalogTransaction, RelationKind, system};
     use crate::settings::ServerSettings;
-    use crate::types::testing::with_context;
+    use crate::types::no_session::with_context;
     use std::sync::Arc;
 
     fn with_system(test: impl FnOnce(&SystemContext<'_>)) {

@@ -1,0 +1,705 @@
+//! A table's record: a row as the bytes of one value, any column of which is found without reading the others.
+//!
+//! ```text
+//! count: u16 | NULL bitmap: ceil(count / 8) | fixed-width columns | ends of the others: u16 each | their bytes | number: u32
+//! ```
+//!
+//! All integers are little-endian. `count` is how many columns the table had when the row was written: columns added
+//! later are not in it and read as their `missing` value, so ADD COLUMN touches no row; dropped ones keep their place. A
+//! column of fixed width has its place whether or not it is NULL, so its offset depends on `count` alone, and an update
+//! of one is a patch of the same bytes. Bit 15 of an end says that the bytes are a pointer to a long value
+//! ([`super::long_value`]).
+//!
+//! Bit 15 of `count` says that the record ends with the number of the transaction that wrote it, in 32 bits: the row's `xmin`
+//! (manual, section 5.5). Only a transaction that somebody has asked for its number writes it; the others' rows have an `xmin`
+//! of the commit's LSN. Whoever is told the `xmin` of a row before the commit finds the row by it ever after.
+//!
+//! Bit 14 of `count` says that the row is elsewhere: behind the count stands a pointer to a long value, which is the record
+//! that the row would be. So is a row whose columns are too many for a quarter of a page, each of its own too short to leave it.
+
+use super::corrupt;
+use super::form::Form;
+use super::long_value::LongValue;
+use super::value::{Heap, RowBuf, Value};
+use crate::error::Result;
+use crate::{Datum, Interval, TimeTz};
+use std::sync::Arc;
+
+/// Set in an end: the bytes are a [`LongValue`].
+const LONG: u16 = 1 << 15;
+
+/// Set in the count: the record ends with a transaction's number.
+const STAMPED: u16 = 1 << 15;
+
+/// What PostgreSQL's rows begin with, without the bitmap of NULLs, in bytes.
+const TUPLE_HEADER_BYTES: usize = 23;
+
+/// What PostgreSQL puts where a value was that has left its row.
+const TOAST_POINTER_BYTES: usize = 18;
+
+/// The shortest value that PostgreSQL moves out of a row.
+const MOVED_FROM: usize = 24;
+
+/// Set in the count: what follows is a [`LongValue`], the record's own bytes.
+const ELSEWHERE: u16 = 1 << 14;
+
+/// What the number adds to a record.
+pub const STAMP_BYTES: usize = 4;
+
+/// Writes a record whose row is the record that `pointer` leads to.
+pub fn write_elsewhere(pointer: &LongValue, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(&ELSEWHERE.to_le_bytes());
+    pointer.write(out);
+}
+
+/// Puts the number of the transaction that writes it into a record that has none.
+pub fn stamp(record: &mut Vec<u8>, number: u32) {
+    record[1] |= (STAMPED >> 8) as u8;
+    record.extend_from_slice(&number.to_le_bytes());
+}
+
+/// Where a column lies.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// At this offset in the fixed part.
+    Fixed(u32),
+    /// Which of the varying ones it is.
+    Varying(u32),
+}
+
+#[derive(Clone, Debug)]
+struct ColumnPlace {
+    form: Form,
+    place: Place,
+    missing: Option<Arc<[u8]>>,
+    /// Bytes of the fixed part, and number of varying columns, before this column.
+    before: (u32, u32),
+}
+
+/// How a table's rows are laid out.
+#[derive(Clone, Debug)]
+pub struct RowLayout {
+    columns: Vec<ColumnPlace>,
+    total: (u32, u32),
+}
+
+/// What a record's header says.
+#[derive(Clone, Copy, Debug)]
+pub enum Opened<'r> {
+    /// The row is here.
+    Here(OpenRecord<'r>),
+    /// The row is the record that this long value is; the number is that of the transaction that wrote it.
+    Elsewhere(LongValue, Option<u32>),
+}
+
+/// A record whose header has been read: where its parts begin.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenRecord<'r> {
+    layout: &'r RowLayout,
+    record: &'r [u8],
+    /// How many columns it has.
+    count: usize,
+    /// The number of the transaction that wrote it, if it says so.
+    pub number: Option<u32>,
+    fixed: usize,
+    ends: usize,
+    data: usize,
+}
+
+/// What a column of a record is.
+#[derive(Clone, Copy, Debug)]
+pub enum Field {
+    /// A value, its bytes copied to the heap.
+    Value(Value),
+    /// Its bytes are elsewhere.
+    Long(LongValue),
+}
+
+impl RowLayout {
+    /// The layout of rows with columns of these forms, with the stored form of each one's missing value.
+    pub fn new(columns: impl IntoIterator<Item = (Form, Option<Arc<[u8]>>)>) -> RowLayout {
+        let mut total = (0, 0);
+        let columns = columns
+            .into_iter()
+            .map(|(form, missing)| {
+                let before = total;
+                let place = match form.width() {
+                    Some(width) => {
+                        total.0 += width as u32;
+                        Place::Fixed(before.0)
+                    }
+                    None => {
+                        total.1 += 1;
+                        Place::Varying(before.1)
+                    }
+                };
+                ColumnPlace { form, place, missing, before }
+            })
+            .collect();
+        RowLayout { columns, total }
+    }
+
+    /// How many columns, dropped ones too.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// The form of a column.
+    #[must_use]
+    pub fn form(&self, column: usize) -> Form {
+        self.columns[column].form
+    }
+
+    /// A record whose columns are to be read.
+    ///
+    /// # Errors
+    /// XX001.
+    #[inline]
+    pub fn open<'r>(&'r self, record: &'r [u8]) -> Result<Opened<'r>> {
+        let count =
+            u16::from_le_bytes(*record.first_chunk().ok_or_else(|| corrupt("it has no header"))?);
+        if count & (STAMPED | ELSEWHERE) == 0 {
+            return Ok(Opened::Here(self.open_parts(record, count, None)?));
+        }
+        let (record, number) = match count & STAMPED {
+            0 => (record, None),
+            _ => {
+                let (record, number) =
+                    record.split_last_chunk().ok_or_else(|| corrupt("it is too short"))?;
+                (record, Some(u32::from_le_bytes(*number)))
+            }
+        };
+        if count & ELSEWHERE != 0 {
+            let pointer = record.get(2..).unwrap_or_default();
+            return Ok(Opened::Elsewhere(LongValue::read(Form::Bytea, pointer)?, number));
+        }
+        Ok(Opened::Here(self.open_parts(record, count & !STAMPED, number)?))
+    }
+
+    /// A record of so many columns, without the number of the transaction that wrote it.
+    #[inline]
+    fn open_parts<'r>(
+        &'r self,
+        record: &'r [u8],
+        count: u16,
+        number: Option<u32>,
+    ) -> Result<OpenRecord<'r>> {
+        let count = usize::from(count);
+        let (fixed_bytes, varying) = match self.columns.get(count) {
+            Some(next) => next.before,
+            None if count == self.columns.len() => self.total,
+            None => return Err(corrupt("it has more columns than its table")),
+        };
+        let fixed = 2 + count.div_ceil(8);
+        let ends = fixed + fixed_bytes as usize;
+        Ok(OpenRecord {
+            layout: self,
+            record,
+            count,
+            number,
+            fixed,
+            ends,
+            data: ends + 2 * varying as usize,
+        })
+    }
+
+    /// How long a row is where PostgreSQL stores it and everything has left it that can: its header, and its values on the
+    /// boundaries of their types (manual, section 73.6.1), pointers for what is longer than [`MOVED_FROM`].
+    #[must_use]
+    pub fn heap_tuple_bytes(&self, row: &[Datum<'_>]) -> usize {
+        let aligned = |at: usize, to: usize| at.div_ceil(to) * to;
+        let nulls = if row.iter().any(Datum::is_null) { row.len().div_ceil(8) } else { 0 };
+        let header = aligned(TUPLE_HEADER_BYTES + nulls, 8);
+        let mut end = 0;
+        for (column, datum) in self.columns.iter().zip(row).filter(|(_, datum)| !datum.is_null()) {
+            let boundary = column.form.alignment();
+            end = match (column.form.width(), stored_bytes(datum)) {
+                (Some(width), _) => aligned(end, boundary) + width,
+                (None, bytes) if bytes < MOVED_FROM => end + 1 + bytes,
+                (None, _) => end + TOAST_POINTER_BYTES,
+            };
+        }
+        aligned(header + end, 8)
+    }
+
+    /// Writes a row of all columns. Varying values whose bit is set in `long` are given as pointers, in order.
+    pub fn write(&self, row: &[Datum<'_>], long: &[(usize, LongValue)], out: &mut Vec<u8>) {
+        assert_eq!(row.len(), self.columns.len(), "a row has all columns of its table");
+        out.clear();
+        let count = u16::try_from(row.len()).expect("a table has at most 1600 columns");
+        out.extend_from_slice(&count.to_le_bytes());
+        let bitmap = out.len();
+        out.resize(bitmap + row.len().div_ceil(8), 0);
+        for (column, datum) in row.iter().enumerate() {
+            if datum.is_null() {
+                out[bitmap + column / 8] |= 1 << (column % 8);
+            }
+        }
+        for (column, datum) in self.columns.iter().zip(row) {
+            if let Some(width) = column.form.width() {
+                let before = out.len();
+                if datum.is_null() {
+                    out.resize(before + width, 0);
+                } else {
+                    encode(*datum, out);
+                    assert_eq!(out.len() - before, width, "a value has its column's form");
+                }
+            }
+        }
+        let ends = out.len();
+        let data = ends + 2 * self.total.1 as usize;
+        out.resize(data, 0);
+        let mut index = 0;
+        for (at, (column, datum)) in self.columns.iter().zip(row).enumerate() {
+            if column.form.width().is_none() {
+                let mut flag = 0;
+                match long.iter().find(|(column, _)| *column == at) {
+                    Some((_, pointer)) => {
+                        pointer.write(out);
+                        flag = LONG;
+                    }
+                    None => encode(*datum, out),
+                }
+                let end = u16::try_from(out.len() - data).ok().filter(|end| end & LONG == 0);
+                let end = end.expect("1600 columns, none longer than a pointer or all in a page");
+                out[ends + 2 * index..][..2].copy_from_slice(&(end | flag).to_le_bytes());
+                index += 1;
+            }
+        }
+    }
+}
+
+impl OpenRecord<'_> {
+    /// Reads one column.
+    ///
+    /// # Errors
+    /// XX001.
+    #[inline]
+    pub fn read(&self, column: usize, heap: &mut Heap) -> Result<Field> {
+        let place = &self.layout.columns[column];
+        if column >= self.count {
+            return match &place.missing {
+                None => Ok(Field::Value(Value::Null)),
+                Some(bytes) => Ok(Field::Value(decode(place.form, bytes, heap)?)),
+            };
+        }
+        let short = || corrupt("it is too short");
+        if self.record.get(2 + column / 8).ok_or_else(short)? >> (column % 8) & 1 == 1 {
+            return Ok(Field::Value(Value::Null));
+        }
+        match place.place {
+            Place::Fixed(offset) => {
+                let bytes = self.record.get(self.fixed + offset as usize..).ok_or_else(short)?;
+                Ok(Field::Value(decode_fixed(place.form, bytes)?))
+            }
+            Place::Varying(index) => {
+                let start = match index {
+                    0 => 0,
+                    _ => self.end_of(index as usize - 1)? & !LONG,
+                };
+                let end = self.end_of(index as usize)?;
+                let bytes = self
+                    .record
+                    .get(self.data + usize::from(start)..self.data + usize::from(end & !LONG))
+                    .ok_or_else(short)?;
+                if end & LONG != 0 {
+                    return Ok(Field::Long(LongValue::read(place.form, bytes)?));
+                }
+                Ok(Field::Value(decode(place.form, bytes, heap)?))
+            }
+        }
+    }
+
+    #[inline]
+    fn end_of(&self, index: usize) -> Result<u16> {
+        let bytes = self.record.get(self.ends + 2 * index..).and_then(|rest| rest.first_chunk());
+        Ok(u16::from_le_bytes(*bytes.ok_or_else(|| corrupt("it is too short"))?))
+    }
+}
+
+impl OpenRecord<'_> {
+    /// Whether it has all columns of its table, and neither long values nor a transaction's number.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn is_plain(&self) -> Result<bool> {
+        if self.count != self.layout.columns.len() || self.number.is_some() {
+            return Ok(false);
+        }
+        for index in 0..self.layout.total.1 as usize {
+            if self.end_of(index)? & LONG != 0 {
+                return Ok(false);
+            }
+        }
+        let last = match self.layout.total.1 as usize {
+            0 => 0,
+            some => usize::from(self.end_of(some - 1)?),
+        };
+        if self.record.len() != self.data + last {
+            return Err(corrupt("it is not as long as it says"));
+        }
+        Ok(true)
+    }
+}
+
+impl RowLayout {
+    /// Writes a record that [`OpenRecord::is_plain`] anew, with the values that `columns`, in order, have in `row`. All
+    /// others are carried over as they lie. False if the record would be longer than `max`, which is less than ends can
+    /// say: what `out` then holds is none.
+    #[must_use]
+    pub fn patch(
+        &self,
+        record: &[u8],
+        columns: &[usize],
+        row: &RowBuf,
+        max: usize,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let max = max.min(usize::from(LONG));
+        let bitmap = 2;
+        let fixed = bitmap + self.columns.len().div_ceil(8);
+        let ends = fixed + self.total.0 as usize;
+        let data = ends + 2 * self.total.1 as usize;
+        out.clear();
+        out.extend_from_slice(&record[..data]);
+        // The fixed part in its place, and whether anything behind it moves.
+        let mut carried = 0;
+        for column in columns {
+            let (datum, place) = (row.get(*column), self.columns[*column].place);
+            let bit = 1 << (column % 8);
+            let byte = &mut out[bitmap + column / 8];
+            *byte = if datum.is_null() { *byte | bit } else { *byte & !bit };
+            match place {
+                Place::Fixed(offset) => {
+                    let width = self.columns[*column].form.width().unwrap_or(0);
+                    let at = fixed + offset as usize;
+                    let end = out.len();
+                    if datum.is_null() {
+                        out.resize(end + width, 0);
+                    } else {
+                        encode(datum, out);
+                    }
+                    assert_eq!(out.len() - end, width, "a value has its column's form");
+                    out.copy_within(end.., at);
+                    out.truncate(end);
+                }
+                // Up to here the varying ones are carried over, and their ends moved.
+                Place::Varying(index) => {
+                    carried = carry(record, (ends, data), carried..index as usize, out);
+                    // Both parts are what fits by itself; what comes is asked before it is copied.
+                    if out.len() + stored_bytes(&datum) > max {
+                        return false;
+                    }
+                    encode(datum, out);
+                    set_end(out, (ends, data), index as usize);
+                    carried += 1;
+                }
+            }
+        }
+        carry(record, (ends, data), carried..self.total.1 as usize, out);
+        out.len() <= max
+    }
+}
+
+/// Says in a record, which is no longer than [`RowLayout::patch`] allows, that a varying column ends where the record does.
+fn set_end(out: &mut [u8], (ends, data): (usize, usize), index: usize) {
+    let end = u16::try_from(out.len() - data).expect("its length is asked before it grows");
+    out[ends + 2 * index..][..2].copy_from_slice(&end.to_le_bytes());
+}
+
+/// Appends varying columns as they lie in another record of the same layout. Gives the one behind them.
+fn carry(
+    record: &[u8],
+    (ends, data): (usize, usize),
+    columns: std::ops::Range<usize>,
+    out: &mut Vec<u8>,
+) -> usize {
+    let end_of = |index: usize| {
+        usize::from(u16::from_le_bytes([record[ends + 2 * index], record[ends + 2 * index + 1]]))
+    };
+    if columns.is_empty() {
+        return columns.end;
+    }
+    let from = if columns.start == 0 { 0 } else { end_of(columns.start - 1) };
+    let begin = out.len() - data;
+    out.extend_from_slice(&record[data + from..data + end_of(columns.end - 1)]);
+    if begin != from {
+        for index in columns.clone() {
+            let end = u16::try_from(end_of(index) - from + begin);
+            let end = end.expect("a record fits a quarter page");
+            out[ends + 2 * index..][..2].copy_from_slice(&end.to_le_bytes());
+        }
+    }
+    columns.end
+}
+
+/// How long the stored form of a value is that has no fixed width; 0 for the others.
+pub fn stored_bytes(datum: &Datum<'_>) -> usize {
+    match datum {
+        Datum::Text(v) => v.len(),
+        Datum::Numeric(v)
+        | Datum::Bytea(v)
+        | Datum::Array(v)
+        | Datum::Record(v)
+        | Datum::Jsonb(v) => v.len(),
+        _ => 0,
+    }
+}
+
+/// Appends a value's stored form; NULL has none.
+pub fn encode(datum: Datum<'_>, out: &mut Vec<u8>) {
+    match datum {
+        Datum::Null => {}
+        Datum::Bool(v) => out.push(u8::from(v)),
+        Datum::Char(v) => out.push(v),
+        Datum::Int2(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Int4(v) | Datum::Date(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Int8(v) | Datum::Time(v) | Datum::Timestamp(v) | Datum::TimestampTz(v) => {
+            out.extend_from_slice(&v.to_le_bytes());
+        }
+        Datum::TimeTz(v) => {
+            out.extend_from_slice(&v.micros.to_le_bytes());
+            out.extend_from_slice(&v.west.to_le_bytes());
+        }
+        Datum::Oid(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Float4(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Float8(v) => out.extend_from_slice(&v.to_le_bytes()),
+        Datum::Interval(v) => {
+            out.extend_from_slice(&v.micros.to_le_bytes());
+            out.extend_from_slice(&v.days.to_le_bytes());
+            out.extend_from_slice(&v.months.to_le_bytes());
+        }
+        Datum::Uuid(v) => out.extend_from_slice(v),
+        Datum::Text(v) => out.extend_from_slice(v.as_bytes()),
+        Datum::Numeric(v)
+        | Datum::Bytea(v)
+        | Datum::Array(v)
+        | Datum::Record(v)
+        | Datum::Jsonb(v) => out.extend_from_slice(v),
+    }
+}
+
+fn decode_fixed(form: Form, bytes: &[u8]) -> Result<Value> {
+    fn take<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
+        bytes.first_chunk().copied().ok_or_else(|| corrupt("a value is too short"))
+    }
+    Ok(match form {
+        Form::Bool => Value::Bool(take::<1>(bytes)?[0] != 0),
+        Form::Char => Value::Char(take::<1>(bytes)?[0]),
+        Form::Int2 => Value::Int2(i16::from_le_bytes(take(bytes)?)),
+        Form::Int4 => Value::Int4(i32::from_le_bytes(take(bytes)?)),
+        Form::Int8 => Value::Int8(i64::from_le_bytes(take(bytes)?)),
+        Form::Oid => Value::Oid(u32::from_le_bytes(take(bytes)?)),
+        Form::Float4 => Value::Float4(f32::from_le_bytes(take(bytes)?)),
+        Form::Float8 => Value::Float8(f64::from_le_bytes(take(bytes)?)),
+        Form::Date => Value::Date(i32::from_le_bytes(take(bytes)?)),
+        Form::Time => Value::Time(i64::from_le_bytes(take(bytes)?)),
+        Form::TimeTz => {
+            let all: [u8; 12] = take(bytes)?;
+            Value::TimeTz(TimeTz {
+                micros: i64::from_le_bytes(take(&all)?),
+                west: i32::from_le_bytes(take(&all[8..])?),
+            })
+        }
+        Form::Timestamp => Value::Timestamp(i64::from_le_bytes(take(bytes)?)),
+        Form::TimestampTz => Value::TimestampTz(i64::from_le_bytes(take(bytes)?)),
+        Form::Uuid => Value::Uuid(take(bytes)?),
+        Form::Interval => {
+            let all: [u8; 16] = take(bytes)?;
+            Value::Interval(Interval {
+                micros: i64::from_le_bytes(take(&all)?),
+                days: i32::from_le_bytes(take(&all[8..])?),
+                months: i32::from_le_bytes(take(&all[12..])?),
+            })
+        }
+        Form::Numeric | Form::Text | Form::Bytea | Form::Array | Form::Record | Form::Jsonb => {
+            return Err(corrupt("its value is not of fixed width"));
+        }
+    })
+}
+
+/// Reads a value's stored form, which is all of `bytes`.
+///
+/// # Errors
+/// XX001.
+pub fn decode(form: Form, bytes: &[u8], heap: &mut Heap) -> Result<Value> {
+    Ok(match form {
+        Form::Text => {
+            let text =
+                simdutf8::basic::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?;
+            heap.store(Datum::Text(text))
+        }
+        Form::Numeric => heap.store(Datum::Numeric(bytes)),
+        Form::Bytea => heap.store(Datum::Bytea(bytes)),
+        Form::Array => heap.store(Datum::Array(bytes)),
+        Form::Record => heap.store(Datum::Record(bytes)),
+        Form::Jsonb => heap.store(Datum::Jsonb(bytes)),
+        _ => decode_fixed(form, bytes)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here<'r>(layout: &'r RowLayout, record: &'r [u8]) -> OpenRecord<'r> {
+        match layout.open(record).expect("the record is well formed") {
+            Opened::Here(record) => record,
+            Opened::Elsewhere(long, _) => panic!("the row is elsewhere: {long:?}"),
+        }
+    }
+
+    fn text_of(layout: &RowLayout, record: &[u8], column: usize) -> String {
+        let mut heap = Heap::default();
+        match here(layout, record).read(column, &mut heap).expect("the record is well formed") {
+            Field::Value(value) => format!("{:?}", heap.view(&value)),
+            Field::Long(long) => format!("{long:?}"),
+        }
+    }
+
+    #[test]
+    fn every_column_is_found_in_place() {
+        let layout = RowLayout::new(
+            [Form::Int4, Form::Text, Form::Int8, Form::Bytea, Form::Bool].map(|form| (form, None)),
+        );
+        let row = [
+            Datum::Int4(-5),
+            Datum::Text("héllo"),
+            Datum::Null,
+            Datum::Bytea(b"xyz"),
+            Datum::Bool(true),
+        ];
+        let mut record = Vec::new();
+        layout.write(&row, &[], &mut record);
+        for (column, datum) in row.iter().enumerate() {
+            assert_eq!(text_of(&layout, &record, column), format!("{datum:?}"));
+        }
+    }
+
+    #[test]
+    fn a_patched_record_is_the_one_that_would_be_written() {
+        let forms = [Form::Int4, Form::Text, Form::Int8, Form::Bytea, Form::Text, Form::Bool];
+        let layout = RowLayout::new(forms.map(|form| (form, None)));
+        let rows = [
+            [
+                Datum::Int4(1),
+                Datum::Text("a"),
+                Datum::Int8(2),
+                Datum::Null,
+                Datum::Text("xyz"),
+                Datum::Null,
+            ],
+            [
+                Datum::Null,
+                Datum::Text("longer"),
+                Datum::Null,
+                Datum::Bytea(b"12"),
+                Datum::Null,
+                Datum::Bool(true),
+            ],
+            [
+                Datum::Int4(7),
+                Datum::Null,
+                Datum::Int8(-1),
+                Datum::Bytea(b""),
+                Datum::Text("z"),
+                Datum::Bool(false),
+            ],
+        ];
+        let (mut before, mut written, mut patched) = (Vec::new(), Vec::new(), Vec::new());
+        for (old, new) in rows.iter().flat_map(|old| rows.iter().map(move |new| (old, new))) {
+            for mask in 0..1usize << forms.len() {
+                let columns: Vec<usize> =
+                    (0..forms.len()).filter(|at| mask >> at & 1 == 1).collect();
+                let mut mixed = *old;
+                let mut row = RowBuf::new();
+                row.set_nulls(forms.len());
+                for column in &columns {
+                    mixed[*column] = new[*column];
+                    row.set(*column, new[*column]);
+                }
+                layout.write(old, &[], &mut before);
+                layout.write(&mixed, &[], &mut written);
+                assert!(here(&layout, &before).is_plain().expect("it is whole"));
+                let max = written.len();
+                assert!(layout.patch(&before, &columns, &row, max, &mut patched));
+                assert_eq!(patched, written, "{columns:?}");
+                assert!(!layout.patch(&before, &columns, &row, max - 1, &mut patched));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_record_is_not_patched_into_it() {
+        let layout = RowLayout::new([Form::Text, Form::Text].map(|form| (form, None)));
+        let (mut record, mut patched) = (Vec::new(), Vec::new());
+        layout.write(&[Datum::Text("a"), Datum::Text("b")], &[], &mut record);
+        for length in [30_000, 32_767, 32_768, 65_535, 65_536, 1 << 20] {
+            let long = "x".repeat(length);
+            let mut row = RowBuf::new();
+            row.push(Datum::Text(&long));
+            row.push(Datum::Text(&long));
+            let fits = layout.patch(&record, &[0], &row, usize::MAX, &mut patched);
+            assert_eq!(fits, length == 30_000);
+            assert!(!layout.patch(&record, &[0, 1], &row, usize::MAX, &mut patched));
+        }
+    }
+
+    #[test]
+    fn columns_added_later_read_as_missing() {
+        let old = RowLayout::new([Form::Int4, Form::Text].map(|form| (form, None)));
+        let mut record = Vec::new();
+        old.write(&[Datum::Int4(1), Datum::Text("a")], &[], &mut record);
+        let mut missing = Vec::new();
+        encode(Datum::Int8(42), &mut missing);
+        let new = RowLayout::new([
+            (Form::Int4, None),
+            (Form::Text, None),
+            (Form::Int8, Some(missing.into())),
+            (Form::Text, None),
+        ]);
+        assert_eq!(text_of(&new, &record, 0), "Int4(1)");
+        assert_eq!(text_of(&new, &record, 1), "Text(\"a\")");
+        assert_eq!(text_of(&new, &record, 2), "Int8(42)");
+        assert_eq!(text_of(&new, &record, 3), "Null");
+    }
+
+    #[test]
+    fn a_cut_record_is_corrupt_and_never_a_panic() {
+        let layout = RowLayout::new([Form::Int4, Form::Text, Form::Uuid].map(|form| (form, None)));
+        let mut record = Vec::new();
+        layout.write(
+            &[Datum::Int4(1), Datum::Text("abc"), Datum::Uuid(&[7; 16])],
+            &[],
+            &mut record,
+        );
+        for cut in 0..record.len() {
+            if let Ok(Opened::Here(cut)) = layout.open(&record[..cut]) {
+                for column in 0..3 {
+                    let _ = cut.read(column, &mut Heap::default());
+                }
+            }
+        }
+        let mut elsewhere = Vec::new();
+        let pointer = LongValue { id: 7, bytes: 9, form: Form::Bytea };
+        write_elsewhere(&pointer, &mut elsewhere);
+        stamp(&mut elsewhere, 5);
+        for cut in 0..elsewhere.len() {
+            assert!(layout.open(&elsewhere[..cut]).is_err());
+        }
+        match layout.open(&elsewhere) {
+            Ok(Opened::Elsewhere(found, Some(5))) => assert_eq!(found, pointer),
+            other => panic!("{other:?}"),
+        }
+        assert!(layout.open(&[]).is_err());
+        assert!(layout.open(&[9, 0, 0, 0, 0]).is_err());
+    }
+}
