@@ -145,11 +145,11 @@ const ON_SIZED_STACKS: [&str; 7] =
 const BOUNDED_WALKS: &[(&str, &str)] = &[
     ("catalog/acl.rs", "update"), // One grantor's dependents are gone then.
     ("types/builtin/orderings.rs", "ordering"), // From a type to what stands for it.
-    ("catalog/queries/addresses.rs", "qualified_type"), // From an array to its element.
-    ("catalog/queries/names.rs", "known_type_name"), // The same.
-    ("catalog/queries/names.rs", "type_named"), // The same.
-    ("catalog/queries/server.rs", "events_taken"), // Counts itself.
-    ("catalog/system/columns.rs", "form_of"), // From an array to its element.
+    ("queries/addresses.rs", "qualified_type"), // From an array to its element.
+    ("queries/names.rs", "known_type_name"), // The same.
+    ("queries/names.rs", "type_named"), // The same.
+    ("queries/server.rs", "events_taken"), // Counts itself.
+    ("system/columns.rs", "form_of"), // From an array to its element.
     ("types/type_name.rs", "format_type"), // The same.
     ("ddl/dependency.rs", "remove_relation"), // From a table to its sequences.
     ("ddl/rename.rs", "rename_relation"), // Once more, where others have changed it.

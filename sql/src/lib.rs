@@ -4,9 +4,10 @@
 //! What it promises: a statement answers as PostgreSQL 15 answers it (rows, types, names, tags, SQLSTATEs, messages),
 //! or with 0A000 and the name of what is missing. `docs/differences.md` lists what is kept different on purpose.
 //!
-//! The order of the modules is the order of a statement's life; a module uses only those above it:
-//! `types`, `tuple`, `catalog`, `settings`, `parse`, `bind`, `plan`, `compile`, `exec`, `explain`, `session`,
-//! `engine`.
+//! What lies below is in crates of its own, so that the compiler keeps the order, and stands here under the names that it
+//! had as modules: [`types`] (with [`tuple`], [`builtin`], [`error`]) and [`parse`]. The order of the modules here is the order
+//! of a statement's life; a module uses only those before it: `catalog`, `settings`, `bind`, `plan`, `compile`, `exec`,
+//! `explain`, then `system` and `queries` (rows of system relations, and functions that ask the session), `session`, `engine`.
 
 pub mod autovacuum;
 pub mod bind;
@@ -22,11 +23,12 @@ pub mod host;
 pub mod log_switcher;
 pub mod plan;
 pub mod plpgsql;
+pub mod queries;
 pub mod session;
 pub mod settings;
 pub mod statement_statistics;
+pub mod system;
 
-pub use catalog::system::{Encryption, PeerCertificate};
 pub use ddl::role::check_name as check_role_name;
 pub use engine::{BACKGROUND, Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
 pub use error::{Notice, Severity, SqlError};
@@ -36,6 +38,7 @@ pub use settings::ServerSettings;
 pub use settings::socket::SocketTimes;
 pub use sql_parse as parse;
 pub use sql_types::{self as types, account, builtin, encoding, error, sqlstate, tuple};
+pub use system::{Encryption, PeerCertificate};
 pub use txn::{Environment, LockWait, Lsn, SessionWait};
 
 /// What a server builds an [`Environment`] from, and what it is opened with.

@@ -11,9 +11,9 @@ use crate::bind::levels;
 use crate::bind::scope::{Scope, ScopeColumn};
 use crate::bind::typed::Expr;
 use crate::catalog::builtin::Procedure;
-use crate::catalog::queries;
 use crate::error::{Result, SqlError};
 use crate::parse::parse_expression;
+use crate::queries;
 use crate::sqlstate::SqlState;
 use crate::types::{self, SqlType};
 

@@ -12,8 +12,8 @@
 //!   `dependents`: which texts name what, and who may have to do with an object); [`search_path`] and [`privilege`]: under which names, by whom
 //! - [`extension`]: what CREATE EXTENSION adds to a database
 //! - [`temporary`]: what only one session sees; `uses`: what a plan was made from
-//! - [`sequence`]: values of sequences; [`queries`]: functions that ask the catalog
-//! - [`system`]: the same as relations of `pg_catalog` and `information_schema`; [`system_column`]: `ctid` and its kin
+//! - [`sequence`]: values of sequences
+//! - [`system`]: the relations of `pg_catalog` and `information_schema`; [`system_column`]: `ctid` and its kin
 
 pub mod acl;
 mod array_names;
@@ -32,7 +32,6 @@ pub mod object;
 mod objects;
 pub mod parts;
 pub mod privilege;
-pub mod queries;
 pub mod quote;
 pub mod relation;
 pub mod relation_counts;

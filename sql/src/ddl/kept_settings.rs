@@ -2,9 +2,9 @@
 
 use super::Ddl;
 use crate::catalog::object::{Class, Object, ObjectKey, SettingList};
-use crate::catalog::queries::identity::SettingUser;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterSettings, SetStatement, SetValue, SettingChange, SettingValue};
+use crate::queries::identity::SettingUser;
 use crate::settings::definition::definition;
 use crate::settings::session;
 use crate::settings::setter::demand_keepable;

@@ -63,7 +63,6 @@ pub mod vacuum;
 mod value_text;
 pub mod view;
 
-use crate::catalog::queries::identity::Identity;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{
@@ -72,6 +71,7 @@ use crate::catalog::{
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
 use crate::parse::ast::{Expr, Query, Statement, TypeName};
+use crate::queries::identity::Identity;
 use crate::session::CommandTag;
 use crate::session::progress::ProgressCells;
 use crate::sqlstate::SqlState;

@@ -2,10 +2,10 @@
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
-use crate::catalog::queries::SessionCatalog;
 use crate::catalog::system_column::TABLE_OID;
 use crate::error::Result;
 use crate::plan::physical::{self, ScanColumn};
+use crate::queries::SessionCatalog;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::{CallContext, Datum, Oid};
 

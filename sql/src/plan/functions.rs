@@ -1,8 +1,9 @@
 //! Functions by OID: what `pg_proc` says of one, and the code that implements it.
 
 use super::scalar::{CallTypes, Callee, Target};
-use crate::catalog::{builtin, queries};
+use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
+use crate::queries;
 use crate::sqlstate::SqlState;
 use crate::tuple::Form;
 use crate::types::{Callable, Comparator, Oid, SqlType, domain};

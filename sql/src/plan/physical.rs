@@ -5,8 +5,9 @@
 //! later (sort, hash, materialise) saves the homes it is told to and fills them again.
 
 use super::scalar::{CallTypes, Callee, Scalar, Var};
-use crate::catalog::{Relation, system};
+use crate::catalog::Relation;
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
+use crate::system;
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
 use crate::types::aggregate::hypothetical;
 use crate::types::function::Accumulator;

@@ -8,8 +8,8 @@
 //! A reader may see a statement's text beside the state of the one before it, for as long as it takes to write both.
 
 use super::progress::ProgressCells;
-use crate::catalog::system::{Activity, Encryption, SessionTimes};
 use crate::session::message::TransactionStatus;
+use crate::system::{Activity, Encryption, SessionTimes};
 use crate::types::Oid;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed};
@@ -308,7 +308,7 @@ fn wait_names(event: u32) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::system::CLIENT;
+    use crate::system::CLIENT;
 
     fn session() -> SessionActivity {
         let wait = Arc::new(SessionWait::new(7));

@@ -12,7 +12,6 @@
 
 use crate::bind::lock_words;
 use crate::catalog::Relation;
-use crate::catalog::system::Cursor;
 use crate::error::{Result, SqlError};
 use crate::exec::Cursors;
 use crate::exec::sink::{Flow, Format, RowSink, Unseen};
@@ -30,6 +29,7 @@ use crate::session::scroll::{Keeping, Store, only_forward_error};
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
+use crate::system::Cursor;
 use crate::tuple::RowBuf;
 use crate::types::{Datum, Oid};
 use rustc_hash::FxHashMap;

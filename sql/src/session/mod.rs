@@ -62,8 +62,6 @@ pub use tracking::AUTO_EXPLAIN_ROUTINE;
 
 use crate::account::{self, Running};
 use crate::bind;
-use crate::catalog::queries::identity::Identity;
-use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, CatalogTransaction, SearchPath};
@@ -73,6 +71,8 @@ use crate::exec::deferred::Deferred;
 use crate::exec::temp_file::TempUse;
 use crate::parse::Statement;
 use crate::parse::dialect::Dialect;
+use crate::queries::identity::Identity;
+use crate::queries::running::RunningSettings;
 use crate::settings::session::Settings;
 use crate::settings::socket::SocketTimes;
 use crate::sqlstate::SqlState;
@@ -889,7 +889,7 @@ impl Session {
             }),
         };
         let running = RunningSettings::new(&self.settings, &self.path, &self.identity);
-        let queries = crate::catalog::queries::SessionCatalog {
+        let queries = crate::queries::SessionCatalog {
             snapshot,
             settings: &running,
             demands_usage: true,

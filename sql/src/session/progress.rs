@@ -3,7 +3,7 @@
 //! The session writes plain numbers as it goes, and anybody may read them; each view says what the figures of its command
 //! mean. A reader may see some figures newer than others.
 
-use crate::catalog::system::Progress;
+use crate::system::Progress;
 use crate::types::Oid;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, Ordering::Relaxed};
 

@@ -1,8 +1,8 @@
 //! SET ROLE, SET SESSION AUTHORIZATION, and what runs as somebody else.
 
 use crate::catalog::acl::Privileges;
-use crate::catalog::queries::identity::Identity;
 use crate::error::Result;
+use crate::queries::identity::Identity;
 use crate::session::Session;
 use crate::types::Oid;
 use std::sync::Arc;

@@ -2,11 +2,8 @@
 
 use crate::bind::{Required, may_use_schemas};
 use crate::catalog::object::{Class, well_known};
-use crate::catalog::queries::running::RunningSettings;
-use crate::catalog::queries::{EngineFacts, SessionCatalog};
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::store;
-use crate::catalog::system::{Activity, Counters, Cursor, PreparedStatement, SessionTimes};
 use crate::catalog::{Relation, RelationKind};
 use crate::copy::server_files::ServerFiles;
 use crate::ddl::resolve::kind_noun;
@@ -18,6 +15,8 @@ use crate::exec::{Host, Machine};
 use crate::host::ServerHost;
 use crate::parse::Statement;
 use crate::parse::depth::{LOW, on_full_stack};
+use crate::queries::running::RunningSettings;
+use crate::queries::{EngineFacts, SessionCatalog};
 use crate::session::Session;
 use crate::session::activity::SessionActivity;
 use crate::session::definitions;
@@ -28,6 +27,7 @@ use crate::session::portal::{Executed, Portal, Stage, run_text_rows};
 use crate::session::statement::{Named, Planned, Prepared, allowed};
 use crate::sqlstate::SqlState;
 use crate::statement_statistics::StatementStatistics;
+use crate::system::{Activity, Counters, Cursor, PreparedStatement, SessionTimes};
 use crate::types::{CallContext, Datum, Oid};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};

@@ -2,9 +2,6 @@
 
 use crate::bind::clause::{CHECK, GENERATED, INDEX_EXPRESSION, INDEX_PREDICATE};
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
-use crate::catalog::queries::SessionCatalog;
-use crate::catalog::queries::identity::Identity;
-use crate::catalog::queries::running::RunningSettings;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, Index, IndexExpression, Relation, SearchPath};
@@ -17,6 +14,9 @@ use crate::parse::Positions;
 use crate::parse::ast;
 use crate::plan::fold::text_forms_are_stable;
 use crate::plan::logical::{Node, Output, Query};
+use crate::queries::SessionCatalog;
+use crate::queries::identity::Identity;
+use crate::queries::running::RunningSettings;
 use crate::session::definitions::{Columns, Value};
 use crate::session::run::Asked;
 use crate::session::statement::{Basis, Known, Reader, planned};

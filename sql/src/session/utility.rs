@@ -3,7 +3,6 @@
 use crate::bind;
 use crate::catalog::SearchPath;
 use crate::catalog::object::well_known;
-use crate::catalog::queries::identity::SettingUser;
 use crate::ddl::{self, Ddl, kept_settings};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
@@ -11,6 +10,7 @@ use crate::parse::Positions;
 use crate::parse::Statement;
 use crate::parse::ast::{self, Discard, ObjectKind, SetValue};
 use crate::plan::logical::{Node, Output, Query};
+use crate::queries::identity::SettingUser;
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress, TransactionStatus};
 use crate::session::notify::{self, Said};

@@ -85,7 +85,7 @@ impl EngineFacts for Engine {
     fn activity(&self) -> Vec<Activity> {
         Vec::new()
     }
-    fn cursors(&self) -> Vec<crate::catalog::system::Cursor> {
+    fn cursors(&self) -> Vec<crate::system::Cursor> {
         Vec::new()
     }
 

@@ -6,10 +6,10 @@
 
 use super::Call;
 use crate::catalog::object::well_known;
-use crate::catalog::system::{Activity, Encryption, PeerCertificate};
 use crate::catalog::{PreparedNote, builtin};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::system::{Activity, Encryption, PeerCertificate};
 use crate::types::failure::invalid_parameter;
 use crate::types::{Datum, Oid, SqlType, network, oids, read_text, record};
 

@@ -30,14 +30,14 @@ use crate::catalog::quote::quoting;
 use crate::catalog::relation::RelationKind;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::{self, SessionSequences, State};
-use crate::catalog::system::{
-    Activity, Counters, Cursor, PreparedStatement, SessionTimes, SystemContext, scan,
-};
 use crate::catalog::{Catalog, CatalogSnapshot, Index, Relation};
 use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
 use crate::host::ServerHost;
 use crate::statement_statistics::StatementStatistics;
+use crate::system::{
+    Activity, Counters, Cursor, PreparedStatement, SessionTimes, SystemContext, scan,
+};
 use crate::types::ValueSettings;
 use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
 use running::RunningSettings;

@@ -5,9 +5,7 @@
 //! again by who scans. Any key on an OID or a text finds built-in rows by a hash index, made when it is first asked for.
 
 use super::counted::Counters;
-use super::{
-    columns, definitions, dependencies, locks, objects, relation, session, time_zones, types,
-};
+use super::{columns, definitions, dependencies, locks, objects, session, time_zones, types};
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
 use crate::catalog::extension;
@@ -15,6 +13,7 @@ use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
 use crate::catalog::relation::{Column, Relation};
 use crate::catalog::snapshot::CatalogSnapshot;
+use crate::catalog::system::{named, relation};
 use crate::error::Result;
 use crate::settings::Settings;
 use crate::types::{CallContext, Datum, Oid, SqlType, array};
@@ -461,7 +460,7 @@ impl File {
 
 static FILES: LazyLock<HashMap<&'static str, File>> = LazyLock::new(|| {
     let made = |file: &builtin::Relation| {
-        let columns = &super::named(well_known::PG_CATALOG, file.name).and_then(relation)?.columns;
+        let columns = &named(well_known::PG_CATALOG, file.name).and_then(relation)?.columns;
         let keyed = |ty: Oid| matches!(ty.0, 19 | 24 | 25 | 26);
         // The schemas and owners of extensions' functions are not in the file.
         let moves = |column: &Column| {

@@ -3,11 +3,11 @@
 use super::Call;
 use crate::catalog::RelationKind;
 use crate::catalog::object::well_known;
-use crate::catalog::system::Activity;
 use crate::encoding::names::{ENCODINGS, encoding_number};
 use crate::error::{Result, SqlError, cancel};
 use crate::settings::session::demand_readable;
 use crate::sqlstate::SqlState;
+use crate::system::Activity;
 use crate::types::{Datum, Oid, network};
 use txn::WaitEvent;
 

@@ -5,23 +5,6 @@
 //! ([`RelationKind::View`]). They have no records, no locks worth waiting for, and the OIDs they have in PostgreSQL, which
 //! `regclass` and drivers rely on.
 
-mod columns;
-mod counted;
-mod definitions;
-mod dependencies;
-mod locks;
-mod objects;
-pub mod rows;
-mod session;
-mod time_zones;
-mod types;
-
-pub use counted::Counters;
-pub use rows::{
-    Activity, CLIENT, Cursor, Emit, Encryption, PeerCertificate, PreparedStatement, Progress,
-    SessionTimes, SystemContext, expected_rows, is_keyed, scan,
-};
-
 use crate::catalog::builtin;
 use crate::catalog::object::{Version, well_known};
 use crate::catalog::relation::{Column, Relation, RelationKind};

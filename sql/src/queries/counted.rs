@@ -10,8 +10,8 @@ use super::statistics::INSUFFICIENT;
 use crate::catalog::builtin::Procedure;
 use crate::catalog::relation_counts::cluster::{RelationCounts, Seen};
 use crate::catalog::relation_counts::{Counts, Event};
-use crate::catalog::system::SessionTimes;
 use crate::error::Result;
+use crate::system::SessionTimes;
 use crate::types::{Datum, Oid, oids};
 use std::sync::Arc;
 

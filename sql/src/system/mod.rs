@@ -1,0 +1,19 @@
+//! The rows of system relations, made from what the session sees: the catalog's state, its settings, the other sessions, the
+//! counters. Which relations there are, with which columns, is [`crate::catalog::system`]'s.
+
+mod columns;
+mod counted;
+mod definitions;
+mod dependencies;
+mod locks;
+mod objects;
+pub mod rows;
+mod session;
+mod time_zones;
+mod types;
+
+pub use counted::Counters;
+pub use rows::{
+    Activity, CLIENT, Cursor, Emit, Encryption, PeerCertificate, PreparedStatement, Progress,
+    SessionTimes, SystemContext, expected_rows, is_keyed, scan,
+};
