@@ -2,13 +2,14 @@
 //!
 //! `isolation/NAME.spec` names the phenomenon in its first comment, then lists the schedule: `setup: SQL;` before, then
 //! `SESSION: SQL;` steps. A file that says `$LEVEL` is run at each level of [`LEVELS`]. A step that has no answer within
-//! [`PATIENCE`] *waits*; its answer is shown behind the step that let it go on. `NAME.out` is PostgreSQL's.
+//! [`PATIENCE`], or [`LOCK_PATIENCE`], *waits*; its answer is shown behind the step that let it go on. `NAME.out` is PostgreSQL's.
 //!
 //! Where Atoll refuses under SERIALIZABLE what PostgreSQL lets pass, or refuses it at another step, `NAME.serializable` is
 //! that level's part as Atoll has it: `docs/differences.md` says why.
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tests::atoll::Atoll;
 use tests::client::Client;
@@ -16,17 +17,34 @@ use tests::golden::{assert_golden, difference};
 use tests::oracle;
 use tests::script::{files, name_of, write_reply};
 
-/// How long a step may be silent before it counts as waiting.
+/// How long a step may be silent before it counts as waiting, and before it does so if the server says that it waits for a
+/// lock: deadlocks are found well before.
 const PATIENCE: Duration = Duration::from_millis(700);
+const LOCK_PATIENCE: Duration = Duration::from_millis(250);
 /// How many schedules run at once.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 12;
 /// PostgreSQL's levels.
 const LEVELS: [&str; 3] = ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
 
 struct Session {
     name: String,
     client: Client,
+    /// Its process, by which others find it in `pg_stat_activity`.
+    pid: String,
     waits: bool,
+}
+
+impl Session {
+    /// Whether the server has answered before patience ends.
+    fn answers(&mut self, observer: &mut Client) -> bool {
+        let waits_for_lock = format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE pid = {} AND wait_event_type = 'Lock'",
+            self.pid
+        );
+        self.client.answers_within(LOCK_PATIENCE)
+            || observer.run(&waits_for_lock).value() == "0"
+                && self.client.answers_within(PATIENCE - LOCK_PATIENCE)
+    }
 }
 
 fn step_of(line: &str) -> Option<(&str, &str)> {
@@ -50,11 +68,11 @@ fn show(out: &mut String, session: &mut Session) {
 }
 
 /// Shows the answers of waiting sessions that have come.
-fn settle(out: &mut String, sessions: &mut [Session], patience: Duration) {
+fn settle(out: &mut String, sessions: &mut [Session], observer: &mut Client) {
     loop {
         let mut progressed = false;
         for session in sessions.iter_mut().filter(|session| session.waits) {
-            if session.client.answers_within(patience) {
+            if session.answers(observer) {
                 session.waits = false;
                 progressed = true;
                 writeln!(out, "{} goes on", session.name).expect("a string grows");
@@ -77,19 +95,20 @@ fn run(port: u16, database: &str, text: &str, level: &str) -> String {
         let at = sessions.iter().position(|session| session.name == who).unwrap_or_else(|| {
             let mut client = Client::connect(port, "postgres", database);
             client.run("SET deadlock_timeout = '100ms'");
-            sessions.push(Session { name: who.to_owned(), client, waits: false });
+            let pid = client.run("SELECT pg_backend_pid()").value().to_owned();
+            sessions.push(Session { name: who.to_owned(), client, pid, waits: false });
             sessions.len() - 1
         });
         writeln!(out, "{who}: {sql}").expect("a string grows");
         assert!(!sessions[at].waits, "{who} still waits and cannot take a step:\n{out}");
         sessions[at].client.start(&sql);
-        if sessions[at].client.answers_within(PATIENCE) {
+        if sessions[at].answers(&mut admin) {
             show(&mut out, &mut sessions[at]);
         } else {
             sessions[at].waits = true;
             out.push_str("  waits\n");
         }
-        settle(&mut out, &mut sessions, PATIENCE);
+        settle(&mut out, &mut sessions, &mut admin);
     }
     assert!(
         sessions.iter().all(|session| !session.waits),
@@ -117,14 +136,11 @@ fn run_all(port: u16) -> Vec<(PathBuf, String)> {
         let found = run_levels(port, &format!("i_{}", name_of(&path)), &text);
         (path, found)
     };
-    let share = files.len().div_ceil(AT_ONCE);
+    let left = Mutex::new(files.into_iter());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::thread::scope(|scope| {
-        let threads: Vec<_> = files
-            .chunks(share)
-            .map(|files| {
-                scope.spawn(move || files.iter().cloned().map(run_file).collect::<Vec<_>>())
-            })
-            .collect();
+        let lane = || std::iter::from_fn(next).map(run_file).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(lane)).collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("schedules end")).collect()
     })
 }

@@ -1,5 +1,6 @@
 //! SQL scripts and their transcripts: what a server answered to each statement, every field a user can see.
 
+use crate::chance::Chance;
 use crate::client::{Client, Reply, Report};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,8 @@ pub enum Protocol {
 }
 
 /// The files below `directory` (relative to this package) with the given ending, in order; of those only the ones whose name
-/// contains what `ONLY` says, where it stands in the environment.
+/// contains what `ONLY` says, where it stands in the environment; and of these about one in four, another sample for each seed,
+/// where `ATOLL_SAMPLE` gives one.
 #[must_use]
 pub fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
@@ -27,6 +29,11 @@ pub fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
         .filter(|path| only.as_ref().is_none_or(|only| name_of(path).contains(only)))
         .collect();
     files.sort();
+    if let Some(seed) = std::env::var("ATOLL_SAMPLE").ok().and_then(|seed| seed.parse().ok()) {
+        let mut chance = Chance(seed);
+        let one = files.get(chance.below(files.len().max(1))).cloned();
+        files.retain(|path| chance.below(4) == 0 || Some(path) == one.as_ref());
+    }
     assert!(!files.is_empty(), "no *.{ending} in {}", directory.display());
     files
 }
