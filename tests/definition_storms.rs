@@ -5,9 +5,15 @@
 //! Each transaction ends with a row of its number, whose `xmin` is made of its commit's LSN: that is the order. Whatever two
 //! of them both depend on is locked by both, but for names that are not there: so nothing here asks IF EXISTS.
 //!
+//! In a storm with kills the server is killed under its sessions, and goes on with others: what was acknowledged is there after
+//! each restart, with what was committed and could not be acknowledged any more, and that order of all lives together says
+//! what PostgreSQL's schema must be.
+//!
 //! `ATOLL_STORM_SECONDS` lets it go on from seed to seed, `ATOLL_STORM_SEED` says where it begins. A failure names its seed.
 
+use std::io;
 use std::process::Command;
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use tests::atoll::Atoll;
 use tests::chance::Chance;
@@ -34,8 +40,11 @@ const FIXTURE: &[&str] = &[
 
 const ROLES: [&str; 2] = ["storm_one", "storm_two"];
 
-/// How many transactions a session runs in one storm.
+/// How many transactions a session runs in one life of the server.
 const TRANSACTIONS: usize = 25;
+
+/// How many sessions there are at most.
+const SESSIONS_MAX: usize = 8;
 
 /// What a session may be told: that something is not there or is there already, does not fit or is needed; and to try again.
 fn is_refusal(state: &str) -> bool {
@@ -139,21 +148,28 @@ fn statement(chance: &mut Chance, number: usize, moves: bool) -> String {
     }
 }
 
-/// What a transaction has done, by its number.
-type Done = Vec<(usize, Vec<String>)>;
+/// What a transaction has done that was told to commit.
+struct Done {
+    number: usize,
+    statements: Vec<String>,
+    acknowledged: bool,
+}
 
 struct Session {
     client: Client,
     chance: Chance,
     seed: u64,
-    me: usize,
-    done: Done,
+    /// The number of its first transaction.
+    first: usize,
+    done: Vec<Done>,
 }
 
 impl Session {
-    /// Whether a statement was done; what was refused leaves the block failed.
-    fn say(&mut self, sql: &str) -> bool {
-        let reply = self.client.query(sql);
+    /// Whether a statement was done; what was refused leaves the block failed. Fails where the server has been killed.
+    fn say(&mut self, sql: &str) -> io::Result<bool> {
+        let body = [sql.as_bytes(), &[0]].concat();
+        self.client.send(b'Q', &body)?;
+        let reply = self.client.replies()?.pop().unwrap_or_default();
         let state = reply.sqlstate();
         assert!(
             state.is_empty() || is_refusal(state),
@@ -161,37 +177,40 @@ impl Session {
             self.seed,
             reply.error
         );
-        state.is_empty()
+        Ok(state.is_empty())
     }
 
-    fn transaction(&mut self, at: usize) {
-        let number = 1 + self.me * TRANSACTIONS + at;
+    fn transaction(&mut self, at: usize) -> io::Result<()> {
+        let number = self.first + at;
         let (count, saves) = (1 + self.chance.below(4), self.chance.below(2) == 0);
-        let mut done = Vec::new();
-        self.say("BEGIN");
+        let mut statements = Vec::new();
+        self.say("BEGIN")?;
         for _ in 0..count {
             let sql = statement(&mut self.chance, number, self.seed.is_multiple_of(2));
             if saves {
-                self.say("SAVEPOINT s");
+                self.say("SAVEPOINT s")?;
             }
-            let fits = self.say(&sql);
+            let fits = self.say(&sql)?;
             if saves && (!fits || self.chance.below(6) == 0) {
-                self.say("ROLLBACK TO s");
+                self.say("ROLLBACK TO s")?;
             } else if !fits {
-                self.say("ROLLBACK");
-                return;
+                self.say("ROLLBACK")?;
+                return Ok(());
             } else {
-                done.push(sql);
+                statements.push(sql);
             }
         }
         let commits = self.chance.below(8) > 0;
-        if commits && self.say(&format!("INSERT INTO committed VALUES ({number})")) {
-            if self.say("COMMIT") {
-                self.done.push((number, done));
-            }
-        } else {
-            self.say("ROLLBACK");
+        if !commits || !self.say(&format!("INSERT INTO committed VALUES ({number})"))? {
+            self.say("ROLLBACK")?;
+            return Ok(());
         }
+        self.done.push(Done { number, statements, acknowledged: false });
+        match self.say("COMMIT")? {
+            true => self.done.last_mut().expect("it is there").acknowledged = true,
+            false => drop(self.done.pop()),
+        }
+        Ok(())
     }
 }
 
@@ -223,35 +242,70 @@ fn set_up(port: u16, database: &str) -> Client {
     client
 }
 
-fn storm(atoll: &Atoll, seed: u64) {
-    let database = format!("definition_storm_{seed}");
-    let mut ours = set_up(atoll.port(), &database);
-    let sessions = 2 + Chance(seed).below(7);
-    let port = atoll.port();
-    let run = |me: usize| {
+/// What sessions have done in one life of the server, which ends by a kill after `killed`, if it is to.
+fn live(atoll: &mut Atoll, seed: u64, life: usize, killed: Option<Duration>) -> Vec<Done> {
+    let sessions = 2 + Chance(seed).below(SESSIONS_MAX - 1);
+    let (port, database) = (atoll.port(), name_of(seed));
+    let open = |me: usize| {
+        let me = life * SESSIONS_MAX + me;
         let mut client = Client::connect(port, "postgres", &database);
         client.run("SET search_path = own, public");
         client.run("SET deadlock_timeout = '50ms'");
         let chance = Chance(seed * 1000 + me as u64);
-        let mut session = Session { client, chance, seed, me, done: Vec::new() };
-        (0..TRANSACTIONS).for_each(|at| session.transaction(at));
+        Session { client, chance, seed, first: 1 + me * TRANSACTIONS, done: Vec::new() }
+    };
+    let ready = Barrier::new(sessions + 1);
+    let run = |mut session: Session| {
+        ready.wait();
+        let ended = (0..TRANSACTIONS).try_for_each(|at| session.transaction(at));
+        assert!(ended.is_ok() || killed.is_some(), "seed {seed}: {ended:?}");
         session.done
     };
-    let done: Done = std::thread::scope(|scope| {
-        let all: Vec<_> = (0..sessions).map(|me| scope.spawn(move || run(me))).collect();
+    std::thread::scope(|scope| {
+        let opened: Vec<Session> = (0..sessions).map(open).collect();
+        let run = &run;
+        let all: Vec<_> =
+            opened.into_iter().map(|session| scope.spawn(move || run(session))).collect();
+        ready.wait();
+        if let Some(after) = killed {
+            std::thread::sleep(after);
+            atoll.kill();
+        }
         all.into_iter().flat_map(|one| one.join().expect("a session ends")).collect()
-    });
+    })
+}
+
+fn name_of(seed: u64) -> String {
+    format!("definition_storm_{seed}")
+}
+
+fn storm(atoll: &mut Atoll, seed: u64, kills: usize) {
+    let database = name_of(seed);
+    drop(set_up(atoll.port(), &database));
+    let mut done = Vec::new();
+    for life in 0..=kills {
+        let after = Chance(seed * 77 + life as u64).below(600);
+        let killed = (life < kills).then(|| Duration::from_millis(100 + after as u64));
+        done.extend(live(atoll, seed, life, killed));
+        if killed.is_some() {
+            atoll.restart();
+        }
+    }
+    let mut ours = Client::connect(atoll.port(), "postgres", &database);
     let mut theirs = set_up(oracle::shared(), &database);
     let order = ours.run("SELECT id FROM committed ORDER BY xmin::text::bigint");
-    assert_eq!(order.rows.len(), done.len(), "seed {seed}: what was acknowledged is there");
+    let number = |row: &Vec<Option<String>>| row[0].as_deref().and_then(|id| id.parse().ok());
+    let there: Vec<usize> = order.rows.iter().map(|row| number(row).expect("a number")).collect();
+    for one in done.iter().filter(|one| one.acknowledged) {
+        assert!(there.contains(&one.number), "seed {seed}: {} was acknowledged", one.number);
+    }
     let mut path = String::new();
-    for row in order.rows {
-        let number: usize = row[0].as_deref().and_then(|id| id.parse().ok()).expect("a number");
-        let found = done.iter().find(|(id, _)| *id == number);
-        let (_, statements) = found.expect("who committed was told so");
+    for number in there {
+        let found = done.iter().find(|one| one.number == number);
+        let found = found.expect("who committed was about to");
         path += &format!("-- {number}\n");
         theirs.run("BEGIN");
-        for sql in statements {
+        for sql in &found.statements {
             path += &format!("{sql};\n");
             let reply = theirs.query(sql);
             assert!(
@@ -275,18 +329,28 @@ fn storm(atoll: &Atoll, seed: u64) {
     }
 }
 
-#[test]
-fn storms_of_definitions_end_as_in_postgresql() {
+/// Storms from seed to seed.
+fn storms(first: u64, kills: usize) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let limit = Duration::from_secs(number("ATOLL_STORM_SECONDS").unwrap_or(20));
-    let (start, first) = (Instant::now(), number("ATOLL_STORM_SEED").unwrap_or(0));
+    let (start, first) = (Instant::now(), number("ATOLL_STORM_SEED").unwrap_or(first));
     let mut atoll = Atoll::start(&[]);
     for seed in first.. {
-        storm(&atoll, seed);
+        storm(&mut atoll, seed, kills);
         if start.elapsed() > limit {
             break;
         }
     }
     atoll.stop();
     atoll.check();
+}
+
+#[test]
+fn storms_of_definitions_end_as_in_postgresql() {
+    storms(0, 0);
+}
+
+#[test]
+fn storms_of_definitions_across_kills_end_as_in_postgresql() {
+    storms(1_000_000, 2);
 }

@@ -227,14 +227,25 @@ fn a_row_that_is_longer_than_a_message_may_be_is_refused() {
     assert_eq!(client.run("SELECT 1").rows.len(), 1);
 }
 
+/// Fails where a statement that would take long takes more than seconds under a timeout of 300 ms. (The builds that tests run
+/// are an order slower than what users have.)
+fn assert_stops(client: &mut Client, statements: &[String]) {
+    client.run("SET statement_timeout = '300ms'");
+    for text in statements {
+        let start = Instant::now();
+        client.query(text);
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(5), "{text} ended after {took:?}");
+    }
+}
+
 #[test]
 fn a_timeout_is_obeyed_in_every_phase() {
     let server = Atoll::start(&[]);
     let mut client = server.connect();
     doubling_views(&mut client, 8);
-    client.run("SET statement_timeout = '300ms'");
     let parentheses = "repeat('(', 1000000) || 'a' || repeat(')', 1000000)";
-    for text in [
+    let statements = [
         "SELECT * FROM v8 a, v8 b, v8 c, v8 d, v8 e, v8 f, v8 g, v8 h".to_owned(),
         "EXPLAIN SELECT * FROM v8 a, v8 b, v8 c, v8 d, v8 e, v8 f, v8 g, v8 h".to_owned(),
         "CREATE VIEW w AS SELECT a.a FROM v8 a, v8 b, v8 c, v8 d, v8 e, v8 f, v8 g, v8 h"
@@ -251,10 +262,84 @@ fn a_timeout_is_obeyed_in_every_phase() {
         "SELECT length((repeat('9', 130000)::numeric / repeat('7', 60000)::numeric)::text)"
             .to_owned(),
         "SELECT length(to_char(now(), repeat('YYYY MM DD ', 1000000)))".to_owned(),
-    ] {
+    ];
+    assert_stops(&mut client, &statements);
+}
+
+/// Values under construction, compared and searched: each walk over them is asked whether it is to stop.
+#[test]
+fn a_timeout_is_obeyed_while_a_value_is_made() {
+    let server = Atoll::start(&[]);
+    let mut client = server.connect();
+    client.run("CREATE TABLE v(numbers jsonb, array_ int[], names text[])");
+    client.run(
+        "INSERT INTO v SELECT jsonb_agg(g), array_agg(g), array_agg('x' || g)
+         FROM generate_series(1, 20000) g",
+    );
+    let statements = [
+        "SELECT numbers @> numbers FROM v",
+        "SELECT numbers <@ numbers FROM v",
+        "SELECT count(numbers - names) FROM v, generate_series(1, 1000)",
+        "SELECT array_ @> array_ FROM v",
+        "SELECT array_ && array(SELECT -g FROM generate_series(1, 20000) g) FROM v",
+        "SELECT array_length(array_fill('x'::text, ARRAY[50000000]), 1)",
+        "SELECT length(to_char(12345.678, repeat('9', 10000000)))",
+        "SELECT to_number(repeat('1 ', 1000000), repeat('9 ', 1000000))",
+        "SELECT repeat('a', 100000000) LIKE repeat('%a', 10000) || 'b'",
+        "SELECT position('ab' IN repeat('a', 300000000))",
+        "SELECT position(repeat('a', 50000) || 'b' IN repeat('a', 300000000))",
+        "SELECT repeat('é', 20000000) IS NFC NORMALIZED",
+        r"SELECT length(quote_literal(repeat('\', 200000000)))",
+        "SELECT length(convert_to(repeat('é', 100000000), 'latin1')::text)",
+        "SELECT md5(repeat('x', 900000000))",
+        "SELECT sha512(repeat('x', 900000000)::bytea)",
+        "SELECT repeat('9', 100000000)::numeric",
+    ];
+    assert_stops(&mut client, &statements.map(str::to_owned));
+}
+
+/// Who is asked of many roles remembers which of them each is a member of.
+#[test]
+fn chains_of_roles_cost_by_their_length() {
+    let server = Atoll::start(&[]);
+    let mut client = server.connect();
+    let question = "SELECT count(*) FROM pg_roles a, pg_roles b
+                    WHERE pg_has_role(a.oid, b.oid, 'MEMBER') AND a.rolname LIKE 'link%'";
+    let mut took = Vec::new();
+    for length in [50, 200] {
+        for number in took.len() * 50..length {
+            client.run(&format!("CREATE ROLE link{number}"));
+            if number > 0 {
+                client.run(&format!("GRANT link{} TO link{number}", number - 1));
+            }
+        }
         let start = Instant::now();
-        client.query(&text);
-        let took = start.elapsed();
-        assert!(took < Duration::from_secs(5), "{text} ended after {took:?}");
+        client.run(question);
+        took.push(start.elapsed());
+    }
+    let [short, long] = took[..] else { panic!("two lengths") };
+    // Of four times as many roles sixteen times as many pairs are asked.
+    assert!(long < short * 32 + Duration::from_millis(500), "{short:?}, then {long:?}");
+}
+
+/// Subqueries that are joins are planned both ways where there are few, and in time by their depth where there are many.
+#[test]
+fn subqueries_within_subqueries_are_planned_in_time_by_their_depth() {
+    let server = Atoll::start(&[]);
+    let mut client = server.connect();
+    client.run("CREATE TABLE t(a int PRIMARY KEY, b text)");
+    for (what, open) in [
+        ("IN", "t$.a IN (SELECT t#.a FROM t t# WHERE "),
+        ("EXISTS", "EXISTS (SELECT FROM t t# WHERE t#.a = t$.a AND "),
+    ] {
+        let nested = |times: usize| {
+            let depth = 10 * times;
+            let levels = repeated(depth, |text, level| {
+                let level = [level, level + 1].map(|level| level.to_string());
+                text.push_str(&open.replace('$', &level[0]).replace('#', &level[1]));
+            });
+            format!("EXPLAIN SELECT 1 FROM t t0 WHERE {levels}true{}", ")".repeat(depth))
+        };
+        assert_linear(&mut client, what, "", nested);
     }
 }

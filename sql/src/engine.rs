@@ -279,7 +279,7 @@ impl Engine {
         let shared = current.shared();
         let Some(role) = shared.role(name) else { return vec![name.to_owned()] };
         let groups = shared.groups_of(role.oid, false);
-        let names = groups.iter().filter_map(|group| shared.role_by_oid(*group));
+        let names = groups.iter().filter_map(|group| shared.role_by_oid(group));
         names.map(|role| role.name.to_string()).collect()
     }
 

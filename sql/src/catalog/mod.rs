@@ -25,6 +25,7 @@ pub mod current;
 mod dependents;
 pub mod effects;
 pub mod extension;
+pub mod groups;
 mod initial_privileges;
 mod layout;
 pub mod mentions;

@@ -146,7 +146,7 @@ impl CatalogSnapshot {
         acl.iter()
             .filter(|item| {
                 item.grantee.0 == 0
-                    || groups.contains(&item.grantee)
+                    || groups.contains(item.grantee)
                     || (item.grantee == owner && self.owns(role, owner))
             })
             .fold(Privileges::default(), |all, item| all.union(item.privileges))

@@ -14,6 +14,7 @@ use crate::catalog::array_names::array_name;
 use crate::catalog::built_in_domain;
 use crate::catalog::builtin;
 use crate::catalog::extension::Extension;
+use crate::catalog::groups::Groups;
 use crate::catalog::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, ParameterAcl, Role,
     Schema, SettingList, well_known,
@@ -341,7 +342,7 @@ impl Shared {
         let held = found
             .acl
             .iter()
-            .filter(|item| item.grantee.0 == 0 || groups.contains(&item.grantee))
+            .filter(|item| item.grantee.0 == 0 || groups.contains(item.grantee))
             .fold(Privileges::default(), |all, item| all.union(item.privileges));
         held.contains(wanted)
     }
@@ -365,26 +366,19 @@ impl Shared {
     }
 
     fn reaches(&self, role: Oid, group: Oid, inheriting: bool) -> bool {
-        self.groups_of(role, inheriting).contains(&group)
+        self.groups_of(role, inheriting).contains(group)
     }
 
-    /// The roles that `role` is a member of, itself first.
+    /// The roles that `role` has been made a member of.
+    pub(super) fn direct_groups(&self, role: Oid) -> impl Iterator<Item = Oid> {
+        second(&self.groups, role)
+    }
+
+    /// Whether one of these may give membership of `group` to others (ADMIN OPTION).
     #[must_use]
-    pub fn groups_of(&self, role: Oid, inheriting: bool) -> Vec<Oid> {
-        let mut found = vec![role];
-        let mut at = 0;
-        while let Some(&member) = found.get(at) {
-            at += 1;
-            if inheriting && !self.role_by_oid(member).is_none_or(|role| role.inherit) {
-                continue;
-            }
-            for group in second(&self.groups, member) {
-                if !found.contains(&group) {
-                    found.push(group);
-                }
-            }
-        }
-        found
+    pub fn administers(&self, roles: &Groups, group: Oid) -> bool {
+        let members = self.memberships.range((group, Oid(0))..=(group, Oid(u32::MAX)));
+        members.into_iter().any(|(_, known)| known.admin && roles.contains(known.member))
     }
 }
 

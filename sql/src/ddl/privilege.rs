@@ -241,11 +241,10 @@ fn grantor(ddl: &mut Ddl<'_>, owner: Oid, list: &Acl, wanted: Privileges) -> (Oi
     if user == owner || shared.role_by_oid(user).is_some_and(|role| role.superuser) {
         return (owner, wanted);
     }
-    let mut roles = shared.groups_of(user, true);
+    let groups = shared.groups_of(user, true);
     // Whoever owns the database is a member of pg_database_owner without having been made one.
-    if !roles.contains(&owner) && snapshot.owns(user, owner) {
-        roles.push(owner);
-    }
+    let of_database = !groups.contains(owner) && snapshot.owns(user, owner);
+    let roles = groups.iter().chain(of_database.then_some(owner));
     let mut best = (user, Privileges::default());
     for role in roles {
         let options = acl::options_of(list, owner, &|among| among == role);

@@ -469,10 +469,7 @@ fn check_may_grant(ddl: &mut Ddl<'_>, own: &Role, group: &Role, grantor: Oid) ->
     let snapshot = ddl.snapshot();
     let shared = snapshot.shared();
     let roles = shared.groups_of(grantor, false);
-    let admin = shared.is_superuser(grantor)
-        || shared
-            .memberships()
-            .any(|known| known.group == group.oid && known.admin && roles.contains(&known.member));
+    let admin = shared.is_superuser(grantor) || shared.administers(&roles, group.oid);
     if !own.create_role && !admin {
         return Err(denied(format!("must have admin option on role \"{}\"", group.name)));
     }
@@ -522,7 +519,7 @@ fn add_member(
     ddl.catalog.lock(ddl.transaction, key)?;
     let snapshot = ddl.snapshot();
     let shared = snapshot.shared();
-    if shared.groups_of(group, false).contains(&member) {
+    if shared.groups_of(group, false).contains(member) {
         let name = |oid| shared.role_by_oid(oid).map_or("", |role| &*role.name).to_owned();
         return Err(SqlError::new(
             SqlState::INVALID_GRANT_OPERATION,

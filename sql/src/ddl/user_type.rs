@@ -408,7 +408,8 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
                     place(&labels, name).ok_or_else(|| missing(name))? + usize::from(*after)
                 }
             };
-            let (position, sort_order) = between(&labels, at)?;
+            let position = between(&labels, at)?;
+            let sort_order = f64::from(sort_order(&mut labels, at));
             let oid = ddl.catalog.next_oid()?;
             let name = Arc::clone(label);
             labels.insert(at, EnumLabel { oid, position, sort_order, name });
@@ -435,26 +436,56 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
     Ok(TAG)
 }
 
-/// The place of a new label at index `at`, and its `enumsortorder`.
-fn between(labels: &[EnumLabel], at: usize) -> Result<(i64, f64)> {
-    let (before, behind) = (at.checked_sub(1).map(|at| &labels[at]), labels.get(at));
-    let (position, order) = match (before, behind) {
-        (None, None) => (STEP, 1.0),
-        (Some(last), None) => (last.position + STEP, last.sort_order + 1.0),
-        (None, Some(first)) => (first.position - STEP, first.sort_order - 1.0),
-        (Some(low), Some(high)) => (
-            i64::midpoint(low.position, high.position),
-            f64::midpoint(low.sort_order, high.sort_order),
-        ),
+/// How many labels in a row are told from one another: each takes half of what the one before it has left over.
+const RUN_MAX: usize = 16;
+
+/// The place of a new label at index `at`. Between two others it is in the middle; but labels that have come one behind the
+/// other, each beside the last, are likely to go on so, and the more there are of them the less of the room between the last
+/// one and its other neighbour goes to the next.
+fn between(labels: &[EnumLabel], at: usize) -> Result<i64> {
+    let (low, high) = match (at.checked_sub(1).map(|at| &labels[at]), labels.get(at)) {
+        (None, None) => return Ok(STEP),
+        (Some(last), None) => return Ok(last.position + STEP),
+        (None, Some(first)) => return Ok(first.position - STEP),
+        (Some(low), Some(high)) => (low.position, high.position),
     };
-    let taken = [before, behind].into_iter().flatten().any(|label| label.position == position);
-    if taken {
+    let room = high - low;
+    if room < 2 {
         return Err(SqlError::new(
             SqlState::PROGRAM_LIMIT_EXCEEDED,
             "too many enum labels between two others",
         ));
     }
-    Ok((position, order))
+    let mut newest: Vec<u32> = labels.iter().map(|label| label.oid.0).collect();
+    newest.sort_unstable_by(|a, b| b.cmp(a));
+    let run = |side: &mut dyn Iterator<Item = &EnumLabel>| {
+        side.zip(&newest).take_while(|(label, oid)| label.oid.0 == **oid).count()
+    };
+    let rising = run(&mut labels[..at].iter().rev());
+    let falling = run(&mut labels[at..].iter());
+    let part = (room >> rising.max(falling).clamp(1, RUN_MAX)).max(1);
+    Ok(if falling > 1 { high - part } else { low + part })
+}
+
+/// The `enumsortorder` of a new label at index `at`: where there is no number left between its neighbours all get new ones
+/// (`AddEnumLabel`, `RenumberEnumType`).
+fn sort_order(labels: &mut [EnumLabel], at: usize) -> f32 {
+    let order = |label: &EnumLabel| label.sort_order as f32;
+    match (at.checked_sub(1).map(|at| order(&labels[at])), labels.get(at).map(order)) {
+        (None, None) => 1.0,
+        (Some(last), None) => last + 1.0,
+        (None, Some(first)) => first - 1.0,
+        (Some(low), Some(high)) => {
+            let middle = (low + high) / 2.0;
+            if middle != low && middle != high {
+                return middle;
+            }
+            for (label, number) in labels.iter_mut().zip(1u32..) {
+                label.sort_order = f64::from(number);
+            }
+            at as f32 + 0.5
+        }
+    }
 }
 
 /// ALTER TYPE ... RENAME TO.

@@ -20,6 +20,7 @@ use super::foreign_key;
 use super::frame::Frame;
 use super::machine::Run;
 use super::write::duplicate_of;
+use crate::account;
 use crate::catalog::Deferral;
 use crate::error::Result;
 use crate::plan::physical::{Reference, Table};
@@ -334,6 +335,7 @@ pub fn make_due(
 }
 
 fn make(cx: &mut Context<'_>, table: &Arc<Table>, check: &Check, locking: &ReadView) -> Result<()> {
+    account::poll()?;
     match check {
         Check::Child { reference, key, row } => {
             foreign_key::check_reference(cx, table, *reference, key, row)

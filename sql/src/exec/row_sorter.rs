@@ -12,6 +12,7 @@ use super::context::Context;
 use super::frame::Frame;
 use super::row_file::{RowReader, RowWriter};
 use super::temp_file::TempFile;
+use crate::account;
 use crate::error::Result;
 use crate::plan::scalar::Var;
 use crate::tuple::{RowBuf, RowSet};
@@ -122,7 +123,10 @@ impl RowSorter {
             (0..rows.len() as u32)
                 .map(|row| (beginning(keys, || rows.get(row as usize, places[0])), row)),
         );
-        order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| self.compare(a.1, b.1)));
+        order.sort_by(|a, b| {
+            account::step();
+            a.0.cmp(&b.0).then_with(|| self.compare(a.1, b.1))
+        });
         self.order = order;
         self.demand_comparable(cx)
     }

@@ -26,6 +26,9 @@ use std::sync::Arc;
 /// With more semi joins than this below each other only one way is tried for the outer ones: the work would double with
 /// each.
 const BOTH_WAYS_MAX: usize = 2;
+/// With more semi joins than this in its subquery only one way is tried for a join: the subquery is planned once for each of
+/// its ways, and so would be what is within that.
+const NESTED_MAX: usize = 3;
 /// With more semi joins in a statement than this only one way is tried for the others: those in the subquery of another are
 /// planned once for each of its ways.
 const TURNED_MAX: u32 = 64;
@@ -213,9 +216,9 @@ fn names_outer(expr: &Expr, own: u16) -> bool {
 /// A semi join: its left rows that meet a right one, or its right side's different rows with the left ones of each.
 pub fn semi(planner: &mut Planner<'_>, join: Join, left: Vec<Scalar>, right: Vec<Scalar>) -> Plan {
     let keys = right_keys(planner, &join);
-    let below = semis(&join.left);
+    let few = || semis(&join.left) < BOTH_WAYS_MAX && semis(&join.right) < NESTED_MAX;
     let other = match keys {
-        Some(keys) if below < BOTH_WAYS_MAX && planner.turned < TURNED_MAX && !join.dependent => {
+        Some(keys) if planner.turned < TURNED_MAX && !join.dependent && few() => {
             planner.turned += 1;
             Some((keys, join.clone()))
         }

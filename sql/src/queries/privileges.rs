@@ -375,10 +375,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 | "MEMBER WITH GRANT OPTION"
                 | "MEMBER WITH ADMIN OPTION" => {
                     let own = shared.groups_of(user, false);
-                    shared.is_superuser(user)
-                        || shared.memberships().any(|known| {
-                            known.group == role && known.admin && own.contains(&known.member)
-                        })
+                    shared.is_superuser(user) || shared.administers(&own, role)
                 }
                 _ => {
                     return Err(SqlError::new(

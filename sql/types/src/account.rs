@@ -12,11 +12,15 @@
 //! own, which the system can end alone.
 //!
 //! Walks that cannot fail ask with [`insist`]: it unwinds with the error, as `ereport` does, to the session, which expects
-//! that from everything it runs.
+//! that from everything it runs. Where a walk's steps are short it calls [`step`] at each, or reads what it walks over by
+//! [`stepping`], and bytes that may be many go to an arena by [`copied`]: that is all that a value under construction needs to
+//! be told to stop in time.
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::text::check_value;
+use bumpalo::Bump;
+use bumpalo::collections::Vec as ArenaVec;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;
@@ -26,6 +30,9 @@ use txn::SessionWait;
 /// What is asked for at least before it is asked whether there is so much, in bytes.
 pub(crate) const LARGE: usize = 1 << 20;
 
+/// At how many steps of walks it is asked once whether there may be more: some microseconds of the shortest ones.
+const STEPS_ASKED: u32 = 1 << 10;
+
 /// The limit where no statement runs.
 const UNLIMITED: i64 = i64::MAX;
 
@@ -34,6 +41,8 @@ thread_local! {
     static HELD: Cell<i64> = const { Cell::new(0) };
     /// How many it may hold.
     static LIMIT: Cell<i64> = const { Cell::new(UNLIMITED) };
+    /// Steps of walks that this thread has made.
+    static STEPS: Cell<u32> = const { Cell::new(0) };
     /// How the session is asked to stop whose statement it runs, or has run last: so that the next one of the same session,
     /// which is likely, counts no reference.
     static WAIT: RefCell<Option<Arc<SessionWait>>> = const { RefCell::new(None) };
@@ -128,6 +137,52 @@ pub fn insist() {
     if let Err(error) = poll() {
         resume_unwind(Box::new(error));
     }
+}
+
+/// A step of a walk whose steps are short: at every so many it is asked as by [`insist`]. They are counted by thread, so that
+/// a walk within a walk is asked too, however short each of its rounds is.
+#[inline]
+pub fn step() {
+    let steps = STEPS.get().wrapping_add(1);
+    STEPS.set(steps);
+    if steps.is_multiple_of(STEPS_ASKED) {
+        insist();
+    }
+}
+
+/// What is walked over, a [`step`] at each.
+#[inline]
+pub fn stepping<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
+    items.inspect(|_| step())
+}
+
+/// Bytes in an arena. Memory that is new to the process takes time, so many of them come a stretch at a time.
+pub fn copied<'a>(arena: &'a Bump, bytes: &[u8]) -> &'a [u8] {
+    if bytes.len() < LARGE {
+        return arena.alloc_slice_copy(bytes);
+    }
+    insist_on(bytes.len());
+    let mut out = ArenaVec::with_capacity_in(bytes.len(), arena);
+    extend(&mut out, bytes);
+    out.into_bump_slice()
+}
+
+/// Appends bytes to what has room for them, a stretch at a time.
+pub fn extend(out: &mut ArenaVec<'_, u8>, bytes: &[u8]) {
+    for stretch in bytes.chunks(LARGE) {
+        if stretch.len() == LARGE {
+            insist();
+        }
+        out.extend_from_slice_copy(stretch);
+    }
+}
+
+/// As [`copied`], of a text.
+pub fn copied_text<'a>(arena: &'a Bump, text: &str) -> &'a str {
+    if text.len() < LARGE {
+        return arena.alloc_str(text);
+    }
+    std::str::from_utf8(copied(arena, text.as_bytes())).unwrap_or("")
 }
 
 /// As [`insist`], before `bytes` are taken, where these are many.

@@ -236,14 +236,14 @@ impl<'a> Datum<'a> {
     #[must_use]
     pub fn copied_into(self, arena: &Bump) -> Datum<'_> {
         match self {
-            Datum::Numeric(v) => Datum::Numeric(arena.alloc_slice_copy(v)),
-            Datum::Text(v) => Datum::Text(arena.alloc_str(v)),
-            Datum::Bytea(v) => Datum::Bytea(arena.alloc_slice_copy(v)),
+            Datum::Numeric(v) => Datum::Numeric(account::copied(arena, v)),
+            Datum::Text(v) => Datum::Text(account::copied_text(arena, v)),
+            Datum::Bytea(v) => Datum::Bytea(account::copied(arena, v)),
             Datum::Interval(v) => Datum::Interval(arena.alloc(*v)),
-            Datum::Array(v) => Datum::Array(arena.alloc_slice_copy(v)),
-            Datum::Record(v) => Datum::Record(arena.alloc_slice_copy(v)),
+            Datum::Array(v) => Datum::Array(account::copied(arena, v)),
+            Datum::Record(v) => Datum::Record(account::copied(arena, v)),
             Datum::Uuid(v) => Datum::Uuid(arena.alloc(*v)),
-            Datum::Jsonb(v) => Datum::Jsonb(arena.alloc_slice_copy(v)),
+            Datum::Jsonb(v) => Datum::Jsonb(account::copied(arena, v)),
             Datum::Null => Datum::Null,
             Datum::Bool(v) => Datum::Bool(v),
             Datum::Int2(v) => Datum::Int2(v),
@@ -286,5 +286,5 @@ pub fn unsupported_type(oid: u32) -> SqlError {
 /// Bytes that are known to be UTF-8 because this crate has written them, as a text in the arena.
 pub(crate) fn arena_text<'a>(context: &CallContext<'a>, bytes: &[u8]) -> &'a str {
     let text = std::str::from_utf8(bytes).expect("texts are put together from whole characters");
-    context.arena.alloc_str(text)
+    account::copied_text(context.arena, text)
 }

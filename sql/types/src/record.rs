@@ -57,7 +57,7 @@ pub fn build_named<'a>(
         }
     }
     account::insist_on_value(out.len());
-    Datum::Record(arena.alloc_slice_copy(&out))
+    Datum::Record(account::copied(arena, &out))
 }
 
 /// The names in front of a stored row's fields, and the fields.

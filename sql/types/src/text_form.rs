@@ -10,6 +10,7 @@ use super::{
     CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, jsonpath, network,
     numeric, oids, record, xact, xml,
 };
+use crate::account;
 use crate::builtin;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -289,9 +290,9 @@ fn read_string<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Result
         oids::BPCHAR => limit_bpchar(context, text, ty.typmod, false)?,
         oids::JSON => {
             json::check(text)?;
-            arena.alloc_str(text)
+            account::copied_text(arena, text)
         }
-        _ => arena.alloc_str(text),
+        _ => account::copied_text(arena, text),
     })
 }
 

@@ -1,6 +1,6 @@
 //! array_agg and string_agg.
 
-use crate::account::LARGE;
+use crate::account::{self, LARGE};
 use crate::array::{Array, Builder, Dimension, check_dimensions};
 use crate::error::{Result, SqlError};
 use crate::function::Accumulator;
@@ -172,7 +172,7 @@ impl Accumulator for Joined {
                 }
                 finished(whole)?
             }
-            Some(out) => Datum::Bytea(context.arena.alloc_slice_copy(out)),
+            Some(out) => Datum::Bytea(account::copied(context.arena, out)),
         })
     }
 

@@ -14,6 +14,7 @@ use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
+use bumpalo::collections::Vec as ArenaVec;
 
 /// PostgreSQL's limit of dimensions.
 pub const DIMENSIONS_MAX: usize = 6;
@@ -204,6 +205,7 @@ impl<'a> Iterator for Slots<'a> {
 
     fn next(&mut self) -> Option<Option<&'a [u8]>> {
         self.left = self.left.checked_sub(1)?;
+        account::step();
         let (length, rest) = self.rest.split_first_chunk::<4>()?;
         let length = u32::from_le_bytes(*length);
         if length == NULL {
@@ -234,6 +236,7 @@ impl Builder {
     /// Appends an element.
     pub fn push(&mut self, datum: &Datum<'_>) {
         self.count += 1;
+        account::step();
         if datum.is_null() {
             return self.bytes.extend_from_slice(&NULL.to_le_bytes());
         }
@@ -316,15 +319,15 @@ impl Builder {
         let dimensions = if self.count == 0 { &[] } else { dimensions };
         let header = 5 + 8 * dimensions.len();
         account::insist_on_value(header + self.bytes.len());
-        let out = arena.alloc_slice_fill_copy(header + self.bytes.len(), 0u8);
-        out[0] = dimensions.len() as u8;
-        out[1..5].copy_from_slice(&self.element.to_le_bytes());
-        for (place, dimension) in out[5..header].chunks_exact_mut(8).zip(dimensions) {
-            place[..4].copy_from_slice(&dimension.length.to_le_bytes());
-            place[4..].copy_from_slice(&dimension.lower.to_le_bytes());
+        let mut out = ArenaVec::with_capacity_in(header + self.bytes.len(), arena);
+        out.push(dimensions.len() as u8);
+        out.extend_from_slice_copy(&self.element.to_le_bytes());
+        for dimension in dimensions {
+            out.extend_from_slice_copy(&dimension.length.to_le_bytes());
+            out.extend_from_slice_copy(&dimension.lower.to_le_bytes());
         }
-        out[header..].copy_from_slice(&self.bytes);
-        out
+        account::extend(&mut out, &self.bytes);
+        out.into_bump_slice()
     }
 }
 

@@ -3,6 +3,7 @@
 //! PostgreSQL: `array_in`, `array_out`, `array_recv`, `array_send`; manual, 8.15.2 and 8.15.6.
 
 use super::{Array, Builder, DIMENSIONS_MAX, Dimension, too_many_dimensions};
+use crate::account;
 use crate::builtin;
 use crate::builtin::well_known;
 use crate::error::{Result, SqlError};
@@ -118,7 +119,7 @@ pub fn read<'a>(
 ) -> Result<Datum<'a>> {
     if ty == oids::INT2VECTOR || ty == oids::OIDVECTOR {
         let mut datums = Vec::new();
-        for part in text.split_ascii_whitespace() {
+        for part in account::stepping(text.split_ascii_whitespace()) {
             datums.push(read_text(context, element, part)?);
         }
         return Ok(super::vector(context.arena, element.oid.0, &datums));

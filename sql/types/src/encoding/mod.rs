@@ -5,6 +5,7 @@
 mod codes;
 pub mod names;
 
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use codes::Codes;
@@ -110,12 +111,14 @@ impl Conversion {
                     let other = others.iter().find(|(known, _)| known == byte);
                     other.map_or(char::from(*byte), |(_, other)| *other)
                 };
-                return Ok(bytes.iter().map(letter).collect::<String>().into());
+                let letters = account::stepping(bytes.iter()).map(letter);
+                return Ok(letters.collect::<String>().into());
             }
             Table::Library(encoding) => encoding,
             Table::Own(codes) => {
                 let (mut text, mut rest) = (String::with_capacity(bytes.len() * 2), bytes);
                 while let [first, ..] = rest {
+                    account::step();
                     let shown = &rest[..rest.len().min(codes.span(*first))];
                     let length = codes.length(rest).ok_or_else(|| self.invalid(shown))?;
                     match length {
@@ -141,7 +144,8 @@ impl Conversion {
                 false => self.invalid(wrong),
             });
         }
-        match text.chars().find(|character| self.leaves_out(*character)) {
+        let left_out = account::stepping(text.chars()).find(|each| self.leaves_out(*each));
+        match left_out {
             Some(character) => {
                 Err(self.no_equivalent(&[u32::from(character) as u8], self.name, "UTF8"))
             }
@@ -171,11 +175,13 @@ impl Conversion {
                     let own = byte.filter(|byte| others.iter().all(|(known, _)| known != byte));
                     own.ok_or_else(|| missing(character))
                 };
-                return Ok(text.chars().map(byte).collect::<Result<Vec<u8>>>()?.into());
+                let bytes = account::stepping(text.chars()).map(byte);
+                return Ok(bytes.collect::<Result<Vec<u8>>>()?.into());
             }
             Table::Own(codes) => {
                 let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text);
                 while let Some(first) = rest.chars().next() {
+                    account::step();
                     let count = match first.is_ascii() {
                         true => {
                             bytes.push(first as u8);

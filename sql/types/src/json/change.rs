@@ -6,6 +6,7 @@ use super::access::view;
 use super::document::{self, Item};
 use super::stored::{Array, Node, Object, Shape};
 use super::{View, escape, path};
+use crate::account;
 use crate::depth::deeper;
 use crate::error::{Result, SqlError};
 use crate::function::Callable::{self, Plain};
@@ -13,6 +14,7 @@ use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum, arena_text};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
+use std::collections::HashSet;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -54,6 +56,7 @@ fn delete_keys<'a>(
     keys: &[&str],
 ) -> Result<Datum<'a>> {
     let arena = context.arena;
+    let keys: HashSet<&str> = account::stepping(keys.iter().copied()).collect();
     match view(whole).shape() {
         Shape::Object(object) => {
             let kept = object.iter().filter(|(key, _)| !keys.contains(key));
@@ -61,7 +64,7 @@ fn delete_keys<'a>(
             Node::object(ArenaVec::from_iter_in(kept, arena)).store(arena)
         }
         Shape::Array(array) => {
-            let named = |element: &View<'_>| matches!(element.shape(), Shape::String(text) if keys.contains(&text));
+            let named = |element: &View<'_>| matches!(element.shape(), Shape::String(text) if keys.contains(text));
             let kept = array.iter().filter(|element| !named(element)).map(Node::Stored);
             Node::Array(ArenaVec::from_iter_in(kept, arena).into_bump_slice()).store(arena)
         }

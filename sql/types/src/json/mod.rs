@@ -24,6 +24,7 @@ pub use stored::View;
 
 use super::failure::insufficient;
 use super::{CallContext, Datum};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
@@ -32,7 +33,7 @@ use crate::sqlstate::SqlState;
 /// # Errors
 /// 22P02, 22P05, 54000.
 pub fn jsonb_of_text<'a>(context: &CallContext<'a>, text: &str) -> Result<Datum<'a>> {
-    let text = context.arena.alloc_str(text);
+    let text = account::copied_text(context.arena, text);
     let item = document::parse(context.arena, text)?;
     document::node(context.arena, &item)?.store(context.arena)
 }

@@ -3,6 +3,7 @@
 //! PostgreSQL: `src/common/jsonapi.c`. Which token an error names, and which part of the text its CONTEXT shows, are
 //! PostgreSQL's, so the state that they are told from is kept as its lexer keeps it.
 
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
@@ -97,6 +98,7 @@ impl<'t> Lexer<'t> {
 
     /// To the next token.
     pub fn advance(&mut self) -> Result<()> {
+        account::step();
         let bytes = self.text.as_bytes();
         let mut at = self.terminator;
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(at) {

@@ -6,6 +6,7 @@
 //! array's, then the keys and the payloads, whose ends are counted from the first key. Keys are ordered by length, then
 //! by bytes, and differ. A payload says nothing of where it stands, so that a part is copied as it is.
 
+use crate::account;
 use crate::depth::deeper;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -144,9 +145,10 @@ impl<'a> View<'a> {
     /// The same value with its kind in front, in the arena.
     #[must_use]
     pub fn store(&self, arena: &'a Bump) -> Datum<'a> {
-        let out = arena.alloc_slice_fill_copy(1 + self.payload.len(), self.kind);
-        out[1..].copy_from_slice(self.payload);
-        Datum::Jsonb(out)
+        let mut out = ArenaVec::with_capacity_in(1 + self.payload.len(), arena);
+        out.push(self.kind);
+        account::extend(&mut out, self.payload);
+        Datum::Jsonb(out.into_bump_slice())
     }
 
     /// Appends its text.
@@ -227,7 +229,7 @@ impl<'a> View<'a> {
             _ => {
                 let mut out = Vec::new();
                 self.write(&mut out);
-                Some(arena.alloc_str(std::str::from_utf8(&out).unwrap_or("")))
+                Some(account::copied_text(arena, std::str::from_utf8(&out).unwrap_or("")))
             }
         }
     }
@@ -259,7 +261,7 @@ impl<'a> Array<'a> {
     /// All elements.
     pub fn iter(&self) -> impl Iterator<Item = View<'a>> + use<'a> {
         let array = *self;
-        (0..array.len()).filter_map(move |index| array.get(index))
+        account::stepping(0..array.len()).filter_map(move |index| array.get(index))
     }
 }
 
@@ -315,7 +317,8 @@ impl<'a> Object<'a> {
     /// All members, in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, View<'a>)> + use<'a> {
         let object = *self;
-        (0..object.len()).map(move |index| (object.key(index), object.value(index)))
+        account::stepping(0..object.len())
+            .map(move |index| (object.key(index), object.value(index)))
     }
 }
 
@@ -336,7 +339,10 @@ impl<'a> Node<'a> {
     pub fn object(mut members: ArenaVec<'a, (&'a str, Node<'a>)>) -> Node<'a> {
         // Stable, and from the back: the last of equals is met first.
         members.reverse();
-        members.sort_by(|(a, _), (b, _)| compare_keys(a, b));
+        members.sort_by(|(a, _), (b, _)| {
+            account::step();
+            compare_keys(a, b)
+        });
         members.dedup_by(|later, earlier| later.0 == earlier.0);
         Node::Object(members.into_bump_slice())
     }
@@ -351,7 +357,7 @@ impl<'a> Node<'a> {
         }
         let mut out = vec![0];
         out[0] = self.append(&mut out)?;
-        Ok(Datum::Jsonb(arena.alloc_slice_copy(&out)))
+        Ok(Datum::Jsonb(account::copied(arena, &out)))
     }
 
     /// Appends the payload; the kind.
@@ -366,7 +372,7 @@ impl<'a> Node<'a> {
                 let table = out.len();
                 out.resize(table + 4 * nodes.len(), 0);
                 let data = out.len();
-                for (index, node) in nodes.iter().enumerate() {
+                for (index, node) in account::stepping(nodes.iter()).enumerate() {
                     let kind = deeper(|| node.append(out))?;
                     set_word(out, table + 4 * index, kind, data, "array")?;
                 }
@@ -378,7 +384,7 @@ impl<'a> Node<'a> {
                 let table = out.len();
                 out.resize(table + 8 * count, 0);
                 let data = out.len();
-                for (index, (key, _)) in members.iter().enumerate() {
+                for (index, (key, _)) in account::stepping(members.iter()).enumerate() {
                     out.extend_from_slice(key.as_bytes());
                     set_word(out, table + 4 * index, 0, data, "object")?;
                 }

@@ -4,6 +4,7 @@
 //! pattern stands for itself. Some patterns describe the number as a whole (`FM`, `S`, `PR`, `V`, `EEEE`, `RN`): these are
 //! gathered in [`Template`], and some forbid others.
 
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
@@ -138,6 +139,7 @@ impl Template {
         let mut template = Template::default();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
+            account::step();
             if let Some((pattern, upper, length)) = pattern(rest) {
                 let item = template.take(pattern, upper)?;
                 template.items.push(item);
@@ -158,6 +160,7 @@ impl Template {
     fn quoted<'t>(&mut self, text: &'t str) -> &'t str {
         let mut characters = text.char_indices();
         while let Some((at, character)) = characters.next() {
+            account::step();
             let character = match character {
                 '"' => return &text[at + 1..],
                 '\\' => characters.next().map_or('\\', |(_, escaped)| escaped),

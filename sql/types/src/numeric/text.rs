@@ -5,6 +5,7 @@
 use super::decimal::{BASE, Decimal};
 use super::stored::{Number, View};
 use super::{SCALE_MAX, overflow};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::failure::{insufficient, invalid_binary, invalid_syntax, left_over};
 use crate::integer::is_space;
@@ -30,6 +31,7 @@ impl Decimal {
         let mut digits = Vec::with_capacity(bytes.len());
         let (mut point, mut whole) = (None, 0i64);
         while let Some(&byte) = bytes.get(at) {
+            account::step();
             match byte {
                 b'0'..=b'9' => digits.push(byte - b'0'),
                 b'.' if point.is_none() => {

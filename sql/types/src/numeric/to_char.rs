@@ -8,6 +8,7 @@
 use super::decimal::{Decimal, Rounding};
 use super::stored::{Number, View};
 use super::template::{Anchor, Item, Template};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::failure::out_of_range;
 use crate::function::Callable::{self, Plain};
@@ -45,7 +46,7 @@ fn formatted<'a>(
         Printed::Whole(text) => text,
         Printed::Digits { negative, text } => Writer::new(&template, negative, &text).write()?,
     };
-    Ok(Datum::Text(context.arena.alloc_str(&text)))
+    Ok(Datum::Text(account::copied_text(context.arena, &text)))
 }
 
 /// A number's text, with `#` for its digits where the template has too few places.
@@ -335,7 +336,7 @@ impl<'t> Writer<'t> {
     fn write(mut self) -> Result<String> {
         let (template, fill_mode) = (self.template, self.template.fill_mode);
         let padding = if fill_mode { None } else { Some(' ') };
-        for &item in &template.items {
+        for &item in account::stepping(template.items.iter()) {
             match item {
                 Item::Digit { .. } | Item::Point if template.roman => {}
                 Item::Digit { zero } => self.digit(zero),

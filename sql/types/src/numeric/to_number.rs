@@ -8,6 +8,7 @@ use super::Decimal;
 use super::stored::Number;
 use super::template::{Item, Template};
 use super::text;
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::function::Callable::{self, Plain};
 use crate::sqlstate::SqlState;
@@ -72,7 +73,7 @@ impl<'t> Reader<'t> {
     /// The number's text, and how many decimals were read.
     fn read(mut self) -> (String, usize) {
         let fill_mode = self.template.fill_mode;
-        for &item in &self.template.items {
+        for &item in account::stepping(self.template.items.iter()) {
             if self.at >= self.input.len() {
                 break;
             }

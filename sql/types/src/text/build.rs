@@ -1,7 +1,8 @@
 //! Functions that make new text: concatenation, case, padding, replacement, quoting.
 
 use super::quote::{self, literal, quoting};
-use super::{byte_of, case, check_value, finished, growing, growing_to, length};
+use super::{byte_of, case, check_value, find, finished, growing, growing_to, length};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::failure::{invalid_parameter, out_of_range};
 use crate::function::Callable::{self, Plain, Typed};
@@ -40,7 +41,10 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
             finished(out)
         }),
     ),
-    (1282, Plain(|c, a| Ok(Datum::Text(c.arena.alloc_str(&identifier(c, a[0].text())))))),
+    (
+        1282,
+        Plain(|c, a| Ok(Datum::Text(account::copied_text(c.arena, &identifier(c, a[0].text()))))),
+    ),
     (1283, Plain(|c, a| quote_literal(c, a[0].text()))),
     (1285, Typed(quote_any)),
     (1289, Plain(quote_nullable)),
@@ -297,10 +301,10 @@ fn repeat<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
 
 fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (text, from, to) = (a[0].text(), a[1].text(), a[2].text());
-    if from.is_empty() || !text.contains(from) {
+    if from.is_empty() || find(text.as_bytes(), from.as_bytes()).is_none() {
         return Ok(a[0]);
     }
-    let found = text.matches(from).count();
+    let found = account::stepping(text.matches(from)).count();
     let mut out = growing_to(context, text.len() - found * from.len() + found * to.len());
     for (i, part) in text.split(from).enumerate() {
         if i > 0 {
@@ -314,7 +318,7 @@ fn replace<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
 /// As PostgreSQL does, each byte is taken to be doubled.
 fn quote_literal<'a>(context: &CallContext<'a>, text: &str) -> Result<Datum<'a>> {
     check_value(text.len() * 2 + 3)?;
-    Ok(Datum::Text(context.arena.alloc_str(&literal(text))))
+    Ok(Datum::Text(account::copied_text(context.arena, &literal(text))))
 }
 
 fn quote_nullable<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {

@@ -1,5 +1,6 @@
 //! The binary form of a value as bytea (`int4send` and its family), bits of bytea, and LIKE over it.
 
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::failure::out_of_range;
 use crate::function::Callable::{self, Plain, Typed};
@@ -75,7 +76,7 @@ fn send<'a>(
 ) -> Result<Datum<'a>> {
     let mut out = Vec::new();
     write_binary(context, signature.arguments[0], &a[0], &mut out)?;
-    Ok(Datum::Bytea(context.arena.alloc_slice_copy(&out)))
+    Ok(Datum::Bytea(account::copied(context.arena, &out)))
 }
 
 fn bit_index(bytes: &[u8], index: i64) -> Result<(usize, u8)> {

@@ -1,6 +1,7 @@
 //! Functions that measure, find and cut: length, substring, position, trim, split, left, right.
 
-use super::{byte_of, length};
+use super::{byte_of, find, length};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::failure::invalid_parameter;
 use crate::function::Callable::{self, Plain};
@@ -62,18 +63,14 @@ fn bpchar_length<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
 
 fn position<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let text = a[0].text();
-    let found = text.find(a[1].text()).map_or(0, |at| length(&text[..at]) + 1);
+    let found = find(text.as_bytes(), a[1].text().as_bytes());
+    let found = found.map_or(0, |at| length(&text[..at]) + 1);
     Ok(Datum::Int4(found as i32))
 }
 
 fn byte_position<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (bytes, part) = (a[0].bytea(), a[1].bytea());
-    let found = if part.is_empty() {
-        1
-    } else {
-        bytes.windows(part.len()).position(|window| window == part).map_or(0, |at| at + 1)
-    };
-    Ok(Datum::Int4(found as i32))
+    Ok(Datum::Int4(find(bytes, part).map_or(0, |at| at as i32 + 1)))
 }
 
 /// From and to (exclusive), from 0, of `substring(... from start for count)`.
@@ -112,11 +109,15 @@ fn byte_substring<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>>
 fn trim<'a>(a: &[Datum<'a>], start: bool, end: bool) -> Datum<'a> {
     let mut text = a[0].text();
     let set = a.get(1).map_or(" ", |set| set.text());
+    let among = |character| {
+        account::step();
+        set.contains(character)
+    };
     if start {
-        text = text.trim_start_matches(|c| set.contains(c));
+        text = text.trim_start_matches(among);
     }
     if end {
-        text = text.trim_end_matches(|c| set.contains(c));
+        text = text.trim_end_matches(among);
     }
     Datum::Text(text)
 }
@@ -124,12 +125,14 @@ fn trim<'a>(a: &[Datum<'a>], start: bool, end: bool) -> Datum<'a> {
 fn byte_trim<'a>(a: &[Datum<'a>], start: bool, end: bool) -> Datum<'a> {
     let (mut bytes, set) = (a[0].bytea(), a[1].bytea());
     while let (true, Some((first, rest))) = (start, bytes.split_first()) {
+        account::step();
         if !set.contains(first) {
             break;
         }
         bytes = rest;
     }
     while let (true, Some((last, rest))) = (end, bytes.split_last()) {
+        account::step();
         if !set.contains(last) {
             break;
         }
@@ -149,11 +152,11 @@ fn split_part<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     }
     let nth = field.unsigned_abs() as usize - 1;
     let part = if field > 0 {
-        text.split(separator).nth(nth)
+        account::stepping(text.split(separator)).nth(nth)
     } else {
         // Fields are counted from the left even then, so overlapping separators are not split anew.
-        let count = text.split(separator).count();
-        count.checked_sub(nth + 1).and_then(|nth| text.split(separator).nth(nth))
+        let count = account::stepping(text.split(separator)).count();
+        count.checked_sub(nth + 1).and_then(|nth| account::stepping(text.split(separator)).nth(nth))
     };
     Ok(Datum::Text(part.unwrap_or("")))
 }

@@ -3,12 +3,14 @@
 //! PostgreSQL: `encode.c` (base64 breaks lines after 76 characters), `common/md5.c` (RFC 1321).
 
 use super::check_value;
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::failure::invalid_parameter;
 use crate::function::Callable::{self, Plain};
 use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum, arithmetic, bytea};
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
+use std::sync::LazyLock;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
@@ -139,7 +141,12 @@ fn decode_base64<'a>(context: &CallContext<'a>, text: &str) -> Result<Datum<'a>>
 
 /// A digest of the SHA-2 family.
 fn digest<'a, D: Digest>(context: &CallContext<'a>, bytes: &[u8]) -> Datum<'a> {
-    Datum::Bytea(context.arena.alloc_slice_copy(&D::digest(bytes)))
+    let mut digest = D::new();
+    for stretch in bytes.chunks(account::LARGE) {
+        account::insist();
+        digest.update(stretch);
+    }
+    Datum::Bytea(context.arena.alloc_slice_copy(&digest.finalize()))
 }
 
 fn md5_text<'a>(context: &CallContext<'a>, bytes: &[u8]) -> Datum<'a> {
@@ -152,14 +159,20 @@ fn md5_text<'a>(context: &CallContext<'a>, bytes: &[u8]) -> Datum<'a> {
 fn md5(bytes: &[u8]) -> [u8; 16] {
     const SHIFTS: [[u32; 4]; 4] =
         [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
-    let mut message = bytes.to_vec();
-    message.push(0x80);
-    while message.len() % 64 != 56 {
-        message.push(0);
+    // RFC 1321 defines its table as the integer part of 2³² times |sin(i + 1)|.
+    static CONSTANTS: LazyLock<[u32; 64]> = LazyLock::new(|| {
+        std::array::from_fn(|i| (((i + 1) as f64).sin().abs() * 4_294_967_296.0) as u32)
+    });
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    let mut last = rest.to_vec();
+    last.push(0x80);
+    while last.len() % 64 != 56 {
+        last.push(0);
     }
-    message.extend_from_slice(&((bytes.len() as u64).wrapping_mul(8)).to_le_bytes());
+    last.extend_from_slice(&((bytes.len() as u64).wrapping_mul(8)).to_le_bytes());
+    let constants = &*CONSTANTS;
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
-    for block in message.chunks_exact(64) {
+    for block in account::stepping(blocks.iter().chain(last.as_chunks::<64>().0)) {
         let word = |i: usize| {
             let at = 4 * i;
             u32::from_le_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]])
@@ -172,9 +185,7 @@ fn md5(bytes: &[u8]) -> [u8; 16] {
                 2 => (b ^ c ^ d, (3 * i + 5) % 16),
                 _ => (c ^ (b | !d), 7 * i % 16),
             };
-            // RFC 1321 defines its table as the integer part of 2³² times |sin(i + 1)|.
-            let constant = (((i + 1) as f64).sin().abs() * 4_294_967_296.0) as u32;
-            let sum = a.wrapping_add(mix).wrapping_add(constant).wrapping_add(word(index));
+            let sum = a.wrapping_add(mix).wrapping_add(constants[i]).wrapping_add(word(index));
             (a, d, c) = (d, c, b);
             b = b.wrapping_add(sum.rotate_left(SHIFTS[i / 16][i % 4]));
         }

@@ -3,6 +3,7 @@
 //! PostgreSQL: `mbutils.c`, `ascii.c`. Texts are UTF-8; bytes are converted by the tables that clients' texts are; an encoding
 //! without one answers 0A000.
 
+use crate::account;
 use crate::builtin;
 use crate::encoding::Conversion;
 use crate::encoding::names::{ENCODINGS, encoding_number};
@@ -106,7 +107,7 @@ fn checked<'b>(bytes: &'b [u8], from: usize, to: usize) -> Result<Cow<'b, [u8]>>
 }
 
 fn held<'a>(context: &CallContext<'a>, bytes: &[u8]) -> Datum<'a> {
-    Datum::Bytea(context.arena.alloc_slice_copy(bytes))
+    Datum::Bytea(account::copied(context.arena, bytes))
 }
 
 fn source(name: &str) -> Result<usize> {

@@ -8,6 +8,7 @@ use crate::account::{self, LARGE};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum};
+use bumpalo::Bump;
 use std::fmt;
 
 /// No value has more bytes, with what says how long it is.
@@ -18,6 +19,7 @@ const HEADER: usize = 4;
 
 /// A text made of pieces, in the arena.
 pub(crate) struct ArenaString<'a> {
+    arena: &'a Bump,
     text: bumpalo::collections::String<'a>,
     /// How many bytes were wanted so far.
     len: usize,
@@ -39,7 +41,7 @@ pub(crate) fn growing_to<'a>(context: &CallContext<'a>, bytes: usize) -> ArenaSt
     let capacity = if hopeless { 0 } else { bytes };
     account::insist_on(capacity);
     let text = bumpalo::collections::String::with_capacity_in(capacity, context.arena);
-    ArenaString { text, len: 0, unasked: LARGE, hopeless, excess: None }
+    ArenaString { arena: context.arena, text, len: 0, unasked: LARGE, hopeless, excess: None }
 }
 
 impl ArenaString<'_> {
@@ -78,6 +80,9 @@ impl ArenaString<'_> {
         let room = if grows { wanted.max(2 * self.text.capacity()) } else { 0 };
         account::insist();
         account::insist_on(room);
+        if room >= LARGE {
+            self.moved(room);
+        }
         self.excess = check_growth(self.len, more).err();
         self.hopeless |= self.excess.is_some();
         if self.hopeless {
@@ -85,6 +90,23 @@ impl ArenaString<'_> {
         }
         let next = wanted + LARGE;
         self.unasked = if self.hopeless { next } else { next.min(VALUE_BYTES_MAX) };
+    }
+}
+
+impl ArenaString<'_> {
+    /// Moves to where there is room for so many bytes, a stretch at a time: a copy of half a gigabyte would keep a cancel
+    /// waiting.
+    fn moved(&mut self, room: usize) {
+        let mut text = bumpalo::collections::String::with_capacity_in(room, self.arena);
+        let mut rest = self.text.as_str();
+        while !rest.is_empty() {
+            account::insist();
+            let end = (LARGE..rest.len()).find(|end| rest.is_char_boundary(*end));
+            let (stretch, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            text.push_str(stretch);
+            rest = behind;
+        }
+        self.text = text;
     }
 }
 

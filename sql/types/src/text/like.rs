@@ -4,6 +4,7 @@
 //! (`\` unless said otherwise) for the next one itself. The matcher backtracks only to the last `%`, which is enough.
 
 use super::{case, finished, growing};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::function::Callable::{self, Plain};
 use crate::sqlstate::SqlState;
@@ -79,6 +80,7 @@ where
     // Behind the last `%`: the pattern there, and the text that it has not been tried on.
     let mut retry: Option<(I, I)> = None;
     loop {
+        account::step();
         let step = match p.next() {
             Some(unit) if unit == many => {
                 if is_over(&t) {
@@ -86,6 +88,7 @@ where
                 }
                 // With what follows of its kind it takes at least as many units as there are `_`.
                 loop {
+                    account::step();
                     let mut ahead = p.clone();
                     match ahead.next() {
                         None => return Ok(true),

@@ -21,10 +21,12 @@ pub mod quote;
 pub mod regular;
 mod translate;
 
+use crate::account;
 pub use growing::check_growth;
 pub(crate) use growing::{
     ArenaString, VALUE_BYTES_MAX, check_value, finished, growing, growing_to,
 };
+use memchr::memmem::Finder;
 
 /// The byte position of character `count`; the length where there are not so many.
 pub(crate) fn byte_of(text: &str, count: usize) -> usize {
@@ -32,6 +34,25 @@ pub(crate) fn byte_of(text: &str, count: usize) -> usize {
         return count.min(text.len());
     }
     text.char_indices().nth(count).map_or(text.len(), |(at, _)| at)
+}
+
+/// Where the first part of a text, or of bytes, stands that is `part`. It is looked for a stretch at a time, so that the search
+/// may be told to stop.
+pub(crate) fn find(whole: &[u8], part: &[u8]) -> Option<usize> {
+    let finder = Finder::new(part);
+    let overlap = part.len().saturating_sub(1);
+    let mut from = 0;
+    loop {
+        let to = whole.len().min(from + account::LARGE + overlap);
+        if let Some(at) = finder.find(&whole[from..to]) {
+            return Some(from + at);
+        }
+        if to == whole.len() {
+            return None;
+        }
+        account::insist();
+        from += account::LARGE;
+    }
 }
 
 /// The number of characters.

@@ -1,11 +1,12 @@
 //! Unicode's normal forms (`normalize`, `IS NORMALIZED`), and its code points spelled out (`unistr`).
 
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::failure::invalid_parameter;
 use crate::function::Callable::{self, Plain};
 use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum};
-use unicode_normalization::{UnicodeNormalization, is_nfc, is_nfd, is_nfkc, is_nfkd};
+use unicode_normalization::UnicodeNormalization;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] =
@@ -29,6 +30,17 @@ impl Form {
             _ => return Err(invalid_parameter(format!("invalid normalization form: {name}"))),
         })
     }
+
+    /// Whether each character of the text in this form is taken.
+    fn each(&self, text: &str, take: impl FnMut(char) -> bool) -> bool {
+        let characters = account::stepping(text.chars());
+        match self {
+            Form::Nfc => characters.nfc().all(take),
+            Form::Nfd => characters.nfd().all(take),
+            Form::Nfkc => characters.nfkc().all(take),
+            Form::Nfkd => characters.nfkd().all(take),
+        }
+    }
 }
 
 fn normalize<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
@@ -38,24 +50,18 @@ fn normalize<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>
         return Ok(a[0]);
     }
     let mut made = super::growing(context);
-    let take = |character| made.push(character);
-    match form {
-        Form::Nfc => text.nfc().for_each(take),
-        Form::Nfd => text.nfd().for_each(take),
-        Form::Nfkc => text.nfkc().for_each(take),
-        Form::Nfkd => text.nfkd().for_each(take),
-    }
+    form.each(text, |character| {
+        made.push(character);
+        true
+    });
     super::finished(made)
 }
 
 fn is_normalized<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let text = a[0].text();
-    Ok(Datum::Bool(match Form::named(a[1].text())? {
-        Form::Nfc => is_nfc(text),
-        Form::Nfd => is_nfd(text),
-        Form::Nfkc => is_nfkc(text),
-        Form::Nfkd => is_nfkd(text),
-    }))
+    let form = Form::named(a[1].text())?;
+    let mut given = a[0].text().chars();
+    let same = form.each(a[0].text(), |character| given.next() == Some(character));
+    Ok(Datum::Bool(same && given.next().is_none()))
 }
 
 /// How a code point may be spelled: what stands behind the backslash, and how many hexadecimal digits follow.

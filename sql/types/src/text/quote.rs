@@ -1,6 +1,7 @@
 //! Names and texts as SQL writes them: names quoted where they have to be, or all of them where the session wants it
 //! (`quote_all_identifiers`); and names taken apart again (`parse_ident`).
 
+use crate::account;
 use crate::builtin::keywords;
 use crate::error::{Result, SqlError};
 use crate::failure::invalid_parameter;
@@ -44,15 +45,27 @@ pub fn identifier(name: &str) -> String {
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && !ALL.get()
         && !RESERVED.contains(name);
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if plain { name.to_owned() } else { format!("\"{}\"", doubled(name, '"')) }
+}
+
+/// A text with each such character twice.
+fn doubled(text: &str, character: char) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (index, part) in account::stepping(text.split(character)).enumerate() {
+        if index > 0 {
+            out.extend([character; 2]);
+        }
+        out.push_str(part);
+    }
+    out
 }
 
 /// A text as a literal.
 #[must_use]
 pub fn literal(text: &str) -> String {
-    let quoted = text.replace('\'', "''");
+    let quoted = doubled(text, '\'');
     if text.contains('\\') {
-        format!("E'{}'", quoted.replace('\\', "\\\\"))
+        format!("E'{}'", doubled(&quoted, '\\'))
     } else {
         format!("'{quoted}'")
     }
@@ -61,7 +74,7 @@ pub fn literal(text: &str) -> String {
 /// A text as a constant of a definition: its backslashes stand for themselves.
 #[must_use]
 pub fn constant(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
+    format!("'{}'", doubled(text, '\''))
 }
 
 #[cold]
