@@ -5,13 +5,13 @@
 //! or with 0A000 and the name of what is missing. `docs/differences.md` lists what is kept different on purpose.
 //!
 //! What lies below is in crates of its own, so that the compiler keeps the order, and stands here under the names that it
-//! had as modules: [`types`] (with [`tuple`], [`builtin`], [`error`]) and [`parse`]. The order of the modules here is the order
-//! of a statement's life; a module uses only those before it: `catalog`, `settings`, `bind`, `plan`, `compile`, `exec`,
+//! had as modules: [`types`] (with [`tuple`], [`builtin`], [`error`]), [`parse`] and [`catalog`] (with
+//! [`settings`]). The order of the modules here is the order
+//! of a statement's life; a module uses only those before it: `bind`, `plan`, `compile`, `exec`,
 //! `explain`, then `system` and `queries` (rows of system relations, and functions that ask the session), `session`, `engine`.
 
 pub mod autovacuum;
 pub mod bind;
-pub mod catalog;
 mod check;
 pub mod compile;
 pub mod copy;
@@ -25,7 +25,6 @@ pub mod plan;
 pub mod plpgsql;
 pub mod queries;
 pub mod session;
-pub mod settings;
 pub mod statement_statistics;
 pub mod system;
 
@@ -36,6 +35,7 @@ pub use exec::sink::{ColumnDescription, CopyFormat, Flow, Format, RowSink};
 pub use session::{Bind, Progress, Session, StatementDescription, TransactionStatus};
 pub use settings::ServerSettings;
 pub use settings::socket::SocketTimes;
+pub use sql_catalog::{self as catalog, settings};
 pub use sql_parse as parse;
 pub use sql_types::{self as types, account, builtin, encoding, error, sqlstate, tuple};
 pub use system::{Encryption, PeerCertificate};

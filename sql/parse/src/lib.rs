@@ -12,7 +12,6 @@ mod call;
 mod copy;
 mod cursor;
 pub mod depth;
-pub mod dialect;
 mod expr;
 mod from;
 pub mod keyword;
@@ -44,11 +43,11 @@ mod xml;
 
 pub use ast::Statement;
 pub use depth::Deep;
-use dialect::Dialect;
 use lexer::Kind;
 pub use lift::{Lifted, LiftedLiteral, lift};
 use parser::Parser;
 pub use position::Positions;
+use sql_types::dialect::Dialect;
 use sql_types::error::{Notice, Result};
 
 /// A statement of a query text.

@@ -11,8 +11,8 @@ use super::keyword::{Category, Keyword};
 use super::lexer::{Kind, Lexer, Token};
 use super::position::Positions;
 use super::value;
-use crate::dialect::Dialect;
 use sql_types::depth::{NESTING_MAX, deeper, too_deep};
+use sql_types::dialect::Dialect;
 use sql_types::error::{Notice, Result, SqlError};
 use sql_types::sqlstate::SqlState;
 

@@ -3,12 +3,10 @@
 use super::lexer::{Kind, Lexer, Token, escape_character};
 use super::position::Positions;
 use memchr::memchr;
-use sql_types::error::{Notice, Result, Severity, SqlError};
+use sql_types::error::{Notice, Result, SqlError};
 use sql_types::sqlstate::SqlState;
+use sql_types::text::quote::shortened;
 use std::borrow::Cow;
-
-/// The longest name, in bytes: NAMEDATALEN - 1.
-pub const NAME_BYTES_MAX: usize = 63;
 
 /// The name that a word or quoted name is, with a notice if it had to be cut.
 ///
@@ -26,21 +24,6 @@ pub fn name(positions: &Positions<'_>, token: Token) -> Result<(String, Option<N
         _ => raw.to_ascii_lowercase(),
     };
     Ok(shortened(name))
-}
-
-/// A name as long as names may be, and what is said where it was longer (`truncate_identifier`).
-pub fn shortened(name: String) -> (String, Option<Notice>) {
-    if name.len() <= NAME_BYTES_MAX {
-        return (name, None);
-    }
-    let mut end = NAME_BYTES_MAX;
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    let cut = name[..end].to_owned();
-    let message = format!("identifier \"{name}\" will be truncated to \"{cut}\"");
-    let notice = SqlError::new(SqlState::NAME_TOO_LONG, message).severity(Severity::Notice);
-    (cut, Some(notice))
 }
 
 /// The value of a string token; of bits, their digits.

@@ -22,9 +22,9 @@ use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Prepared, Reader, planned};
 use crate::session::utility::{Outcome, check_parameter_count};
 
-use crate::parse::dialect::Dialect;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::dialect::Dialect;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 

@@ -6,12 +6,12 @@
 //! text as it was written.
 
 use crate::catalog::Index;
-use crate::parse::dialect::Dialect;
 use crate::parse::{Lifted, LiftedLiteral, lift};
 use crate::session::Session;
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::tuple::RowBuf;
+use crate::types::dialect::Dialect;
 use crate::types::{Datum, SqlType, read_text};
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use crate::bind::Variables;
 use crate::error::{Notice, Result};
 use crate::parse::depth::with_stack_for;
-use crate::parse::dialect::Dialect;
 use crate::parse::{Deep, Positions, Statement};
 use crate::statement_statistics::shape::Shape;
+use crate::types::dialect::Dialect;
 use std::sync::{Arc, OnceLock};
 
 /// A parsed statement.

@@ -21,6 +21,7 @@ mod comparator;
 mod comparison;
 pub mod datetime;
 pub mod depth;
+pub mod dialect;
 pub mod domain;
 pub mod encoding;
 mod enums;

@@ -279,7 +279,7 @@ pub(super) fn type_of(ty: &VariableType) -> SqlType {
 /// 42601 for none or several.
 pub(super) fn one_statement(
     text: &Arc<str>,
-    dialect: crate::parse::dialect::Dialect,
+    dialect: crate::types::dialect::Dialect,
 ) -> Result<Source> {
     let (mut sources, _) = Source::parse(text, dialect)?;
     match (sources.pop(), sources.pop()) {

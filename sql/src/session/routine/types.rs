@@ -5,12 +5,12 @@ use crate::bind::type_name::{fields_of, format_type_be, resolve};
 use crate::catalog::{CatalogSnapshot, Named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::TypeName;
-use crate::parse::dialect::Dialect;
 use crate::plpgsql::parse::{Given, strip_word};
 use crate::plpgsql::tree::{Body, VariableType};
 use crate::plpgsql::{self, Declared};
 use crate::session::Session;
 use crate::sqlstate::SqlState;
+use crate::types::dialect::Dialect;
 use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 

@@ -3,14 +3,18 @@
 
 use crate::account;
 use crate::builtin::keywords;
-use crate::error::{Result, SqlError};
+use crate::error::{Notice, Result, Severity, SqlError};
 use crate::failure::invalid_parameter;
 use crate::function::Callable::{self, Plain};
 use crate::integer::is_space;
+use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum, array, oids};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
+
+/// The longest name, in bytes: NAMEDATALEN - 1.
+pub const NAME_BYTES_MAX: usize = 63;
 
 /// By OID.
 pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[(1268, Plain(parse_identifier))];
@@ -144,6 +148,22 @@ fn parse_identifier<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Da
             None => return Ok(names.finish(context.arena)),
         }
     }
+}
+
+/// A name as long as names may be, and what is said where it was longer (`truncate_identifier`).
+#[must_use]
+pub fn shortened(name: String) -> (String, Option<Notice>) {
+    if name.len() <= NAME_BYTES_MAX {
+        return (name, None);
+    }
+    let mut end = NAME_BYTES_MAX;
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let cut = name[..end].to_owned();
+    let message = format!("identifier \"{name}\" will be truncated to \"{cut}\"");
+    let notice = SqlError::new(SqlState::NAME_TOO_LONG, message).severity(Severity::Notice);
+    (cut, Some(notice))
 }
 
 #[cfg(test)]

@@ -1,0 +1,118 @@
+//! Who may have to do with an object: where DROP, ALTER and RENAME look, by what the snapshot's indexes lead to.
+//!
+//! What comes of it are candidates, in the order of their OIDs: relations and types that have columns or values of a type,
+//! or texts that may name the object ([`crate::mentions`]). Whether they do is asked of the binder. It plays the
+//! part of PostgreSQL's `pg_depend_reference_index`, and costs as much as hangs on the object.
+
+use crate::builtin::element_of_made;
+use crate::mentions::mention;
+use crate::objects::second;
+use crate::relation::Relation;
+use crate::snapshot::{CatalogSnapshot, Named};
+use sql_types::Oid;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl CatalogSnapshot {
+    /// The relations and the domains, by OID, whose texts may name what is called so in a schema.
+    pub fn mentioning(&self, schema: &str, name: &str) -> impl Iterator<Item = Oid> {
+        second(&self.objects().mentioning, mention(schema, name))
+    }
+
+    /// The relations and the types, by OID, that have columns, attributes or values of a type that users made, or of the type
+    /// of a relation's rows, or of arrays of it.
+    pub fn typed(&self, ty: Oid) -> impl Iterator<Item = Oid> {
+        second(&self.objects().typed, ty)
+    }
+
+    /// The tables by the OIDs of what is called so in any schema: relations, and tables of indexes.
+    #[must_use]
+    pub fn called(&self, name: &str) -> BTreeSet<Oid> {
+        let names = self.objects().names.values();
+        let found = names.filter_map(|names| names.get(name));
+        found
+            .map(|named| match named {
+                Named::Relation(oid) | Named::Index { table: oid, .. } => *oid,
+            })
+            .collect()
+    }
+
+    /// The views, materialized ones too, whose queries may name a relation.
+    pub fn views_mentioning(&self, relation: &Relation) -> impl Iterator<Item = &Arc<Relation>> {
+        let mentioning = self.mentioning(&relation.schema.1, &relation.name);
+        let found = mentioning.filter_map(|oid| self.relation(oid));
+        found.filter(|view| view.query().is_some())
+    }
+
+    /// The relation, the table, or the type that an object is or is a part of: its index, its constraint, its row type, arrays
+    /// of it.
+    #[must_use]
+    pub fn whole(&self, object: Oid) -> Option<Oid> {
+        let element = element_of_made(object.0).map_or(object, Oid);
+        let table =
+            || self.index(object).map(|found| found.0).or_else(|| self.constraint_table(object));
+        let relation = self.relation(object).or_else(table).or_else(|| self.row_type(element));
+        let ty =
+            || self.user_type(element).or_else(|| self.domain_check(object).map(|found| found.0));
+        relation.map(|relation| relation.oid).or_else(|| ty().map(|ty| ty.oid))
+    }
+
+    /// The relations and the types that may depend on an object, or on a part of one, and what that is itself a part of.
+    #[must_use]
+    pub fn dependents(&self, object: Oid) -> BTreeSet<Oid> {
+        let relations = self.relations_in(object).into_iter().map(|relation| relation.oid);
+        let types = self.types_in(object).into_iter().map(|ty| ty.oid);
+        let mut found: BTreeSet<Oid> = relations.chain(types).collect();
+        let Some(whole) = self.whole(object) else { return found };
+        found.insert(whole);
+        found.extend(self.typed(whole));
+        if let Some(relation) = self.relation(whole) {
+            found.extend(self.typed(relation.row_type.0));
+            found.extend(self.mentioning(&relation.schema.1, &relation.name));
+            found.extend(relation.referenced_by.iter().map(|(child, _)| *child));
+            found.extend(self.owned_sequences(whole).map(|(sequence, _)| sequence.oid));
+        } else if let Some(ty) = self.user_type(whole)
+            && let Some(schema) = self.schema_by_oid(ty.schema)
+        {
+            found.extend(self.mentioning(&schema.name, &ty.name));
+        }
+        found
+    }
+
+    /// The relations and the types that hold values of a type: as they are, in arrays, in domains, in rows.
+    #[must_use]
+    pub fn holders(&self, ty: Oid) -> BTreeSet<Oid> {
+        self.reached(ty, false)
+    }
+
+    /// The relations and the types that may have to do with values of a type, or with a relation and its rows: they hold such
+    /// values, or have a text that names it or one of the others.
+    #[must_use]
+    pub fn users(&self, object: Oid) -> BTreeSet<Oid> {
+        self.reached(object, true)
+    }
+
+    fn reached(&self, from: Oid, by_text: bool) -> BTreeSet<Oid> {
+        let mut found = BTreeSet::new();
+        let mut left = vec![from];
+        while let Some(oid) = left.pop() {
+            let mut next: Vec<Oid> = self.typed(oid).collect();
+            // A relation's rows are of a type with an OID of its own, and so the other way round.
+            let relation = self.relation(oid).or_else(|| self.row_type(oid));
+            if let Some(relation) = relation.filter(|one| one.row_type.0 != oid) {
+                next.extend(self.typed(relation.row_type.0));
+            }
+            if by_text {
+                let named = relation.map(|one| (Arc::clone(&one.schema.1), Arc::clone(&one.name)));
+                let named = named.or_else(|| {
+                    let ty = self.user_type(oid)?;
+                    let schema = self.schema_by_oid(ty.schema)?;
+                    Some((Arc::clone(&schema.name), Arc::clone(&ty.name)))
+                });
+                next.extend(named.iter().flat_map(|named| self.mentioning(&named.0, &named.1)));
+            }
+            left.extend(next.into_iter().filter(|oid| found.insert(*oid)));
+        }
+        found
+    }
+}

@@ -1,0 +1,163 @@
+//! Extensions (PostgreSQL 15 manual, section 38.17): what the server has built in, and what a database records of those that
+//! it has created.
+//!
+//! PostgreSQL runs a script and loads a library; here both are part of the server, and an extension is a description of its
+//! members ([`Available`]), one module each. Members that the server computes (functions, languages) have the same OIDs in
+//! every database, and are in one only as long as the extension is: their rows, names and privileges are asked of the
+//! snapshot ([`CatalogSnapshot::function_schema`]). Members that are made of SQL (views) are ordinary objects, whose OIDs
+//! the database's [`Extension`] lists.
+
+pub mod pg_stat_statements;
+mod plpgsql;
+
+use crate::acl::{Acl, AclItem, Privileges};
+use crate::privilege::Grantable;
+use crate::snapshot::CatalogSnapshot;
+use sql_types::Oid;
+use sql_types::builtin::{self, Procedure};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The OID of the system table `pg_extension`.
+pub const PG_EXTENSION: Oid = Oid(3079);
+
+/// An extension that a database has: a row of `pg_extension`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extension {
+    /// Its OID.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its owner.
+    pub owner: Oid,
+    /// The schema that its members are in.
+    pub schema: Oid,
+    /// Its version.
+    pub version: Arc<str>,
+    /// The relations that are members.
+    pub relations: Vec<Oid>,
+}
+
+impl Extension {
+    /// What the server knows of it.
+    #[must_use]
+    pub fn description(&self) -> Option<&'static Available> {
+        available(&self.name)
+    }
+}
+
+/// A view that CREATE EXTENSION makes.
+#[derive(Debug)]
+pub struct MemberView {
+    /// Its name.
+    pub name: &'static str,
+    /// The function that it shows all rows of, with its arguments.
+    pub of: (&'static str, &'static str),
+    /// Whether everybody may read it.
+    pub public: bool,
+}
+
+/// An extension that can be had.
+#[derive(Debug)]
+pub struct Available {
+    /// `name`.
+    pub name: &'static str,
+    /// `version`: the only one that there is.
+    pub version: &'static str,
+    /// `comment`.
+    pub comment: &'static str,
+    /// `trusted`: whoever may create in the database may create it too.
+    pub trusted: bool,
+    /// `relocatable`.
+    pub relocatable: bool,
+    /// `schema`, where its objects have to be in that.
+    pub schema: Option<&'static str>,
+    /// The functions that are its members.
+    pub functions: Range<u32>,
+    /// The language that is a member.
+    pub language: Option<u32>,
+    /// The views that are made for it, in their order.
+    pub views: &'static [MemberView],
+}
+
+/// All of them, by name.
+pub const AVAILABLE: &[Available] = &[pg_stat_statements::DESCRIPTION, plpgsql::DESCRIPTION];
+
+pub use plpgsql::OID as PLPGSQL;
+
+/// One by its name.
+#[must_use]
+pub fn available(name: &str) -> Option<&'static Available> {
+    AVAILABLE.iter().find(|known| known.name == name)
+}
+
+/// The extension that a built-in function is a member of.
+#[must_use]
+pub fn of_function(function: u32) -> Option<&'static Available> {
+    builtin::extensions::extension_of(function).and_then(available)
+}
+
+/// The extension that a language is a member of.
+#[must_use]
+pub fn of_language(language: u32) -> Option<&'static Available> {
+    AVAILABLE.iter().find(|known| known.language == Some(language))
+}
+
+/// The list of a view that everybody may read: what the extension's script has granted.
+#[must_use]
+pub fn initial_list(owner: Oid) -> Acl {
+    let mut list = Grantable::Table.default_acl(owner);
+    list.push(AclItem {
+        grantee: Oid(0),
+        grantor: owner,
+        privileges: Privileges::SELECT,
+        grant_options: Privileges::default(),
+    });
+    list
+}
+
+impl CatalogSnapshot {
+    /// The schema that a built-in function is in; none where the database does not have its extension.
+    #[must_use]
+    pub fn function_schema(&self, function: &Procedure) -> Option<Oid> {
+        match function.extension {
+            None => Some(Oid(function.namespace)),
+            Some(name) => self.extension(name).map(|found| found.schema),
+        }
+    }
+
+    /// Who owns a function.
+    #[must_use]
+    pub fn function_owner(&self, function: &Procedure) -> Oid {
+        let extension = function.extension.and_then(|name| self.extension(name));
+        extension.map_or(crate::object::well_known::SUPERUSER, |found| found.owner)
+    }
+
+    /// The extension that a relation is a member of.
+    #[must_use]
+    pub fn extension_of_relation(&self, relation: Oid) -> Option<&Arc<Extension>> {
+        self.extensions().find(|extension| extension.relations.contains(&relation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin;
+
+    #[test]
+    fn what_is_described_is_there() {
+        assert!(AVAILABLE.is_sorted_by_key(|known| known.name));
+        for known in AVAILABLE {
+            for oid in known.functions.clone() {
+                let found = builtin::function(oid).expect("a member is a function");
+                assert_eq!(found.extension, Some(known.name));
+            }
+            for view in known.views {
+                assert!(!builtin::functions_named(view.of.0).is_empty(), "{}", view.name);
+            }
+        }
+        let members = |found: &&Procedure| found.extension.is_none() && found.namespace == 0;
+        assert_eq!(builtin::functions().iter().filter(members).count(), 0);
+    }
+}

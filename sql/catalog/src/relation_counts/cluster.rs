@@ -1,0 +1,275 @@
+//! What all sessions have counted, those that are gone too: the sums, and since when they are shown.
+
+use super::{Count, Counts, Event, RELATIONS_KEPT, Transactions};
+use crate::Catalog;
+use rustc_hash::FxHashMap;
+use sql_types::Oid;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use txn::sync::{Mutex, lock, rank};
+
+/// What all sessions count.
+pub struct ClusterCounts {
+    catalog: Arc<Catalog>,
+    all: Mutex<All, { rank::ACTIVITY }>,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    /// The next session's number.
+    next: u64,
+    sessions: HashMap<u64, Counting>,
+    relations: HashMap<(Oid, Oid), Kept>,
+    databases: HashMap<Oid, KeptDatabase>,
+    /// How many relations there may be before it is looked which are gone.
+    limit: usize,
+}
+
+/// A session that is there.
+#[derive(Debug)]
+struct Counting {
+    database: Oid,
+    transactions: Arc<Transactions>,
+    counts: FxHashMap<Oid, Arc<Count>>,
+}
+
+/// How often something was done to a table, and when it was last, in microseconds since 2000-01-01 UTC: because somebody said
+/// so, and by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounds {
+    /// By statements.
+    pub asked: (u64, Option<i64>),
+    /// By autovacuum.
+    pub automatic: (u64, Option<i64>),
+}
+
+impl Rounds {
+    pub(super) fn count(&mut self, automatic: bool, now: i64) {
+        let rounds = if automatic { &mut self.automatic } else { &mut self.asked };
+        *rounds = (rounds.0 + 1, Some(now));
+    }
+}
+
+/// What is kept of a relation beside the sessions that are there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kept {
+    /// What sessions have counted that are gone.
+    pub(super) gone: Counts,
+    /// What had been counted when each count began anew.
+    pub(super) base: Counts,
+    /// How many rows had been inserted when VACUUM came last.
+    pub(super) vacuumed_at: u64,
+    /// How often VACUUM has come, and when it came last.
+    pub(super) vacuums: Rounds,
+    pub(super) analyzes: Rounds,
+    /// How many rows there were before anything was counted; none where that is not known.
+    pub(super) live: Option<i64>,
+}
+
+/// By how many rows a relation has grown.
+pub(super) fn growth(counts: &Counts) -> i64 {
+    counts[Event::Appeared] as i64 - counts[Event::Vanished] as i64
+}
+
+/// The same of a database.
+#[derive(Clone, Copy, Debug, Default)]
+struct KeptDatabase {
+    gone: DatabaseCounts,
+    base: DatabaseCounts,
+}
+
+/// What is shown of a relation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RelationCounts {
+    /// Events.
+    pub counts: Counts,
+    /// Rows inserted since the last VACUUM.
+    pub inserted_since_vacuum: u64,
+    /// How often VACUUM has come, and when it came last, in microseconds since 2000-01-01 UTC.
+    pub vacuums: Rounds,
+    /// The same of ANALYZE.
+    pub analyzes: Rounds,
+    /// How many rows it has; none where nobody has counted them since the start.
+    pub live: Option<u64>,
+}
+
+/// What is shown of a database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseCounts {
+    /// Events of all its relations.
+    pub counts: Counts,
+    /// Transactions that have committed.
+    pub committed: u64,
+    /// Transactions that have been rolled back.
+    pub rolled_back: u64,
+    /// When all this was last reset, in microseconds since 2000-01-01 UTC.
+    pub reset: Option<i64>,
+}
+
+/// What was seen at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The relations of the session's database of which anything is counted.
+    pub relations: HashMap<Oid, RelationCounts>,
+    /// Databases.
+    pub databases: HashMap<Oid, DatabaseCounts>,
+}
+
+impl DatabaseCounts {
+    fn add(&mut self, transactions: &Transactions) {
+        self.committed += transactions.committed.load(Relaxed);
+        self.rolled_back += transactions.rolled_back.load(Relaxed);
+    }
+}
+
+impl ClusterCounts {
+    /// Of the databases of this catalog.
+    #[must_use]
+    pub fn new(catalog: &Arc<Catalog>) -> ClusterCounts {
+        ClusterCounts { catalog: Arc::clone(catalog), all: Mutex::default() }
+    }
+
+    pub(super) fn enter(&self, database: Oid, transactions: &Arc<Transactions>) -> u64 {
+        let all = &mut *lock(&self.all);
+        all.next += 1;
+        let transactions = Arc::clone(transactions);
+        let counts = FxHashMap::default();
+        all.sessions.insert(all.next, Counting { database, transactions, counts });
+        all.next
+    }
+
+    pub(super) fn add(&self, session: u64, count: &Arc<Count>) {
+        if let Some(counting) = lock(&self.all).sessions.get_mut(&session) {
+            counting.counts.insert(count.relation, Arc::clone(count));
+        }
+    }
+
+    pub(super) fn remove<'c>(&self, session: u64, gone: impl Iterator<Item = &'c Count>) {
+        let all = &mut *lock(&self.all);
+        let Some(counting) = all.sessions.get_mut(&session) else { return };
+        let (database, mut relations) = (counting.database, Vec::new());
+        for count in gone {
+            counting.counts.remove(&count.relation);
+            relations.push((count.relation, count.ended.all()));
+        }
+        self.keep(all, database, relations);
+    }
+
+    pub(super) fn leave(&self, session: u64) {
+        let all = &mut *lock(&self.all);
+        let Some(counting) = all.sessions.remove(&session) else { return };
+        all.databases.entry(counting.database).or_default().gone.add(&counting.transactions);
+        let counts = counting.counts.values();
+        let relations = counts.map(|count| (count.relation, count.ended.all())).collect();
+        self.keep(all, counting.database, relations);
+    }
+
+    /// Keeps what a session has counted that counts it no more.
+    fn keep(&self, all: &mut All, database: Oid, relations: Vec<(Oid, Counts)>) {
+        let of_database = &mut all.databases.entry(database).or_default().gone.counts;
+        for (relation, counts) in relations {
+            of_database.add(&counts);
+            all.relations.entry((database, relation)).or_default().gone.add(&counts);
+        }
+        if all.relations.len() > all.limit.max(RELATIONS_KEPT) {
+            let mut catalogs = HashMap::new();
+            all.relations.retain(|(database, relation), _| {
+                let found = catalogs.entry(*database);
+                let snapshot = found.or_insert_with(|| self.catalog.snapshot(*database));
+                snapshot.as_ref().is_some_and(|snapshot| {
+                    snapshot.relation(*relation).is_some() || snapshot.index(*relation).is_some()
+                })
+            });
+            all.limit = all.relations.len() * 2;
+        }
+    }
+
+    pub(super) fn with_kept(
+        &self,
+        database: Oid,
+        relation: Oid,
+        body: impl FnOnce(&mut Kept, &Counts),
+    ) {
+        let all = &mut *lock(&self.all);
+        let kept = all.relations.entry((database, relation)).or_default();
+        let mut sum = kept.gone;
+        let sessions = all.sessions.values().filter(|session| session.database == database);
+        for count in sessions.filter_map(|session| session.counts.get(&relation)) {
+            sum.add(&count.ended.all());
+        }
+        body(kept, &sum);
+    }
+
+    /// The relation has no rows but those that the transaction that ends adds.
+    pub(super) fn emptied(&self, database: Oid, relation: Oid) {
+        self.with_kept(database, relation, |kept, sum| {
+            kept.base[Event::Died] = sum[Event::Died];
+            kept.vacuumed_at = sum[Event::Inserted];
+            kept.live = Some(-growth(sum));
+        });
+    }
+
+    /// All relations of a database, with what has been counted of them in all, and all databases.
+    fn sums(all: &All, database: Oid) -> (HashMap<Oid, Counts>, HashMap<Oid, DatabaseCounts>) {
+        let own = all.relations.iter().filter(|((of, _), _)| *of == database);
+        let mut relations: HashMap<Oid, Counts> =
+            own.map(|((_, relation), kept)| (*relation, kept.gone)).collect();
+        let mut databases: HashMap<Oid, DatabaseCounts> =
+            all.databases.iter().map(|(oid, kept)| (*oid, kept.gone)).collect();
+        for session in all.sessions.values() {
+            let of_database = databases.entry(session.database).or_default();
+            of_database.add(&session.transactions);
+            for count in session.counts.values() {
+                let ended = count.ended.all();
+                of_database.counts.add(&ended);
+                if session.database == database {
+                    relations.entry(count.relation).or_default().add(&ended);
+                }
+            }
+        }
+        (relations, databases)
+    }
+
+    /// All that is shown of a database's relations, and of databases.
+    pub fn look(&self, database: Oid) -> Seen {
+        let all = &*lock(&self.all);
+        let (relations, databases) = ClusterCounts::sums(all, database);
+        let relations = relations.into_iter().map(|(relation, sum)| {
+            let kept = all.relations.get(&(database, relation)).copied().unwrap_or_default();
+            let inserted_since_vacuum = sum[Event::Inserted].saturating_sub(kept.vacuumed_at);
+            let Kept { vacuums, analyzes, .. } = kept;
+            let live = kept.live.map(|live| (live + growth(&sum)).max(0) as u64);
+            let counts = sum.since(&kept.base);
+            let shown = RelationCounts { counts, inserted_since_vacuum, vacuums, analyzes, live };
+            (relation, shown)
+        });
+        let databases = databases.into_iter().map(|(oid, sum)| {
+            let base = all.databases.get(&oid).map_or_else(Default::default, |kept| kept.base);
+            let shown = DatabaseCounts {
+                counts: sum.counts.since(&base.counts),
+                committed: sum.committed.saturating_sub(base.committed),
+                rolled_back: sum.rolled_back.saturating_sub(base.rolled_back),
+                reset: base.reset,
+            };
+            (oid, shown)
+        });
+        Seen { relations: relations.collect(), databases: databases.collect() }
+    }
+
+    pub(super) fn reset(&self, database: Oid, relation: Option<Oid>, now: i64) {
+        let all = &mut *lock(&self.all);
+        let (relations, databases) = ClusterCounts::sums(all, database);
+        let reset = relations.into_iter().filter(|(oid, _)| relation.is_none_or(|one| one == *oid));
+        for (oid, sum) in reset {
+            let kept = all.relations.entry((database, oid)).or_default();
+            let (vacuumed_at, live) = (sum[Event::Inserted], Some(-growth(&sum)));
+            *kept = Kept { gone: kept.gone, base: sum, vacuumed_at, live, ..Kept::default() };
+        }
+        let kept = all.databases.entry(database).or_default();
+        if relation.is_none() {
+            kept.base = databases.get(&database).copied().unwrap_or_default();
+        }
+        kept.base.reset = Some(now);
+    }
+}

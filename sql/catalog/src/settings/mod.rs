@@ -1,0 +1,136 @@
+//! Settings (GUCs): their values for one session, under PostgreSQL's names and rules.
+//!
+//! - [`definition`]: which there are; [`value`] and [`check`]: what may be said, and how it is shown
+//! - [`server`]: the server's values; [`session`]: those of one session, as transactions leave them; [`setter`]: who may set
+//!   what, and when
+
+pub mod auto_file;
+pub mod check;
+pub mod definition;
+pub mod server;
+pub mod session;
+pub mod setter;
+pub mod socket;
+pub mod value;
+
+use sql_types::ValueSettings;
+use sql_types::dialect::Dialect;
+use sql_types::error::{Result, SqlError};
+use sql_types::sqlstate::SqlState;
+
+/// The library `pg_stat_statements`.
+pub const STATEMENT_STATISTICS: &str = "pg_stat_statements";
+/// The library `auto_explain`.
+pub const AUTO_EXPLAIN: &str = "auto_explain";
+/// Libraries that PostgreSQL loads and that are part of the server. The last one brings no settings.
+const LIBRARIES: [&str; 3] = [STATEMENT_STATISTICS, AUTO_EXPLAIN, "plpgsql"];
+
+/// The library that brings a setting.
+#[must_use]
+pub fn library_of(setting: &str) -> Option<&'static str> {
+    let (prefix, _) = setting.split_once('.')?;
+    LIBRARIES.into_iter().find(|library| prefix.eq_ignore_ascii_case(library))
+}
+
+/// A library by the name of its file: with a directory or an ending it is the same.
+///
+/// # Errors
+/// 58P01 for one that there is not.
+pub fn library(name: &str) -> Result<&'static str> {
+    let bare = name.strip_prefix("$libdir/").unwrap_or(name);
+    let bare = bare.strip_prefix("plugins/").unwrap_or(bare);
+    let bare = bare.strip_suffix(".so").unwrap_or(bare);
+    LIBRARIES.into_iter().find(|library| *library == bare).ok_or_else(|| {
+        SqlError::new(
+            SqlState::UNDEFINED_FILE,
+            format!("could not access file \"{name}\": No such file or directory"),
+        )
+    })
+}
+
+/// The libraries that a setting lists.
+///
+/// # Errors
+/// 58P01 for one that there is not.
+pub fn libraries(listed: &str) -> Result<Vec<&'static str>> {
+    let names = crate::search_path::split_identifiers(listed).unwrap_or_default();
+    names.iter().map(|name| library(name)).collect()
+}
+
+pub use server::{ServerSettings, Source};
+pub use session::{SettingRow, Settings, SettingsSavepoint};
+pub use setter::{Moment, Setter, UserSetting};
+
+/// The settings that functions and plans look at on every call, kept as plain values; all others are kept by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSettings {
+    /// What reading and writing values looks at.
+    pub values: ValueSettings,
+    /// What statements' texts mean.
+    pub dialect: Dialect,
+    /// `search_path`, as set.
+    pub search_path: String,
+    /// `atoll.statement_memory`, in bytes.
+    pub statement_memory_bytes: u64,
+    /// `temp_file_limit`, in bytes; none where there is no limit.
+    pub temp_file_limit_bytes: Option<u64>,
+    /// `track_activities`.
+    pub track_activities: bool,
+    /// `synchronous_commit` is not `off`.
+    pub synchronous_commit: bool,
+    /// `restrict_nonsystem_relation_kind` names views.
+    pub restrict_views: bool,
+    /// `enable_*`.
+    pub methods: Methods,
+}
+
+/// Which methods the planner is to use where it has another one (manual, section 20.7.1). One that is off is not impossible:
+/// a plan that has no other way takes it all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "they are settings of their own")]
+pub struct Methods {
+    /// `enable_seqscan`: all of a table is read.
+    pub whole_tables: bool,
+    /// `enable_indexscan` or `enable_bitmapscan`: rows are found by a key.
+    pub keys: bool,
+    /// `enable_indexonlyscan`: an index is read alone that holds all that is asked for.
+    pub indexes_alone: bool,
+    /// `enable_nestloop`.
+    pub nested_loops: bool,
+    /// `enable_hashjoin`.
+    pub hash_joins: bool,
+    /// `enable_material`: the inner side of a nested loop is kept.
+    pub kept_rows: bool,
+    /// `enable_sort`: rows are sorted that an index has in order.
+    pub sorts: bool,
+}
+
+impl Default for Methods {
+    fn default() -> Self {
+        Methods {
+            whole_tables: true,
+            keys: true,
+            indexes_alone: true,
+            nested_loops: true,
+            hash_joins: true,
+            kept_rows: true,
+            sorts: true,
+        }
+    }
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        SessionSettings {
+            values: ValueSettings::default(),
+            dialect: Dialect::default(),
+            search_path: "\"$user\", public".to_owned(),
+            statement_memory_bytes: 4 << 30,
+            temp_file_limit_bytes: None,
+            track_activities: true,
+            synchronous_commit: true,
+            methods: Methods::default(),
+            restrict_views: false,
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A session's temporary objects: in no other session's catalog, in no record, gone with the session.
+//!
+//! They are a difference that the session's snapshot keeps above what is committed. A transaction changes them like
+//! everything else (it sees its own changes, a savepoint takes them back, its commit keeps them), but nothing is written:
+//! a crash forgets them, and recovery frees their trees, because no catalog record names them. Their schema is called
+//! `pg_temp_` and the session's number; `pg_temp` means it.
+
+use crate::builtin::element_of_made;
+use crate::object::{Class, Object, ObjectKey, Schema};
+use crate::quote::{cast_to, qualified};
+use crate::relation::ConstraintKind;
+use crate::snapshot::{CatalogSnapshot, Change};
+use crate::store;
+use sql_types::Oid;
+use sql_types::error::{Result, SqlError};
+pub use sql_types::words::OnCommit;
+use std::collections::{BTreeMap, BTreeSet};
+use txn::{RecordBuffer, RowLock, Transaction, Tree, TreeId, WaitPolicy};
+
+/// How the schema of every session begins.
+pub const SCHEMA_PREFIX: &str = "pg_temp_";
+
+/// The temporary objects of a session.
+#[derive(Debug, Default)]
+pub struct Temporary {
+    /// What the session's commits have left.
+    objects: BTreeMap<ObjectKey, Object>,
+    /// What has ever been one, by its key: an OID is never given twice.
+    keys: BTreeSet<ObjectKey>,
+    /// Tables that have something done to them at commit.
+    on_commit: BTreeMap<Oid, OnCommit>,
+}
+
+impl Schema {
+    /// Whether it holds a session's temporary objects.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        self.name.starts_with(SCHEMA_PREFIX)
+    }
+}
+
+impl Temporary {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// What they are above what is committed.
+    pub fn difference(&self) -> impl Iterator<Item = Change> {
+        self.objects.iter().map(|(key, object)| (*key, Some(object.clone())))
+    }
+
+    /// Whether a change is one of a temporary object, which `snapshot` knows unless it is new.
+    pub fn takes(
+        &mut self,
+        snapshot: &CatalogSnapshot,
+        key: ObjectKey,
+        object: Option<&Object>,
+    ) -> bool {
+        let takes = match object {
+            Some(Object::Relation(relation)) => relation.persistence == 't',
+            Some(Object::Schema(schema)) => schema.is_temporary(),
+            Some(Object::Type(ty)) => is_temporary_schema(snapshot, ty.schema),
+            _ => self.keys.contains(&key) || belongs(snapshot, key),
+        };
+        if takes {
+            self.keys.insert(key);
+        }
+        takes
+    }
+
+    /// Whether a key is one of theirs.
+    #[must_use]
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.keys.contains(key)
+    }
+
+    /// Keeps what a transaction has changed in them, now that it has committed.
+    pub fn keep(&mut self, changes: Vec<Change>) {
+        for (key, object) in changes.into_iter().filter(|(key, _)| self.keys.contains(key)) {
+            match object {
+                Some(object) => drop(self.objects.insert(key, object)),
+                None => drop(self.objects.remove(&key)),
+            }
+        }
+    }
+
+    /// Says what becomes of a table at commit.
+    pub fn note_on_commit(&mut self, table: Oid, action: OnCommit) {
+        if action != OnCommit::Preserve {
+            self.on_commit.insert(table, action);
+        }
+    }
+
+    /// The tables that have something done to them at commit, those among them that are there no more forgotten.
+    pub fn on_commit(&mut self, snapshot: &CatalogSnapshot) -> Vec<(Oid, OnCommit)> {
+        self.on_commit.retain(|table, _| snapshot.relation(*table).is_some());
+        self.on_commit.iter().map(|(table, action)| (*table, *action)).collect()
+    }
+
+    /// Whether anything is done at commit.
+    #[must_use]
+    pub fn acts_on_commit(&self) -> bool {
+        !self.on_commit.is_empty()
+    }
+
+    /// The trees that only temporary objects name.
+    pub fn trees(&self) -> Vec<TreeId> {
+        let trees = self.objects.values().flat_map(|object| match object {
+            Object::Relation(relation) => relation.trees().collect(),
+            Object::Index(index) if !index.holds_rows() => vec![index.tree],
+            _ => Vec::new(),
+        });
+        trees.collect()
+    }
+}
+
+fn is_temporary_schema(snapshot: &CatalogSnapshot, schema: Oid) -> bool {
+    snapshot.schema_by_oid(schema).is_some_and(|schema| schema.is_temporary())
+}
+
+/// Whether a key is one of something that hangs on a temporary relation or type.
+fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
+    let hangs = [
+        Class::Relation,
+        Class::Index,
+        Class::Schema,
+        Class::Statistics,
+        Class::Comment,
+        Class::Type,
+        Class::Acl,
+    ];
+    if !hangs.contains(&key.class) {
+        return false;
+    }
+    let of_check = || match key.class {
+        Class::Comment => snapshot.domain_check(key.oid).map(|found| found.0),
+        _ => None,
+    };
+    let owner = snapshot.user_type(key.oid).or_else(of_check);
+    if owner.is_some_and(|ty| is_temporary_schema(snapshot, ty.schema)) {
+        return true;
+    }
+    let relation = snapshot
+        .relation(key.oid)
+        .or_else(|| snapshot.index(key.oid).map(|found| found.0))
+        .or_else(|| snapshot.constraint_table(key.oid));
+    relation.is_some_and(|relation| relation.persistence == 't')
+        || is_temporary_schema(snapshot, key.oid)
+}
+
+/// 0A000 for a permanent object that is made of a temporary type, or whose text casts to one: it would go with the session.
+///
+/// # Errors
+/// 0A000.
+pub fn demand_permanent(snapshot: &CatalogSnapshot, object: &Object) -> Result<()> {
+    let Some(schema) = snapshot.temporary_schema() else { return Ok(()) };
+    let own = snapshot.types_in(schema.oid).into_iter();
+    let rows = snapshot.temporary_relations();
+    let own = own.map(|ty| (ty.oid, &ty.name));
+    let own = own.chain(rows.map(|relation| (relation.row_type.0, &relation.name)));
+    let (mut types, mut texts): (Vec<Oid>, Vec<&str>) = (Vec::new(), Vec::new());
+    match object {
+        Object::Relation(relation) => {
+            let columns = relation.columns.iter().filter(|column| !column.dropped);
+            types.extend(columns.clone().map(|column| column.ty.oid));
+            texts.extend(columns.filter_map(|column| column.default.as_deref()));
+            texts.extend(relation.constraints.iter().filter_map(
+                |constraint| match &constraint.kind {
+                    ConstraintKind::Check { text, .. } => Some(&**text),
+                    ConstraintKind::ForeignKey(_) => None,
+                },
+            ));
+            texts.extend(relation.query().map(|query| &**query));
+        }
+        Object::Index(index) => {
+            types.extend(index.expressions.iter().map(|expression| expression.ty.oid));
+            texts.extend(index.expressions.iter().map(|expression| &*expression.text));
+            texts.extend(index.filter.as_deref());
+        }
+        Object::Type(ty) => {
+            types.extend(ty.attributes().into_iter().flatten().map(|attribute| attribute.ty.oid));
+            if let Some(domain) = ty.domain() {
+                types.push(domain.base.oid);
+                texts.extend(domain.default.as_deref());
+                texts.extend(domain.checks.iter().map(|check| &*check.text));
+            }
+        }
+        _ => return Ok(()),
+    }
+    for (ty, name) in own {
+        let is_of = |of: &Oid| *of == ty || element_of_made(of.0) == Some(ty.0);
+        let name = qualified(&schema.name, name);
+        if types.iter().any(is_of) || texts.iter().any(|text| !cast_to(text, &name).is_empty()) {
+            return Err(SqlError::unsupported("a permanent object of a temporary type is"));
+        }
+    }
+    Ok(())
+}
+
+/// Gives a transaction that changes temporary objects a record of its own to commit, so that it has a place among the
+/// commits: new trees are as old as it, and old ones are freed behind it.
+///
+/// # Errors
+/// Those of a lock and of a write.
+pub fn mark(transaction: &mut Transaction, tree: &Tree) -> Result<()> {
+    let pid = transaction.wait().pid;
+    lock_number(transaction, tree, pid)?;
+    Ok(transaction.delete(tree, &store::session_key(pid))?)
+}
+
+/// Locks what `number` stands for, which one transaction at a time can have.
+///
+/// # Errors
+/// Those of a lock.
+pub fn lock_number(transaction: &mut Transaction, tree: &Tree, number: u32) -> Result<()> {
+    let key = store::session_key(number);
+    let mut buffer = RecordBuffer::default();
+    transaction.lock_key(tree, &key, RowLock::Update, WaitPolicy::Block, &mut buffer)?;
+    Ok(())
+}
