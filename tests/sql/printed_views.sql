@@ -66,3 +66,9 @@ create view record_field as select (select (c1).f1 > 0) from (select row(1,2) as
 create view record_of_with as with cte(c) as materialized (select row(1, 2)), cte2(c) as (select * from cte) select 1 as one from cte2 as t where (select * from (select c as c1) s where (select (c1).f1 > 0)) is not null;
 select pg_get_viewdef('record_field'), pg_get_viewdef('record_of_with');
 select * from record_field, record_of_with;
+-- A table that a WITH query around hides has its schema.
+create table hidden(a int);
+create view hides as with hidden as (select 1 as a) select hidden.a from hidden where exists (select from public.hidden);
+create view hides_within as select (with hidden as (select 2 as a) select x.a from hidden x, (select a from public.hidden) y limit 1) as a, (select a from hidden) as b;
+select pg_get_viewdef('hides'), pg_get_viewdef('hides_within');
+select * from hides, hides_within;

@@ -80,9 +80,11 @@ impl Writer<'_, '_, '_> {
                 } else {
                     let relation = self.binder.relation(name)?;
                     let seen = self.binder.catalog.find(self.binder.path, &relation.name);
-                    let bare = !self.how.qualified && seen == Some(Named::Relation(relation.oid));
+                    let short = !self.how.qualified && seen == Some(Named::Relation(relation.oid));
                     let renamed = self.how.renamed.iter().find(|next| next.oid == relation.oid);
                     let relation = renamed.unwrap_or(&relation);
+                    // A WITH query of that name would be meant (`generate_relation_name`).
+                    let bare = short && ctes.find(&relation.name).is_none();
                     own = relation.name.to_string();
                     out.push_str(&match bare {
                         true => identifier(&relation.name),
