@@ -115,11 +115,21 @@ pub(super) fn find(
             _ => ddl.check_owner(relation),
         }
     };
-    let found = ddl.lock_checked(name, mode, &check)?;
-    let (named, relation) = found.ok_or_else(|| undefined_table(name))?;
-    match named {
-        Named::Index { index, .. } => Ok((relation, Some(index))),
-        Named::Relation(_) => Ok((relation, None)),
+    loop {
+        let found = ddl.lock_checked(name, mode, &check)?;
+        let (named, relation) = found.ok_or_else(|| undefined_table(name))?;
+        match named {
+            Named::Relation(_) => return Ok((relation, None)),
+            Named::Index { index, .. } if reindex.is_concurrent() => {
+                return Ok((relation, Some(index)));
+            }
+            Named::Index { .. } => {}
+        }
+        // Who renames an index locks it and not its table: behind that the name is looked up again.
+        let (table, index) = ddl.lock_index(name, &check)?.ok_or_else(|| undefined_table(name))?;
+        if table.oid == relation.oid {
+            return Ok((table, Some(index)));
+        }
     }
 }
 
