@@ -3,6 +3,7 @@
 
 use crate::builtin::copy_text::{self, Row};
 use crate::builtin::{is_built_in_domain, type_by_oid};
+use crate::definition::Definition;
 use crate::user_type::{Domain, DomainCheck};
 use sql_types::{Oid, SqlType};
 use std::collections::HashMap;
@@ -20,7 +21,9 @@ static DOMAINS: LazyLock<HashMap<u32, Domain>> = LazyLock::new(|| {
         let oid = number(row, 0);
         let Some(ty) = type_by_oid(oid).filter(|_| is_built_in_domain(oid)) else { continue };
         let base = SqlType { oid: Oid(ty.base), typmod: ty.base_typmod };
-        let default = default.and_then(|at| row.get(at)).map(|text| text.as_ref().into());
+        let default = default
+            .and_then(|at| row.get(at))
+            .map(|text| Definition::new(text.as_ref().into(), Vec::new()));
         let collation = Oid(crate::builtin::collation_of(ty.base));
         let checks = Vec::new();
         let domain = Domain { base, collation, dimensions: 0, not_null: false, default, checks };
@@ -40,7 +43,7 @@ static DOMAINS: LazyLock<HashMap<u32, Domain>> = LazyLock::new(|| {
         domain.checks.push(DomainCheck {
             oid: Oid(number(row, 0)),
             name: row.get(1).unwrap_or_default().as_ref().into(),
-            text: condition.unwrap_or_default().into(),
+            text: Definition::new(condition.unwrap_or_default().into(), Vec::new()),
             validated: true,
         });
     }

@@ -5,6 +5,7 @@
 //! at. Reading checks every length: what does not fit is corruption (XX001), not a panic.
 
 use crate::acl::{Acl, AclItem, Privileges};
+use crate::definition::{Definition, Edge};
 use crate::effects::{Effects, PreparedNote};
 use crate::extension::Extension;
 use crate::object::{
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 13;
+const VERSION: u8 = 14;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -263,6 +264,46 @@ impl<A: Stored, B: Stored> Stored for (A, B) {
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         Ok((A::read(from)?, B::read(from)?))
+    }
+}
+
+impl Stored for Edge {
+    fn write(&self, out: &mut Vec<u8>) {
+        let (kind, oid, column) = match *self {
+            Edge::Own(column) => (1, None, Some(column)),
+            Edge::Relation(oid, column) => (2, Some(oid), Some(column)),
+            Edge::Type(oid) => (3, Some(oid), None),
+            Edge::Constraint(oid) => (4, Some(oid), None),
+            Edge::Function(oid) => (5, Some(oid), None),
+        };
+        out.push(kind);
+        if let Some(oid) = oid {
+            oid.write(out);
+        }
+        if let Some(column) = column {
+            u16::write(&column.cast_unsigned(), out);
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let column = |from: &mut Reader<'_>| u16::read(from).map(u16::cast_signed);
+        Ok(match u8::read(from)? {
+            1 => Edge::Own(column(from)?),
+            2 => Edge::Relation(Stored::read(from)?, column(from)?),
+            3 => Edge::Type(Stored::read(from)?),
+            4 => Edge::Constraint(Stored::read(from)?),
+            5 => Edge::Function(Stored::read(from)?),
+            _ => return Err(corrupt("an edge")),
+        })
+    }
+}
+
+impl Stored for Definition {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.text().write(out);
+        self.edges().to_vec().write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Definition::new(Stored::read(from)?, Stored::read(from)?))
     }
 }
 
@@ -551,7 +592,10 @@ mod tests {
                 ty: SqlType { oid: Oid(1043), typmod: 14 },
                 collation: Oid(100),
                 not_null: true,
-                default: Some(Arc::from("'x'::text")),
+                default: Some(Definition::new(
+                    Arc::from("'x'::text"),
+                    vec![Edge::Own(1), Edge::Relation(Oid(20000), -6), Edge::Type(Oid(20001))],
+                )),
                 missing: Some(Arc::from([1_u8, 2].as_slice())),
                 dropped: false,
                 identity: None,
@@ -578,14 +622,17 @@ mod tests {
                 constraint: Some((Oid(16386), Arc::from("t_pkey"))),
                 options: vec![("fillfactor".into(), "90".into())],
                 expressions: vec![IndexExpression {
-                    text: Arc::from("lower(a)"),
+                    text: Definition::new(
+                        Arc::from("lower(a)"),
+                        vec![Edge::Own(1), Edge::Function(Oid(20002))],
+                    ),
                     name: Arc::from("lower"),
                     ty: SqlType { oid: Oid(25), typmod: -1 },
                     collation: Oid(100),
                     statistics: Some(20),
                 }],
                 include: vec![0],
-                filter: Some(Arc::from("(a IS NOT NULL)")),
+                filter: Some(Definition::new(Arc::from("(a IS NOT NULL)"), vec![Edge::Own(1)])),
                 nulls_not_distinct: false,
                 state: IndexState::Valid,
                 deferral: Deferral::Never,
@@ -611,7 +658,10 @@ mod tests {
                 privileges: Privileges::SELECT,
                 grant_options: Privileges::default(),
             }]),
-            stored_query: Some(StoredQuery { text: Arc::from("SELECT 1"), populated: true }),
+            stored_query: Some(StoredQuery {
+                text: Definition::new(Arc::from("SELECT 1"), vec![Edge::Constraint(Oid(20003))]),
+                populated: true,
+            }),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Who may have to do with an object: where DROP, ALTER and RENAME look, by what the snapshot's indexes lead to.
 //!
-//! What comes of it are candidates, in the order of their OIDs: relations and types that have columns or values of a type,
-//! or texts that may name the object ([`crate::mentions`]). Whether they do is asked of the binder. It plays the
-//! part of PostgreSQL's `pg_depend_reference_index`, and costs as much as hangs on the object.
+//! What comes of it are relations and types in the order of their OIDs: those that have columns or values of a type, or a
+//! definition with an edge to the object ([`crate::definition`]). It plays the part of PostgreSQL's
+//! `pg_depend_reference_index`, and costs as much as hangs on the object.
 
-use crate::builtin::element_of_made;
-use crate::mentions::mention;
+use crate::builtin::{array_type, element_of_made};
+use crate::definition::Edge;
 use crate::objects::second;
 use crate::relation::Relation;
 use crate::snapshot::{CatalogSnapshot, Named};
@@ -14,9 +14,25 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl CatalogSnapshot {
-    /// The relations and the domains, by OID, whose texts may name what is called so in a schema.
-    pub fn mentioning(&self, schema: &str, name: &str) -> impl Iterator<Item = Oid> {
-        second(&self.objects().mentioning, mention(schema, name))
+    /// The relations and the domains, by OID, that have a definition that leads to this.
+    pub fn depending(&self, on: Edge) -> impl Iterator<Item = Oid> {
+        second(&self.objects().depending, on)
+    }
+
+    /// The same of a relation and all its columns, each once; of a composite type as the relation that it is, too.
+    #[must_use]
+    pub fn depending_on_relation(&self, relation: Oid) -> BTreeSet<Oid> {
+        let (first, last) =
+            (Edge::Relation(relation, i16::MIN), Edge::Relation(relation, i16::MAX));
+        let found = self.objects().depending.range((first, Oid(0))..=(last, Oid(u32::MAX)));
+        found.map(|(_, dependent)| *dependent).collect()
+    }
+
+    /// The same of a type, and of arrays of it.
+    #[must_use]
+    pub fn depending_on_type(&self, ty: Oid) -> BTreeSet<Oid> {
+        let array = Edge::Type(Oid(array_type(ty.0)));
+        self.depending(Edge::Type(ty)).chain(self.depending(array)).collect()
     }
 
     /// The relations and the types, by OID, that have columns, attributes or values of a type that users made, or of the type
@@ -37,11 +53,13 @@ impl CatalogSnapshot {
             .collect()
     }
 
-    /// The views, materialized ones too, whose queries may name a relation.
-    pub fn views_mentioning(&self, relation: &Relation) -> impl Iterator<Item = &Arc<Relation>> {
-        let mentioning = self.mentioning(&relation.schema.1, &relation.name);
-        let found = mentioning.filter_map(|oid| self.relation(oid));
-        found.filter(|view| view.query().is_some())
+    /// The views, materialized ones too, whose queries depend on a relation.
+    pub fn views_of(&self, relation: Oid) -> impl Iterator<Item = &Arc<Relation>> {
+        let depending = self.depending_on_relation(relation).into_iter();
+        let found = depending.filter_map(|oid| self.relation(oid));
+        found.filter(move |view| {
+            view.query().is_some_and(|query| query.columns_read(relation).is_some())
+        })
     }
 
     /// The relation, the table, or the type that an object is or is a part of: its index, its constraint, its row type, arrays
@@ -63,18 +81,26 @@ impl CatalogSnapshot {
         let relations = self.relations_in(object).into_iter().map(|relation| relation.oid);
         let types = self.types_in(object).into_iter().map(|ty| ty.oid);
         let mut found: BTreeSet<Oid> = relations.chain(types).collect();
+        found.extend(self.depending(Edge::Function(object)));
         let Some(whole) = self.whole(object) else { return found };
         found.insert(whole);
         found.extend(self.typed(whole));
         if let Some(relation) = self.relation(whole) {
             found.extend(self.typed(relation.row_type.0));
-            found.extend(self.mentioning(&relation.schema.1, &relation.name));
+            found.extend(self.depending_on_relation(whole));
+            found.extend(self.depending_on_type(relation.row_type.0));
+            found.extend(
+                relation
+                    .indexes
+                    .iter()
+                    .filter_map(|index| index.constraint.as_ref())
+                    .flat_map(|(constraint, _)| self.depending(Edge::Constraint(*constraint))),
+            );
             found.extend(relation.referenced_by.iter().map(|(child, _)| *child));
             found.extend(self.owned_sequences(whole).map(|(sequence, _)| sequence.oid));
-        } else if let Some(ty) = self.user_type(whole)
-            && let Some(schema) = self.schema_by_oid(ty.schema)
-        {
-            found.extend(self.mentioning(&schema.name, &ty.name));
+        } else {
+            found.extend(self.depending_on_type(whole));
+            found.extend(self.depending_on_relation(whole));
         }
         found
     }
@@ -86,13 +112,13 @@ impl CatalogSnapshot {
     }
 
     /// The relations and the types that may have to do with values of a type, or with a relation and its rows: they hold such
-    /// values, or have a text that names it or one of the others.
+    /// values, or have a definition that depends on it or on one of the others.
     #[must_use]
     pub fn users(&self, object: Oid) -> BTreeSet<Oid> {
         self.reached(object, true)
     }
 
-    fn reached(&self, from: Oid, by_text: bool) -> BTreeSet<Oid> {
+    fn reached(&self, from: Oid, by_definition: bool) -> BTreeSet<Oid> {
         let mut found = BTreeSet::new();
         let mut left = vec![from];
         while let Some(oid) = left.pop() {
@@ -102,14 +128,10 @@ impl CatalogSnapshot {
             if let Some(relation) = relation.filter(|one| one.row_type.0 != oid) {
                 next.extend(self.typed(relation.row_type.0));
             }
-            if by_text {
-                let named = relation.map(|one| (Arc::clone(&one.schema.1), Arc::clone(&one.name)));
-                let named = named.or_else(|| {
-                    let ty = self.user_type(oid)?;
-                    let schema = self.schema_by_oid(ty.schema)?;
-                    Some((Arc::clone(&schema.name), Arc::clone(&ty.name)))
-                });
-                next.extend(named.iter().flat_map(|named| self.mentioning(&named.0, &named.1)));
+            if by_definition {
+                let row_type = relation.map_or(oid, |relation| relation.row_type.0);
+                next.extend(self.depending_on_relation(relation.map_or(oid, |one| one.oid)));
+                next.extend(self.depending_on_type(row_type));
             }
             left.extend(next.into_iter().filter(|oid| found.insert(*oid)));
         }

@@ -8,8 +8,7 @@
 //! - [`store`]: in which records; [`bootstrap`]: those of a new directory
 //! - [`current`]: what is committed; [`change`]: what one transaction makes of it; [`effects`]: what its end does
 //! - [`snapshot`]: what is read; `objects`: one database's, and what leads to them (`array_names`: how types of arrays are
-//!   called there, `mentions` and
-//!   `dependents`: which texts name what, and who may have to do with an object); [`search_path`] and [`privilege`]: under which names, by whom
+//!   called there, [`definition`]: what a view, a default or a CHECK depends on, `dependents`: who depends on an object); [`search_path`] and [`privilege`]: under which names, by whom
 //! - [`extension`]: what CREATE EXTENSION adds to a database
 //! - [`temporary`]: what only one session sees; `uses`: what a plan was made from
 //! - [`sequence`]: values of sequences; [`settings`]: GUCs, the server's and a session's
@@ -22,13 +21,13 @@ pub mod built_in_domain;
 pub mod change;
 pub mod codec;
 pub mod current;
+pub mod definition;
 mod dependents;
 pub mod effects;
 pub mod extension;
 pub mod groups;
 mod initial_privileges;
 mod layout;
-pub mod mentions;
 pub mod object;
 mod objects;
 pub mod parts;

@@ -3,7 +3,7 @@
 //!
 //! Beside what is stored there are indexes that follow from it: by name, by the OIDs of parts (indexes, constraints, row
 //! types), and from each object to those that refer to it (foreign keys, sequences that columns own, columns of a type,
-//! texts that mention a name). They are kept by difference: a change first takes away what the objects it touches stood for,
+//! definitions). They are kept by difference: a change first takes away what the objects it touches stood for,
 //! as they were, and then adds what they stand for now. So it costs the logarithm of how much there is, and as much as hangs
 //! on what changes; PostgreSQL's cost for the same is that of the B-trees of its catalogs. The maps are the B+trees of
 //! `imbl`, whose nodes are shared and copied on the way to what changes (Driscoll et al., *Making Data Structures
@@ -15,8 +15,8 @@
 use crate::acl::Acl;
 use crate::array_names::{ArrayNames, Elements};
 use crate::builtin;
+use crate::definition::{Definition, Edge};
 use crate::extension::Extension;
-use crate::mentions::mentions;
 use crate::object::{Class, Comment, DefaultAcl, Object, ObjectKey, Schema, Version, well_known};
 use crate::parts;
 use crate::relation::{ConstraintKind, Index, Relation, RelationKind};
@@ -66,8 +66,8 @@ pub struct Objects {
     /// Types that users made and row types, each with a relation or type that has columns, attributes or values of it or of
     /// arrays of it.
     pub(super) typed: OrdSet<(Oid, Oid)>,
-    /// What texts mention, each with the relation or the domain whose text it is.
-    pub(super) mentioning: OrdSet<(u64, Oid)>,
+    /// What definitions depend on, each with the relation or the domain whose definition it is.
+    pub(super) depending: OrdSet<(Edge, Oid)>,
     /// Temporary relations.
     pub(super) temporaries: OrdSet<Oid>,
     pub(super) array_names: ArrayNames,
@@ -117,11 +117,10 @@ fn parts_of_type(ty: &UserType) -> BTreeSet<Oid> {
     attributes.chain(ty.domain().map(|domain| domain.base.oid)).filter_map(made_element).collect()
 }
 
-/// What the texts of a domain mention.
-fn type_mentions(ty: &UserType) -> BTreeSet<u64> {
-    let Some(domain) = ty.domain() else { return BTreeSet::new() };
-    let checks = domain.checks.iter().map(|check| &check.text);
-    checks.chain(&domain.default).flat_map(|text| mentions(text)).collect()
+/// Where definitions lead, out of the relation or the domain whose they are.
+fn leaving<'d>(definitions: impl Iterator<Item = &'d Definition>) -> impl Iterator<Item = Edge> {
+    let edges = definitions.flat_map(|definition| definition.edges().iter().copied());
+    edges.filter(|edge| !matches!(edge, Edge::Own(_)))
 }
 
 /// The tables that a table refers to, each once.
@@ -396,7 +395,7 @@ impl Objects {
             self.domain_checks.insert(check.oid, ty.oid);
         }
         self.typed.extend(parts_of_type(ty).into_iter().map(|part| (part, ty.oid)));
-        self.mentioning.extend(type_mentions(ty).into_iter().map(|mention| (mention, ty.oid)));
+        self.depending.extend(leaving(ty.definitions()).map(|edge| (edge, ty.oid)));
     }
 
     fn unlink_type(&mut self, ty: &UserType) {
@@ -408,8 +407,8 @@ impl Objects {
         for part in parts_of_type(ty) {
             self.typed.remove(&(part, ty.oid));
         }
-        for mention in type_mentions(ty) {
-            self.mentioning.remove(&(mention, ty.oid));
+        for edge in leaving(ty.definitions()) {
+            self.depending.remove(&(edge, ty.oid));
         }
     }
 
@@ -440,8 +439,7 @@ impl Objects {
             self.owned.insert((table, oid));
         }
         self.typed.extend(relation.made_types().into_iter().map(|ty| (ty, oid)));
-        let mentioned = relation.kept_texts().flat_map(|text| mentions(text));
-        self.mentioning.extend(mentioned.map(|mention| (mention, oid)));
+        self.depending.extend(leaving(relation.definitions()).map(|edge| (edge, oid)));
         if relation.persistence == 't' {
             self.temporaries.insert(oid);
         }
@@ -474,8 +472,8 @@ impl Objects {
         for ty in relation.made_types() {
             self.typed.remove(&(ty, oid));
         }
-        for mention in relation.kept_texts().flat_map(|text| mentions(text)) {
-            self.mentioning.remove(&(mention, oid));
+        for edge in leaving(relation.definitions()) {
+            self.depending.remove(&(edge, oid));
         }
         self.temporaries.remove(&oid);
     }
@@ -646,7 +644,7 @@ mod tests {
                         Oid(0),
                     ));
                     made.columns[0].default =
-                        Some(format!("nextval('s{}.a'::regclass)", number(seed, 4)).into());
+                        Some(Definition::new("x".into(), vec![Edge::Relation(other, 0)]));
                 }
                 vec![(key(Class::Relation, oid, 0), Some(Object::Relation(Arc::new(made))))]
             }
@@ -689,13 +687,13 @@ mod tests {
             referring,
             owned,
             typed,
-            mentioning,
+            depending,
             temporaries,
             array_names,
         } = objects;
         format!(
             "{relations:#?} {database} {temporary:?} {schema_names:#?} {names:#?} {type_names:#?} {indexes:?} \
-             {constraints:?} {domain_checks:?} {row_types:?} {referring:?} {owned:?} {typed:?} {mentioning:?} \
+             {constraints:?} {domain_checks:?} {row_types:?} {referring:?} {owned:?} {typed:?} {depending:?} \
              {temporaries:?} {array_names:#?}"
         )
     }

@@ -1,6 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::acl::Acl;
+use crate::definition::Definition;
 use crate::object::Version;
 use crate::quote::{identifier, qualified};
 use crate::sequence::State;
@@ -55,7 +56,7 @@ pub struct Relation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredQuery {
     /// As a view's.
-    pub text: Arc<str>,
+    pub text: Definition,
     /// Whether its rows are there: they are from CREATE or REFRESH on, unless that said WITH NO DATA.
     pub populated: bool,
 }
@@ -77,7 +78,7 @@ pub enum RelationKind {
     /// A view: its query's text.
     View {
         /// As `pg_get_viewdef` and the binder read it.
-        query: Arc<str>,
+        query: Definition,
     },
     /// A sequence. Its values are given outside transactions ([`crate::sequence`]).
     Sequence(Sequence),
@@ -123,8 +124,9 @@ pub struct Column {
     pub collation: Oid,
     /// NOT NULL.
     pub not_null: bool,
-    /// DEFAULT, GENERATED or (of an identity column) `nextval` expression, as SQL text that binds with no relation (or, generated, this one) in scope.
-    pub default: Option<Arc<str>>,
+    /// DEFAULT, GENERATED or (of an identity column) `nextval` expression; its text binds with no relation (or, generated, this
+    /// one) in scope.
+    pub default: Option<Definition>,
     /// The value, in its type's stored form, of rows that are older than the column (ADD COLUMN with a constant).
     pub missing: Option<Arc<[u8]>>,
     /// DROP COLUMN: it keeps its place, without a name.
@@ -204,7 +206,7 @@ pub struct Index {
     /// INCLUDE: columns that belong to it without being keys.
     pub include: Vec<usize>,
     /// WHERE: it has entries only for rows of which this expression over the table is true.
-    pub filter: Option<Arc<str>>,
+    pub filter: Option<Definition>,
     /// UNIQUE NULLS NOT DISTINCT.
     pub nulls_not_distinct: bool,
     /// Who writes and reads it.
@@ -230,8 +232,8 @@ pub enum IndexState {
 /// An expression among the keys of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexExpression {
-    /// As SQL text over the table's columns.
-    pub text: Arc<str>,
+    /// Over the table's columns.
+    pub text: Definition,
     /// The name of its column: that of a function, or `expr`.
     pub name: Arc<str>,
     /// Its type.
@@ -280,8 +282,8 @@ pub struct Constraint {
 pub enum ConstraintKind {
     /// CHECK.
     Check {
-        /// An expression over this relation, as SQL text.
-        text: Arc<str>,
+        /// An expression over this relation.
+        text: Definition,
         /// NO INHERIT.
         no_inherit: bool,
     },
@@ -323,7 +325,7 @@ impl IndexExpression {
     #[must_use]
     pub fn enclosed(&self) -> Arc<str> {
         if self.is_call() || self.text.starts_with('(') && self.closes(0) {
-            return Arc::clone(&self.text);
+            return Arc::clone(self.text.text());
         }
         format!("({})", self.text).into()
     }
@@ -574,17 +576,17 @@ impl Relation {
         own.into_iter().flatten().chain(indexes)
     }
 
-    /// Gives a view, or a materialized one, another text for its query.
-    pub fn set_query(&mut self, text: Arc<str>) {
+    /// Says the query of a view, or of a materialized one, in other words.
+    pub fn reword_query(&mut self, text: Arc<str>) {
         match (&mut self.kind, &mut self.stored_query) {
-            (RelationKind::View { query }, _) => *query = text,
-            (_, Some(stored)) => stored.text = text,
+            (RelationKind::View { query }, _) => *query = query.reworded(text),
+            (_, Some(stored)) => stored.text = stored.text.reworded(text),
             _ => {}
         }
     }
 
-    /// Every text of it that is bound where it is used: its query, its defaults, its CHECKs, and what its indexes compute.
-    pub fn texts(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
+    /// Every definition of it: its query, its defaults, its CHECKs, and what its indexes compute.
+    pub fn definitions_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
         let query = match (&mut self.kind, &mut self.stored_query) {
             (RelationKind::View { query }, _) => Some(query),
             (_, stored) => stored.as_mut().map(|stored| &mut stored.text),
@@ -602,23 +604,9 @@ impl Relation {
         query.into_iter().chain(defaults).chain(checks).chain(computed)
     }
 
-    /// The same to be read.
-    pub fn kept_texts(&self) -> impl Iterator<Item = &Arc<str>> {
-        let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
-        let checks = self.constraints.iter().filter_map(|constraint| match &constraint.kind {
-            ConstraintKind::Check { text, .. } => Some(text),
-            ConstraintKind::ForeignKey(_) => None,
-        });
-        let computed = self.indexes.iter().flat_map(|index| {
-            let keys = index.expressions.iter().map(|expression| &expression.text);
-            keys.chain(&index.filter)
-        });
-        self.query().into_iter().chain(defaults).chain(checks).chain(computed)
-    }
-
     /// The query of a view or of a materialized one.
     #[must_use]
-    pub fn query(&self) -> Option<&Arc<str>> {
+    pub fn query(&self) -> Option<&Definition> {
         match &self.kind {
             RelationKind::View { query } => Some(query),
             _ => self.stored_query.as_ref().map(|stored| &stored.text),

@@ -6,6 +6,7 @@
 //! `regclass` and drivers rely on.
 
 use crate::builtin;
+use crate::definition::Definition;
 use crate::object::{Version, well_known};
 use crate::relation::{Column, Relation, RelationKind};
 use sql_types::{Oid, SqlType};
@@ -74,7 +75,9 @@ fn build() -> System {
         let kind = match kind {
             "r" => RelationKind::System,
             "v" if SERVED_VIEWS.contains(&name) => RelationKind::System,
-            "v" => RelationKind::View { query: Arc::clone(&views[fields[0]]) },
+            "v" => RelationKind::View {
+                query: Definition::new(Arc::clone(&views[fields[0]]), Vec::new()),
+            },
             _ => continue,
         };
         let oid = Oid(number);

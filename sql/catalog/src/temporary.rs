@@ -6,9 +6,8 @@
 //! `pg_temp_` and the session's number; `pg_temp` means it.
 
 use crate::builtin::element_of_made;
+use crate::definition::{Definition, Edge};
 use crate::object::{Class, Object, ObjectKey, Schema};
-use crate::quote::{cast_to, qualified};
-use crate::relation::ConstraintKind;
 use crate::snapshot::{CatalogSnapshot, Change};
 use crate::store;
 use sql_types::Oid;
@@ -156,45 +155,37 @@ fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
 /// 0A000.
 pub fn demand_permanent(snapshot: &CatalogSnapshot, object: &Object) -> Result<()> {
     let Some(schema) = snapshot.temporary_schema() else { return Ok(()) };
-    let own = snapshot.types_in(schema.oid).into_iter();
-    let rows = snapshot.temporary_relations();
-    let own = own.map(|ty| (ty.oid, &ty.name));
-    let own = own.chain(rows.map(|relation| (relation.row_type.0, &relation.name)));
-    let (mut types, mut texts): (Vec<Oid>, Vec<&str>) = (Vec::new(), Vec::new());
+    let own = snapshot.types_in(schema.oid).into_iter().map(|ty| ty.oid);
+    let rows = snapshot.temporary_relations().map(|relation| relation.row_type.0);
+    let own: BTreeSet<Oid> = own.chain(rows).collect();
+    let mut types: Vec<Oid> = Vec::new();
+    let casts = |definition: &Definition| {
+        let types = definition.edges().iter().filter_map(|edge| match edge {
+            Edge::Type(ty) => Some(*ty),
+            _ => None,
+        });
+        types.collect::<Vec<_>>()
+    };
     match object {
         Object::Relation(relation) => {
             let columns = relation.columns.iter().filter(|column| !column.dropped);
-            types.extend(columns.clone().map(|column| column.ty.oid));
-            texts.extend(columns.filter_map(|column| column.default.as_deref()));
-            texts.extend(relation.constraints.iter().filter_map(
-                |constraint| match &constraint.kind {
-                    ConstraintKind::Check { text, .. } => Some(&**text),
-                    ConstraintKind::ForeignKey(_) => None,
-                },
-            ));
-            texts.extend(relation.query().map(|query| &**query));
+            types.extend(columns.map(|column| column.ty.oid));
+            types.extend(relation.definitions().flat_map(casts));
         }
         Object::Index(index) => {
             types.extend(index.expressions.iter().map(|expression| expression.ty.oid));
-            texts.extend(index.expressions.iter().map(|expression| &*expression.text));
-            texts.extend(index.filter.as_deref());
+            types.extend(index.definitions().flat_map(casts));
         }
         Object::Type(ty) => {
             types.extend(ty.attributes().into_iter().flatten().map(|attribute| attribute.ty.oid));
-            if let Some(domain) = ty.domain() {
-                types.push(domain.base.oid);
-                texts.extend(domain.default.as_deref());
-                texts.extend(domain.checks.iter().map(|check| &*check.text));
-            }
+            types.extend(ty.domain().map(|domain| domain.base.oid));
+            types.extend(ty.definitions().flat_map(casts));
         }
         _ => return Ok(()),
     }
-    for (ty, name) in own {
-        let is_of = |of: &Oid| *of == ty || element_of_made(of.0) == Some(ty.0);
-        let name = qualified(&schema.name, name);
-        if types.iter().any(is_of) || texts.iter().any(|text| !cast_to(text, &name).is_empty()) {
-            return Err(SqlError::unsupported("a permanent object of a temporary type is"));
-        }
+    let is_own = |ty: &Oid| own.contains(&element_of_made(ty.0).map_or(*ty, Oid));
+    if types.iter().any(is_own) {
+        return Err(SqlError::unsupported("a permanent object of a temporary type is"));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! A catalog for this crate's tests: a new directory in memory, and a table with a bit of everything.
 
 use crate::bootstrap::bootstrap;
+use crate::definition::{Definition, Edge};
 use crate::object::{Version, well_known};
 use crate::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Index, IndexColumn,
@@ -92,7 +93,7 @@ pub fn table(first: u32) -> Relation {
         column("up", SqlType::plain(23), 0),
     ];
     columns[0].not_null = true;
-    columns[1].default = Some("'x'::character varying".into());
+    columns[1].default = Some(Definition::new("'x'::character varying".into(), Vec::new()));
     Relation {
         oid: oid(0),
         schema: (well_known::PUBLIC, "public".into()),
@@ -105,7 +106,10 @@ pub fn table(first: u32) -> Relation {
             constraint(
                 3,
                 "t_a_check",
-                ConstraintKind::Check { text: "(a > 0)".into(), no_inherit: false },
+                ConstraintKind::Check {
+                    text: Definition::new("(a > 0)".into(), vec![Edge::Own(1)]),
+                    no_inherit: false,
+                },
             ),
             constraint(4, "t_up_fkey", ConstraintKind::ForeignKey(foreign)),
         ],

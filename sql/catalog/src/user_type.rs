@@ -5,6 +5,7 @@
 //! neighbours there is room for 32 more one after the other.
 
 use crate::builtin::array_of_made;
+use crate::definition::Definition;
 use crate::object::Version;
 use crate::relation::{Column, Properties, Relation, RelationKind};
 use sql_types::{Oid, SqlType};
@@ -51,7 +52,7 @@ pub struct Domain {
     /// NOT NULL.
     pub not_null: bool,
     /// DEFAULT, as PostgreSQL prints it.
-    pub default: Option<Arc<str>>,
+    pub default: Option<Definition>,
     /// Its CHECKs.
     pub checks: Vec<DomainCheck>,
 }
@@ -64,7 +65,7 @@ pub struct DomainCheck {
     /// Its name.
     pub name: Arc<str>,
     /// The condition over VALUE, as PostgreSQL prints it.
-    pub text: Arc<str>,
+    pub text: Definition,
     /// Values that are stored have been held against it.
     pub validated: bool,
 }

@@ -160,7 +160,8 @@ impl Binder<'_> {
                 let wanted = Wanted::Assignable(column.ty, &column.name);
                 let clause = "DEFAULT expressions";
                 let environment = self.environment();
-                let mut value = bind_expression(environment, text, &parsed, None, wanted, clause)?;
+                let mut value =
+                    bind_expression(environment, &**text, &parsed, None, wanted, clause)?;
                 super::levels::any(&value, &|part| {
                     if let Expr::Call { function, arguments, .. } = part {
                         self.hold_sequence(*function, arguments);
@@ -195,7 +196,7 @@ impl Binder<'_> {
                 let parsed = crate::parse::parse_expression(text)?;
                 let mut expr = bind_expression(
                     self.environment(),
-                    text,
+                    &**text,
                     &parsed,
                     Some(relation),
                     Wanted::Condition("CHECK"),

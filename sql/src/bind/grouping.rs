@@ -432,6 +432,7 @@ impl Binder<'_> {
             let is_key = |number: &&u32| same(&groups.keys[**number as usize], &of_key.expr);
             groups.common.iter().find(is_key)?;
         }
+        self.keys.borrow_mut().extend(primary.constraint.as_ref().map(|(oid, _)| *oid));
         groups.keys.push(found.expr.clone());
         Some(groups.keys.len() - 1)
     }

@@ -22,6 +22,7 @@ mod computed;
 mod copy;
 pub mod deparse;
 pub mod dml;
+pub mod edges;
 mod expression;
 mod from;
 #[cfg(test)]
@@ -196,6 +197,11 @@ pub struct Bound {
     pub required: Vec<Required>,
     /// The relations it reads and changes, those behind views too, with the lock each is to be held under.
     pub relations: Vec<(Oid, TableLock)>,
+    /// The primary keys by which columns that GROUP BY leaves out follow from those that it names, as constraints
+    /// (`constraintDeps`).
+    pub keys: Vec<Oid>,
+    /// The fields of rows that are taken, by the types of these.
+    pub fields: Vec<(SqlType, u32)>,
 }
 
 /// What a bound statement does.
@@ -219,6 +225,10 @@ struct Binder<'a> {
     /// Parameters beyond those declared may come up (not so in EXECUTE'd SQL text).
     required: RefCell<Vec<Required>>,
     relations: RefCell<Vec<(Oid, TableLock)>>,
+    /// The primary keys that columns have been found to follow from.
+    keys: RefCell<Vec<Oid>>,
+    /// The fields of rows that have been taken: of a row that is spelled out the tree shows no more of it.
+    fields: RefCell<Vec<(SqlType, u32)>>,
     depth: Cell<u32>,
     /// The next number for a scan or a query in any FROM of the statement: each has its own.
     scans: Cell<u32>,
@@ -669,6 +679,8 @@ impl<'a> Binder<'a> {
             parameters: RefCell::new(parameter_types.iter().map(declared).collect()),
             required: RefCell::default(),
             relations: RefCell::default(),
+            keys: RefCell::default(),
+            fields: RefCell::default(),
             depth: Cell::new(0),
             scans: Cell::new(TARGET + 1),
             parts: RefCell::default(),
@@ -743,6 +755,8 @@ impl<'a> Binder<'a> {
             required: self.needs(),
             parameters: self.parameters.into_inner(),
             relations: self.relations.into_inner(),
+            keys: self.keys.into_inner(),
+            fields: self.fields.into_inner(),
         })
     }
 

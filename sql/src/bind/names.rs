@@ -231,6 +231,7 @@ impl Binder<'_> {
             && let Some(field) = columns.iter().position(|(known, _)| &**known == name)
         {
             let (operand, ty) = (Box::new(bound), columns[field].1);
+            self.fields.borrow_mut().push((operand.ty(), field as u32));
             self.meet_field(&operand, field as u32, ty);
             return Ok(Expr::Field { operand, field: field as u32, ty });
         }
@@ -249,6 +250,7 @@ impl Binder<'_> {
         if let Some(columns) = self.composite_result(&operand)
             && let Some(place) = columns.iter().position(|(known, _)| &**known == name)
         {
+            self.fields.borrow_mut().push((ty, place as u32));
             let ty = columns[place].1;
             self.meet_field(&operand, place as u32, ty);
             // A field of a row that is spelled out is what stands at its place, unless it is declared with a collation.

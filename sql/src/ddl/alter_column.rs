@@ -11,6 +11,7 @@ use super::resolve::{changeable_column, refused_system_column, system_column_nam
 use super::row_shape::Reshape;
 use super::{Ddl, RowFunction};
 use crate::catalog::CatalogSnapshot;
+use crate::catalog::definition::Definition;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Index, Relation, RelationKind};
 use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
@@ -122,7 +123,7 @@ impl Ddl<'_> {
             }
             None => {
                 let text = match &next.columns[at].default {
-                    Some(text) if next.columns[at].generated => Some(Arc::clone(text)),
+                    Some(text) if next.columns[at].generated => Some(text.clone()),
                     _ => self.note_default(next, at, element)?,
                 };
                 match text {
@@ -155,7 +156,7 @@ impl Ddl<'_> {
         next: &mut Relation,
         at: usize,
         element: &ColumnElement,
-    ) -> Result<Option<Arc<str>>> {
+    ) -> Result<Option<Definition>> {
         let default = element.constraints.iter().find_map(|constraint| match &constraint.kind {
             ColumnConstraintKind::Default(expr, _) => Some(expr),
             _ => None,
@@ -204,15 +205,15 @@ impl Ddl<'_> {
         };
         let shown = self.display(relation);
         let what = format!("column {name} of table {shown}");
-        let mut going = self.generated_from(relation, at)?;
+        let mut going = generated_from(relation, at);
         let dependents = loop {
             let mut found = Dependents::default();
             for &column in &going {
                 let thing = format!("column {} of table {shown}", relation.columns[column].name);
                 found.lines.push((thing.clone(), what.clone()));
-                self.collect_column(relation, column, &thing, &mut found)?;
+                self.collect_column(relation, column, &thing, &mut found);
             }
-            self.collect_column(relation, at, &what, &mut found)?;
+            self.collect_column(relation, at, &what, &mut found);
             if self.hold(&found, &[])? {
                 break found;
             }
@@ -227,31 +228,6 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// The generated columns that are computed from a column.
-    pub(super) fn generated_from(&mut self, relation: &Relation, at: usize) -> Result<Vec<usize>> {
-        let snapshot = self.snapshot();
-        let mut found = Vec::new();
-        for (number, column) in relation.columns.iter().enumerate() {
-            if !column.generated || column.dropped || number == at {
-                continue;
-            }
-            let Some(text) = &column.default else { continue };
-            if self.semantics.columns_of(&snapshot, relation, text)?.contains(&at) {
-                found.push(number);
-            }
-        }
-        Ok(found)
-    }
-
-    /// The indexes that a column is part of.
-    pub(super) fn indexes_of_column(&mut self, relation: &Relation, at: usize) -> Vec<Oid> {
-        let snapshot = self.snapshot();
-        let named = |text: &str| self.semantics.columns_of(&snapshot, relation, text);
-        let indexes = relation.indexes.iter();
-        let found = indexes.filter(|index| index.names(at) || computes_from(index, at, &named));
-        found.map(|index| index.oid).collect()
-    }
-
     /// Collects what depends on a column and is no part of its table.
     fn collect_column(
         &mut self,
@@ -259,8 +235,8 @@ impl Ddl<'_> {
         at: usize,
         what: &str,
         into: &mut Dependents,
-    ) -> Result<()> {
-        let gone = self.indexes_of_column(relation, at);
+    ) {
+        let gone = indexes_of_column(relation, at);
         let own = [relation.oid];
         let goes = |table: Oid, column: usize| table == relation.oid && column == at;
         self.collect_owned_named(relation, Some(at), &goes, (&[], &[]), into);
@@ -269,36 +245,18 @@ impl Ddl<'_> {
             gone.contains(&key.index) && !(table == relation.oid && key.columns.contains(&at))
         };
         self.collect_references(relation, &[], &refers, what, into);
-        self.collect_field_of_table(relation, at, what, into)?;
+        self.collect_field(relation.oid, at, what, into);
         self.collect_views(relation, Some(at as i16 + 1), &own, what, into);
-        Ok(())
-    }
-
-    /// Collects what names a column as a field of the table's rows.
-    pub(super) fn collect_field_of_table(
-        &mut self,
-        relation: &Relation,
-        at: usize,
-        what: &str,
-        into: &mut Dependents,
-    ) -> Result<()> {
-        let renamed = |ddl: &mut Ddl<'_>, name: &'static str| {
-            let mut next = Relation::clone(relation);
-            next.columns[at].name = name.into();
-            ddl.catalog.imagined_relation(&next)
-        };
-        let field = (relation.oid, &*relation.columns[at].name);
-        self.collect_field(field, &renamed, what, into)
     }
 
     /// Takes a column from its table, with the constraints and indexes that name it and what else is only its own.
     fn remove_column(&mut self, current: &Relation, at: usize) -> Result<()> {
         let snapshot = self.snapshot();
         let live = current.columns[..at].iter().filter(|column| !column.dropped).count();
-        let shrunk = Reshape::Drop(live, Arc::clone(&current.columns[at].name));
-        let gone = self.indexes_of_column(current, at);
+        let shrunk = Reshape::Drop(live);
+        let gone = indexes_of_column(current, at);
         let mut next = Relation::clone(current);
-        self.constraints_without(&mut next, current, at)?;
+        constraints_without(&mut next, current, at);
         let column = &mut next.columns[at];
         let place = at + 1;
         column.name = format!("........pg.dropped.{place}........").into();
@@ -327,33 +285,6 @@ impl Ddl<'_> {
         self.keep_reading(readers, &next)?;
         self.reshape(&snapshot, current.row_type.0, &shrunk)?;
         self.drop_owned_sequence(current, at)
-    }
-
-    /// Takes away the constraints that name a column that goes.
-    fn constraints_without(
-        &mut self,
-        next: &mut Relation,
-        current: &Relation,
-        at: usize,
-    ) -> Result<()> {
-        let mut kept = Vec::new();
-        for constraint in std::mem::take(&mut next.constraints) {
-            let names_it = match &constraint.kind {
-                ConstraintKind::ForeignKey(key) => {
-                    key.columns.contains(&at)
-                        || (key.references == current.oid && key.referenced.contains(&at))
-                }
-                ConstraintKind::Check { text, .. } => {
-                    let snapshot = self.snapshot();
-                    self.semantics.columns_of(&snapshot, current, text)?.contains(&at)
-                }
-            };
-            if !names_it {
-                kept.push(constraint);
-            }
-        }
-        next.constraints = kept;
-        Ok(())
     }
 
     pub(super) fn set_default(
@@ -449,12 +380,35 @@ impl Ddl<'_> {
     }
 }
 
-/// Whether an index computes something from a column. `named` says which columns a text names.
-pub(super) fn computes_from(
-    index: &crate::catalog::Index,
-    column: usize,
-    named: &dyn Fn(&str) -> Result<Vec<usize>>,
-) -> bool {
-    let texts = index.expressions.iter().map(|expression| &expression.text).chain(&index.filter);
-    texts.into_iter().any(|text| named(text).is_ok_and(|columns| columns.contains(&column)))
+/// The generated columns that are computed from a column.
+pub(super) fn generated_from(relation: &Relation, at: usize) -> Vec<usize> {
+    let columns = relation.columns.iter().enumerate();
+    let found = columns.filter(|(number, column)| {
+        let expression = column.default.as_ref().filter(|_| column.generated && !column.dropped);
+        *number != at && expression.is_some_and(|expression| expression.names_column(at))
+    });
+    found.map(|(number, _)| number).collect()
+}
+
+/// The indexes that a column is part of.
+pub(super) fn indexes_of_column(relation: &Relation, at: usize) -> Vec<Oid> {
+    let indexes = relation.indexes.iter();
+    let found = indexes.filter(|index| index.names(at) || computes_from(index, at));
+    found.map(|index| index.oid).collect()
+}
+
+/// Takes away the constraints that name a column that goes.
+fn constraints_without(next: &mut Relation, current: &Relation, at: usize) {
+    next.constraints.retain(|constraint| match &constraint.kind {
+        ConstraintKind::ForeignKey(key) => {
+            let own = key.references == current.oid && key.referenced.contains(&at);
+            !(key.columns.contains(&at) || own)
+        }
+        ConstraintKind::Check { text, .. } => !text.names_column(at),
+    });
+}
+
+/// Whether an index computes something from a column.
+pub(super) fn computes_from(index: &Index, column: usize) -> bool {
+    index.definitions().any(|definition| definition.names_column(column))
 }

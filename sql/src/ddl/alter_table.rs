@@ -478,10 +478,8 @@ impl Ddl<'_> {
             let mut found = Dependents::default();
             let through = |_, key: &ForeignKey| key.index == oid;
             self.collect_references(relation, &[], &through, &on, &mut found);
-            if next.indexes[at].primary {
-                let mut without = next.clone();
-                without.indexes.remove(at);
-                self.collect_key_views(relation, &without, &what, &mut found)?;
+            if let Some((key, _)) = &next.indexes[at].constraint {
+                self.collect_key_views(*key, &what, &mut found);
             }
             if self.hold(&found, &[])? {
                 break found;

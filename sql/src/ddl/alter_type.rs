@@ -7,12 +7,14 @@
 //! what it means of the new types (`ATPostAlterTypeCleanup`). Rows are held against it anew, those of tables that refer to
 //! the columns too.
 
+use super::alter_column::generated_from;
 use super::build::Rewrite;
 use super::constraint::BOOL;
 use super::create_table::column_type;
 use super::dependency::Dependents;
 use super::resolve::{changeable_column, undefined_column};
 use super::{Ddl, RowFunction};
+use crate::catalog::definition::Definition;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident, ObjectName, SequenceOption, TypeName};
@@ -207,13 +209,11 @@ impl<'a> Ddl<'a> {
     ) -> Result<Affected> {
         let (semantics, snapshot) = (self.semantics, self.snapshot());
         let is_changed = |columns: &[usize]| columns.iter().any(|column| changed.contains(column));
-        let names = |text: &str| -> Result<bool> {
-            Ok(is_changed(&semantics.columns_of(&snapshot, relation, text)?))
-        };
+        let names = |made: &Definition| made.own_columns().any(|column| changed.contains(&column));
         let over = next.clone();
         for index in &mut next.indexes {
             for expression in &mut index.expressions {
-                if names(&expression.text)? {
+                if names(&expression.text) {
                     let parsed = parse_expression(&expression.text)?;
                     let made = semantics.index_expression(&snapshot, &over, &parsed);
                     let made = made.map_err(SqlError::nowhere)?;
@@ -225,7 +225,7 @@ impl<'a> Ddl<'a> {
                 }
             }
             if let Some(filter) = &mut index.filter
-                && names(filter)?
+                && names(filter)
             {
                 let parsed = parse_expression(filter)?;
                 let made = semantics.index_predicate(&snapshot, &over, &parsed);
@@ -239,12 +239,12 @@ impl<'a> Ddl<'a> {
         for (at, constraint) in next.constraints.iter_mut().enumerate() {
             match &mut constraint.kind {
                 ConstraintKind::Check { text, .. } => {
-                    if !names(text)? {
+                    if !names(text) {
                         continue;
                     }
                     let parsed = parse_expression(text)?;
                     let made = semantics.over_columns(&snapshot, &over, None, &parsed);
-                    *text = made.map_err(SqlError::nowhere)?.text;
+                    *text = made.map_err(SqlError::nowhere)?;
                     if constraint.validated {
                         affected.checks.push(at);
                     }
@@ -325,13 +325,13 @@ impl<'a> Ddl<'a> {
                 ));
             }
         }
-        if let Some(column) = self.generated_from(relation, at)?.first() {
+        if let Some(column) = generated_from(relation, at).first() {
             let column = &relation.columns[*column].name;
             let detail = format!("Column \"{name}\" is used by generated column \"{column}\".");
             return Err(used_by("a generated column", detail));
         }
         let mut naming = Dependents::default();
-        self.collect_field_of_table(relation, at, "", &mut naming)?;
+        self.collect_field(relation.oid, at, "", &mut naming);
         self.refuse_retyped((relation.row_type.0, name), &naming)?;
         let (mut views, number) = (Dependents::default(), Some(at as i16 + 1));
         self.collect_views(relation, number, &[], &format!("column \"{name}\""), &mut views);

@@ -5,12 +5,12 @@
 use super::Ddl;
 use super::create_table::column_type;
 use super::dependency::Dependents;
-use super::field_names::may_name;
 use super::resolve::must_own;
 use super::row_shape::{Reshape, used_by};
 use super::type_dependents::What;
 use super::user_type::{owned, put};
 use crate::catalog::Named;
+use crate::catalog::definition::Edge;
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Attribute, UserType, UserTypeKind};
@@ -70,22 +70,6 @@ fn missing(name: &str, found: &UserType) -> SqlError {
         SqlState::UNDEFINED_COLUMN,
         format!("column \"{name}\" of relation \"{}\" does not exist", found.name),
     )
-}
-
-/// What names an attribute of a composite type.
-fn naming(ddl: &mut Ddl<'_>, found: &UserType, at: usize, what: &str) -> Result<Dependents> {
-    let attributes = found.attributes().unwrap_or_default();
-    let renamed = |ddl: &mut Ddl<'_>, name: &'static str| {
-        let mut attributes = attributes.to_vec();
-        attributes[at].name = name.into();
-        let next = UserType { kind: UserTypeKind::Composite(attributes), ..found.clone() };
-        let key = ddl.catalog.key(Class::Type, found.oid);
-        ddl.catalog.imagined(vec![(key, Some(Object::Type(Arc::new(next))))])
-    };
-    let mut dependents = Dependents::default();
-    let field = (found.oid, &*attributes[at].name);
-    ddl.collect_field(field, &renamed, what, &mut dependents)?;
-    Ok(dependents)
 }
 
 impl Ddl<'_> {
@@ -193,15 +177,16 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                 };
                 let what = format!("column {name} of composite type {}", ddl.display_type(&found));
                 let dependents = loop {
-                    let dependents = naming(ddl, &found, at, &what)?;
-                    if ddl.hold(&dependents, &[])? {
-                        break dependents;
+                    let mut found_here = Dependents::default();
+                    ddl.collect_field(found.oid, at, &what, &mut found_here);
+                    if ddl.hold(&found_here, &[])? {
+                        break found_here;
                     }
                 };
                 ddl.drop_dependents(&dependents, *cascade, &what)?;
                 attributes.remove(at);
                 ddl.close_comments(found.oid, at)?;
-                reshape = Some(Reshape::Drop(at, Arc::clone(name)));
+                reshape = Some(Reshape::Drop(at));
             }
             AttributeChange::Alter(AttributeElement { name, ty, collation }) => {
                 let at = place(name).ok_or_else(|| missing(name, &found))?;
@@ -220,7 +205,8 @@ pub fn alter_composite(ddl: &mut Ddl<'_>, alter: &AlterComposite) -> Result<&'st
                         ),
                     ));
                 }
-                let dependents = naming(ddl, &found, at, "")?;
+                let mut dependents = Dependents::default();
+                ddl.collect_field(found.oid, at, "", &mut dependents);
                 let mut parts = dependents.parts.iter();
                 if let Some(view) = parts.find(|part| matches!(part.what, What::View(_))) {
                     return Err(SqlError::new(
@@ -263,8 +249,9 @@ pub(super) fn rename_attribute(
     attributes[at].name = Arc::clone(to);
     let before = ddl.snapshot();
     put_attributes(ddl, &found, attributes)?;
-    let users = before.users(found.oid);
-    ddl.put_reprinted(&before, &users, &|_, text| may_name(text, from))
+    let field = Edge::Relation(found.oid, at as i16 + 1);
+    let users = before.depending(field).collect();
+    ddl.put_reprinted(&before, &users, &|_, made| made.leads_to(field))
 }
 
 /// Drops an attribute because its type goes.
@@ -280,5 +267,5 @@ pub(super) fn drop_by_name(ddl: &mut Ddl<'_>, oid: Oid, name: &Ident) -> Result<
     ddl.close_comments(oid, at)?;
     let before = ddl.snapshot();
     put_attributes(ddl, &found, attributes)?;
-    ddl.reshape(&before, oid, &Reshape::Drop(at, Arc::clone(name)))
+    ddl.reshape(&before, oid, &Reshape::Drop(at))
 }

@@ -31,16 +31,16 @@ impl Ddl<'_> {
     ) -> Result<Constraint> {
         let snapshot = self.snapshot();
         let mut bound = self.semantics.over_columns(&snapshot, relation, None, check.expr)?;
-        self.hold_text(&snapshot, Some(relation), &mut bound.text)?;
+        self.hold_text(&snapshot, Some(relation), &mut bound)?;
         let name = match &check.name {
             Some(name) => {
                 constraint_is_new(relation, name)?;
                 Arc::clone(name)
             }
             None => {
-                let only = match (bound.columns.as_slice(), bound.names_table) {
-                    ([column], false) => Some(&*relation.columns[*column].name),
-                    ([], true) => Some(system_column(TABLE_OID).name),
+                let only = match bound.own().as_slice() {
+                    [number] if *number > 0 => Some(&*relation.columns[*number as usize - 1].name),
+                    [number] if *number == TABLE_OID => Some(system_column(TABLE_OID).name),
                     _ => None,
                 };
                 name::constraint_name(relation, only, "check")
@@ -50,7 +50,7 @@ impl Ddl<'_> {
         Ok(Constraint {
             oid,
             name,
-            kind: ConstraintKind::Check { text: bound.text, no_inherit: check.no_inherit },
+            kind: ConstraintKind::Check { text: bound, no_inherit: check.no_inherit },
             validated: check.validated,
             deferral: Deferral::Never,
         })

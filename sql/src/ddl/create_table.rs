@@ -9,8 +9,10 @@ use super::index::{NewKey, distinct_keys, tablespace};
 use super::resolve::{duplicate_relation, undefined_schema};
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::object::{Schema, Version, well_known};
 use crate::catalog::privilege::Grantable;
+use crate::catalog::quote::nextval;
 use crate::catalog::relation::{
     Column, Constraint, Identity, Properties, Relation, RelationKind, Sequence,
 };
@@ -432,9 +434,9 @@ impl Ddl<'_> {
         let name = Arc::clone(&relation.columns[column].name);
         let generated = Some((ty, &*name));
         let mut bound = self.semantics.over_columns(&snapshot, relation, generated, expr)?;
-        self.hold_text(&snapshot, Some(relation), &mut bound.text)?;
+        self.hold_text(&snapshot, Some(relation), &mut bound)?;
         let used = |at: &&usize| relation.columns[**at].generated || **at == column;
-        if let Some(&used) = bound.columns.iter().find(used) {
+        if let Some(used) = bound.own_columns().find(|at| used(&at)) {
             let name = &relation.columns[used].name;
             return Err(SqlError::new(
                 SqlState::INVALID_OBJECT_DEFINITION,
@@ -442,7 +444,7 @@ impl Ddl<'_> {
             )
             .detail("A generated column cannot reference another generated column."));
         }
-        relation.columns[column].default = Some(bound.text);
+        relation.columns[column].default = Some(bound);
         relation.columns[column].generated = true;
         Ok(())
     }
@@ -488,7 +490,7 @@ impl Ddl<'_> {
         // qualified, so that it means the same whatever the search path is when it is used.
         let shown = crate::catalog::quote::qualified(&schema.1, &name);
         relation.columns[sequence.column].default =
-            Some(crate::catalog::quote::nextval(&shown).into());
+            Some(Definition::new(nextval(&shown).into(), vec![Edge::Relation(made.oid, 0)]));
         Ok(made)
     }
 }

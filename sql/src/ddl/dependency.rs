@@ -1,16 +1,16 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
-use super::field_names::{has_meaning, may_name};
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, drop_all};
 use super::{Ddl, Reads};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::extension::Extension;
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{qualified, regclass};
-use crate::catalog::relation::{Constraint, ConstraintKind, ForeignKey, Relation};
+use crate::catalog::relation::{Column, Constraint, ConstraintKind, ForeignKey, Relation};
 use crate::catalog::snapshot::Change;
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::error::{Result, Severity, SqlError};
@@ -31,7 +31,7 @@ pub(super) struct Dependents {
     pub(super) foreign_keys: Vec<(Oid, Oid)>,
     /// Views, materialized ones too: those that read others behind them.
     pub(super) views: Vec<Oid>,
-    /// What names it in its text, and what depends on that.
+    /// What has a definition that leads to it, and what depends on that.
     pub(super) parts: Vec<Dependent>,
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Reworded {
     constants: Vec<(String, String)>,
     /// The same of types, those of relations' rows too.
     types: Vec<(String, String)>,
-    /// What all these are called before: schemas and names.
-    names: Vec<(String, String)>,
+    /// All these: relations and types.
+    objects: Vec<Oid>,
 }
 
 /// A view with the text that it is to have.
@@ -58,16 +58,22 @@ struct RewordedView {
 
 impl Reworded {
     /// Notes that a type is called otherwise: its schema and its name, before and behind it.
-    pub(super) fn note_type(&mut self, before: (&str, &str), after: (&str, &str)) {
+    pub(super) fn note_type(&mut self, object: Oid, before: (&str, &str), after: (&str, &str)) {
         if before != after {
             self.types.push((qualified(before.0, before.1), qualified(after.0, after.1)));
-            self.names.push((before.0.to_owned(), before.1.to_owned()));
+            self.objects.push(object);
         }
     }
 
-    /// The relations and the domains whose texts may have one of the old names.
+    /// The relations and the domains whose definitions name one of them.
     fn users(&self, snapshot: &CatalogSnapshot) -> BTreeSet<Oid> {
-        self.names.iter().flat_map(|(schema, name)| snapshot.mentioning(schema, name)).collect()
+        let mut users = BTreeSet::new();
+        for object in &self.objects {
+            users.extend(snapshot.depending(Edge::Relation(*object, 0)));
+            let rows = snapshot.relation(*object).map(|relation| relation.row_type.0);
+            users.extend(snapshot.depending_on_type(rows.unwrap_or(*object)));
+        }
+        users
     }
 
     /// A text with the new names; none if it has none of the old ones.
@@ -104,12 +110,12 @@ impl Reworded {
         now
     }
 
-    /// Gives texts the new names; says whether any has changed.
-    fn renew<'t>(&self, texts: impl Iterator<Item = &'t mut Arc<str>>) -> bool {
+    /// Gives definitions the new names; says whether any has changed.
+    fn renew<'t>(&self, definitions: impl Iterator<Item = &'t mut Definition>) -> bool {
         let mut changed = false;
-        for text in texts {
-            if let Some(now) = self.renewed(text) {
-                *text = now;
+        for definition in definitions {
+            if let Some(now) = self.renewed(definition) {
+                *definition = definition.reworded(now);
                 changed = true;
             }
         }
@@ -117,56 +123,13 @@ impl Reworded {
     }
 }
 
-/// What views read, as far as it has been asked for.
-pub type Views = BTreeMap<Oid, Arc<Reads>>;
-
-/// What views read before a relation changes.
+/// The views that read a relation before it changes.
 pub(super) struct Readers {
     before: Arc<CatalogSnapshot>,
-    views: Vec<(Arc<Relation>, Arc<Reads>)>,
+    views: Vec<Arc<Relation>>,
 }
 
 impl Ddl<'_> {
-    /// The views that may name one of these relations, in the order of their OIDs, each with what it reads: one that cannot be
-    /// bound reads nothing that is there. Each is bound for that once for each version of the catalog that a statement sees.
-    pub(super) fn views_of<'r>(
-        &mut self,
-        relations: impl IntoIterator<Item = &'r Relation>,
-    ) -> Vec<(Arc<Relation>, Arc<Reads>)> {
-        let snapshot = self.snapshot();
-        let mut views = BTreeMap::new();
-        for relation in relations {
-            views.extend(snapshot.views_mentioning(relation).map(|view| (view.oid, view)));
-        }
-        self.with_reads(&snapshot, views.into_values())
-    }
-
-    /// All views, in the same way.
-    pub(super) fn all_views(&mut self) -> Vec<(Arc<Relation>, Arc<Reads>)> {
-        let snapshot = self.snapshot();
-        let views = snapshot.relations().filter(|found| found.query().is_some());
-        self.with_reads(&snapshot, views)
-    }
-
-    fn with_reads<'s>(
-        &mut self,
-        snapshot: &CatalogSnapshot,
-        views: impl Iterator<Item = &'s Arc<Relation>>,
-    ) -> Vec<(Arc<Relation>, Arc<Reads>)> {
-        if self.views_read.0 != snapshot.version() {
-            self.views_read = (snapshot.version(), Views::new());
-        }
-        let found = views.map(|view| {
-            let reads = self.views_read.1.entry(view.oid).or_insert_with(|| {
-                let text = view.query();
-                let reads = text.and_then(|text| self.semantics.reads(snapshot, text).ok());
-                Arc::new(reads.unwrap_or_default())
-            });
-            (Arc::clone(view), Arc::clone(reads))
-        });
-        found.collect()
-    }
-
     /// Collects the foreign keys of tables not in `going` that refer to `relation` and of which `depends`, given their table,
     /// says that they need what goes. `what` is how messages name that.
     pub(super) fn collect_references(
@@ -203,14 +166,13 @@ impl Ddl<'_> {
         what: &str,
         into: &mut Dependents,
     ) {
-        for (view, reads) in &self.views_of([relation]) {
+        let snapshot = self.snapshot();
+        for view in snapshot.views_of(relation.oid) {
             if going.contains(&view.oid) || into.views.contains(&view.oid) {
                 continue;
             }
-            let depends = reads.relations.iter().any(|(oid, columns)| {
-                *oid == relation.oid && column.is_none_or(|column| columns.contains(&column))
-            });
-            if depends {
+            let read = |edge| view.query().is_some_and(|query| query.leads_to(edge));
+            if column.is_none_or(|column| read(Edge::Relation(relation.oid, column))) {
                 let thing = format!("{} {}", kind_noun(view), self.display(view));
                 into.lines.push((thing.clone(), what.to_owned()));
                 into.views.push(view.oid);
@@ -224,22 +186,22 @@ impl Ddl<'_> {
         let before = self.snapshot();
         let old = before.relation(next.oid).map_or(&[][..], |old| &old.columns);
         let pairs = old.iter().zip(&next.columns).filter(|(old, new)| old.name != new.name);
-        let fields: Vec<Arc<str>> = pairs.map(|(old, _)| Arc::clone(&old.name)).collect();
         let own = next.oid;
+        let number = |column: &Column| old.iter().position(|one| one.name == column.name);
+        let fields: Vec<Edge> = pairs
+            .filter_map(|(old, _)| number(old))
+            .map(|at| Edge::Relation(own, at as i16 + 1))
+            .collect();
         let texts = self.reword(std::slice::from_ref(&next))?;
         self.catalog.put_relation(self.transaction, next)?;
         self.put_reworded(texts)?;
-        if fields.is_empty() {
-            return Ok(());
-        }
-        // Whoever has its rows as values names its columns as fields.
-        let (now, semantics) = (self.snapshot(), self.semantics);
-        self.put_reprinted(&before, &now.users(own), &|over, text| {
-            over.oid != own
-                && fields.iter().any(|field| may_name(text, field))
-                && has_meaning(semantics, &before, over, text)
-                && !has_meaning(semantics, &now, over, text)
-        })
+        // Whoever has its rows as values names its columns as fields; views say the new names by now.
+        let users = fields.iter().flat_map(|field| before.depending(*field));
+        let users = users.filter(|oid| *oid != own).collect();
+        let names = |is_query: bool, made: &Definition| {
+            !is_query && fields.iter().any(|field| made.leads_to(*field))
+        };
+        self.put_reprinted(&before, &users, &names)
     }
 
     /// Keeps a relation that has got columns at its end.
@@ -249,12 +211,10 @@ impl Ddl<'_> {
         self.keep_reading(readers, &next)
     }
 
-    /// The views that read a relation, and what they read, as the catalog is now.
+    /// The views that read a relation, as the catalog is now.
     pub(super) fn readers(&mut self, relation: Oid) -> Readers {
         let before = self.snapshot();
-        let read = before.relation(relation).map(|found| &**found);
-        let mut views = self.views_of(read);
-        views.retain(|(_, reads)| reads.relations.iter().any(|(oid, _)| *oid == relation));
+        let views = before.views_of(relation).map(Arc::clone).collect();
         Readers { before, views }
     }
 
@@ -262,11 +222,13 @@ impl Ddl<'_> {
     /// place, or that asks for all of them, is printed anew.
     pub(super) fn keep_reading(&mut self, readers: Readers, next: &Relation) -> Result<()> {
         let Readers { before, views } = readers;
-        for (view, reads) in views {
+        for view in views {
             let after = self.snapshot();
+            let Some(query) = view.query() else { continue };
+            let reads = self.semantics.reads(&before, query)?;
             let same =
-                |text: &str| self.semantics.reads(&after, text).is_ok_and(|now| now == *reads);
-            if view.query().is_some_and(|text| same(text)) {
+                |text: &str| self.semantics.reads(&after, text).is_ok_and(|now| now == reads);
+            if same(query) {
                 continue;
             }
             let mode = TableLock::AccessExclusive;
@@ -275,14 +237,14 @@ impl Ddl<'_> {
             let Some(view) = after.relation(view.oid) else { continue };
             let changed = std::slice::from_ref(next);
             let text = self.semantics.reworded(&before, &before, view, changed)?;
-            if !self.semantics.reads(&after, &text).is_ok_and(|now| now == *reads) {
+            if !self.semantics.reads(&after, &text).is_ok_and(|now| now == reads) {
                 let (kind, name) = (kind_noun(view), self.display(view));
                 return Err(SqlError::unsupported(format!(
                     "changing the columns of what {kind} {name} reads is"
                 )));
             }
             let mut reworded = Relation::clone(view);
-            reworded.set_query(text);
+            reworded.reword_query(text);
             self.catalog.put_relation(self.transaction, reworded)?;
         }
         Ok(())
@@ -291,7 +253,7 @@ impl Ddl<'_> {
     /// What will be said where these relations are named once they are called so: the texts of the views that read them are
     /// bound as they are, and printed with the new names.
     pub(super) fn reword(&mut self, renamed: &[Relation]) -> Result<Reworded> {
-        self.reword_with(renamed, &|_| false, None)
+        self.reword_with(renamed, &[], None)
     }
 
     /// The same where the members of an extension are about to be in another schema: what calls its functions names them
@@ -302,17 +264,17 @@ impl Ddl<'_> {
         next: &Extension,
     ) -> Result<Reworded> {
         let own = next.description().map_or(0..0, |known| known.functions.clone());
+        let own: Vec<Oid> = own.map(Oid).collect();
         let key = self.catalog.key(Class::Extension, next.oid);
         let change = (key, Some(Object::Extension(Arc::new(next.clone()))));
-        let calls = |reads: &Reads| reads.functions.iter().any(|oid| own.contains(&oid.0));
-        self.reword_with(renamed, &calls, Some(change))
+        self.reword_with(renamed, &own, Some(change))
     }
 
-    /// Where `also` says so of what a view reads, it is printed anew too, in the catalog as it is with `change`.
+    /// What calls one of the functions of extensions in `called` is printed anew too, in the catalog as it is with `change`.
     pub(super) fn reword_with(
         &mut self,
         renamed: &[Relation],
-        also: &dyn Fn(&Reads) -> bool,
+        called: &[Oid],
         change: Option<Change>,
     ) -> Result<Reworded> {
         let snapshot = self.snapshot();
@@ -324,22 +286,18 @@ impl Ddl<'_> {
             if before != after {
                 reworded.constants.push((regclass(before.0, before.1), regclass(after.0, after.1)));
             }
-            reworded.note_type(before, after);
+            reworded.note_type(next.oid, before, after);
         }
         let mut locked = Vec::new();
-        let old = renamed.iter().filter_map(|next| snapshot.relation(next.oid));
-        let named = |oid: Oid| renamed.iter().any(|next| next.oid == oid);
-        // What calls an extension's functions is found by none of the relations.
-        let candidates = match &change {
-            Some(_) => self.all_views(),
-            None => self.views_of(old.map(|old| &**old)),
-        };
-        for (view, reads) in candidates {
-            if also(&reads) || reads.relations.iter().any(|(oid, _)| named(*oid)) {
-                let mode = TableLock::AccessExclusive;
-                self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
-                locked.push(view.oid);
-            }
+        let naming = renamed.iter().flat_map(|next| snapshot.views_of(next.oid));
+        let calling = called.iter().flat_map(|oid| snapshot.depending(Edge::Function(*oid)));
+        let calling = calling.filter_map(|oid| snapshot.relation(oid));
+        let calling = calling.filter(|relation| relation.query().is_some());
+        let views: BTreeMap<Oid, _> = naming.chain(calling).map(|view| (view.oid, view)).collect();
+        for view in views.into_values() {
+            let mode = TableLock::AccessExclusive;
+            self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
+            locked.push(view.oid);
         }
         // Whoever had one of the views locked may have changed it.
         let snapshot = self.snapshot();
@@ -381,7 +339,7 @@ impl Ddl<'_> {
                 return Err(SqlError::unsupported(format!("renaming what {kind} {name} reads is")));
             }
             let mut next = Relation::clone(found);
-            next.set_query(Arc::clone(text));
+            next.reword_query(Arc::clone(text));
             self.catalog.put_relation(self.transaction, next)?;
         }
         if reworded.constants.is_empty() && reworded.types.is_empty() {
@@ -394,7 +352,7 @@ impl Ddl<'_> {
     fn put_renewed(&mut self, reworded: &Reworded) -> Result<()> {
         let renewed = |relation: &Arc<Relation>| {
             let mut next = Relation::clone(relation);
-            reworded.renew(next.texts()).then_some(next)
+            reworded.renew(next.definitions_mut()).then_some(next)
         };
         let snapshot = self.snapshot();
         let users = reworded.users(&snapshot);
@@ -433,40 +391,41 @@ impl Ddl<'_> {
         Ok(self.relation(relation.oid))
     }
 
-    /// Has what is kept as text, and may name them, say the values of a type, or its attributes, as they are written now;
-    /// `before` is the catalog that it was written in, and `users` are those who have to do with the type.
+    /// Has definitions of which `names` says so (it is told of queries that they are such) print the values of a type, or its attributes, as they are written now;
+    /// `before` is the catalog that they were written in, and `users` are those whose they are.
     pub(super) fn put_reprinted(
         &mut self,
         before: &CatalogSnapshot,
         users: &BTreeSet<Oid>,
-        may_name: &dyn Fn(&Relation, &str) -> bool,
+        names: &dyn Fn(bool, &Definition) -> bool,
     ) -> Result<()> {
-        let names =
-            |relation: &Relation| relation.kept_texts().any(|text| may_name(relation, text));
+        let of_relation =
+            |relation: &Relation, made: &Definition| names(relation.query() == Some(made), made);
         let semantics = self.semantics;
         let snapshot = self.snapshot();
         let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
-        for relation in relations.filter(|relation| names(relation)) {
+        let named = |relation: &&Arc<Relation>| {
+            relation.definitions().any(|made| of_relation(relation, made))
+        };
+        for relation in relations.filter(named) {
             let Some(found) = self.lock_texts(relation)? else { continue };
             let now = self.snapshot();
             let mut next = Relation::clone(&found);
             let over = Some(&*found);
-            for text in next.texts().filter(|text| may_name(&found, text)) {
-                *text = match found.query() {
-                    Some(query) if query == text => {
+            for definition in next.definitions_mut().filter(|made| of_relation(&found, made)) {
+                let text = match found.query() {
+                    Some(query) if query == definition => {
                         semantics.reworded(before, &now, &found, &[])?
                     }
-                    _ => semantics.renewed((before, over), (&now, over), text)?,
+                    _ => semantics.renewed((before, over), (&now, over), definition)?,
                 };
+                *definition = definition.reworded(text);
             }
             self.catalog.put_relation(self.transaction, next)?;
         }
         for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
             let key = self.catalog.key(Class::Type, ty.oid);
-            let Some(domain) = ty.domain() else { continue };
-            let value = value_relation(domain.base);
-            let checks = domain.checks.iter().map(|check| &check.text);
-            if !checks.chain(&domain.default).any(|text| may_name(&value, text)) {
+            if !ty.definitions().any(|made| names(false, made)) {
                 continue;
             }
             self.catalog.lock(self.transaction, key)?;
@@ -476,8 +435,11 @@ impl Ddl<'_> {
             let UserTypeKind::Domain(domain) = &mut next.kind else { continue };
             let value = value_relation(domain.base);
             let checks = domain.checks.iter_mut().map(|check| &mut check.text);
-            for text in checks.chain(&mut domain.default).filter(|text| may_name(&value, text)) {
-                *text = semantics.renewed((before, Some(&value)), (&now, Some(&value)), text)?;
+            let definitions = checks.chain(&mut domain.default);
+            for definition in definitions.filter(|made| names(false, made)) {
+                let over = Some(&value);
+                let text = semantics.renewed((before, over), (&now, over), definition)?;
+                *definition = definition.reworded(text);
             }
             super::user_type::put(self, Some(found), next)?;
         }

@@ -10,6 +10,7 @@ use super::{Ddl, name};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{self, TypeKind};
+use crate::catalog::definition::Definition;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Domain, DomainCheck, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
@@ -119,7 +120,7 @@ fn default_of(
     name: &str,
     base: SqlType,
     expr: &Expr,
-) -> Result<Option<Arc<str>>> {
+) -> Result<Option<Definition>> {
     let snapshot = ddl.snapshot();
     let mut default = ddl.semantics.default(&snapshot, name, base, expr)?;
     ddl.hold_text(&snapshot, None, &mut default.text)?;

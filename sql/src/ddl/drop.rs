@@ -192,10 +192,8 @@ pub(super) fn collect_dependents(
             typed.push(one);
         }
         let goes = |table: Oid, _: usize| oids.contains(&table);
-        ddl.collect_named(relation, &goes, (&[], &gone), &what, dependents);
+        ddl.collect_named(relation, &goes, (&[], &gone, oids), &what, dependents);
         ddl.collect_owned_named(relation, None, &goes, (&[], &gone), dependents);
-        ddl.collect_references(relation, oids, &|_, _| true, &what, dependents);
-        ddl.collect_views(relation, None, &gone, &what, dependents);
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use super::resolve::{kind_noun, must_own, undefined_schema};
 use super::type_dependents::{Dependent, drop_all};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{self, Procedure};
+use crate::catalog::definition::Edge;
 use crate::catalog::extension::{Available, Extension, PG_EXTENSION, available, initial_list};
 use crate::catalog::object::{Class, Comment, Object, ObjectKey, Schema};
 use crate::catalog::privilege::kept;
@@ -25,6 +26,7 @@ use crate::parse::ast::{
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use crate::types::format_type;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -330,17 +332,26 @@ impl Ddl<'_> {
         }
         let going = [going, extension.relations.as_slice()].concat();
         let Some(known) = extension.description() else { return Ok(()) };
-        for (view, reads) in self.all_views() {
+        let snapshot = self.snapshot();
+        let functions = known.functions.clone().filter_map(builtin::function);
+        let mut calling = BTreeMap::new();
+        for function in functions {
+            for oid in snapshot.depending(Edge::Function(Oid(function.oid))) {
+                calling.entry(oid).or_insert(function);
+            }
+        }
+        for (view, called) in calling {
+            let Some(view) = snapshot.relation(view).filter(|one| one.query().is_some()) else {
+                continue;
+            };
             if going.contains(&view.oid) || dependents.views.contains(&view.oid) {
                 continue;
             }
-            let called = reads.functions.iter().find(|oid| known.functions.contains(&oid.0));
-            let Some(called) = called.and_then(|oid| builtin::function(oid.0)) else { continue };
-            let thing = format!("{} {}", kind_noun(&view), self.display(&view));
+            let thing = format!("{} {}", kind_noun(view), self.display(view));
             let on = format!("function {}", self.display_function(called));
             dependents.lines.push((thing.clone(), on));
             dependents.views.push(view.oid);
-            self.collect_views(&view, None, &going, &thing, dependents);
+            self.collect_views(view, None, &going, &thing, dependents);
         }
         collect_dependents(self, &members, &going, dependents, typed)
     }

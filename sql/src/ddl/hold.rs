@@ -7,17 +7,14 @@
 
 use super::resolve::dropped_meanwhile;
 use super::{Ddl, ViewQuery};
-use crate::catalog::mentions::names_in;
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::object::{Class, well_known};
-use crate::catalog::quote::{cast_to, qualified, regclass};
-use crate::catalog::relation::{Relation, RelationKind};
-use crate::catalog::{CatalogSnapshot, Named, builtin};
+use crate::catalog::relation::Relation;
+use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Query;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
 impl Ddl<'_> {
@@ -82,47 +79,29 @@ impl Ddl<'_> {
         }
     }
 
-    /// Holds what a text names by itself that was printed in `snapshot`: the types it casts to, and the relations that are
-    /// constants in it.
+    /// Holds what a definition depends on: the types that it casts to, and the relations that are constants in it.
     ///
     /// # Errors
     /// Those of a lock; 42704 for what has gone.
-    fn hold_named(&mut self, snapshot: &CatalogSnapshot, text: &str) -> Result<()> {
-        if !text.contains("::") {
-            return Ok(());
-        }
-        let casts_to = |name: &str| text.contains(name) && !cast_to(text, name).is_empty();
-        let (mut types, mut relations) = (BTreeMap::new(), BTreeMap::new());
-        for (schema, name) in names_in(text) {
-            let Some(schema) = snapshot.schema(&schema) else { continue };
-            let named = snapshot.type_in(schema.oid, &name);
-            types.extend(named.map(|ty| (ty.oid, (schema, ty))));
-            if let Some(Named::Relation(oid)) = snapshot.named(schema.oid, &name) {
-                relations.extend(snapshot.relation(oid).map(|relation| (oid, relation)));
+    fn hold_named(&mut self, definition: &Definition) -> Result<()> {
+        for edge in definition.edges() {
+            if let Edge::Type(ty) = edge {
+                self.hold_type(SqlType::plain(ty.0))?;
             }
         }
-        for (schema, ty) in types.into_values() {
-            if casts_to(&qualified(&schema.name, &ty.name)) {
-                self.hold_user_type(ty.oid)?;
-            }
-        }
-        for relation in relations.into_values() {
-            let (schema, name) = (&relation.schema.1, &relation.name);
-            // Those of types are held as the types that they are.
-            if matches!(relation.kind, RelationKind::Composite) {
-                continue;
-            }
-            if text.contains(&regclass(schema, name)) {
-                self.hold_relation(relation, "relation")?;
-            } else if casts_to(&qualified(schema, name)) {
-                self.hold_relation(relation, "type")?;
+        for edge in definition.edges() {
+            let Edge::Relation(oid, _) = edge else { continue };
+            let snapshot = self.snapshot();
+            match snapshot.relation(*oid) {
+                Some(relation) => self.hold_relation(relation, "relation")?,
+                None => self.hold_user_type(*oid)?,
             }
         }
         Ok(())
     }
 
-    /// Holds what an expression names that was printed in `snapshot`, over that relation's columns; it then says what that is
-    /// called now.
+    /// Holds what an expression depends on that was printed in `snapshot`, over that relation's columns; it then says what that
+    /// is called now.
     ///
     /// # Errors
     /// Those of a lock; 42704 for what has gone.
@@ -130,12 +109,13 @@ impl Ddl<'_> {
         &mut self,
         snapshot: &CatalogSnapshot,
         over: Option<&Relation>,
-        text: &mut Arc<str>,
+        definition: &mut Definition,
     ) -> Result<()> {
-        self.hold_named(snapshot, text)?;
+        self.hold_named(definition)?;
         let now = self.snapshot();
         if now.version() != snapshot.version() {
-            *text = self.semantics.renewed((snapshot, over), (&now, over), text)?;
+            let text = self.semantics.renewed((snapshot, over), (&now, over), definition)?;
+            *definition = definition.reworded(text);
         }
         Ok(())
     }
@@ -161,7 +141,7 @@ impl Ddl<'_> {
                 continue;
             }
             let bound = self.semantics.view(&snapshot, query, end)?;
-            self.hold_named(&snapshot, &bound.text)?;
+            self.hold_named(&bound.text)?;
             for (_, ty) in &bound.columns {
                 self.hold_type(*ty)?;
             }

@@ -11,6 +11,7 @@ use super::resolve::undefined_table;
 use super::{Ddl, name};
 use crate::catalog::Named;
 use crate::catalog::acl::Privileges;
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::relation::{
     Column, Constraint, ConstraintKind, Index, IndexColumn, IndexState, Properties, Relation,
@@ -165,10 +166,11 @@ impl Ddl<'_> {
             }
             if column.generated {
                 let what = format!("Generation expression for column \"{}\"", column.name);
-                self.demand_columns(relation, source, text, &what)?;
+                demand_columns(source, text, &what)?;
             }
             let at = relation.column(&column.name).expect("its columns have been added");
-            relation.columns[at].default = Some(Arc::clone(text));
+            relation.columns[at].default =
+                Some(text.over_copy(&|column| place_of(relation, source, column)));
             relation.columns[at].generated = column.generated;
         }
         if like.includes(LikeProperty::Comments) {
@@ -180,16 +182,19 @@ impl Ddl<'_> {
         }
         if like.includes(LikeProperty::Constraints) {
             for constraint in &source.constraints {
-                let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
+                let ConstraintKind::Check { text, no_inherit } = &constraint.kind else { continue };
                 let what = format!("Constraint \"{}\"", constraint.name);
-                self.demand_columns(relation, source, text, &what)?;
+                demand_columns(source, text, &what)?;
                 constraint_is_new(relation, &constraint.name)?;
                 let oid = self.catalog.next_oid()?;
                 if like.includes(LikeProperty::Comments) {
                     self.copy_comment((constraint.oid, 0), (oid, 0))?;
                 }
+                let text = text.over_copy(&|column| place_of(relation, source, column));
+                let kind = ConstraintKind::Check { text, no_inherit: *no_inherit };
                 relation.constraints.push(Constraint {
                     oid,
+                    kind,
                     validated: true,
                     ..constraint.clone()
                 });
@@ -221,15 +226,11 @@ impl Ddl<'_> {
                 format!("multiple primary keys for table \"{}\" are not allowed", relation.name),
             ));
         }
-        let texts = index.expressions.iter().map(|expression| &expression.text);
-        for text in texts.chain(&index.filter) {
+        for text in index.definitions() {
             let what = format!("Index \"{}\"", index.name);
-            self.demand_columns(relation, source, text, &what)?;
+            demand_columns(source, text, &what)?;
         }
-        let there = |column: usize| {
-            let name = &source.columns[column].name;
-            relation.column(name).expect("its columns have been added")
-        };
+        let there = |column: usize| place_of(relation, source, column);
         let key = |key: &IndexColumn| match key.expression() {
             Some(_) => *key,
             None => IndexColumn { column: there(key.column), ..*key },
@@ -242,7 +243,11 @@ impl Ddl<'_> {
             state: IndexState::Valid,
             ..index.clone()
         };
-        copy.expressions.iter_mut().for_each(|made| made.statistics = None);
+        for made in &mut copy.expressions {
+            made.statistics = None;
+            made.text = made.text.over_copy(&there);
+        }
+        copy.filter = copy.filter.map(|filter| filter.over_copy(&there));
         copy.name = self.like_index_name(relation, &copy)?;
         if index.constraint.is_some() {
             copy.constraint = Some((self.catalog.next_oid()?, Arc::clone(&copy.name)));
@@ -278,25 +283,6 @@ impl Ddl<'_> {
         }
     }
 
-    /// 0A000 for a text that names the whole row of the table that it is copied from, which the new one has not.
-    fn demand_columns(
-        &mut self,
-        relation: &Relation,
-        source: &Relation,
-        text: &str,
-        what: &str,
-    ) -> Result<()> {
-        let snapshot = self.snapshot();
-        if self.semantics.columns_of(&snapshot, relation, text).is_ok() {
-            return Ok(());
-        }
-        Err(SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            "cannot convert whole-row table reference",
-        )
-        .detail(format!("{what} contains a whole-row reference to table \"{}\".", source.name)))
-    }
-
     /// Gives an object (and a number below it) the comment of another one, if that has one.
     fn copy_comment(&mut self, from: (Oid, usize), to: (Oid, usize)) -> Result<()> {
         let snapshot = self.snapshot();
@@ -306,4 +292,19 @@ impl Ddl<'_> {
         let next = Some(Object::Comment(Arc::clone(comment)));
         self.catalog.change(self.transaction, key, snapshot.object(key).as_ref(), next)
     }
+}
+
+/// Where a column of `source`, by index, is in the relation that is made like it.
+fn place_of(relation: &Relation, source: &Relation, column: usize) -> usize {
+    let name = &source.columns[column].name;
+    relation.column(name).expect("its columns have been added")
+}
+
+/// 0A000 for a definition that names the whole row of the table that it is copied from, which the new one has not.
+fn demand_columns(source: &Relation, definition: &Definition, what: &str) -> Result<()> {
+    if !definition.leads_to(Edge::Own(0)) {
+        return Ok(());
+    }
+    Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "cannot convert whole-row table reference")
+        .detail(format!("{what} contains a whole-row reference to table \"{}\".", source.name)))
 }

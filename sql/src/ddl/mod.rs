@@ -63,6 +63,7 @@ pub mod vacuum;
 mod value_text;
 pub mod view;
 
+use crate::catalog::definition::Definition;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{
@@ -83,8 +84,8 @@ use txn::{TableLock, Transaction};
 /// What a DEFAULT expression is.
 #[derive(Clone, Debug)]
 pub struct DefaultValue {
-    /// The expression as PostgreSQL would print it, names qualified where they have to be.
-    pub text: Arc<str>,
+    /// The expression.
+    pub text: Definition,
     /// It is NULL, and nothing is to be computed of it.
     pub is_null: bool,
     /// Its value in the column type's stored form, where it is the same for all rows (nothing in it is volatile): the
@@ -96,20 +97,9 @@ pub struct DefaultValue {
 impl DefaultValue {
     /// What a column or a domain keeps: nothing of a NULL that needs no computing, as that is what it has without a default.
     #[must_use]
-    pub fn kept(self) -> Option<Arc<str>> {
+    pub fn kept(self) -> Option<Definition> {
         (!self.is_null).then_some(self.text)
     }
-}
-
-/// What a CHECK or generated expression is.
-#[derive(Clone, Debug)]
-pub struct BoundText {
-    /// The expression as PostgreSQL would print it.
-    pub text: Arc<str>,
-    /// The columns it names, by index, each once.
-    pub columns: Vec<usize>,
-    /// Whether it names `tableoid`.
-    pub names_table: bool,
 }
 
 /// A row's columns by index, dropped ones as NULL.
@@ -118,8 +108,8 @@ pub type RowFunction<'a> = Box<dyn FnMut(&[Datum<'_>]) -> Result<crate::tuple::R
 /// What a view's query is.
 #[derive(Clone, Debug)]
 pub struct ViewQuery {
-    /// The query as PostgreSQL would print it, without a final semicolon.
-    pub text: Arc<str>,
+    /// The query, without a final semicolon.
+    pub text: Definition,
     /// Its columns.
     pub columns: Vec<(Arc<str>, SqlType)>,
     /// The columns' collations.
@@ -135,8 +125,6 @@ pub struct Reads {
     pub relations: Vec<(Oid, Vec<i16>)>,
     /// The types of its columns.
     pub types: Vec<SqlType>,
-    /// The functions of extensions that it calls.
-    pub functions: Vec<Oid>,
 }
 
 /// What expressions and types in a schema change mean. The statement's text and the session's state are known to whoever
@@ -168,7 +156,7 @@ pub trait Semantics {
         relation: &Relation,
         generated: Option<(SqlType, &str)>,
         expr: &Expr,
-    ) -> Result<BoundText>;
+    ) -> Result<Definition>;
     /// Binds an expression that is to be the key of an index.
     ///
     /// # Errors
@@ -190,7 +178,7 @@ pub trait Semantics {
         snapshot: &CatalogSnapshot,
         relation: &Relation,
         expr: &Expr,
-    ) -> Result<Arc<str>>;
+    ) -> Result<Definition>;
     /// Binds a domain's condition over VALUE.
     ///
     /// # Errors
@@ -200,7 +188,7 @@ pub trait Semantics {
         snapshot: &CatalogSnapshot,
         base: SqlType,
         expr: &Expr,
-    ) -> Result<Arc<str>>;
+    ) -> Result<Definition>;
     /// A function that evaluates a bound text over rows of a relation: one column.
     ///
     /// # Errors
@@ -347,8 +335,6 @@ pub struct Ddl<'a> {
     pub tells_debug: bool,
     /// `password_encryption` asks for MD5.
     pub md5_passwords: bool,
-    /// The views as of a version of the catalog, each with what it reads.
-    pub views_read: ((u64, u64), dependency::Views),
     /// Where notices go.
     pub notices: &'a mut Vec<Notice>,
     /// What the statement shares its transaction with: some statements refuse any company.

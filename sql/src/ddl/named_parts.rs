@@ -1,12 +1,13 @@
-//! What depends on a type or a relation because its text names it: defaults, CHECKs, indexes and domains. A type is named
-//! by a cast to it, a relation by a constant of `regclass`. Views that cast to a type are looked for with what they read.
+//! What depends on a type or a relation by an edge of its definition: defaults, CHECKs, indexes and domains. A cast leads to
+//! a type, a constant of `regclass` to a relation. Views that cast to a type are looked for with what they read.
 
 use super::Ddl;
+use super::alter_column::indexes_of_column;
 use super::dependency::Dependents;
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, What, follow};
-use crate::bind::value_relation;
-use crate::catalog::quote::{identifier, qualified, regclass};
+use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation};
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::catalog::{Named, builtin};
@@ -25,9 +26,9 @@ pub(super) fn column_place(relation: Oid, column: usize) -> Place {
     (relation.0, 0, -(column as i32))
 }
 
-/// A part with a text that names what goes.
+/// A part whose definition depends on what goes.
 pub(super) struct NamedPart<N> {
-    /// What the text says of it.
+    /// What the definition says of it.
     pub(super) names: N,
     /// Where it comes.
     pub(super) place: Place,
@@ -37,21 +38,28 @@ pub(super) struct NamedPart<N> {
     pub(super) what: What,
 }
 
-/// A search for what names something: `names` says it of a text and what it is over, `goes` of a column (a table and an index) whether it goes
-/// anyway.
+/// Something that goes: where it comes, how messages name it, what it is.
+type Found = (Place, String, What);
+
+fn found_parts(parts: Vec<NamedPart<()>>) -> Vec<Found> {
+    parts.into_iter().map(|part| (part.place, part.shown, part.what)).collect()
+}
+
+/// A search for what depends on something: `names` says it of a definition, `goes` of a column (a table and an index) whether
+/// it goes anyway.
 struct Search<'s, 'd, N> {
     ddl: &'s mut Ddl<'d>,
-    names: &'s dyn Fn(&Relation, &str) -> Option<N>,
+    names: &'s dyn Fn(&Definition) -> Option<N>,
     goes: &'s dyn Fn(Oid, usize) -> bool,
     found: Vec<NamedPart<N>>,
 }
 
-/// The parts of these relations and types whose texts name something, as `names` says of each text, but those of columns (a
-/// table and an index) and of types (`going`) that go anyway.
+/// The parts of these relations and types that depend on something, as `names` says of each definition, but those of columns
+/// (a table and an index) and of types (`going`) that go anyway.
 pub(super) fn named_parts<N>(
     ddl: &mut Ddl<'_>,
     users: &BTreeSet<Oid>,
-    names: &dyn Fn(&Relation, &str) -> Option<N>,
+    names: &dyn Fn(&Definition) -> Option<N>,
     goes: &dyn Fn(Oid, usize) -> bool,
     going: &[Oid],
 ) -> Vec<NamedPart<N>> {
@@ -77,7 +85,7 @@ impl<N> Search<'_, '_, N> {
     fn defaults(&mut self, relation: &Relation) {
         for (at, column) in relation.columns.iter().enumerate() {
             let Some(text) = &column.default else { continue };
-            let Some(names) = (self.names)(relation, text) else { continue };
+            let Some(names) = (self.names)(text) else { continue };
             if column.identity.is_some() || (self.goes)(relation.oid, at) {
                 continue;
             }
@@ -96,10 +104,8 @@ impl<N> Search<'_, '_, N> {
     fn checks(&mut self, relation: &Relation) {
         for constraint in &relation.constraints {
             let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
-            let Some(names) = (self.names)(relation, text) else { continue };
-            let snapshot = self.ddl.snapshot();
-            let columns = self.ddl.semantics.columns_of(&snapshot, relation, text);
-            if columns.unwrap_or_default().iter().any(|at| (self.goes)(relation.oid, *at)) {
+            let Some(names) = (self.names)(text) else { continue };
+            if text.own_columns().any(|at| (self.goes)(relation.oid, at)) {
                 continue;
             }
             let of = self.ddl.display(relation);
@@ -111,11 +117,9 @@ impl<N> Search<'_, '_, N> {
 
     fn indexes(&mut self, relation: &Relation) {
         for index in &relation.indexes {
-            let computed = index.expressions.iter().map(|expression| &expression.text);
-            let mut texts = computed.chain(&index.filter);
-            let Some(names) = texts.find_map(|text| (self.names)(relation, text)) else { continue };
+            let Some(names) = index.definitions().find_map(self.names) else { continue };
             let mut going = (0..relation.columns.len()).filter(|at| (self.goes)(relation.oid, *at));
-            if going.any(|at| self.ddl.indexes_of_column(relation, at).contains(&index.oid)) {
+            if going.any(|at| indexes_of_column(relation, at).contains(&index.oid)) {
                 continue;
             }
             let shown = format!("index {}", self.ddl.display_index(relation, index));
@@ -126,15 +130,13 @@ impl<N> Search<'_, '_, N> {
     /// A domain goes with what its default names, and else without the CHECKs that name it.
     fn domain(&mut self, ty: &UserType) {
         let Some(domain) = ty.domain() else { return };
-        let value = value_relation(domain.base);
-        let default = domain.default.as_ref();
-        if let Some(names) = default.and_then(|text| (self.names)(&value, text)) {
+        if let Some(names) = domain.default.as_ref().and_then(self.names) {
             let shown = format!("type {}", self.ddl.display_type(ty));
             let place = (builtin::counted(ty.oid.0), 0, 0);
             return self.push(names, place, shown, What::Domain(ty.oid));
         }
         for check in &domain.checks {
-            let Some(names) = (self.names)(&value, &check.text) else { continue };
+            let Some(names) = (self.names)(&check.text) else { continue };
             let shown = format!("constraint {}", identifier(&check.name));
             let what = What::DomainConstraint(ty.oid, check.oid);
             self.push(names, (check.oid.0, 0, 0), shown, what);
@@ -154,46 +156,70 @@ impl Ddl<'_> {
         }
     }
 
-    /// Collects what names `relation` by a constant of `regclass`, as the default that draws from a sequence does, but what
-    /// belongs to columns (a table and an index), types (`going`) and views (in `gone`) that go anyway.
+    /// Collects what depends on `relation` itself: views of it, what has a constant of `regclass` that is it, as the default that
+    /// draws from a sequence does, and foreign keys of other tables (not in `referring`), but what belongs to columns (a table
+    /// and an index), types (`going`) and views (in `gone`) that go anyway.
     pub(super) fn collect_named(
         &mut self,
         relation: &Relation,
+        goes: &dyn Fn(Oid, usize) -> bool,
+        (going, gone, referring): (&[Oid], &[Oid], &[Oid]),
+        what_goes: &str,
+        into: &mut Dependents,
+    ) {
+        let snapshot = self.snapshot();
+        let constant = Edge::Relation(relation.oid, 0);
+        let users = snapshot.depending(constant).collect();
+        let named = |definition: &Definition| definition.leads_to(constant).then_some(());
+        let mut found = found_parts(named_parts(self, &users, &named, goes, going));
+        found.extend(snapshot.views_of(relation.oid).map(|view| self.found_view(view)));
+        let current = self.relation(relation.oid);
+        let keys = current.as_deref().unwrap_or(relation).referenced_by.clone();
+        for (table, at) in keys {
+            let Some(child) = self.relation(table).filter(|_| !referring.contains(&table)) else {
+                continue;
+            };
+            let Some(key) = child.constraints.get(at) else { continue };
+            let shown = format!("constraint {} on table {}", key.name, self.display(&child));
+            found.push(((key.oid.0, 0, 0), shown, What::Constraint(table, key.oid)));
+        }
+        self.collect_found(found, (going, gone), what_goes, into);
+    }
+
+    fn found_view(&mut self, view: &Relation) -> Found {
+        let shown = format!("{} {}", kind_noun(view), self.display(view));
+        ((view.oid.0, 0, 0), shown, What::View(view.oid))
+    }
+
+    /// Collects what depends on something by a definition, among those who have to do with it (`users`), as `names` says of
+    /// each, with the same exceptions.
+    pub(super) fn collect_naming(
+        &mut self,
+        users: &BTreeSet<Oid>,
+        names: &dyn Fn(&Definition) -> bool,
         goes: &dyn Fn(Oid, usize) -> bool,
         (going, gone): (&[Oid], &[Oid]),
         what_goes: &str,
         into: &mut Dependents,
     ) {
-        let constant = regclass(&relation.schema.1, &relation.name);
-        let names = |_: &Relation, text: &str| text.contains(&constant);
+        let named = |definition: &Definition| names(definition).then_some(());
+        let mut found = found_parts(named_parts(self, users, &named, goes, going));
         let snapshot = self.snapshot();
-        let users = snapshot.mentioning(&relation.schema.1, &relation.name).collect();
-        self.collect_naming(&users, &names, goes, (going, gone), what_goes, into);
+        let named = |view: &&Arc<Relation>| view.query().is_some_and(names);
+        let views = users.iter().filter_map(|oid| snapshot.relation(*oid)).filter(named);
+        found.extend(views.map(|view| self.found_view(view)));
+        self.collect_found(found, (going, gone), what_goes, into);
     }
 
-    /// Collects what names something by its text, among those who have to do with it (`users`), as `names` says of each and of
-    /// what it is over, with the same exceptions.
-    pub(super) fn collect_naming(
+    /// Collects what has been found, in PostgreSQL's order, each with what depends on it.
+    fn collect_found(
         &mut self,
-        users: &BTreeSet<Oid>,
-        names: &dyn Fn(&Relation, &str) -> bool,
-        goes: &dyn Fn(Oid, usize) -> bool,
+        mut found: Vec<Found>,
         (going, gone): (&[Oid], &[Oid]),
         what_goes: &str,
         into: &mut Dependents,
     ) {
         let gone = [gone, &into.views].concat();
-        let named = |over: &Relation, text: &str| names(over, text).then_some(());
-        let mut found: Vec<(Place, String, What)> = named_parts(self, users, &named, goes, going)
-            .into_iter()
-            .map(|part| (part.place, part.shown, part.what))
-            .collect();
-        let snapshot = self.snapshot();
-        let named = |view: &&Arc<Relation>| view.query().is_some_and(|text| names(view, text));
-        for view in users.iter().filter_map(|oid| snapshot.relation(*oid)).filter(named) {
-            let shown = format!("{} {}", kind_noun(view), self.display(view));
-            found.push(((view.oid.0, 0, 0), shown, What::View(view.oid)));
-        }
         found.sort_by_key(|(place, ..)| *place);
         let mut parts: Vec<Dependent> = Vec::new();
         for (_, shown, what) in found {
@@ -226,7 +252,7 @@ impl Ddl<'_> {
         let owned = snapshot.owned_sequences(table.oid);
         for (sequence, _) in owned.filter(|found| column.is_none_or(|column| found.1 == column)) {
             let what = format!("sequence {}", self.display(sequence));
-            self.collect_named(sequence, goes, gone, &what, into);
+            self.collect_named(sequence, goes, (gone.0, gone.1, &[]), &what, into);
         }
     }
 

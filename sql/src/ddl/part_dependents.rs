@@ -1,15 +1,15 @@
-//! What depends on parts of tables in ways that no text shows: identity columns on their sequences, and views on the
+//! What depends on parts of tables in ways of their own: identity columns on their sequences, and views on the
 //! primary key that lets them leave columns out of their GROUP BY.
 
 use super::Ddl;
 use super::dependency::Dependents;
 use super::resolve::kind_noun;
+use crate::catalog::definition::Edge;
 use crate::catalog::object::{Class, ObjectKey};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
-use std::sync::Arc;
 
 impl Ddl<'_> {
     /// 2BP01 for a sequence that an identity column counts with.
@@ -32,22 +32,12 @@ impl Ddl<'_> {
         .hint(format!("You can drop column {name} of table {of} instead.")))
     }
 
-    /// Collects the views that say nothing without the primary key of `relation`: their queries cannot be bound where the
-    /// table is as in `without`.
-    pub(super) fn collect_key_views(
-        &mut self,
-        relation: &Relation,
-        without: &Relation,
-        what: &str,
-        into: &mut Dependents,
-    ) -> Result<()> {
-        let after = self.catalog.imagined_relation(without);
-        for (view, reads) in &self.views_of([relation]) {
-            let fails = |text: &Arc<str>| self.semantics.reads(&after, text).is_err();
-            if !reads.relations.iter().any(|(oid, _)| *oid == relation.oid)
-                || into.views.contains(&view.oid)
-                || !view.query().is_some_and(fails)
-            {
+    /// Collects the views that say nothing without the primary key that is this constraint.
+    pub(super) fn collect_key_views(&mut self, key: Oid, what: &str, into: &mut Dependents) {
+        let snapshot = self.snapshot();
+        let views = snapshot.depending(Edge::Constraint(key));
+        for view in views.filter_map(|view| snapshot.relation(view)) {
+            if into.views.contains(&view.oid) {
                 continue;
             }
             let thing = format!("{} {}", kind_noun(view), self.display(view));
@@ -55,7 +45,6 @@ impl Ddl<'_> {
             into.views.push(view.oid);
             self.collect_views(view, None, &[], &thing, into);
         }
-        Ok(())
     }
 
     /// Keeps a table that has lost columns, constraints or indexes, and forgets what COMMENT ON and GRANT have said of them.

@@ -5,17 +5,19 @@
 //! array, in a domain, in another row) are rewritten. Difference: PostgreSQL changes no row; it keeps dropped attributes
 //! by their numbers and takes what a row does not have for NULL. It refuses, as this does, what would give the rows values.
 //!
-//! Texts of defaults, checks and views are kept as text. One that has a constant of such a type would mean nothing any more,
+//! Defaults, checks and views are kept as text. One that has a constant of such a type would mean nothing any more,
 //! and is refused (0A000); what names a field goes before it ([`super::field_names`]).
 
 use super::Ddl;
 use super::build::Rewrite;
 use super::domain::holds;
-use super::field_names::{any_text, has_meaning};
+use super::field_names::has_meaning;
 use crate::bind::type_name::fields_of;
+use crate::bind::value_relation;
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::object::{Class, Object};
-use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::{Result, SqlError};
 use crate::tuple::RowBuf;
@@ -23,6 +25,7 @@ use crate::types::array::{Array, Builder};
 use crate::types::depth::deeper;
 use crate::types::{Datum, Oid, SqlType, record, stored};
 use bumpalo::Bump;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -31,8 +34,8 @@ use txn::{TableLock, WaitPolicy};
 pub(super) enum Reshape {
     /// A field of this type comes behind the others; it is NULL in all rows.
     Add(SqlType),
-    /// The field at this place, of this name, goes.
-    Drop(usize, Arc<str>),
+    /// The field at this place goes.
+    Drop(usize),
 }
 
 /// The columns by index that hold rows of a type.
@@ -76,6 +79,9 @@ impl Ddl<'_> {
         let among = among.iter().filter_map(|oid| before.relation(*oid));
         let mut tables: Vec<Oid> = among.filter(holders).map(|relation| relation.oid).collect();
         self.refuse_texts(before, row_type, change)?;
+        if let Reshape::Drop(at) = change {
+            self.close_fields(row_type, *at as i16 + 1)?;
+        }
         tables.sort_unstable();
         for table in tables {
             let Some(relation) = self.relation(table) else { continue };
@@ -85,6 +91,33 @@ impl Ddl<'_> {
             self.refuse_active("ALTER TABLE", &relation)?;
             self.refuse_pending("ALTER TABLE", &relation)?;
             self.reshape_table(before, &relation, row_type, change)?;
+        }
+        Ok(())
+    }
+
+    /// Definitions that take a field of a composite type by a number behind one that has gone take it by the one before; a
+    /// relation keeps the numbers of its columns.
+    fn close_fields(&mut self, ty: Oid, gone: i16) -> Result<()> {
+        let snapshot = self.snapshot();
+        if snapshot.user_type(ty).is_none() {
+            return Ok(());
+        }
+        for user in snapshot.depending_on_relation(ty) {
+            if let Some(relation) = self.relation(user) {
+                let mut next = Relation::clone(&relation);
+                for definition in next.definitions_mut() {
+                    *definition = definition.without_attribute(ty, gone);
+                }
+                self.catalog.put_relation(self.transaction, next)?;
+            }
+            let Some(found) = snapshot.user_type(user) else { continue };
+            let mut next = UserType::clone(found);
+            let UserTypeKind::Domain(domain) = &mut next.kind else { continue };
+            let checks = domain.checks.iter_mut().map(|check| &mut check.text);
+            for definition in checks.chain(&mut domain.default) {
+                *definition = definition.without_attribute(ty, gone);
+            }
+            super::user_type::put(self, Some(found), next)?;
         }
         Ok(())
     }
@@ -137,38 +170,27 @@ impl Ddl<'_> {
         self.catalog.change(self.transaction, key, Some(&before), Some(object))
     }
 
-    /// 0A000 for a text that means nothing any more: one that has a constant of a type whose rows change, or takes a field that
-    /// has gone by its place.
+    /// 0A000 for a definition that means nothing any more: one that has a constant of a type whose rows change, or takes a field
+    /// that has gone by its place.
     fn refuse_texts(
         &mut self,
         before: &CatalogSnapshot,
         row_type: Oid,
         change: &Reshape,
     ) -> Result<()> {
-        let mut casts = Vec::new();
-        let mut among = before.holders(row_type);
-        among.insert(row_type);
-        let types = among.iter().filter_map(|oid| before.user_type(*oid));
-        let types = types.map(|ty| (ty.oid, ty.schema, &*ty.name));
-        // A sequence has no rows that anything could hold.
-        let has_rows = |one: &&Arc<Relation>| !matches!(one.kind, RelationKind::Sequence(_));
-        let relations = among.iter().filter_map(|oid| before.relation(*oid));
-        let rows = relations.chain(before.row_type(row_type)).filter(has_rows);
-        let rows = rows.map(|one| (one.row_type.0, one.schema.0, &*one.name));
-        for (_, schema, name) in types.chain(rows).filter(|ty| holds(before, ty.0, row_type)) {
-            let schema = before.schema_by_oid(schema).map_or("", |schema| &*schema.name);
-            casts.push(format!("::{}", identifier(name)));
-            casts.push(format!("::{}", qualified(schema, name)));
-        }
         let (now, semantics) = (self.snapshot(), self.semantics);
-        let lost = |over: &Relation, text: &str| {
-            let named =
-                matches!(change, Reshape::Drop(_, name) if text.contains(&*identifier(name)));
-            (named || casts.iter().any(|cast| text.contains(cast)))
-                && !has_meaning(semantics, &now, over, text)
-                && has_meaning(semantics, before, over, text)
+        let own = before.row_type(row_type).map_or(row_type, |relation| relation.oid);
+        let touched = |edge: &Edge| match edge {
+            Edge::Type(ty) => holds(before, *ty, row_type),
+            Edge::Relation(relation, _) => *relation == own && matches!(change, Reshape::Drop(_)),
+            Edge::Own(_) | Edge::Constraint(_) | Edge::Function(_) => false,
         };
-        let Some((what, name)) = any_text(&now, &before.users(row_type), Oid(0), &lost) else {
+        let lost = |over: &Relation, made: &Definition| {
+            made.edges().iter().any(touched)
+                && !has_meaning(semantics, &now, over, made)
+                && has_meaning(semantics, before, over, made)
+        };
+        let Some((what, name)) = any_definition(&now, &before.users(row_type), &lost) else {
             return Ok(());
         };
         Err(SqlError::unsupported(format!(
@@ -222,8 +244,8 @@ impl<'a> Shape<'_, 'a> {
                 if own == self.row_type {
                     match self.change {
                         Reshape::Add(ty) => fields.push((*ty, Datum::Null)),
-                        Reshape::Drop(at, _) if *at < fields.len() => drop(fields.remove(*at)),
-                        Reshape::Drop(..) => {}
+                        Reshape::Drop(at) if *at < fields.len() => drop(fields.remove(*at)),
+                        Reshape::Drop(_) => {}
                     }
                 }
                 Ok(record::build(self.arena, &fields))
@@ -231,4 +253,26 @@ impl<'a> Shape<'_, 'a> {
             other => Ok(other),
         }
     }
+}
+
+/// The first of these relations and types that has a definition of which, with what it is over, `is` says so.
+fn any_definition(
+    snapshot: &CatalogSnapshot,
+    users: &BTreeSet<Oid>,
+    is: &dyn Fn(&Relation, &Definition) -> bool,
+) -> Option<(&'static str, Arc<str>)> {
+    let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
+    for relation in relations {
+        if relation.definitions().any(|made| is(relation, made)) {
+            return Some(("relation", Arc::clone(&relation.name)));
+        }
+    }
+    for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
+        let Some(domain) = ty.domain() else { continue };
+        let value = value_relation(domain.base);
+        if ty.definitions().any(|made| is(&value, made)) {
+            return Some(("domain", Arc::clone(&ty.name)));
+        }
+    }
+    None
 }

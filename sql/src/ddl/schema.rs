@@ -182,17 +182,15 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
         .filter(|extension| extension.schema == schema.oid)
         .filter_map(|extension| extension.description())
         .collect();
-    let calls = |reads: &super::Reads| {
-        let called = |oid: &Oid| own.iter().any(|known| known.functions.contains(&oid.0));
-        reads.functions.iter().any(called)
-    };
+    let functions: Vec<Oid> =
+        own.iter().flat_map(|known| known.functions.clone().map(Oid)).collect();
     let change = (!own.is_empty()).then(|| {
         let key = ddl.catalog.key(Class::Schema, schema.oid);
         (key, Some(Object::Schema(Arc::new(next.clone()))))
     });
-    let mut texts = ddl.reword_with(&renamed, &calls, change)?;
+    let mut texts = ddl.reword_with(&renamed, &functions, change)?;
     for ty in snapshot.types_in(schema.oid) {
-        texts.note_type((&schema.name, &ty.name), (to, &ty.name));
+        texts.note_type(ty.oid, (&schema.name, &ty.name), (to, &ty.name));
     }
     put(ddl, Some(schema), next)?;
     ddl.put_reworded(texts)
@@ -300,8 +298,8 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
             ddl.refuse_identity(relation, &oids)?;
         }
         let goes = |table: Oid, _: usize| oids.contains(&table);
-        ddl.collect_named(relation, &goes, (&named, &gone), &shown, &mut dependents);
-        ddl.collect_references(relation, &oids, &|_, _| true, &shown, &mut dependents);
+        let going = (&*named, &*gone, &*oids);
+        ddl.collect_named(relation, &goes, going, &shown, &mut dependents);
         let mut found_here = Vec::new();
         depending_on_rows(ddl, relation, (&named, &gone), &mut found_here);
         gone.extend(found_here.iter().filter_map(Dependent::view));
@@ -309,7 +307,6 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
             dependents.lines.push((one.shown.clone(), one.on.clone()));
             typed.push(one);
         }
-        ddl.collect_views(relation, None, &gone, &shown, &mut dependents);
     }
     Ok(Contents { relations: oids, types, extensions, dependents, typed })
 }

@@ -1,17 +1,16 @@
 //! What depends on a type: columns, attributes of composite types, domains over it, and views, defaults, CHECKs and
 //! indexes that cast to it.
 //!
-//! A view names a type where its text casts to it; of a column that it reads it depends, whatever type that has. The texts
-//! are the printed ones, in which a type is always qualified.
+//! A view depends on a type where its query casts to it; of a column that it reads it depends, whatever type that has.
 
 use super::dependency::Dependents;
 use super::drop::remove_index;
 use super::named_parts::{column_place, named_parts};
 use super::resolve::kind_noun;
 use super::user_type::remove;
-use super::{Ddl, Reads, attribute};
+use super::{Ddl, attribute};
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::object::Class;
-use crate::catalog::quote::{cast_to, qualified};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::UserType;
 use crate::catalog::{CatalogSnapshot, builtin};
@@ -132,11 +131,7 @@ pub(super) fn depending(
     into: &mut Vec<Dependent>,
 ) {
     let shown = ddl.display_type(ty);
-    let snapshot = ddl.snapshot();
-    let schema = snapshot.schema_by_oid(ty.schema);
-    let schema = schema.map_or_else(|| Arc::from(""), |schema| Arc::clone(&schema.name));
-    let name = (schema, Arc::clone(&ty.name));
-    depending_on(ddl, Named { ty: ty.oid, shown, name }, going, into);
+    depending_on(ddl, (ty.oid, &shown), going, into);
 }
 
 /// The same of the type of a relation's rows.
@@ -148,35 +143,35 @@ pub(super) fn depending_on_rows(
 ) {
     if relation.row_type.0 != Oid(0) {
         // Who reads the relation depends on that.
-        let reads = |reads: &Reads| reads.relations.iter().any(|(oid, _)| *oid == relation.oid);
-        let reading = ddl.views_of([relation]).into_iter().filter(|(_, found)| reads(found));
-        let gone: Vec<Oid> =
-            reading.map(|(view, _)| view.oid).chain(going.1.iter().copied()).collect();
+        let snapshot = ddl.snapshot();
+        let reading = snapshot.views_of(relation.oid).map(|view| view.oid);
+        let gone: Vec<Oid> = reading.chain(going.1.iter().copied()).collect();
         let going = (going.0, &*gone);
         let shown = ddl.display(relation);
-        let name = (Arc::clone(&relation.schema.1), Arc::clone(&relation.name));
-        depending_on(ddl, Named { ty: relation.row_type.0, shown, name }, going, into);
+        depending_on(ddl, (relation.row_type.0, &shown), going, into);
     }
-}
-
-/// A type as messages name it, and as the texts of views do.
-struct Named {
-    ty: Oid,
-    shown: String,
-    /// Its schema's name and its own.
-    name: (Arc<str>, Arc<str>),
 }
 
 fn depending_on(
     ddl: &mut Ddl<'_>,
-    Named { ty, shown: shown_type, name }: Named,
+    (ty, shown_type): (Oid, &str),
     (going, gone): (&[Oid], &[Oid]),
     into: &mut Vec<Dependent>,
 ) {
     let snapshot = ddl.snapshot();
-    let text = qualified(&name.0, &name.1);
     let mut users: BTreeSet<Oid> = snapshot.typed(ty).collect();
-    users.extend(snapshot.mentioning(&name.0, &name.1));
+    users.extend(snapshot.depending_on_type(ty));
+    users.extend(snapshot.depending_on_relation(ty));
+    // Whether a definition leads to the type, or to arrays of it.
+    let names = |made: &Definition| {
+        let found = made.edges().iter().filter_map(|edge| match edge {
+            Edge::Type(named) if is_of(*named, ty) => Some(*named != ty),
+            // A field of its values.
+            Edge::Relation(relation, _) if *relation == ty => Some(false),
+            _ => None,
+        });
+        found.max()
+    };
     let on = |array: bool| match array {
         true => (0, format!("type {shown_type}[]")),
         false => (1, format!("type {shown_type}")),
@@ -185,9 +180,8 @@ fn depending_on(
     let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
     for relation in relations.filter(|relation| !gone.contains(&relation.oid)) {
         if let Some(query) = relation.query() {
-            let named = cast_to(query, &text);
             let shown = format!("{} {}", kind_noun(relation), ddl.display(relation));
-            let first = named.iter().max().copied();
+            let first = names(query);
             let (rank, on) = on(first.unwrap_or_default());
             let one = Dependent { shown, on, what: What::View(relation.oid) };
             if first.is_some() {
@@ -232,7 +226,6 @@ fn depending_on(
             found.push(((rank, (counted, 0, 0)), Dependent { shown, on, what }));
         }
     }
-    let names = |_: &Relation, printed: &str| cast_to(printed, &text).into_iter().max();
     let goes = |oid: Oid, at: usize| {
         let column = snapshot.relation(oid).and_then(|relation| relation.columns.get(at));
         gone.contains(&oid) || column.is_none_or(|column| is_over(&snapshot, column.ty.oid, ty))
@@ -254,21 +247,28 @@ fn depending_on(
         gone.iter().for_each(|oid| reading.extend(snapshot.users(*oid)));
     }
     for view in reading.iter().filter_map(|oid| snapshot.relation(*oid)) {
-        let Some(Ok(reads)) = view.query().map(|text| ddl.semantics.reads(&snapshot, text)) else {
-            continue;
-        };
-        if reads.relations.iter().any(|(oid, _)| reached.contains(oid)) {
+        let reads = |edge: &Edge| matches!(edge, Edge::Relation(oid, _) if reached.contains(oid));
+        if view.query().is_some_and(|query| query.edges().iter().any(reads)) {
             reached.push(view.oid);
         }
     }
     shows.retain(|one: &Dependent| one.view().is_some_and(|view| !reached.contains(&view)));
     // What shows the type and depends on nothing else that goes is told of last.
+    // A view that depends on the type itself is told of as such, whatever else it reads: it is younger than that, and
+    // PostgreSQL looks at the youngest first.
+    let mut told = gone.to_vec();
+    let casts = |view: &Oid| {
+        let query = snapshot.relation(*view).and_then(|view| view.query());
+        let own = |edge: &Edge| matches!(edge, Edge::Type(named) if is_of(*named, ty));
+        query.is_some_and(|query| query.edges().iter().any(own))
+    };
+    told.extend(found.iter().filter_map(|(_, one)| one.view()).filter(casts));
     for dependent in found.into_iter().map(|(_, one)| one).chain(shows) {
         let known = |view: Oid| into.iter().any(|one| one.view() == Some(view));
         if dependent.view().is_some_and(known) {
             continue;
         }
-        follow(ddl, dependent, (going, gone), into);
+        follow(ddl, dependent, (going, &told), into);
     }
 }
 

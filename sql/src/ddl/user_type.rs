@@ -11,13 +11,14 @@ use super::rename::give_acl;
 use super::resolve::{
     duplicate_relation, duplicate_there, duplicate_type, kind_noun, must_own, undefined_schema,
 };
+use super::type_dependents::is_of;
 use super::type_dependents::{depending, drop_all};
 use crate::catalog::Named;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
+use crate::catalog::definition::Edge;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::{Grantable, kept};
-use crate::catalog::quote::qualified;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
@@ -426,12 +427,10 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
     let before = ddl.snapshot();
     let next = UserType { kind: UserTypeKind::Enum(labels), ..UserType::clone(&found) };
     put(ddl, Some(&found), next)?;
-    if let (EnumChange::Rename { .. }, Some(schema)) =
-        (&alter.change, before.schema_by_oid(found.schema))
-    {
-        let cast = format!("::{}", qualified(&schema.name, &found.name));
-        let users = before.mentioning(&schema.name, &found.name).collect();
-        ddl.put_reprinted(&before, &users, &|_, text| text.contains(&cast))?;
+    if let EnumChange::Rename { .. } = &alter.change {
+        let users = before.depending_on_type(found.oid);
+        let own = |edge: &Edge| matches!(edge, Edge::Type(ty) if is_of(*ty, found.oid));
+        ddl.put_reprinted(&before, &users, &|_, made| made.edges().iter().any(own))?;
     }
     Ok(TAG)
 }
@@ -516,7 +515,7 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
     }
     check_name(ddl, &schema, &rename.to)?;
     let mut texts = Reworded::default();
-    texts.note_type((&schema.name, &found.name), (&schema.name, &rename.to));
+    texts.note_type(found.oid, (&schema.name, &found.name), (&schema.name, &rename.to));
     let next = UserType { name: Arc::clone(&rename.to), ..UserType::clone(&found) };
     put(ddl, Some(&found), next)?;
     ddl.put_reworded(texts)
@@ -564,7 +563,7 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
     ddl.hold_schema(schema)?;
     let mut texts = Reworded::default();
     if let Some(before) = snapshot.schema_by_oid(found.schema) {
-        texts.note_type((&before.name, &found.name), (&schema.name, &found.name));
+        texts.note_type(found.oid, (&before.name, &found.name), (&schema.name, &found.name));
     }
     let next = UserType { schema: schema.oid, ..UserType::clone(&found) };
     put(ddl, Some(&found), next)?;

@@ -4,6 +4,7 @@ use super::names::{name_in_definition, reg_in, relation_name};
 use super::{Call, SessionCatalog};
 use crate::catalog::built_in_domain;
 use crate::catalog::builtin::{self, ArgumentMode, Procedure};
+use crate::catalog::definition::Definition;
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
@@ -124,12 +125,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// An index whose expressions are as they are shown.
     fn shown_index(&self, table: &Relation, index: &Index, pretty: bool) -> Index {
-        let shown = |text: &str| self.shown(Some(table), text, pretty).into();
+        let shown = |made: &Definition| made.reworded(self.shown(Some(table), made, pretty).into());
         let mut index = index.clone();
         for expression in &mut index.expressions {
             expression.text = shown(&expression.text);
         }
-        index.filter = index.filter.as_deref().map(shown);
+        index.filter = index.filter.as_ref().map(shown);
         index
     }
 

@@ -139,13 +139,6 @@ pub trait EngineFacts {
         domain: Oid,
         value: &Datum<'_>,
     ) -> Result<()>;
-    /// The relations that a view's query reads, with the columns.
-    fn view_reads(
-        &self,
-        session: &SessionCatalog<'_>,
-        context: &CallContext<'_>,
-        view: &Relation,
-    ) -> Vec<(Oid, Vec<i16>)>;
     /// What a simple view reads, and which of its base's columns, by index, each of its own is; none if it is not simple.
     fn simple_view(
         &self,
@@ -677,7 +670,6 @@ impl SessionCatalog<'_> {
                 let running = self.catalog.manager().transactions();
                 running.iter().map(|found| (found.pid, found.txn)).collect()
             },
-            reads: &|view| self.engine.view_reads(self, context, view),
         };
         scan(relation, &system, context, keys, &mut |row| emit(row))
     }

@@ -133,14 +133,6 @@ impl EngineFacts for Engine {
     ) -> Option<String> {
         crate::session::definitions::shown_expression(session, context, relation, text, pretty).ok()
     }
-    fn view_reads(
-        &self,
-        session: &SessionCatalog<'_>,
-        context: &CallContext<'_>,
-        view: &Relation,
-    ) -> Vec<(Oid, Vec<i16>)> {
-        crate::session::definitions::view_reads(session, context, view)
-    }
     fn simple_view(
         &self,
         session: &SessionCatalog<'_>,

@@ -238,7 +238,7 @@ impl Session {
         basis: Basis,
         relation: &Arc<Relation>,
     ) -> Result<crate::session::statement::Planned> {
-        let Bound { statement, parameters, required, relations } = bound;
+        let Bound { statement, parameters, required, relations, keys, fields } = bound;
         let BoundStatement::Query(query) = statement else {
             return Err(SqlError::unsupported("storing the rows of this statement is"));
         };
@@ -251,7 +251,7 @@ impl Session {
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
             let computed = bind::computed_indexes(environment, relation)?;
             let statement = BoundStatement::Modify(insert_of(query, relation, computed));
-            let bound = Bound { statement, parameters, required, relations };
+            let bound = Bound { statement, parameters, required, relations, keys, fields };
             let manager = engine.manager();
             let known = Known { snapshot: &snapshot, constants: Some(&reader), methods, manager };
             planned(&known, basis, bound)

@@ -3,7 +3,6 @@
 use crate::bind::deparse::{self, Names, Printer, ViewText};
 use crate::bind::{self, Environment};
 use crate::catalog::Relation;
-use crate::catalog::extension;
 use crate::catalog::quote::identifier;
 use crate::catalog::system_column::system_column;
 use crate::ddl::Reads;
@@ -79,11 +78,6 @@ pub(crate) fn shown_expression(
 /// What a stored query reads and returns.
 pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Reads> {
     let bound = bind::bind_named(environment, text, parse_query(text)?)?;
-    let functions = bound.required.iter().filter_map(|required| match required {
-        bind::Required::Function(oid) if extension::of_function(oid.0).is_some() => Some(*oid),
-        _ => None,
-    });
-    let functions = functions.collect();
     // What stands behind another view is that view's, whose owner it names.
     let own = bound.required.into_iter().filter_map(|required| match required {
         bind::Required::Relation { relation, holder: bind::Holder::Asker, columns, .. } => {
@@ -96,19 +90,7 @@ pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Reads> {
         bind::BoundStatement::Query(query) => query.output.iter().map(|one| one.ty).collect(),
         bind::BoundStatement::Modify(_) => Vec::new(),
     };
-    Ok(Reads { relations, types, functions })
-}
-
-/// The same of a view; none if it cannot be bound.
-pub(crate) fn view_reads(
-    session: &SessionCatalog<'_>,
-    context: &CallContext<'_>,
-    view: &Relation,
-) -> Vec<(Oid, Vec<i16>)> {
-    let path = &session.settings.path.get().schemas;
-    let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
-    let read = view.query().and_then(|query| fitting(0, || reads(environment, query)).ok());
-    read.unwrap_or_default().relations
+    Ok(Reads { relations, types })
 }
 
 /// What a simple view reads, and which of its base's columns, by index, each of its own is; none if it is not simple.

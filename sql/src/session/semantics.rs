@@ -1,11 +1,13 @@
 //! What expressions in a schema change mean: bound by `bind`, printed as PostgreSQL would, evaluated by plans of their own.
 
 use crate::bind::clause::{CHECK, GENERATED, INDEX_EXPRESSION, INDEX_PREDICATE};
+use crate::bind::edges::{edges_of_expression, edges_of_query};
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
+use crate::catalog::definition::Definition;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, Index, IndexExpression, Relation, SearchPath};
-use crate::ddl::{BoundText, DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
+use crate::ddl::{DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::temp_file::TempUse;
@@ -220,8 +222,8 @@ impl Meaning<'_> {
         })
     }
 
-    /// What an expression that was bound to be assigned says itself: the cast to the column's type is the column's, unless
-    /// nothing else gives the literal a type.
+    /// What an expression that was bound to be assigned says itself, and what it depends on: the cast to the column's type is
+    /// the column's, unless nothing else gives the literal a type. What is folded in one of the trees stands in the other.
     fn own_text(
         &self,
         snapshot: &CatalogSnapshot,
@@ -229,19 +231,31 @@ impl Meaning<'_> {
         expr: &ast::Expr,
         bound: &Expr,
         clause: &'static str,
-    ) -> Result<Arc<str>> {
+    ) -> Result<Definition> {
         let own = self.bound(snapshot, &self.text, expr, relation, Wanted::Written, clause)?;
+        let mut edges = edges_of_expression(snapshot, relation, bound);
+        edges.extend(edges_of_expression(snapshot, relation, &own));
+        Ok(Definition::new(self.text_of(snapshot, relation, &own, bound)?, edges))
+    }
+
+    fn text_of(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: Option<&Relation>,
+        own: &Expr,
+        bound: &Expr,
+    ) -> Result<Arc<str>> {
         if own.ty().oid.0 == oids::UNKNOWN {
             return self.print(snapshot, relation, deparse::without_assignment(bound));
         }
         // The fields of a row that is assigned have the types of those that they become.
         if let (Expr::Row(_, ty, None), Expr::Row(fields, ..)) =
-            (&own, deparse::without_assignment(bound))
+            (own, deparse::without_assignment(bound))
             && ty.oid.0 == oids::RECORD
         {
             return self.print(snapshot, relation, &Expr::Row(fields.clone(), *ty, None));
         }
-        self.print(snapshot, relation, &own)
+        self.print(snapshot, relation, own)
     }
 
     /// The value of an expression that is the same for every row, in its type's stored form; none is NULL.
@@ -283,6 +297,8 @@ impl Meaning<'_> {
             parameters: live.iter().map(|&number| columns[number].ty).collect(),
             required: Vec::new(),
             relations: Vec::new(),
+            keys: Vec::new(),
+            fields: Vec::new(),
         };
         let basis = Basis {
             database: snapshot.database_oid(),
@@ -449,7 +465,7 @@ impl Semantics for Meaning<'_> {
         relation: &Relation,
         generated: Option<(SqlType, &str)>,
         expr: &ast::Expr,
-    ) -> Result<BoundText> {
+    ) -> Result<Definition> {
         let (wanted, clause) = match generated {
             Some((ty, column)) => (Wanted::Default(ty, column), GENERATED),
             None => (Wanted::Condition("CHECK"), CHECK),
@@ -469,13 +485,7 @@ impl Semantics for Meaning<'_> {
             bind(Wanted::Anything)?;
         }
         let bound = bind(wanted)?;
-        let text = self.own_text(snapshot, Some(relation), expr, &bound, clause)?;
-        let mut names_table = false;
-        levels::columns_of_expr(&mut bound.clone(), 0, &mut |column, _| {
-            names_table |= matches!(column, Expr::Column { column, .. }
-                if bind::system_column_at(relation, *column).is_some());
-        });
-        Ok(BoundText { text, columns: named_columns(relation, &bound), names_table })
+        self.own_text(snapshot, Some(relation), expr, &bound, clause)
     }
 
     fn index_expression(
@@ -518,7 +528,7 @@ impl Semantics for Meaning<'_> {
         snapshot: &CatalogSnapshot,
         relation: &Relation,
         expr: &ast::Expr,
-    ) -> Result<Arc<str>> {
+    ) -> Result<Definition> {
         let bound = self.bound(
             snapshot,
             &self.text,
@@ -544,7 +554,7 @@ impl Semantics for Meaning<'_> {
         snapshot: &CatalogSnapshot,
         base: SqlType,
         expr: &ast::Expr,
-    ) -> Result<Arc<str>> {
+    ) -> Result<Definition> {
         let value = bind::value_relation(base);
         let bound = self.bound(
             snapshot,
@@ -613,21 +623,21 @@ impl Semantics for Meaning<'_> {
         let names = after.clone();
         for index in &mut after.indexes {
             for expression in &mut index.expressions {
-                expression.text = again(&expression.text, &names)?;
+                expression.text = expression.text.reworded(again(&expression.text, &names)?);
             }
             if let Some(filter) = &mut index.filter {
-                *filter = again(filter, &names)?;
+                *filter = filter.reworded(again(filter, &names)?);
             }
         }
         for constraint in &mut after.constraints {
             if let crate::catalog::ConstraintKind::Check { text, .. } = &mut constraint.kind {
-                *text = again(text, &names)?;
+                *text = text.reworded(again(text, &names)?);
             }
         }
         for column in after.columns.iter_mut().filter(|column| column.generated && !column.dropped)
         {
             if let Some(text) = &mut column.default {
-                *text = again(text, &names)?;
+                *text = text.reworded(again(text, &names)?);
             }
         }
         Ok(())
@@ -724,6 +734,7 @@ impl Semantics for Meaning<'_> {
         let bound = bound?;
         bind::may_use_schemas(&bound.required, snapshot, self.identity.user)?;
         let relations = bound.relations.iter().map(|(relation, _)| *relation).collect();
+        let edges = edges_of_query(snapshot, &bound);
         let BoundStatement::Query(bound) = bound.statement else {
             return Err(crate::error::SqlError::unsupported("a view of this statement is"));
         };
@@ -763,6 +774,7 @@ impl Semantics for Meaning<'_> {
                 written.to_owned()
             }
         };
-        Ok(ViewQuery { text: text.trim_start().into(), columns, collations, relations })
+        let text = Definition::new(text.trim_start().into(), edges);
+        Ok(ViewQuery { text, columns, collations, relations })
     }
 }

@@ -431,7 +431,7 @@ pub(super) fn planned(known: &Known<'_>, basis: Basis, bound: Bound) -> Result<P
 }
 
 fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> Result<Planned> {
-    let Bound { statement, parameters, required, relations } = bound;
+    let Bound { statement, parameters, required, relations, .. } = bound;
     let mut program = compile_for(&statement, known, cursor)?;
     program.parameters = parameters.iter().map(|ty| ty.oid).collect();
     let program = Arc::new(program);

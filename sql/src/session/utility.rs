@@ -455,6 +455,8 @@ impl Session {
             parameters: Vec::new(),
             required: Vec::new(),
             relations: Vec::new(),
+            keys: Vec::new(),
+            fields: Vec::new(),
         };
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let planned: Planned = {
@@ -624,7 +626,6 @@ impl Session {
                 .iter()
                 .any(|name| settings.text(name).starts_with("debug")),
             md5_passwords: &*settings.text("password_encryption") == "md5",
-            views_read: Default::default(),
             notices: notices.get_mut(),
             company,
             pending: deferred.get_mut(),

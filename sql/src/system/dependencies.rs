@@ -1,19 +1,16 @@
 //! `pg_depend`: what of users' objects depends on what, behind the built-in rows.
 
-use super::objects::{letter, named_attributes, named_columns, position, users};
+use super::objects::{letter, position, users};
 use super::rows::Rows;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::extension::PG_EXTENSION;
-use crate::catalog::mentions::names_in;
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
-use crate::catalog::quote::{cast_to, qualified, relations_named};
 use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
-use crate::catalog::search_path::split_name;
-use crate::catalog::snapshot::{CatalogSnapshot, Named};
 use crate::catalog::user_type::UserType;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::types::{Datum, Oid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,61 +19,6 @@ use std::sync::Arc;
 const CLASS: u32 = 1259;
 /// The class of types.
 const TYPE: u32 = 1247;
-
-/// What texts that the catalog keeps name: defaults, conditions, expressions and queries say types by casts to them, and
-/// relations by constants of `regclass`.
-struct Names<'s> {
-    snapshot: &'s CatalogSnapshot,
-}
-
-impl Names<'_> {
-    fn new(snapshot: &CatalogSnapshot) -> Names<'_> {
-        Names { snapshot }
-    }
-
-    /// The type that is called so, one of a relation's rows too, and its arrays.
-    fn type_called(&self, schema: &str, name: &str) -> Option<(Oid, Oid)> {
-        let snapshot = self.snapshot;
-        let schema = snapshot.schema(schema)?.oid;
-        if let Some(made) = snapshot.type_in(schema, name) {
-            return Some((made.oid, Oid(builtin::array_type(made.oid.0))));
-        }
-        let Named::Relation(relation) = snapshot.named(schema, name)? else { return None };
-        let relation = snapshot.relation(relation)?;
-        // What has no array of its rows has no type of them either.
-        let made = relation.has_row_arrays() && relation.oid.0 >= well_known::FIRST_NORMAL;
-        made.then_some(relation.row_type)
-    }
-
-    /// The objects that a text names, each once: their classes and OIDs.
-    fn of(&self, text: &str) -> Vec<(u32, Oid)> {
-        if !text.contains("::") {
-            return Vec::new();
-        }
-        let snapshot = self.snapshot;
-        let names = names_in(text).into_iter();
-        let types = names.flat_map(|(schema, name)| {
-            let found = self.type_called(&schema, &name);
-            let casts = found.map(|found| (found, cast_to(text, &qualified(&schema, &name))));
-            casts.into_iter().flat_map(|((ty, of_it), arrays)| {
-                arrays.into_iter().map(move |array| if array { of_it } else { ty })
-            })
-        });
-        let relations = relations_named(text).into_iter().filter_map(|name| {
-            let parts = split_name(&name)?;
-            let [schema, name] = parts.as_slice() else { return None };
-            match snapshot.named(snapshot.schema(schema)?.oid, name)? {
-                Named::Relation(oid) => Some(oid),
-                Named::Index { .. } => None,
-            }
-        });
-        let mut found: Vec<(u32, Oid)> = types.map(|oid| (TYPE, oid)).collect();
-        found.extend(relations.map(|oid| (CLASS, oid)));
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-}
 
 /// The relations and the types whose rows of `pg_depend` may be those that the keys ask for.
 fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Arc<UserType>>) {
@@ -126,7 +68,29 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             emit(rows, member, (on.0, on.1, 0), 'e')?;
         }
     }
-    let named = Names::new(rows.system.snapshot);
+    // What a definition depends on beside its own relation: a column of a relation speaks for the relation.
+    let emit_edges = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), made: &[&Definition]| {
+        let edges: BTreeSet<Edge> = made.iter().flat_map(|made| made.edges()).copied().collect();
+        for edge in &edges {
+            let to = match *edge {
+                Edge::Own(_) => continue,
+                Edge::Relation(oid, 0) => {
+                    let is_column =
+                        |edge: &Edge| matches!(edge, Edge::Relation(of, 1..) if *of == oid);
+                    if edges.iter().any(is_column) {
+                        continue;
+                    }
+                    (CLASS, oid, 0)
+                }
+                Edge::Relation(oid, column) => (CLASS, oid, i32::from(column)),
+                Edge::Type(oid) => (TYPE, oid, 0),
+                Edge::Constraint(oid) => (CONSTRAINT, oid, 0),
+                Edge::Function(oid) => (FUNCTION, oid, 0),
+            };
+            emit(rows, on, to, 'n')?;
+        }
+        Ok::<_, SqlError>(())
+    };
     let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
     let (relations, types) = keyed(rows);
     for ty in types {
@@ -143,8 +107,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             }
         }
         if let Some(domain) = ty.domain() {
-            for found in domain.default.iter().flat_map(|text| named.of(text)) {
-                emit(rows, (TYPE, ty.oid), (found.0, found.1, 0), 'n')?;
+            if let Some(default) = &domain.default {
+                emit_edges(rows, (TYPE, ty.oid), &[default])?;
             }
             if domain.base.oid.0 >= well_known::FIRST_NORMAL {
                 emit(rows, (TYPE, ty.oid), (TYPE, domain.base.oid, 0), 'n')?;
@@ -152,9 +116,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             for check in &domain.checks {
                 let own = (CONSTRAINT, check.oid);
                 emit(rows, own, (TYPE, ty.oid, 0), 'a')?;
-                for found in named.of(&check.text) {
-                    emit(rows, own, (found.0, found.1, 0), 'n')?;
-                }
+                emit_edges(rows, own, &[&check.text])?;
             }
         }
     }
@@ -176,32 +138,17 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             let own = (DEFAULT, super::columns::default_oid(table, at));
             emit(rows, own, on, if column.generated { 'i' } else { 'a' })?;
             if column.generated {
-                for read in named_attributes(relation, default) {
+                for read in default.own_numbers() {
                     emit(rows, own, (CLASS, table, i32::from(read)), 'n')?;
                 }
             }
-            for found in named.of(default) {
-                emit(rows, own, (found.0, found.1, 0), 'n')?;
-            }
+            emit_edges(rows, own, &[default])?;
         }
-        if of_views && relation.query().is_some() {
+        if of_views && let Some(query) = relation.query() {
             let rule = (REWRITE, table);
             emit(rows, rule, (CLASS, table, 0), 'i')?;
             emit(rows, rule, (CLASS, table, 0), 'n')?;
-            for (read, columns) in (rows.system.reads)(relation) {
-                let columns = columns.iter().map(|column| i32::from(*column));
-                let whole = columns.len() == 0;
-                for column in columns.chain(whole.then_some(0)) {
-                    if read.0 >= well_known::FIRST_NORMAL {
-                        emit(rows, rule, (CLASS, read, column), 'n')?;
-                    }
-                }
-            }
-        }
-        if of_views && let Some(query) = relation.query() {
-            for found in named.of(query) {
-                emit(rows, (REWRITE, table), (found.0, found.1, 0), 'n')?;
-            }
+            emit_edges(rows, rule, &[query])?;
         }
         if let RelationKind::Sequence(sequence) = &relation.kind
             && let Some((owner, column)) = sequence.owner
@@ -233,15 +180,13 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                     let own = (CLASS, index.oid);
                     // One without a plain column goes with the table.
                     let whole = columns.is_empty().then_some(0);
-                    let expressions: Vec<&str> =
-                        index.expressions.iter().map(|made| &*made.text).collect();
-                    let read =
-                        [expressions.join(", "), index.filter.as_deref().unwrap_or("").into()];
-                    for found in read.iter().flat_map(|text| named.of(text)) {
-                        emit(rows, own, (found.0, found.1, 0), 'n')?;
-                    }
-                    let read = read.iter().flat_map(|text| named_columns(relation, text));
-                    let read = read.map(|column| i32::from(position(column)));
+                    let computed: Vec<&Definition> = index.definitions().collect();
+                    emit_edges(rows, own, &computed)?;
+                    let expressions = index.expressions.iter().map(|made| &made.text);
+                    let read: BTreeSet<i16> =
+                        expressions.flat_map(Definition::own_numbers).collect();
+                    let filter = index.filter.iter().flat_map(Definition::own_numbers);
+                    let read = read.into_iter().chain(filter).map(i32::from);
                     for column in columns.into_iter().chain(whole).chain(read) {
                         emit(rows, own, (CLASS, table, column), 'a')?;
                     }
@@ -252,7 +197,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             let on = (CONSTRAINT, constraint.oid);
             match &constraint.kind {
                 ConstraintKind::Check { text, .. } => {
-                    let columns = named_attributes(relation, text);
+                    let columns = text.own_numbers();
                     // One that speaks of no column goes with the table.
                     if columns.is_empty() {
                         emit(rows, on, (CLASS, table, 0), 'a')?;
@@ -262,9 +207,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                         emit(rows, on, to, 'a')?;
                         emit(rows, on, to, 'n')?;
                     }
-                    for found in named.of(text) {
-                        emit(rows, on, (found.0, found.1, 0), 'n')?;
-                    }
+                    emit_edges(rows, on, &[text])?;
                 }
                 ConstraintKind::ForeignKey(key) => {
                     for &column in &key.columns {

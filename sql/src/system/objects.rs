@@ -8,7 +8,6 @@ use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, ForeignKey, Index, MatchType, Relation,
     RelationKind,
 };
-use crate::catalog::system_column::system_number;
 use crate::catalog::user_type::{DomainCheck, UserType};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
@@ -343,7 +342,7 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
             constraint(rows, relation, &row)?;
         }
         for found in &relation.constraints {
-            let row = of_constraint(relation, found);
+            let row = of_constraint(found);
             constraint(rows, relation, &row)?;
         }
     }
@@ -396,55 +395,7 @@ fn domain_check(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType, check: &DomainCh
     rows.row(&row)
 }
 
-/// The columns, by index, that an expression names. Its text is the one that is printed from the bound expression: there a name is
-/// a column unless it is a function's, before its arguments, or a type's, behind `::`.
-pub(super) fn named_columns(relation: &Relation, text: &str) -> Vec<usize> {
-    let named = named_attributes(relation, text).into_iter();
-    named.filter_map(|number| usize::try_from(number - 1).ok()).collect()
-}
-
-/// The same by `attnum`, with system columns.
-pub(super) fn named_attributes(relation: &Relation, text: &str) -> Vec<i16> {
-    let bytes = text.as_bytes();
-    let (mut at, mut columns) = (0, Vec::new());
-    while at < bytes.len() {
-        let start = at;
-        let name = match bytes[at] {
-            quote @ (b'\'' | b'"') => {
-                at += 1;
-                while at < bytes.len() && bytes[at] != quote {
-                    at += 1;
-                }
-                at = (at + 1).min(bytes.len());
-                if quote == b'\'' {
-                    continue;
-                }
-                &text[start + 1..at - 1]
-            }
-            byte if byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80 => {
-                let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-                while at < bytes.len() && word(bytes[at]) {
-                    at += 1;
-                }
-                &text[start..at]
-            }
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        let is_column = bytes.get(at) != Some(&b'(') && !text[..start].ends_with("::");
-        let own = relation.column(name).map(position);
-        if let Some(column) = own.or_else(|| system_number(name)).filter(|_| is_column)
-            && !columns.contains(&column)
-        {
-            columns.push(column);
-        }
-    }
-    columns
-}
-
-fn of_constraint<'r>(relation: &Relation, found: &'r Constraint) -> ConstraintRow<'r> {
+fn of_constraint(found: &Constraint) -> ConstraintRow<'_> {
     let (oid, name, validated) = (found.oid, &*found.name, found.validated);
     match &found.kind {
         ConstraintKind::Check { text, no_inherit } => ConstraintRow {
@@ -455,7 +406,7 @@ fn of_constraint<'r>(relation: &Relation, found: &'r Constraint) -> ConstraintRo
             no_inherit: *no_inherit,
             deferral: found.deferral,
             index: Oid(0),
-            columns: named_attributes(relation, text),
+            columns: text.own_numbers(),
             foreign: None,
             text: Some(text),
         },

@@ -212,8 +212,6 @@ pub struct SystemContext<'s> {
     pub locks: &'s dyn Fn() -> Vec<LockInfo>,
     /// The transactions that run, by session and number.
     pub running: &'s dyn Fn() -> Vec<(u32, txn::TxnId)>,
-    /// The relations that a view's query reads, with the columns.
-    pub reads: &'s dyn Fn(&Relation) -> Vec<(Oid, Vec<i16>)>,
 }
 
 /// Takes a row; false ends the scan.
@@ -585,7 +583,6 @@ mod tests {
             prepared_transactions: &|| catalog.manager().prepared(),
             locks: &|| catalog.manager().locks(),
             running: &Vec::new,
-            reads: &|_| Vec::new(),
         });
     }
 

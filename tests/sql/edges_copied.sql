@@ -1,0 +1,21 @@
+-- A copy's definitions depend on the copy's columns.
+create table like_source (a int, b int, c int check (c > 0), d int generated always as (b + 1) stored, check (a < b));
+create unique index on like_source ((a + b)) where c > 1;
+create table like_copy (z int, like like_source including all);
+alter table like_copy drop column a;
+select conname, pg_get_constraintdef(oid) from pg_constraint where conrelid = 'like_copy'::regclass order by 1;
+select indexrelid::regclass from pg_index where indrelid = 'like_copy'::regclass;
+alter table like_copy drop column b;
+alter table like_copy drop column b cascade;
+select conkey from pg_constraint where conrelid = 'like_copy'::regclass;
+select attname from pg_attribute where attrelid = 'like_copy'::regclass and attnum > 0 and not attisdropped order by attnum;
+create table whole (a int, check (whole is not null));
+create table whole_copy (like whole including constraints);
+alter table whole add column b int;
+alter table whole drop column b;
+insert into whole values (null);
+create extension if not exists pg_stat_statements;
+create table calls (n bigint default (select 1));
+create view calling as select calls from pg_stat_statements;
+drop extension pg_stat_statements;
+drop extension pg_stat_statements cascade;
