@@ -6,6 +6,7 @@ CREATE TYPE address AS (street text);
 CREATE TYPE pg_temp.passing AS ENUM ('a');
 -- statements
 ALTER DATABASE unsupported SET work_mem FROM CURRENT;
+ALTER EXTENSION plpgsql ADD TYPE address;
 -- objects
 CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE PROCEDURE nothing() LANGUAGE sql AS 'SELECT 1';

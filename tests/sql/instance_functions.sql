@@ -94,3 +94,5 @@ select count(*) from pg_hba_file_rules;
 select query like 'select query%' as said from pg_stat_activity where pid = pg_backend_pid();
 reset role;
 drop role instance_reader, instance_monitor;
+SELECT pg_stat_reset_shared('absent');
+SELECT pg_stat_reset_replication_slot('absent');

@@ -34,3 +34,22 @@ alter table tt alter column a type text collate "POSIX";
 select pg_get_indexdef('tta'::regclass), indcollation from pg_index where indexrelid = 'tta'::regclass;
 alter table tt alter column a type text;
 select attname, attcollation from pg_attribute where attrelid = 'tt'::regclass and attnum > 0 order by attnum;
+-- GROUP BY: empty sets beside others, keys that are there, sets within sets.
+CREATE TABLE grouped (a int, b int, c int);
+CREATE VIEW grouped_empty AS SELECT a FROM grouped GROUP BY a, ();
+CREATE VIEW grouped_only_empty AS SELECT count(*) FROM grouped GROUP BY (), ();
+CREATE VIEW grouped_twice AS SELECT a, b FROM grouped GROUP BY ((a, b)), (a), a, ();
+CREATE VIEW grouped_mixed AS SELECT a, b FROM grouped GROUP BY (a), (), GROUPING SETS ((a), (b, b)), CUBE ((a, b), c), a;
+CREATE VIEW grouped_nested AS SELECT a FROM grouped GROUP BY GROUPING SETS (GROUPING SETS (a, (a, b), GROUPING SETS (())), ROLLUP (b));
+SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relname LIKE 'grouped\_%' AND relkind = 'v' ORDER BY relname;
+-- Orders of rows.
+CREATE TABLE ordered_rows (m int, a int, CHECK ((m, a) > (1, 2)), CHECK ((m, a) = (1, 2)), CHECK ((m, a) < (1, 2) OR m > 3), CHECK (NOT (m, a) >= (a, m)));
+CREATE INDEX ON ordered_rows (m) WHERE (m, a) <= (1, 2);
+CREATE VIEW ordered_rows_seen AS SELECT (m, a) > (1, 2.5) AS x, (m, a) >= (a, m) AS y, (m, a) <> (1, 2) AS z, ROW (m) < ROW (1) AS w FROM ordered_rows WHERE (m, a) <= (3, 4) ORDER BY (m, a) < (5, 6);
+SELECT pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) FROM pg_constraint WHERE conrelid = 'ordered_rows'::regclass ORDER BY oid;
+SELECT pg_get_indexdef(indexrelid), pg_get_indexdef(indexrelid, 0, true) FROM pg_index WHERE indrelid = 'ordered_rows'::regclass;
+SELECT pg_get_viewdef('ordered_rows_seen'), pg_get_viewdef('ordered_rows_seen', true);
+INSERT INTO ordered_rows VALUES (1, 1);
+SELECT * FROM ordered_rows_seen;
+ALTER TABLE ordered_rows RENAME m TO mm;
+SELECT pg_get_viewdef('ordered_rows_seen'), pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'ordered_rows'::regclass ORDER BY oid;

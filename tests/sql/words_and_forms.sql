@@ -85,3 +85,11 @@ alter table tt add check (starts_with(n, 'a')), add check (trim(n) <> '' and int
 create index on tt (starts_with(n, c), date(ts), (ts::date), trim(both from c));
 select pg_get_constraintdef(oid) from pg_constraint where conrelid = 'tt'::regclass order by 1;
 select pg_get_indexdef(indexrelid) from pg_index where indrelid = 'tt'::regclass;
+-- Words of operators as labels.
+SELECT 1 and;
+SELECT 1 AS a, 2 between, 3 in, 4 is, 5 like, 6 or FROM (SELECT 1) x;
+SELECT 1 collate, (SELECT 2 ilike), 3 isnull;
+SELECT (1 and);
+SELECT 1 and 2;
+SELECT 1 WHERE true and;
+SELECT true and UNION ALL SELECT false;

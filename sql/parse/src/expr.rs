@@ -60,7 +60,18 @@ impl<'t> Parser<'t> {
             self.height = self.height.max(1);
             return self.primary();
         }
-        self.expr_from(0, false)
+        let labels = std::mem::replace(&mut self.labels, false);
+        let parsed = self.expr_from(0, false);
+        self.labels = labels;
+        parsed
+    }
+
+    /// An item of a select list, which a label without AS may follow.
+    pub(super) fn target_expr(&mut self) -> Result<Expr> {
+        let labels = std::mem::replace(&mut self.labels, true);
+        let parsed = self.expr_from(0, false);
+        self.labels = labels;
+        parsed
     }
 
     /// `b_expr`: without AND, OR, NOT, IS NULL, IN, LIKE, BETWEEN.
@@ -97,6 +108,9 @@ impl<'t> Parser<'t> {
     /// The operator at hand, how tightly it binds, and whether NOT stands before it.
     fn infix(&self, restricted: bool) -> Option<(Infix, u8, bool)> {
         let plain = |infix, power| Some((infix, power, false));
+        // A word of an operator with no operand behind it is a label (`BareColLabel`).
+        let is_label =
+            |keyword: Keyword| self.labels && keyword.is_bare_label() && self.ends_target(1);
         match self.kind() {
             Kind::TypeCast => plain(Infix::Cast, power::CAST),
             Kind::Symbol(b'<' | b'>' | b'=')
@@ -116,6 +130,11 @@ impl<'t> Parser<'t> {
                 known.then_some((Infix::Is, power::COMPARISON, false))
             }
             _ if restricted => None,
+            Kind::Keyword(keyword) if is_label(keyword) => match keyword {
+                Keyword::Isnull => plain(Infix::IsNull, power::IS),
+                Keyword::Notnull => plain(Infix::NotNull, power::IS),
+                _ => None,
+            },
             Kind::Keyword(Keyword::Not) => {
                 let infix = match self.kind_at(1) {
                     Kind::Keyword(Keyword::Between) => Infix::Between,

@@ -187,8 +187,31 @@ impl<'t> Parser<'t> {
             self.expect(Keyword::Schema)?;
             ExtensionChange::SetSchema(self.name()?)
         } else if self.is(Keyword::Add) || self.is(Keyword::Drop) {
-            self.skip_statement();
-            return Ok(Statement::Unsupported("ALTER EXTENSION ... ADD or DROP".into()));
+            let add = self.accept(Keyword::Add);
+            if !add {
+                self.advance();
+            }
+            let kind = self.object_kind()?;
+            match kind {
+                ObjectKind::Table
+                | ObjectKind::View
+                | ObjectKind::MaterializedView
+                | ObjectKind::Sequence
+                | ObjectKind::Index
+                | ObjectKind::Database
+                | ObjectKind::Extension
+                | ObjectKind::Role
+                | ObjectKind::Tablespace => {
+                    ExtensionChange::Member { add, kind, object: self.object_name()? }
+                }
+                _ => {
+                    self.skip_statement();
+                    let words = kind.words();
+                    let verb = if add { "ADD" } else { "DROP" };
+                    let what = format!("ALTER EXTENSION ... {verb} {words}");
+                    return Ok(Statement::Unsupported(what));
+                }
+            }
         } else {
             return Err(self.error());
         };

@@ -38,6 +38,8 @@ pub struct Parser<'t> {
     pub(super) dialect: Dialect,
     /// The text is one that the catalog keeps: a type without a schema is the system's, whatever the search path finds first.
     kept: bool,
+    /// What is parsed is an item of a select list that no parenthesis has been opened in.
+    pub(super) labels: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -63,6 +65,7 @@ impl<'t> Parser<'t> {
             repeated: Vec::new(),
             later: [Vec::new(), Vec::new()],
             kept: false,
+            labels: false,
         }
     }
 

@@ -240,8 +240,17 @@ impl<'t> Parser<'t> {
 
     /// Whether there is no select list: PostgreSQL allows that.
     fn ends_select_list(&self) -> bool {
+        self.ends_list(0)
+    }
+
+    /// Whether an item of a select list ends before the token that comes so many behind the one at hand.
+    pub(super) fn ends_target(&self, ahead: usize) -> bool {
+        self.kind_at(ahead) == Kind::Symbol(b',') || self.ends_list(ahead)
+    }
+
+    fn ends_list(&self, ahead: usize) -> bool {
         matches!(
-            self.kind(),
+            self.kind_at(ahead),
             Kind::End
                 | Kind::Symbol(b';' | b')')
                 | Kind::Keyword(
@@ -271,7 +280,7 @@ impl<'t> Parser<'t> {
                 let expr = Expr { at, kind: ExprKind::Star(Vec::new()) };
                 return Ok(Target { expr, alias: None });
             }
-            let expr = parser.expr()?;
+            let expr = parser.target_expr()?;
             let alias = if parser.accept(Keyword::As) {
                 Some(parser.label()?)
             } else {

@@ -394,6 +394,78 @@ impl Binder<'_> {
         })
     }
 
+    /// The values of one assignment, as they are before any of the statement is cast to its column's type: what a
+    /// parameter is here its first column decides (`transformUpdateTargetList`).
+    fn set_values(&self, assignment: &Assignment, place: &Place<'_>) -> Result<Vec<SetValue>> {
+        let one = |expr: &ast::Expr| -> Result<SetValue> {
+            Ok(match &expr.kind {
+                ExprKind::Default => SetValue::Default,
+                _ => SetValue::Bound(self.expression(expr, place)?, self.position(expr.start())),
+            })
+        };
+        let (columns, expr) = match assignment {
+            Assignment::One(_, expr) => return Ok(vec![one(expr)?]),
+            Assignment::Many(columns, expr) => (columns, expr),
+        };
+        let at = self.position(expr.start());
+        let mismatch = || {
+            let message = "number of columns does not match number of values";
+            SqlError::new(SqlState::SYNTAX_ERROR, message).at(at)
+        };
+        match &expr.kind {
+            ExprKind::Row { fields, .. } => {
+                if !fields.iter().any(stands_for_several) && fields.len() != columns.len() {
+                    return Err(mismatch());
+                }
+                let mut values = Vec::new();
+                for field in fields {
+                    if stands_for_several(field) {
+                        let several = self.values_of([field], place)?;
+                        values.extend(
+                            several.into_iter().map(|(value, at)| SetValue::Bound(value, at)),
+                        );
+                    } else {
+                        values.push(one(field)?);
+                    }
+                }
+                if values.len() != columns.len() {
+                    return Err(mismatch());
+                }
+                Ok(values)
+            }
+            ExprKind::Subquery(written) => {
+                let query = self.query(written, Outside::of(place), place.ctes, true)?;
+                if query.output.len() != columns.len() {
+                    return Err(mismatch());
+                }
+                let types: Vec<SqlType> = query.output.iter().map(|column| column.ty).collect();
+                let record = record_of(query);
+                // The columns of VALUES are computed in no one place.
+                let nowhere = matches!(written.body, ast::Body::Values(_));
+                Ok(types
+                    .into_iter()
+                    .enumerate()
+                    .map(|(number, ty)| {
+                        let operand = Box::new(record.clone());
+                        let value = Expr::Field { operand, field: number as u32, ty };
+                        let computed = target_of(written, number);
+                        let at = computed.map_or(at, |computed| self.position(computed));
+                        if nowhere {
+                            SetValue::Nowhere(value, at)
+                        } else {
+                            SetValue::Bound(value, at)
+                        }
+                    })
+                    .collect())
+            }
+            _ => Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression",
+            )
+            .at(at)),
+        }
+    }
+
     /// SET: column indices and their values, cast.
     pub(super) fn assignments(
         &self,
@@ -467,86 +539,45 @@ impl Binder<'_> {
             assigned.push((number, value, false));
             Ok(())
         };
-        let one = |expr: &ast::Expr, number: usize| -> Result<(Expr, u32)> {
-            Ok(match &expr.kind {
-                // A view's column has the default of the view, not of its table.
-                ExprKind::Default if view.is_some() => {
-                    let given = view.and_then(|view| view.own_default(number));
-                    let null = || Ok(self.null_of(relation.columns[number].ty));
-                    let value = given.map_or_else(null, |(view, at)| self.default_value(view, at));
-                    (value?, 0)
-                }
-                ExprKind::Default => (self.default_value(relation, number)?, 0),
-                _ => (self.expression(expr, place)?, self.position(expr.start())),
-            })
+        let default = |number: usize| -> Result<(Expr, u32)> {
+            // A view's column has the default of the view, not of its table.
+            let Some(view) = view else { return Ok((self.default_value(relation, number)?, 0)) };
+            let given = view.own_default(number);
+            let null = || Ok(self.null_of(relation.columns[number].ty));
+            let value = given.map_or_else(null, |(view, at)| self.default_value(view, at));
+            Ok((value?, 0))
         };
-        for assignment in list {
-            match assignment {
-                Assignment::One(column, expr) => set(column, &|number| one(expr, number))?,
-                Assignment::Many(columns, expr) => {
-                    let at = self.position(expr.start());
-                    let mismatch = || {
-                        SqlError::new(
-                            SqlState::SYNTAX_ERROR,
-                            "number of columns does not match number of values",
-                        )
-                        .at(at)
-                    };
-                    match &expr.kind {
-                        ExprKind::Row { fields, .. } => {
-                            let mut values: Vec<(Option<(Expr, u32)>, &ast::Expr)> = Vec::new();
-                            for field in fields {
-                                if stands_for_several(field) {
-                                    let several = self.values_of([field], place)?;
-                                    let each = several.into_iter().map(|one| (Some(one), field));
-                                    values.extend(each);
-                                } else {
-                                    values.push((None, field));
-                                }
-                            }
-                            if values.len() != columns.len() {
-                                return Err(mismatch());
-                            }
-                            for (column, (bound, field)) in columns.iter().zip(values) {
-                                set(column, &|number| match &bound {
-                                    Some(bound) => Ok(bound.clone()),
-                                    None => one(field, number),
-                                })?;
-                            }
-                        }
-                        ExprKind::Subquery(written) => {
-                            let query =
-                                self.query(written, Outside::of(place), place.ctes, true)?;
-                            if query.output.len() != columns.len() {
-                                return Err(mismatch());
-                            }
-                            let types: Vec<SqlType> =
-                                query.output.iter().map(|column| column.ty).collect();
-                            let record = record_of(query);
-                            for (number, (column, ty)) in columns.iter().zip(types).enumerate() {
-                                let operand = Box::new(record.clone());
-                                let value = Expr::Field { operand, field: number as u32, ty };
-                                let computed = target_of(written, number);
-                                let at = computed.map_or(at, |computed| self.position(computed));
-                                let done = set(column, &|_| Ok((value.clone(), at)));
-                                // The columns of VALUES are computed in no one place.
-                                let nowhere = matches!(written.body, ast::Body::Values(_));
-                                if nowhere { done.map_err(SqlError::nowhere)? } else { done? }
-                            }
-                        }
-                        _ => {
-                            return Err(SqlError::new(
-                                SqlState::FEATURE_NOT_SUPPORTED,
-                                "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression",
-                            )
-                            .at(at));
-                        }
+        let bound: Vec<Vec<SetValue>> =
+            list.iter().map(|one| self.set_values(one, place)).collect::<Result<_>>()?;
+        for (assignment, values) in list.iter().zip(bound) {
+            let columns = match assignment {
+                Assignment::One(column, _) => std::slice::from_ref(column),
+                Assignment::Many(columns, _) => columns,
+            };
+            for (column, value) in columns.iter().zip(values) {
+                let done = set(column, &|number| match &value {
+                    SetValue::Default => default(number),
+                    SetValue::Bound(value, at) | SetValue::Nowhere(value, at) => {
+                        Ok((value.clone(), *at))
                     }
+                });
+                match value {
+                    SetValue::Nowhere(..) => done.map_err(SqlError::nowhere)?,
+                    _ => done?,
                 }
             }
         }
         Ok(assigned.into_iter().map(|(number, value, _)| (number, value)).collect())
     }
+}
+
+/// What SET gives a column.
+enum SetValue {
+    Default,
+    /// A value, and where it stands.
+    Bound(Expr, u32),
+    /// One of which errors do not say where it stands.
+    Nowhere(Expr, u32),
 }
 
 /// Why a column takes no value of its own.

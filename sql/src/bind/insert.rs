@@ -389,30 +389,32 @@ impl Binder<'_> {
         at: impl Fn(usize) -> u32,
     ) -> Result<Vec<Expr>> {
         let InsertTarget { relation, columns, named, .. } = target;
-        let given = values.len();
-        let mut values: Vec<Option<Expr>> = values.into_iter().map(Some).collect();
-        made.iter()
-            .map(|number| {
-                let column = &relation.columns[*number];
-                let mut whole = None;
-                for value in (0..given).filter(|value| columns[*value] == *number) {
-                    let expr = values[value].take().expect("each value has one column");
-                    let part = named.get(value).filter(|column| !column.path.is_empty());
-                    whole = Some(match part {
-                        None => self.assign(expr, column.ty, &column.name, at(value))?,
-                        // What no part is given of is NULL, whatever the column's default is.
-                        Some(part) => {
-                            let before = whole.unwrap_or(Expr::Constant(Literal::Null, column.ty));
-                            let hidden = Scope::hiding(vec![table_item(relation, None, 0, &[])]);
-                            let scope = Scope::beside(&hidden);
-                            let place = Place::plain(&scope, Some(ctes), "INSERT");
-                            self.assigned_part(before, &part.path, expr, part, &place, at(value))?
-                        }
-                    });
+        let mut wholes: Vec<Option<Expr>> = vec![None; relation.columns.len()];
+        // In the order in which they are given: what a parameter is its first column decides.
+        for (value, expr) in values.into_iter().enumerate() {
+            let number = columns[value];
+            let column = &relation.columns[number];
+            if !made.contains(&number) {
+                continue;
+            }
+            let part = named.get(value).filter(|column| !column.path.is_empty());
+            wholes[number] = Some(match part {
+                None => self.assign(expr, column.ty, &column.name, at(value))?,
+                // What no part is given of is NULL, whatever the column's default is.
+                Some(part) => {
+                    let null = Expr::Constant(Literal::Null, column.ty);
+                    let before = wholes[number].take().unwrap_or(null);
+                    let hidden = Scope::hiding(vec![table_item(relation, None, 0, &[])]);
+                    let scope = Scope::beside(&hidden);
+                    let place = Place::plain(&scope, Some(ctes), "INSERT");
+                    self.assigned_part(before, &part.path, expr, part, &place, at(value))?
                 }
-                whole.map_or_else(|| self.insert_default(target, *number), Ok)
-            })
-            .collect()
+            });
+        }
+        let whole = |number: &usize| {
+            wholes[*number].take().map_or_else(|| self.insert_default(target, *number), Ok)
+        };
+        made.iter().map(whole).collect()
     }
 
     fn on_conflict(

@@ -75,7 +75,7 @@ impl Binder<'_> {
             (&left.kind, &right.kind)
         {
             let (a, b) = (self.row_fields(a, place)?, self.row_fields(b, place)?);
-            return self.compare_rows(operator, a, b, at);
+            return self.compare_written_rows(operator, a, b, at);
         }
         if let (ExprKind::Row { fields, .. }, ExprKind::Subquery(query)) = (&left.kind, &right.kind)
         {
@@ -85,6 +85,35 @@ impl Binder<'_> {
         let left = self.expression(left, place)?;
         let right = self.expression(right, place)?;
         self.infix_of(operator, (left, places.0), (right, places.1), at)
+    }
+
+    /// `(a, b) op (c, d)` as both sides are written. Where it is only printed an order stays one of rows, whose fields have the
+    /// types that their operators take.
+    fn compare_written_rows(
+        &self,
+        operator: &ast::Operator,
+        left: Vec<Expr>,
+        right: Vec<Expr>,
+        at: u32,
+    ) -> Result<Expr> {
+        let order = matches!(&*operator.name, "<" | "<=" | ">" | ">=");
+        if !self.prints() || !order || left.len() < 2 || left.len() != right.len() {
+            return self.compare_rows(operator, left, right, at);
+        }
+        let (mut fields, mut others) = (Vec::new(), Vec::new());
+        for (a, b) in left.into_iter().zip(right) {
+            let Expr::Call { arguments, .. } = self.infix(operator, a.clone(), b.clone(), at)?
+            else {
+                fields.push(a);
+                others.push(b);
+                continue;
+            };
+            let mut arguments = arguments.into_iter();
+            fields.push(arguments.next().unwrap_or(a));
+            others.push(arguments.next().unwrap_or(b));
+        }
+        let row = |fields| Expr::Row(fields, SqlType::plain(oid::RECORD), None);
+        self.infix(operator, row(fields), row(others), at)
     }
 
     /// `(a, b) op (c, d)`: column by column, from the left.
@@ -271,7 +300,7 @@ impl Binder<'_> {
             let mut parts = Vec::new();
             for item in list {
                 parts.push(match self.written_row(item, place)? {
-                    Some(right) => self.compare_rows(&name, left.clone(), right, at)?,
+                    Some(right) => self.compare_written_rows(&name, left.clone(), right, at)?,
                     None => {
                         let row = self.expression(operand, place)?;
                         self.infix(&name, row, self.expression(item, place)?, at)?
@@ -324,7 +353,9 @@ impl Binder<'_> {
                 None => None,
             };
             parts.push(match (&left_fields, right) {
-                (Some(left), Some(right)) => self.compare_rows(&name, left.clone(), right, at)?,
+                (Some(left), Some(right)) => {
+                    self.compare_written_rows(&name, left.clone(), right, at)?
+                }
                 _ => {
                     let item = (item, self.position(ast.start()));
                     self.infix_of(&name, (left.clone(), at), item, at)?

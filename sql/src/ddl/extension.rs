@@ -8,9 +8,8 @@
 use super::Ddl;
 use super::dependency::Dependents;
 use super::drop::collect_dependents;
-use super::resolve::{kind_noun, must_own, undefined_schema};
+use super::resolve::{kind_noun, must_own, undefined_schema, undefined_table, wrong_kind};
 use super::type_dependents::{Dependent, drop_all};
-use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{self, Procedure};
 use crate::catalog::definition::Edge;
 use crate::catalog::extension::{Available, Extension, PG_EXTENSION, available, initial_list};
@@ -18,10 +17,12 @@ use crate::catalog::object::{Class, Comment, Object, ObjectKey, Schema};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::Relation;
+use crate::catalog::{CatalogSnapshot, Named};
 use crate::error::{Result, SqlError};
 use crate::parse::Statement;
 use crate::parse::ast::{
-    AlterExtension, CreateExtension, CreateSchema, Drop, ExtensionChange, Ident,
+    AlterExtension, CreateExtension, CreateSchema, Drop, ExtensionChange, Ident, ObjectKind,
+    ObjectName,
 };
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -210,9 +211,12 @@ fn check_part(what: &str, noun: &str, name: &str) -> Result<()> {
 /// ALTER EXTENSION.
 ///
 /// # Errors
-/// 42704, 42501, 22023, 3F000, 0A000.
+/// 42704, 42501, 22023, 3F000, 0A000; 42P17 and 55000 for what cannot be a member, is one already, or is none.
 pub fn alter_extension(ddl: &mut Ddl<'_>, alter: &AlterExtension) -> Result<&'static str> {
     match &alter.change {
+        ExtensionChange::Member { add, kind, object } => {
+            change_member(ddl, &alter.name, *add, (*kind, object))?;
+        }
         ExtensionChange::Update(to) => update(ddl, &alter.name, to.as_ref())?,
         ExtensionChange::SetSchema(schema) => set_schema(ddl, &alter.name, schema)?,
     }
@@ -276,6 +280,47 @@ fn set_schema(ddl: &mut Ddl<'_>, name: &Ident, schema: &Ident) -> Result<()> {
         ddl.catalog.put_relation(ddl.transaction, relation)?;
     }
     ddl.put_reworded(texts)
+}
+
+/// ADD and DROP: a relation becomes a member, or is none any more (`ExecAlterExtensionContentsStmt`).
+fn change_member(
+    ddl: &mut Ddl<'_>,
+    name: &Ident,
+    add: bool,
+    (kind, object): (ObjectKind, &ObjectName),
+) -> Result<()> {
+    if !matches!(
+        kind,
+        ObjectKind::Table | ObjectKind::View | ObjectKind::MaterializedView | ObjectKind::Sequence
+    ) {
+        let message = "cannot add an object of this type to an extension";
+        return Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message));
+    }
+    let extension = owned(ddl, name)?;
+    let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| {
+        let fits = kind_noun(relation) == kind.words().to_ascii_lowercase();
+        if !fits || matches!(named, Named::Index { .. }) {
+            return Err(wrong_kind(object.name(), kind));
+        }
+        ddl.check_owner(relation)
+    };
+    let found = ddl.lock_checked(object, TableLock::ShareUpdateExclusive, &check)?;
+    let (_, relation) = found.ok_or_else(|| undefined_table(object))?;
+    let what = format!("{} {}", kind_noun(&relation), ddl.display(&relation));
+    let of = ddl.snapshot().extension_of_relation(relation.oid).map(|of| Arc::clone(&of.name));
+    let refused = |message| SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message);
+    let mut next = Extension::clone(&extension);
+    match of {
+        Some(of) if add => {
+            return Err(refused(format!("{what} is already a member of extension \"{of}\"")));
+        }
+        Some(of) if of == extension.name => next.relations.retain(|oid| *oid != relation.oid),
+        _ if !add => {
+            return Err(refused(format!("{what} is not a member of extension \"{name}\"")));
+        }
+        _ => next.relations.push(relation.oid),
+    }
+    put(ddl, Some(Extension::clone(&extension)), &next)
 }
 
 /// DROP EXTENSION.

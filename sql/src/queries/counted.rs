@@ -10,7 +10,8 @@ use super::statistics::INSUFFICIENT;
 use crate::catalog::builtin::Procedure;
 use crate::catalog::relation_counts::cluster::{RelationCounts, Seen};
 use crate::catalog::relation_counts::{Counts, Event};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 use crate::system::SessionTimes;
 use crate::types::{Datum, Oid, oids};
 use std::sync::Arc;
@@ -53,7 +54,20 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 engine.reset_session_times(self.session.snapshot.database_oid());
                 counts.iter().for_each(|counts| counts.reset(None, now));
             }
-            "pg_stat_reset_shared" => engine.reset_counters(),
+            "pg_stat_reset_shared" => {
+                let target = self.str(0);
+                if !["archiver", "bgwriter", "recovery_prefetch", "wal"].contains(&target) {
+                    let message = format!("unrecognized reset target: \"{target}\"");
+                    return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message).hint(
+                        "Target must be \"archiver\", \"bgwriter\", \"recovery_prefetch\", or \"wal\".",
+                    ));
+                }
+                engine.reset_counters();
+            }
+            "pg_stat_reset_replication_slot" => {
+                let message = format!("replication slot \"{}\" does not exist", self.str(0));
+                return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
+            }
             "pg_stat_reset_single_table_counters" => {
                 counts.iter().for_each(|counts| counts.reset(Some(self.oid(0)), now));
             }

@@ -165,8 +165,11 @@ pub(super) fn initial_privileges(
                 Some((Oid(function.oid), CLASSES.0, snapshot.initial_function_acl(function)?))
             })
             .collect();
-        let public = known.views.iter().zip(&extension.relations).filter(|(view, _)| view.public);
-        let views = public.map(|(_, oid)| (*oid, CLASSES.1, initial_list(extension.owner)));
+        let public = |name: &str| known.views.iter().any(|view| view.public && view.name == name);
+        let relations = extension.relations.iter().filter_map(|oid| snapshot.relation(*oid));
+        let views = relations
+            .filter(|relation| public(&relation.name))
+            .map(|relation| (relation.oid, CLASSES.1, initial_list(extension.owner)));
         for (oid, class, list) in functions.into_iter().chain(views) {
             let row = [
                 Datum::Oid(oid.0),

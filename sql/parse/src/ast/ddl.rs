@@ -783,6 +783,15 @@ pub enum ExtensionChange {
     Update(Option<Ident>),
     /// SET SCHEMA.
     SetSchema(Ident),
+    /// ADD, or DROP, of a member.
+    Member {
+        /// ADD.
+        add: bool,
+        /// What it is.
+        kind: ObjectKind,
+        /// Which.
+        object: ObjectName,
+    },
 }
 
 /// CREATE LANGUAGE with a handler.

@@ -266,7 +266,12 @@ impl Printer<'_, '_> {
                 Ok(())
             }
             Expr::Call { function: called, arguments, ty, form, .. } => {
-                self.call(*called, arguments, (*ty, form), out)
+                // An order of rows has its parentheses in every form.
+                let rows = self.pretty && simple::is_row_comparison(expr);
+                out.push_str(if rows { "(" } else { "" });
+                self.call(*called, arguments, (*ty, form), out)?;
+                out.push_str(if rows { ")" } else { "" });
+                Ok(())
             }
             Expr::And(parts) => self.joined(parts, " AND ", Parent::And, out),
             Expr::Or(parts) => self.joined(parts, " OR ", Parent::Or, out),

@@ -28,6 +28,12 @@ pub enum Parent<'p> {
     Other,
 }
 
+/// Whether `expr` is an order of two rows that were written (`RowCompareExpr`).
+pub(super) fn is_row_comparison(expr: &Expr) -> bool {
+    let Expr::Call { arguments, form: CallForm::Operator, .. } = expr else { return false };
+    matches!(arguments[..], [Expr::Row(..), Expr::Row(..)])
+}
+
 /// Whether `expr` may stand below `parent` as it is.
 pub fn is_simple(expr: &Expr, parent: Parent<'_>) -> bool {
     let boolean = matches!(parent, Parent::And | Parent::Or | Parent::Not);
@@ -36,6 +42,7 @@ pub fn is_simple(expr: &Expr, parent: Parent<'_>) -> bool {
         | Expr::ViaText(operand, _)
         | Expr::Domain(operand, _)
         | Expr::ArrayCast { operand, .. } => is_simple(operand, Parent::Cast),
+        Expr::Call { .. } if is_row_comparison(expr) => false,
         Expr::Call { function: called, arguments, form: CallForm::Operator, .. } => {
             let Some(operator) = operator_of(*called, arguments) else { return true };
             match parent {

@@ -78,6 +78,13 @@ impl Printer<'_, '_> {
                 self.write(whole, out)?;
                 out.push_str("))");
             }
+            ("xmlexists", [path, document]) => {
+                out.push_str("XMLEXISTS((");
+                self.write(path, out)?;
+                out.push_str(") PASSING (");
+                self.write(document, out)?;
+                out.push_str("))");
+            }
             ("substring", [value, from]) if from.ty().oid.0 == oid::INT4 => {
                 out.push_str("SUBSTRING(");
                 self.worded(&[("", value), (" FROM ", from)], out)?;

@@ -9,6 +9,7 @@ use super::printed::Printed;
 use super::{Layout, Names, Printer};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{AGGREGATES, Collected};
+use crate::bind::levels::same;
 use crate::bind::query::Outside;
 use crate::bind::scope::Scope;
 use crate::bind::subquery::Written;
@@ -340,20 +341,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             if select.group_distinct {
                 out.push_str("DISTINCT ");
             }
-            for (at, group) in select.group_by.iter().enumerate() {
-                out.push_str(if at > 0 { ", " } else { "" });
-                match group {
-                    // A list that is not within a grouping set is no more than its keys.
-                    GroupItem::Expr(expr) if is_list(expr) => {
-                        let ast::ExprKind::Row { fields, .. } = &expr.kind else { continue };
-                        for (at, field) in fields.iter().enumerate() {
-                            out.push_str(if at > 0 { ", " } else { "" });
-                            self.group_key(field, &targets, &place, out)?;
-                        }
-                    }
-                    _ => self.group(group, &targets, &place, out)?,
-                }
-            }
+            self.groups(&select.group_by, &targets, &place, out)?;
         }
         if let Some(having) = &select.having {
             let place = Place { windows: false, sets: false, clause: "HAVING", ..place };
@@ -462,6 +450,70 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         Ok(())
     }
 
+    /// What GROUP BY names, flattened as by `transformGroupClause`: a list that is not within a grouping set is no more
+    /// than its keys, a key counts once, and an empty set beside others says nothing.
+    fn groups(
+        &self,
+        items: &[GroupItem],
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        if items.iter().all(|item| matches!(item, GroupItem::Empty)) {
+            out.push_str("()");
+            return Ok(());
+        }
+        let mut keys = Vec::new();
+        let mut first = true;
+        let mut separate = |out: &mut Layout| {
+            out.push_str(if std::mem::take(&mut first) { "" } else { ", " });
+        };
+        for item in items {
+            match item {
+                GroupItem::Empty => {}
+                GroupItem::Expr(expr) => {
+                    for key in self.new_keys(expr, targets, place, &mut keys)? {
+                        separate(out);
+                        self.print(place, |printer| printer.sort_item(&key, out))?;
+                    }
+                }
+                _ => {
+                    separate(out);
+                    self.group(item, targets, place, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys of an item that are not among `known`, where they stand then.
+    fn new_keys(
+        &self,
+        expr: &ast::Expr,
+        targets: &[BoundTarget],
+        place: &Place<'_>,
+        known: &mut Vec<Expr>,
+    ) -> Result<Vec<Expr>> {
+        let fields = match &expr.kind {
+            ast::ExprKind::Row { fields, explicit: false } => fields,
+            _ => std::slice::from_ref(expr),
+        };
+        let mut new = Vec::new();
+        for field in fields {
+            // Lists within lists are flattened too.
+            if is_list(field) {
+                new.extend(self.new_keys(field, targets, place, known)?);
+                continue;
+            }
+            let key = self.binder.group_key(field, targets, place)?;
+            if !known.iter().any(|known| same(known, &key)) {
+                known.push(key.clone());
+                new.push(key);
+            }
+        }
+        Ok(new)
+    }
+
     fn group(
         &self,
         item: &GroupItem,
@@ -491,7 +543,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             GroupItem::Cube(exprs) => many("CUBE", exprs, out),
             GroupItem::Sets(items) => {
                 out.push_str("GROUPING SETS (");
-                for (at, item) in items.iter().enumerate() {
+                for (at, item) in flat(items).into_iter().enumerate() {
                     if at > 0 {
                         out.push_str(", ");
                     }
@@ -516,13 +568,13 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         place: &Place<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        if let ast::ExprKind::Row { fields, explicit: false } = &expr.kind {
+        if is_list(expr) {
             out.push('(');
-            for (at, field) in fields.iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                self.group_key(field, targets, place, out)?;
+            for (at, key) in
+                self.new_keys(expr, targets, place, &mut Vec::new())?.iter().enumerate()
+            {
+                out.push_str(if at > 0 { ", " } else { "" });
+                self.print(place, |printer| printer.sort_item(key, out))?;
             }
             out.push(')');
             return Ok(());
@@ -555,6 +607,18 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         }
         Ok(())
     }
+}
+
+/// The items of GROUPING SETS, with those of grouping sets among them in their place.
+fn flat(items: &[GroupItem]) -> Vec<&GroupItem> {
+    let mut found = Vec::new();
+    for item in items {
+        match item {
+            GroupItem::Sets(items) => found.extend(flat(items)),
+            _ => found.push(item),
+        }
+    }
+    found
 }
 
 /// Whether a key of GROUP BY is a list of them.

@@ -1,0 +1,27 @@
+-- What a parameter is that several columns are given: what the first of them is, in the order of the text (transformUpdateTargetList).
+CREATE TABLE given (i int PRIMARY KEY, n numeric, b bigint, v varchar(5), x text, a int[], d date);
+CREATE TABLE others (i int, n numeric);
+PREPARE update_twice AS UPDATE given SET b = $1, n = $1;
+PREPARE update_twice_turned AS UPDATE given SET n = $1, b = $1;
+PREPARE update_rows AS UPDATE given SET (b, n) = ($1, $1);
+PREPARE update_row_and_column AS UPDATE given SET (b, x) = ($1, $2), v = $2;
+PREPARE update_element AS UPDATE given SET a[1] = $1, b = $1;
+PREPARE update_where AS UPDATE given SET n = $1, b = $1 WHERE i = $1;
+PREPARE update_returning AS UPDATE given SET n = $1 RETURNING i = $1;
+PREPARE conflict_twice AS INSERT INTO given (i) VALUES (1) ON CONFLICT (i) DO UPDATE SET n = $1, b = $1;
+PREPARE merge_twice AS MERGE INTO given USING others ON given.i = others.i WHEN MATCHED THEN UPDATE SET n = $1, b = $1;
+PREPARE insert_twice AS INSERT INTO given (i, n) VALUES ($1, $1);
+PREPARE insert_turned AS INSERT INTO given (n, i) VALUES ($1, $1);
+PREPARE insert_text AS INSERT INTO given (x, v) VALUES ($1, $1);
+PREPARE insert_rows AS INSERT INTO given (n, i) VALUES ($1, 1), (2, $1);
+PREPARE merge_insert AS MERGE INTO given USING others ON given.i = others.i WHEN NOT MATCHED THEN INSERT (n, i) VALUES ($1, $1);
+SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
+UPDATE given SET absent = also_absent;
+UPDATE given SET absent = 1, n = also_absent;
+UPDATE given SET n = 'x', absent = also_absent;
+UPDATE given SET (n, b) = (1, also_absent), absent = 2;
+UPDATE given SET (n, b) = (1, 2, 3), absent = 2;
+UPDATE given SET (n, b) = (SELECT 1), absent = 2;
+UPDATE given SET (n, b) = (1, DEFAULT), d = DEFAULT, (x, v) = (SELECT 'a', 'b');
+INSERT INTO given (d, i, n) VALUES ('2020-01-01', 2, 3.5);
+INSERT INTO given (a[2], i, a[1]) VALUES (5, 3, 6) RETURNING *;
