@@ -196,6 +196,9 @@ impl<'t> Parser<'t> {
         if self.is(Keyword::Rows) && self.is_at(1, Keyword::From) {
             return self.rows_from(lateral, at);
         }
+        if self.is(Keyword::Xmltable) && self.kind_at(1) == Kind::Symbol(b'(') {
+            return Err(self.unsupported("XMLTABLE is", at));
+        }
         if lateral || self.begins_function() {
             let call = self.function_in_from()?;
             return self.function_item(lateral, vec![(call, Vec::new())], false, at);

@@ -455,7 +455,18 @@ impl<'t> Parser<'t> {
             | Keyword::Xmlpi
             | Keyword::Xmlroot
             | Keyword::Xmlserialize => return self.xml(keyword, at).map(Some),
-            Keyword::Treat | Keyword::Xmlexists => {
+            Keyword::Xmlexists => {
+                self.advance();
+                self.expect_symbol(b'(')?;
+                let path = self.primary()?;
+                self.expect(Keyword::Passing)?;
+                self.xml_passing()?;
+                let document = self.primary()?;
+                self.xml_passing()?;
+                self.expect_symbol(b')')?;
+                call(system("xmlexists"), vec![path, document], true)
+            }
+            Keyword::Treat => {
                 return Err(self.unsupported(&format!("{} is", keyword.word().to_uppercase()), at));
             }
             _ => return Ok(None),

@@ -89,6 +89,14 @@ impl Parser<'_> {
         Ok(XmlOption::Content)
     }
 
+    /// BY REF or BY VALUE, which say nothing.
+    pub(super) fn xml_passing(&mut self) -> Result<()> {
+        if self.accept(Keyword::By) && !self.accept(Keyword::Ref) {
+            self.expect(Keyword::Value)?;
+        }
+        Ok(())
+    }
+
     /// A value that may have a name.
     fn xml_named(&mut self) -> Result<(Option<Ident>, Expr, u32)> {
         let at = self.here();

@@ -55,6 +55,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::trigonometry::FUNCTIONS,
     super::xact::FUNCTIONS,
     super::xml::FUNCTIONS,
+    super::xml::xpath::FUNCTIONS,
 ];
 
 static BY_OID: LazyLock<Box<[(u32, Callable)]>> = LazyLock::new(|| {

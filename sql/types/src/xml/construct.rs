@@ -453,7 +453,7 @@ fn write_elements(context: &CallContext<'_>, stored: &[u8], out: &mut String) ->
 }
 
 /// Appends a text as content (`escape_xml`).
-fn escape(text: &str, out: &mut String) {
+pub(super) fn escape(text: &str, out: &mut String) {
     for character in text.chars() {
         match character {
             '&' => out.push_str("&amp;"),

@@ -8,6 +8,8 @@
 
 pub mod construct;
 pub mod names;
+pub mod tree;
+pub mod xpath;
 
 use super::function::Callable::{self, Plain};
 use super::{CallContext, Datum};
