@@ -8,8 +8,6 @@ CREATE TYPE pg_temp.passing AS ENUM ('a');
 ALTER DATABASE unsupported SET work_mem FROM CURRENT;
 ALTER EXTENSION plpgsql ADD TYPE address;
 -- objects
-CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';
-CREATE PROCEDURE nothing() LANGUAGE sql AS 'SELECT 1';
 CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);
 CREATE TYPE span AS RANGE (subtype = int4);
 CREATE TABLE parted (a int) PARTITION BY RANGE (a);

@@ -17,6 +17,7 @@ use crate::relation::{
     IndexExpression, IndexState, MatchType, Properties, Relation, RelationKind, Sequence,
     StoredQuery,
 };
+use crate::routine::{Parameter, Routine};
 use crate::sequence::State;
 use crate::snapshot::Change;
 use crate::statistics::{ColumnStatistics, TableStatistics};
@@ -139,6 +140,11 @@ stored_struct! {
     }
     Membership { group, member, grantor, admin }
     Extension { oid, name, owner, schema, version, relations }
+    Parameter { name, mode, ty, default }
+    Routine {
+        oid, schema, name, owner, language, procedure, volatility, strict, security_definer, leakproof, parallel, cost, rows,
+        returns_set, result, parameters, settings, body
+    }
     Schema { oid, name, owner, acl }
     Comment { class, text }
     DefaultAcl { oid, role, schema, kind, acl }
@@ -536,6 +542,7 @@ pub fn encode(object: &Object) -> Vec<u8> {
         Object::Type(ty) => ty.write(&mut out),
         Object::Parameter(parameter) => parameter.write(&mut out),
         Object::Extension(extension) => extension.write(&mut out),
+        Object::Routine(routine) => routine.write(&mut out),
     }
     out
 }
@@ -561,6 +568,7 @@ pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
             Class::Type => Object::Type(Arc::new(Stored::read(from)?)),
             Class::Parameter => Object::Parameter(Arc::new(Stored::read(from)?)),
             Class::Extension => Object::Extension(Arc::new(Stored::read(from)?)),
+            Class::Routine => Object::Routine(Arc::new(Stored::read(from)?)),
             Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
         })
     })

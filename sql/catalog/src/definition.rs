@@ -25,7 +25,7 @@ pub enum Edge {
     Type(Oid),
     /// A constraint: the primary key that lets a query leave columns out of its GROUP BY.
     Constraint(Oid),
-    /// A function of an extension.
+    /// A function of an extension, or a routine.
     Function(Oid),
 }
 

@@ -35,6 +35,7 @@ pub mod privilege;
 pub mod quote;
 pub mod relation;
 pub mod relation_counts;
+pub mod routine;
 pub mod search_path;
 pub mod sequence;
 pub mod settings;

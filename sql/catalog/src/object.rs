@@ -9,6 +9,7 @@
 use crate::acl::Acl;
 use crate::extension::Extension;
 use crate::relation::{Index, Relation};
+use crate::routine::Routine;
 use crate::statistics::TableStatistics;
 use crate::user_type::UserType;
 use sql_types::Oid;
@@ -80,6 +81,8 @@ pub enum Class {
     Parameter = 13,
     /// An extension.
     Extension = 14,
+    /// A function or procedure that a user made.
+    Routine = 15,
     /// The access control list of what does not keep its own: a column, a function, a type, a language.
     Acl = 31,
     /// What ALTER DEFAULT PRIVILEGES says of objects yet to be made.
@@ -107,6 +110,7 @@ impl Class {
             12 => Class::Index,
             13 => Class::Parameter,
             14 => Class::Extension,
+            15 => Class::Routine,
             _ => return None,
         })
     }
@@ -146,6 +150,8 @@ pub enum Object {
     Parameter(Arc<ParameterAcl>),
     /// An extension.
     Extension(Arc<Extension>),
+    /// A function or procedure.
+    Routine(Arc<Routine>),
 }
 
 /// A database: a row of `pg_database`.

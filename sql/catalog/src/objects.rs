@@ -20,6 +20,7 @@ use crate::extension::Extension;
 use crate::object::{Class, Comment, DefaultAcl, Object, ObjectKey, Schema, Version, well_known};
 use crate::parts;
 use crate::relation::{ConstraintKind, Index, Relation, RelationKind};
+use crate::routine::Routine;
 use crate::snapshot::{Change, Named, next_version};
 use crate::statistics::TableStatistics;
 use crate::user_type::UserType;
@@ -42,6 +43,9 @@ pub struct Objects {
     pub(super) default_acls: OrdMap<Oid, Arc<DefaultAcl>>,
     pub(super) types: OrdMap<Oid, Arc<UserType>>,
     pub(super) extensions: OrdMap<Oid, Arc<Extension>>,
+    pub(super) routines: OrdMap<Oid, Arc<Routine>>,
+    /// Routines by name, in all schemas.
+    pub(super) routine_names: OrdMap<Arc<str>, OrdSet<Oid>>,
     /// Composite types as the relations that they are, too.
     pub(super) composites: OrdMap<Oid, Arc<Relation>>,
     /// The schema that holds temporary objects: there is one in a session's own snapshot at most.
@@ -188,6 +192,7 @@ impl Objects {
             Class::DefaultAcl => Object::DefaultAcl(Arc::clone(self.default_acls.get(&key.oid)?)),
             Class::Type => Object::Type(Arc::clone(self.types.get(&key.oid)?)),
             Class::Extension => Object::Extension(Arc::clone(self.extensions.get(&key.oid)?)),
+            Class::Routine => Object::Routine(Arc::clone(self.routines.get(&key.oid)?)),
             _ => return None,
         })
     }
@@ -235,6 +240,12 @@ impl Objects {
             Some(Object::Extension(extension)) => {
                 self.extensions.insert(extension.oid, Arc::clone(extension));
             }
+            Some(Object::Routine(routine)) => {
+                self.forget_routine(key.oid);
+                let named = self.routine_names.entry(Arc::clone(&routine.name)).or_default();
+                named.insert(routine.oid);
+                self.routines.insert(routine.oid, Arc::clone(routine));
+            }
             Some(
                 Object::Database(_)
                 | Object::Role(_)
@@ -259,6 +270,7 @@ impl Objects {
                     self.composites.remove(&key.oid);
                 }
                 Class::Extension => drop(self.extensions.remove(&key.oid)),
+                Class::Routine => self.forget_routine(key.oid),
                 Class::Counter
                 | Class::Database
                 | Class::Role
@@ -267,6 +279,17 @@ impl Objects {
                 | Class::Parameter
                 | Class::SequenceState => {}
             },
+        }
+    }
+
+    /// Takes a routine away, and its name.
+    fn forget_routine(&mut self, oid: Oid) {
+        let Some(known) = self.routines.remove(&oid) else { return };
+        if let Some(named) = self.routine_names.get_mut(&known.name) {
+            named.remove(&oid);
+            if named.is_empty() {
+                self.routine_names.remove(&known.name);
+            }
         }
     }
 
@@ -675,6 +698,8 @@ mod tests {
             default_acls: _,
             types: _,
             extensions: _,
+            routines: _,
+            routine_names,
             composites: _,
             temporary,
             schema_names,
@@ -694,7 +719,7 @@ mod tests {
         format!(
             "{relations:#?} {database} {temporary:?} {schema_names:#?} {names:#?} {type_names:#?} {indexes:?} \
              {constraints:?} {domain_checks:?} {row_types:?} {referring:?} {owned:?} {typed:?} {depending:?} \
-             {temporaries:?} {array_names:#?}"
+             {temporaries:?} {array_names:#?} {routine_names:?}"
         )
     }
 

@@ -4,7 +4,7 @@
 //! list; a list holds exactly what it says.
 
 use crate::acl::{Acl, AclItem, Privileges};
-use crate::builtin::{Procedure, functions_named};
+use crate::builtin::{ProcedureOf, functions_named};
 use crate::initial_privileges as initial;
 use crate::object::{Database, Schema, well_known};
 use crate::relation::{Relation, RelationKind};
@@ -320,7 +320,7 @@ impl CatalogSnapshot {
 
     /// Whether `role` may call a function.
     #[must_use]
-    pub fn may_call(&self, role: Oid, function: &Procedure) -> bool {
+    pub fn may_call(&self, role: Oid, function: &ProcedureOf<'_>) -> bool {
         let acl = self.function_acl(function);
         acl.is_none_or(|acl| {
             self.privileges(role, Grantable::Function, self.function_owner(function), Some(&acl))
@@ -330,7 +330,7 @@ impl CatalogSnapshot {
 
     /// A function's list, if it has one: GRANT's, or the one that PostgreSQL's initial contents give it.
     #[must_use]
-    pub fn function_acl(&self, function: &Procedure) -> Option<Acl> {
+    pub fn function_acl(&self, function: &ProcedureOf<'_>) -> Option<Acl> {
         if let Some(acl) = self.acl(Oid(function.oid), kept::FUNCTION) {
             return Some(Acl::clone(acl));
         }
@@ -339,7 +339,7 @@ impl CatalogSnapshot {
 
     /// The list that PostgreSQL's initial contents, or the script of its extension, give a function.
     #[must_use]
-    pub fn initial_function_acl(&self, function: &Procedure) -> Option<Acl> {
+    pub fn initial_function_acl(&self, function: &ProcedureOf<'_>) -> Option<Acl> {
         let text = function.acl?;
         let owner = self.function_owner(function);
         let inner = text.trim_start_matches('{').trim_end_matches('}');

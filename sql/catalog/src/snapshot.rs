@@ -12,7 +12,7 @@
 use crate::acl::{Acl, Privileges};
 use crate::array_names::array_name;
 use crate::built_in_domain;
-use crate::builtin;
+use crate::builtin::{self, ProcedureOf};
 use crate::extension::Extension;
 use crate::groups::Groups;
 use crate::object::{
@@ -22,12 +22,14 @@ use crate::object::{
 use crate::objects::{Objects, second};
 use crate::parts;
 use crate::relation::{Constraint, Index, Relation, RelationKind};
+use crate::routine::Routine;
 use crate::statistics::TableStatistics;
 use crate::system;
 use crate::user_type::{Domain, DomainCheck, UserType};
 use crate::uses::{Question, Recorder};
 use imbl::{OrdMap, OrdSet};
 use sql_types::{Oid, SqlType};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -222,7 +224,8 @@ impl Shared {
                 | Object::Acl(_)
                 | Object::DefaultAcl(_)
                 | Object::Type(_)
-                | Object::Extension(_),
+                | Object::Extension(_)
+                | Object::Routine(_),
             ) => unreachable!("an object of a database is not shared"),
             None => match key.class {
                 Class::Database => drop(self.databases.remove(&key.oid)),
@@ -246,6 +249,7 @@ impl Shared {
                 | Class::DefaultAcl
                 | Class::Type
                 | Class::Extension
+                | Class::Routine
                 | Class::SequenceState => {}
             },
         }
@@ -615,6 +619,44 @@ impl CatalogSnapshot {
         self.extensions().find(|extension| &*extension.name == name)
     }
 
+    /// The routines that users made, by OID.
+    pub fn routines(&self) -> impl Iterator<Item = &Arc<Routine>> {
+        self.objects().routines.values()
+    }
+
+    /// A routine that a user made.
+    #[must_use]
+    pub fn routine(&self, oid: Oid) -> Option<&Arc<Routine>> {
+        self.objects.routines.get(&oid)
+    }
+
+    /// The routines that users made under a name, in whatever schema.
+    #[must_use]
+    pub fn routines_named(&self, name: &str) -> Vec<Arc<Routine>> {
+        self.note(|| Question::Routines(name.into()));
+        if self.objects.routines.is_empty() {
+            return Vec::new();
+        }
+        let oids = self.objects.routine_names.get(name);
+        let oids = oids.into_iter().flat_map(|oids| oids.iter());
+        oids.filter_map(|oid| self.objects.routines.get(oid).cloned()).collect()
+    }
+
+    /// The routines that users made in a schema.
+    #[must_use]
+    pub fn routines_in(&self, schema: Oid) -> Vec<Arc<Routine>> {
+        self.routines().filter(|routine| routine.schema == schema).cloned().collect()
+    }
+
+    /// What `pg_proc` says of a function, built in or made.
+    #[must_use]
+    pub fn procedure(&self, oid: Oid) -> Option<Cow<'_, ProcedureOf<'_>>> {
+        match builtin::function(oid.0) {
+            Some(found) => Some(Cow::Borrowed(found)),
+            None => self.routine(oid).map(|routine| Cow::Owned(routine.procedure())),
+        }
+    }
+
     /// A type that users made, by OID.
     #[must_use]
     pub fn user_type(&self, oid: Oid) -> Option<&Arc<UserType>> {
@@ -781,7 +823,8 @@ impl CatalogSnapshot {
         let own = schemas.chain(relations).chain(indexes).chain(statistics).chain(comments);
         let types = objects.types.keys().map(|oid| key(Class::Type, *oid, 0));
         let extensions = objects.extensions.keys().map(|oid| key(Class::Extension, *oid, 0));
-        own.chain(acls).chain(defaults).chain(types).chain(extensions).collect()
+        let routines = objects.routines.keys().map(|oid| key(Class::Routine, *oid, 0));
+        own.chain(acls).chain(defaults).chain(types).chain(extensions).chain(routines).collect()
     }
 
     /// The sequences that columns of `table` own.

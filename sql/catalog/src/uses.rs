@@ -13,6 +13,7 @@ use crate::acl::Acl;
 use crate::codec;
 use crate::object::{Object, well_known};
 use crate::relation::Relation;
+use crate::routine::Routine;
 use crate::snapshot::{CatalogSnapshot, Named};
 use crate::statistics::TableStatistics;
 use crate::user_type::UserType;
@@ -42,6 +43,8 @@ pub(super) enum Question {
     RowType(Oid),
     /// Who may do what with an object that has no list of its own.
     Acl(Oid, u32),
+    /// The routines of a name.
+    Routines(Box<str>),
 }
 
 /// An answer.
@@ -54,6 +57,7 @@ enum Answer {
     Named(Option<Named>),
     Oid(Option<Oid>),
     Acl(Option<Arc<Acl>>),
+    Routines(Vec<Arc<Routine>>),
 }
 
 /// Whether two are there and `same`, or neither is.
@@ -95,6 +99,7 @@ impl Answer {
             (Answer::Named(one), Answer::Named(other)) => one == other,
             (Answer::Oid(one), Answer::Oid(other)) => one == other,
             (Answer::Acl(one), Answer::Acl(other)) => one == other,
+            (Answer::Routines(one), Answer::Routines(other)) => one == other,
             _ => false,
         }
     }
@@ -118,6 +123,7 @@ impl Question {
             Question::Named(schema, name) => Answer::Named(snapshot.named(*schema, name)),
             Question::TypeNamed(schema, name) => Answer::Oid(snapshot.type_named(*schema, name)),
             Question::Acl(oid, sub) => Answer::Acl(snapshot.acl(*oid, *sub).cloned()),
+            Question::Routines(name) => Answer::Routines(snapshot.routines_named(name)),
             Question::RowType(ty) => Answer::Oid(snapshot.row_type(*ty).map(|found| found.oid)),
         }
     }

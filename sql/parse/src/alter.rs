@@ -38,6 +38,16 @@ impl<'t> Parser<'t> {
                 self.back();
                 return Err(self.error());
             }
+            ObjectKind::Function => {
+                self.back();
+                let word = match self.kind() {
+                    Kind::Keyword(Keyword::Procedure) => "PROCEDURE",
+                    Kind::Keyword(Keyword::Routine) => "ROUTINE",
+                    _ => "FUNCTION",
+                };
+                self.advance();
+                return self.alter_routine(word);
+            }
             _ => return Ok(self.unsupported_alter(kind)),
         }
         if self.is(Keyword::All) && self.is_at(1, Keyword::In) {

@@ -98,6 +98,7 @@ impl<'t> Parser<'t> {
             }
             Keyword::Type => self.create_type(),
             Keyword::Extension => self.create_extension(),
+            Keyword::Function | Keyword::Procedure => self.create_routine(replace),
             Keyword::Trusted | Keyword::Procedural | Keyword::Language => {
                 self.create_language(replace)
             }
@@ -108,9 +109,7 @@ impl<'t> Parser<'t> {
             }
             _ => {
                 let words = match keyword {
-                    Keyword::Function
-                    | Keyword::Procedure
-                    | Keyword::Trigger
+                    Keyword::Trigger
                     | Keyword::Aggregate
                     | Keyword::Cast
                     | Keyword::Collation
@@ -637,7 +636,7 @@ impl<'t> Parser<'t> {
     }
 
     /// An argument of a routine, with or without its name: its type, if a value is passed in.
-    fn argument_type(&mut self) -> Result<Option<TypeName>> {
+    pub(super) fn argument_type(&mut self) -> Result<Option<TypeName>> {
         let out = self.accept(Keyword::Out);
         if !out && !self.accept(Keyword::Inout) && !self.accept(Keyword::Variadic) {
             self.accept(Keyword::In);

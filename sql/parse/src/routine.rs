@@ -1,6 +1,9 @@
-//! Statements about routines: DO.
+//! Statements about routines: CREATE and ALTER FUNCTION, PROCEDURE, ROUTINE; DO.
 
-use super::ast::{DoStatement, Statement};
+use super::ast::{
+    AlterRoutine, CreateRoutine, DoStatement, ParameterMode, Returns, RoutineChange, RoutineOption,
+    RoutineParameter, Statement,
+};
 use super::keyword::Keyword;
 use super::lexer::Kind;
 use super::parser::Parser;
@@ -35,5 +38,195 @@ impl Parser<'_> {
             _ => raw.find('\'').map_or(1, |start| start + 1),
         };
         Ok((self.string()?, token.start + quote as u32))
+    }
+
+    /// CREATE [OR REPLACE] FUNCTION and PROCEDURE, from that word.
+    pub(super) fn create_routine(&mut self, replace: bool) -> Result<Statement> {
+        let procedure = self.is(Keyword::Procedure);
+        self.advance();
+        let name = self.object_name()?;
+        self.expect_symbol(b'(')?;
+        let mut parameters = Vec::new();
+        if !self.accept_symbol(b')') {
+            parameters = self.list(Parser::routine_parameter)?;
+            self.expect_symbol(b')')?;
+        }
+        let mut returns = None;
+        if !procedure && self.accept(Keyword::Returns) {
+            returns = Some(if self.is(Keyword::Table) {
+                self.advance();
+                let columns = self.in_parentheses(|parser| {
+                    Ok((parser.take_parameter_name()?, parser.type_name()?))
+                })?;
+                Returns::Table(columns)
+            } else {
+                Returns::Type(self.type_name()?)
+            });
+        }
+        let mut options = Vec::new();
+        while let Some(option) = self.routine_option()? {
+            options.push(option);
+        }
+        let create = CreateRoutine { replace, procedure, name, parameters, returns, options };
+        Ok(Statement::CreateRoutine(Box::new(create)))
+    }
+
+    fn take_parameter_name(&mut self) -> Result<super::ast::Ident> {
+        if self.is_function_name(self.kind()) { self.take_name() } else { Err(self.error()) }
+    }
+
+    fn parameter_mode(&mut self) -> Option<ParameterMode> {
+        if self.accept(Keyword::Out) {
+            return Some(ParameterMode::Out);
+        }
+        if self.accept(Keyword::Inout) {
+            return Some(ParameterMode::InOut);
+        }
+        if self.accept(Keyword::Variadic) {
+            return Some(ParameterMode::Variadic);
+        }
+        if self.accept(Keyword::In) {
+            let both = self.accept(Keyword::Out);
+            return Some(if both { ParameterMode::InOut } else { ParameterMode::In });
+        }
+        None
+    }
+
+    fn routine_parameter(&mut self) -> Result<RoutineParameter> {
+        let mut mode = self.parameter_mode();
+        // A name is a word with a type behind it. Of the types of two words only one begins with what may be a name.
+        let precision = self.is(Keyword::Double) && self.is_at(1, Keyword::Precision);
+        let behind = self.kind_at(1);
+        let ends = matches!(behind, Kind::Keyword(Keyword::Default | Keyword::Array));
+        let named = self.is_function_name(self.kind()) && !precision && !ends;
+        let name = if named && self.is_label(behind) { Some(self.take_name()?) } else { None };
+        if mode.is_none() && name.is_some() {
+            mode = self.parameter_mode();
+        }
+        let ty = self.type_name()?;
+        let default = if self.accept(Keyword::Default) || self.accept_symbol(b'=') {
+            Some(self.expr()?)
+        } else {
+            None
+        };
+        Ok(RoutineParameter { name, mode: mode.unwrap_or(ParameterMode::In), ty, default })
+    }
+
+    /// What is said of a routine, if anything more is.
+    fn routine_option(&mut self) -> Result<Option<RoutineOption>> {
+        let Kind::Keyword(keyword) = self.kind() else { return Ok(None) };
+        let at = self.here();
+        Ok(Some(match keyword {
+            Keyword::Language => {
+                self.advance();
+                let name = if self.is_string() { self.string()? } else { self.non_reserved()? };
+                RoutineOption::Language(name)
+            }
+            Keyword::Immutable | Keyword::Stable | Keyword::Volatile => {
+                self.advance();
+                RoutineOption::Volatility(match keyword {
+                    Keyword::Immutable => b'i',
+                    Keyword::Stable => b's',
+                    _ => b'v',
+                })
+            }
+            Keyword::Strict => {
+                self.advance();
+                RoutineOption::Strict(true)
+            }
+            Keyword::Called => {
+                self.advance();
+                self.expect_all(&[Keyword::On, Keyword::Null, Keyword::Input])?;
+                RoutineOption::Strict(false)
+            }
+            Keyword::Returns => {
+                self.advance();
+                self.expect_all(&[Keyword::Null, Keyword::On, Keyword::Null, Keyword::Input])?;
+                RoutineOption::Strict(true)
+            }
+            Keyword::External | Keyword::Security => {
+                self.accept(Keyword::External);
+                self.expect(Keyword::Security)?;
+                let definer = self.accept(Keyword::Definer);
+                if !definer {
+                    self.expect(Keyword::Invoker)?;
+                }
+                RoutineOption::SecurityDefiner(definer)
+            }
+            Keyword::Leakproof => {
+                self.advance();
+                RoutineOption::Leakproof(true)
+            }
+            Keyword::Not => {
+                self.advance();
+                self.expect(Keyword::Leakproof)?;
+                RoutineOption::Leakproof(false)
+            }
+            Keyword::Parallel => {
+                self.advance();
+                RoutineOption::Parallel(self.label()?)
+            }
+            Keyword::Cost => {
+                self.advance();
+                RoutineOption::Cost(self.number_text()?)
+            }
+            Keyword::Rows => {
+                self.advance();
+                RoutineOption::Rows(self.number_text()?)
+            }
+            Keyword::Set => {
+                self.advance();
+                RoutineOption::Set(self.setting(false)?)
+            }
+            Keyword::As => {
+                self.advance();
+                let (body, at) = self.body_text()?;
+                if self.is_symbol(b',') {
+                    return Err(self.unsupported("a function in the language c is", at));
+                }
+                RoutineOption::Body(body, at)
+            }
+            Keyword::Window => {
+                return Err(self.unsupported("a window function made by CREATE is", at));
+            }
+            Keyword::Support => return Err(self.unsupported("SUPPORT of a function is", at)),
+            Keyword::Transform => return Err(self.unsupported("TRANSFORM of a function is", at)),
+            Keyword::Begin | Keyword::Return => {
+                return Err(
+                    self.unsupported("a body of the standard's form (BEGIN ATOMIC, RETURN) is", at)
+                );
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// ALTER FUNCTION, PROCEDURE, ROUTINE, behind that word.
+    pub(super) fn alter_routine(&mut self, word: &'static str) -> Result<Statement> {
+        let name = self.object_name()?;
+        let arguments = self.routine_arguments()?;
+        let change = if self.accept(Keyword::Owner) {
+            self.expect(Keyword::To)?;
+            RoutineChange::Owner(self.role()?)
+        } else if self.accept(Keyword::Rename) {
+            self.expect(Keyword::To)?;
+            RoutineChange::Rename(self.name()?)
+        } else if self.accept_all(&[Keyword::Set, Keyword::Schema]) {
+            RoutineChange::Schema(self.name()?)
+        } else {
+            let mut options = Vec::new();
+            while let Some(option) = self.routine_option()? {
+                if matches!(option, RoutineOption::Body(..) | RoutineOption::Language(_)) {
+                    self.back();
+                    return Err(self.error());
+                }
+                options.push(option);
+            }
+            if options.is_empty() {
+                self.skip_statement();
+                return Ok(Statement::Unsupported(format!("this form of ALTER {word}")));
+            }
+            RoutineChange::Options(options)
+        };
+        Ok(Statement::AlterRoutine(Box::new(AlterRoutine { word, name, arguments, change })))
     }
 }

@@ -10,10 +10,11 @@ use crate::bind::scope::Scope;
 use crate::bind::set_calls;
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, CallForm, Expr, Literal};
-use crate::bind::{Binder, Required, clause, levels};
+use crate::bind::{Binder, Required, Wanted, bind_expression, clause, levels};
 use crate::catalog::builtin::{
     Kind, PG_CATALOG, Procedure, Volatility, aggregate, functions_named, type_by_name,
 };
+use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
 use crate::plan::functions::VARIADIC_ARRAY;
@@ -181,12 +182,14 @@ impl Binder<'_> {
         }
         // Those of extensions are noted for who wants to know what depends on them.
         let is_member = chosen.procedure.extension.is_some();
-        if is_member || self.catalog.function_acl(chosen.procedure).is_some() {
+        let made = chosen.procedure.is_made();
+        if is_member || made || self.catalog.function_acl(&chosen.procedure).is_some() {
             self.require_also(Required::Function(Oid(chosen.procedure.oid)));
         }
         match chosen.procedure.kind {
             Kind::Procedure => {
-                return Err(wrong_kind(format!("{shown}() is a procedure"), at)
+                let shown = self.signature(&shown, &types);
+                return Err(wrong_kind(format!("{shown} is a procedure"), at)
                     .hint("To call a procedure, use CALL."));
             }
             Kind::Function => {
@@ -257,8 +260,14 @@ impl Binder<'_> {
         if chosen.procedure.oid == PG_COLLATION_FOR && !self.prints() {
             return self.collation_for(&arguments[0], place);
         }
+        if made && let Some(routine) = self.catalog.routine(function) {
+            let form = CallForm::Routine(Arc::clone(routine));
+            return Ok(Expr::Call { function, arguments, ty, form, position: at });
+        }
         if chosen.procedure.kind == Kind::Function {
-            if let Some(inlined) = self.inlined(chosen.procedure, &arguments, ty, at)? {
+            if let Some(built_in) = crate::catalog::builtin::function(function.0)
+                && let Some(inlined) = self.inlined(built_in, &arguments, ty, at)?
+            {
                 return Ok(inlined);
             }
             let form = match call.standard_form {
@@ -305,25 +314,36 @@ impl Binder<'_> {
         Ok(Some(found))
     }
 
-    /// What CALL is told. There are no procedures: whatever has the name and takes the arguments is something else.
-    pub(super) fn refused_call(&self, call: &Call) -> SqlError {
+    /// The procedure that a CALL names, with its arguments cast and in their places.
+    pub(super) fn procedure_call(&self, call: &Call) -> Result<(Arc<Routine>, Vec<Expr>)> {
         let at = self.position(call.name.at);
         let scope = Scope::new(None, 0);
+        let place = Place::plain(&scope, None, clause::CALL);
+        let arguments = self.call_arguments(call, &place)?;
+        demand_few(arguments.len(), at)?;
+        self.demand_distinct_names(call)?;
+        let namespace = self.namespace_of(call, at)?;
+        let types = types_of(call, &arguments);
+        let (name, shown) = (call.name.name(), call.name.to_string());
         let refused = || {
-            let arguments = self.call_arguments(call, &Place::plain(&scope, None, clause::CALL))?;
-            demand_few(arguments.len(), at)?;
-            self.demand_distinct_names(call)?;
-            let namespace = self.namespace_of(call, at)?;
-            let types = types_of(call, &arguments);
-            let (name, shown) = (call.name.name(), call.name.to_string());
-            if self.cast_target(call, &arguments, namespace).is_none() {
-                let told = ("procedure", &*shown);
-                self.function(name, namespace, &types, call.variadic, told, at)?;
-            }
-            Ok(wrong_kind(format!("{} is not a procedure", self.signature(&shown, &types)), at)
-                .hint("To call a function, use SELECT."))
+            wrong_kind(format!("{} is not a procedure", self.signature(&shown, &types)), at)
+                .hint("To call a function, use SELECT.")
         };
-        refused().unwrap_or_else(|error| error)
+        if self.cast_target(call, &arguments, namespace).is_some() {
+            return Err(refused());
+        }
+        let told = ("procedure", &*shown);
+        let chosen = self.function(name, namespace, &types, call.variadic, told, at)?;
+        if chosen.procedure.kind != Kind::Procedure {
+            return Err(refused());
+        }
+        let routine = self.catalog.routine(Oid(chosen.procedure.oid)).ok_or_else(refused)?;
+        let places: Vec<u32> =
+            call.arguments.iter().map(|given| self.position(given.value.start())).collect();
+        let routine = Arc::clone(routine);
+        let (arguments, _) =
+            self.place_arguments(&chosen, arguments, &places, call.variadic, at)?;
+        Ok((routine, arguments))
     }
 
     fn call_arguments(&self, call: &Call, place: &Place<'_>) -> Result<Vec<Expr>> {
@@ -432,7 +452,7 @@ impl Binder<'_> {
     /// Puts arguments in their places: casts, defaults, the VARIADIC array. Gives the result's type too.
     fn place_arguments(
         &self,
-        chosen: &ChosenFunction,
+        chosen: &ChosenFunction<'_>,
         given: Vec<Expr>,
         places: &[u32],
         variadic: bool,
@@ -451,7 +471,12 @@ impl Binder<'_> {
             placed.push(match source {
                 Some(source) => given[*source].take().expect("each argument has one place"),
                 None => {
-                    self.default_argument(&default.unwrap_or_default(), chosen.declared[place])?
+                    let (default, ty) = (default.unwrap_or_default(), chosen.declared[place]);
+                    if chosen.procedure.is_made() {
+                        self.made_default(&default)?
+                    } else {
+                        self.default_argument(&default, ty)?
+                    }
                 }
             });
         }
@@ -498,7 +523,7 @@ impl Binder<'_> {
     /// The fields of the record that a function with several OUT arguments returns, polymorphic ones resolved.
     fn returned_fields(
         &self,
-        chosen: &ChosenFunction,
+        chosen: &ChosenFunction<'_>,
         arguments: &[Expr],
         at: u32,
     ) -> Result<Option<Vec<(Arc<str>, SqlType)>>> {
@@ -512,6 +537,13 @@ impl Binder<'_> {
             Ok((name.into(), SqlType { oid: ty, typmod: -1 }))
         });
         fields.collect::<Result<_>>().map(Some)
+    }
+
+    /// The default of a parameter of a routine that a user made.
+    fn made_default(&self, text: &str) -> Result<Expr> {
+        let parsed = crate::parse::parse_expression(text)?;
+        let clause = "DEFAULT expressions";
+        bind_expression(self.environment(), text, &parsed, None, Wanted::Anything, clause)
     }
 
     /// A built-in function's default: a constant, perhaps with a cast behind it.

@@ -78,7 +78,8 @@ impl Walk<'_> {
     }
 
     fn function(&mut self, function: Oid) {
-        if extension::of_function(function.0).is_some() {
+        if extension::of_function(function.0).is_some() || self.catalog.routine(function).is_some()
+        {
             self.edges.push(Edge::Function(function));
         }
     }

@@ -17,7 +17,6 @@ use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
 use crate::bind::{Holder, Required, table_item};
 use crate::catalog::acl::Privileges;
-use crate::catalog::builtin::function;
 use crate::catalog::{Named, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident};
@@ -662,7 +661,8 @@ impl Binder<'_> {
     /// The name of a function's only OUT argument.
     fn scalar_name(&self, bound: &Expr) -> Option<Ident> {
         let Expr::Call { function: called, .. } = bound else { return None };
-        let mut columns = function(called.0)?.output_columns();
+        let found = self.catalog.procedure(*called)?;
+        let mut columns = found.output_columns();
         let (name, _) = columns.next()?;
         (!name.is_empty()).then(|| name.into())
     }

@@ -66,6 +66,7 @@ mod with;
 mod with_parts;
 mod xml;
 
+pub(crate) use coerce::is_polymorphic;
 pub use collation::collation_over;
 pub use copy::bind_copy;
 pub(crate) use locking::lock_words;
@@ -77,6 +78,7 @@ pub use variables::{Variable, VariableConflict, Variables, bind_within};
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::Version;
+use crate::catalog::routine::Routine;
 use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -428,15 +430,25 @@ pub enum Wanted<'a> {
     Parameter(SqlType, usize),
 }
 
-/// What CALL is refused with: its arguments are bound first, which may have failed already.
-#[must_use]
-pub fn refused_call<'t>(
+/// Binds a CALL: the procedure, its arguments, one for each parameter, and the types of the statement's parameters.
+///
+/// # Errors
+/// 42883, 42725, 42809 and so on.
+pub fn bind_call<'t>(
     environment: Environment<'t>,
     text: impl Into<Positions<'t>>,
     call: &ast::Call,
     parameter_types: &[Oid],
-) -> SqlError {
-    Binder::new(environment, text, parameter_types).refused_call(call)
+    variables: Option<&'t dyn Variables>,
+) -> Result<(Arc<Routine>, Vec<Expr>, Vec<SqlType>)> {
+    let own = Binder::new(environment, text, parameter_types);
+    if let Some(variables) = variables {
+        *own.parameters.borrow_mut() = variables.types().to_vec();
+    }
+    let binder = Binder { variables, ..own };
+    let (routine, arguments) = binder.procedure_call(call)?;
+    let parameters = binder.parameters.into_inner();
+    Ok((routine, arguments, parameters))
 }
 
 /// Binds an expression over one table's row: a CHECK constraint, a generated column, the predicate of an index. With no

@@ -3,13 +3,14 @@
 use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type, is_polymorphic};
 use crate::bind::type_name::{array_of, category, oid};
-use crate::catalog::builtin::{Kind, PG_CATALOG, Procedure, functions_named};
+use crate::catalog::builtin::{Kind, PG_CATALOG, ProcedureOf, functions_named};
 use crate::catalog::builtin::{Operator, operators_named};
 use crate::catalog::builtin::{TypeKind, element_type, is_enum, type_by_oid};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use std::borrow::Cow;
 
 /// What a choice among candidates came to.
 enum Choice<T> {
@@ -20,9 +21,9 @@ enum Choice<T> {
 
 /// A function with its arguments in place.
 #[derive(Clone, Debug)]
-pub struct ChosenFunction {
+pub struct ChosenFunction<'n> {
     /// It.
-    pub procedure: &'static Procedure,
+    pub procedure: Cow<'n, ProcedureOf<'n>>,
     /// The types its arguments are cast to, one for each argument given or defaulted; still polymorphic ones.
     pub declared: Vec<u32>,
     /// For each of them which argument given stands there; none is a default.
@@ -197,15 +198,26 @@ impl Binder<'_> {
         &'n self,
         name: &'n str,
         schema: Option<Oid>,
-    ) -> impl Iterator<Item = &'static Procedure> + 'n {
-        functions_named(name).iter().copied().filter(move |found| match (found.extension, schema) {
-            (None, schema) => found.namespace == schema.map_or(PG_CATALOG, |schema| schema.0),
-            (Some(_), Some(schema)) => self.catalog.function_schema(found) == Some(schema),
-            (Some(_), None) => self
-                .catalog
-                .function_schema(found)
-                .is_some_and(|own| own.0 == PG_CATALOG || self.path.contains(&own)),
-        })
+    ) -> impl Iterator<Item = Cow<'n, ProcedureOf<'n>>> + 'n {
+        let built_in = functions_named(name).iter().copied().filter(move |found| {
+            match (found.extension, schema) {
+                (None, schema) => found.namespace == schema.map_or(PG_CATALOG, |schema| schema.0),
+                (Some(_), Some(schema)) => self.catalog.function_schema(found) == Some(schema),
+                (Some(_), None) => self
+                    .catalog
+                    .function_schema(found)
+                    .is_some_and(|own| own.0 == PG_CATALOG || self.path.contains(&own)),
+            }
+        });
+        let place = |schema: &Oid| self.path.iter().position(|known| known == schema);
+        let mut made = self.catalog.routines_named(name);
+        made.retain(|routine| match schema {
+            Some(schema) => routine.schema == schema,
+            None => place(&routine.schema).is_some(),
+        });
+        made.sort_by_key(|routine| place(&routine.schema));
+        let made = made.into_iter().filter_map(|routine| self.catalog.procedure(routine.oid));
+        built_in.map(Cow::Borrowed).chain(made)
     }
 
     /// The function `name` of a schema, or of the path, for these arguments; named ones have a name. In messages it is a
@@ -213,23 +225,29 @@ impl Binder<'_> {
     ///
     /// # Errors
     /// 42883, 42725.
-    pub(super) fn function(
-        &self,
-        name: &str,
+    pub(super) fn function<'n>(
+        &'n self,
+        name: &'n str,
         schema: Option<Oid>,
         arguments: &[(Option<&str>, Oid)],
         variadic: bool,
         (kind, shown): (&str, &str),
         position: u32,
-    ) -> Result<ChosenFunction> {
+    ) -> Result<ChosenFunction<'n>> {
         let inputs: Vec<Oid> = arguments.iter().map(|(_, ty)| *ty).collect();
-        let mut candidates: Vec<ChosenFunction> = Vec::new();
+        let mut candidates: Vec<ChosenFunction<'n>> = Vec::new();
         for procedure in self.functions_called(name, schema) {
-            for candidate in fitted(procedure, arguments, variadic) {
+            let procedure = match self.catalog.routine(Oid(procedure.oid)) {
+                Some(routine) if kind == "procedure" && routine.procedure => {
+                    Cow::Owned(routine.called_procedure())
+                }
+                _ => procedure,
+            };
+            for candidate in fitted(&procedure, arguments, variadic) {
                 self.consider(&mut candidates, candidate);
             }
         }
-        let in_order = |candidate: &ChosenFunction| -> Vec<u32> {
+        let in_order = |candidate: &ChosenFunction<'_>| -> Vec<u32> {
             let mut types = vec![0; inputs.len()];
             for (declared, source) in candidate.declared.iter().zip(&candidate.sources) {
                 if let Some(source) = source {
@@ -276,14 +294,14 @@ impl Binder<'_> {
     }
 
     /// Adds a candidate unless one with the same arguments is better: without VARIADIC, or with fewer defaults.
-    fn consider(&self, candidates: &mut Vec<ChosenFunction>, new: ChosenFunction) {
-        let cost = |candidate: &ChosenFunction| {
+    fn consider<'n>(&self, candidates: &mut Vec<ChosenFunction<'n>>, new: ChosenFunction<'n>) {
+        let cost = |candidate: &ChosenFunction<'_>| {
             (
                 candidate.variadic_from.is_some(),
                 candidate.sources.iter().filter(|source| source.is_none()).count(),
             )
         };
-        let given = |candidate: &ChosenFunction| -> Vec<(usize, u32)> {
+        let given = |candidate: &ChosenFunction<'_>| -> Vec<(usize, u32)> {
             let pairs = candidate.sources.iter().zip(&candidate.declared);
             pairs.filter_map(|(source, ty)| source.map(|source| (source, *ty))).collect()
         };
@@ -545,11 +563,11 @@ fn unknown_slots<T>(candidates: &[(T, Vec<u32>)], unknown: &[usize]) -> Option<V
 }
 
 /// The ways in which a function can take these arguments.
-fn fitted(
-    procedure: &'static Procedure,
+fn fitted<'n>(
+    procedure: &Cow<'n, ProcedureOf<'n>>,
     arguments: &[(Option<&str>, Oid)],
     variadic: bool,
-) -> Vec<ChosenFunction> {
+) -> Vec<ChosenFunction<'n>> {
     let (given, declared) = (arguments.len(), procedure.arguments.len());
     if arguments.iter().any(|(name, _)| name.is_some()) {
         return named(procedure, arguments).into_iter().collect();
@@ -561,7 +579,7 @@ fn fitted(
     // Whoever gives the array itself says VARIADIC.
     if !spread && given <= declared && given + procedure.default_count >= declared {
         ways.push(ChosenFunction {
-            procedure,
+            procedure: procedure.clone(),
             declared: procedure.arguments.to_vec(),
             sources: (0..declared).map(|at| (at < given).then_some(at)).collect(),
             variadic_from: None,
@@ -572,7 +590,7 @@ fn fitted(
         let mut types = procedure.arguments[..fixed].to_vec();
         types.resize(given, procedure.variadic);
         ways.push(ChosenFunction {
-            procedure,
+            procedure: procedure.clone(),
             declared: types,
             sources: (0..given).map(Some).collect(),
             variadic_from: Some(fixed),
@@ -582,16 +600,16 @@ fn fitted(
 }
 
 /// Puts named arguments in their places.
-fn named(
-    procedure: &'static Procedure,
+fn named<'n>(
+    procedure: &Cow<'n, ProcedureOf<'n>>,
     arguments: &[(Option<&str>, Oid)],
-) -> Option<ChosenFunction> {
+) -> Option<ChosenFunction<'n>> {
     let declared = procedure.arguments.len();
     let mut sources: Vec<Option<usize>> = vec![None; declared];
     for (at, (name, _)) in arguments.iter().enumerate() {
         let place = match name {
             None => at,
-            Some(name) => procedure.argument_names.iter().position(|known| known == name)?,
+            Some(name) => procedure.input_names().position(|known| known == *name)?,
         };
         if sources.get(place)?.is_some() {
             return None;
@@ -603,7 +621,7 @@ fn named(
         return None;
     }
     Some(ChosenFunction {
-        procedure,
+        procedure: procedure.clone(),
         declared: procedure.arguments.to_vec(),
         sources,
         variadic_from: None,

@@ -8,7 +8,7 @@ use crate::bind::levels::{any, children, columns_of_expr, parts, same};
 use crate::bind::scope::column_at;
 use crate::bind::target::BoundTarget;
 use crate::bind::type_name::oid;
-use crate::bind::typed::{Expr, Literal};
+use crate::bind::typed::{CallForm, Expr, Literal};
 use crate::catalog::builtin::function;
 use crate::error::{Result, SqlError};
 use crate::plan::logical::Node;
@@ -20,7 +20,13 @@ pub(super) const HINT: &str =
     "You might be able to move the set-returning function into a LATERAL FROM item.";
 
 fn is_set_call(expr: &Expr) -> bool {
-    matches!(expr, Expr::Call { function: called, .. } if function(called.0).is_some_and(|found| found.returns_set))
+    match expr {
+        Expr::Call { form: CallForm::Routine(routine), .. } => routine.returns_set,
+        Expr::Call { function: called, .. } => {
+            function(called.0).is_some_and(|found| found.returns_set)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a set-returning call stands in an expression.

@@ -3,6 +3,7 @@
 //! Everything is resolved: a function or operator is its `pg_proc` OID, a cast is a function, a relabelling or a way
 //! through text, a column is a position. Nothing in here looks at a name again.
 
+use crate::catalog::routine::Routine;
 use crate::plan::logical::{Query, SortKey};
 use crate::types::assign::AssignStep;
 pub use crate::types::literal::Literal;
@@ -20,6 +21,8 @@ pub enum CallForm {
     Operator,
     /// A cast, written or implied.
     Cast,
+    /// The call of a routine that a user made.
+    Routine(Arc<Routine>),
     /// Subscripts: of a jsonb value, whose path is the second argument.
     Subscript {
         /// The subscripts' types as they were given, before they became texts.

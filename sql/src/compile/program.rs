@@ -57,6 +57,8 @@ pub struct Program {
     pub columns: Option<Vec<ColumnDescription>>,
     /// The first words of the command tag.
     pub tag: &'static str,
+    /// Routines that users made are called: the session has to be at hand.
+    pub calls_routines: bool,
     /// Running it changes rows, or locks them, and others can see these.
     pub writes: bool,
     /// Running it changes rows: it comes to its end before anything of its answer goes out.
@@ -173,6 +175,7 @@ impl Program {
             ctes: planner.ctes.into_iter().flatten().collect(),
             positions,
             actions: planner.actions,
+            calls_routines: planner.calls_routines,
             presets: (!planner.presets.is_empty()).then(|| Box::new(planner.presets)),
             estimates: Vec::new(),
             parameters: Vec::new(),

@@ -1,5 +1,5 @@
-//! DROP FUNCTION, PROCEDURE, ROUTINE and TRIGGER. Nobody can make any of them, so whatever is named does not exist or is
-//! PostgreSQL's own; scripts name them with IF EXISTS.
+//! DROP FUNCTION, PROCEDURE, ROUTINE and TRIGGER. What no user has made does not exist or is PostgreSQL's own; scripts name
+//! it with IF EXISTS.
 
 use super::Ddl;
 use super::privilege::function;
@@ -31,6 +31,10 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
                 SqlState::SUCCESSFUL_COMPLETION,
                 format!("{missing} does not exist, skipping"),
             );
+            continue;
+        }
+        if let Some(made) = super::routine::named(ddl, name, arguments.as_deref())? {
+            super::routine::drop_made(ddl, &made, drop.word)?;
             continue;
         }
         match function(ddl, name, arguments.as_deref()) {

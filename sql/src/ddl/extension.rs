@@ -10,7 +10,7 @@ use super::dependency::Dependents;
 use super::drop::collect_dependents;
 use super::resolve::{kind_noun, must_own, undefined_schema, undefined_table, wrong_kind};
 use super::type_dependents::{Dependent, drop_all};
-use crate::catalog::builtin::{self, Procedure};
+use crate::catalog::builtin::{self, ProcedureOf};
 use crate::catalog::definition::Edge;
 use crate::catalog::extension::{Available, Extension, PG_EXTENSION, available, initial_list};
 use crate::catalog::object::{Class, Comment, Object, ObjectKey, Schema};
@@ -402,7 +402,7 @@ impl Ddl<'_> {
     }
 
     /// A function as messages show it: with its schema where the path does not find it.
-    pub(super) fn display_function(&mut self, function: &Procedure) -> String {
+    pub(super) fn display_function(&mut self, function: &ProcedureOf<'_>) -> String {
         let (snapshot, path) = (self.snapshot(), self.path().schemas);
         display_function(&snapshot, &path, function)
     }
@@ -442,7 +442,7 @@ impl Ddl<'_> {
 pub(super) fn display_function(
     snapshot: &CatalogSnapshot,
     path: &[Oid],
-    function: &Procedure,
+    function: &ProcedureOf<'_>,
 ) -> String {
     let types: Vec<String> = function.arguments.iter().map(|ty| format_type(*ty, None)).collect();
     let schema = snapshot.function_schema(function).filter(|schema| !path.contains(schema));

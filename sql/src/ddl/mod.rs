@@ -52,6 +52,7 @@ pub mod reindex;
 pub mod rename;
 pub mod resolve;
 pub mod role;
+pub mod routine;
 mod row_shape;
 pub mod schema;
 pub mod scram;
@@ -411,6 +412,7 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::ChangeOwner(change) => rename::change_owner(ddl, change)?,
         Statement::Drop(drop) => drop::drop(ddl, drop)?,
         Statement::DropRoutine(drop) => drop_routine::drop_routine(ddl, drop)?,
+        Statement::AlterRoutine(alter) => routine::alter_routine(ddl, alter)?,
         Statement::DropTrigger(drop) => drop_routine::drop_trigger(ddl, drop)?,
         Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
         Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,

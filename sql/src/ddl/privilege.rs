@@ -9,7 +9,7 @@ use super::Ddl;
 use super::resolve::{undefined_column, undefined_schema, undefined_table};
 use crate::bind::dml::composite_type;
 use crate::catalog::acl::{self, Acl, AclChange, Privileges};
-use crate::catalog::builtin::{self, Procedure};
+use crate::catalog::builtin::{self, Procedure, ProcedureOf};
 use crate::catalog::object::{
     Class, Database, DefaultAcl, Object, ObjectKey, ParameterAcl, Schema, well_known,
 };
@@ -68,11 +68,19 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
                 for function in all.filter(inside) {
                     on_function(ddl, grant, &grantees, function)?;
                 }
+                for made in snapshot.routines_in(schema) {
+                    on_function(ddl, grant, &grantees, &made.procedure())?;
+                }
             }
             ObjectKind::Function => {
                 let signature = grant.signatures.get(at).and_then(Option::as_deref);
-                let function = function(ddl, name, signature)?;
-                on_function(ddl, grant, &grantees, function)?;
+                match super::routine::named(ddl, name, signature)? {
+                    Some(made) => on_function(ddl, grant, &grantees, &made.procedure())?,
+                    None => {
+                        let function = function(ddl, name, signature)?;
+                        on_function(ddl, grant, &grantees, function)?;
+                    }
+                }
             }
             ObjectKind::Type | ObjectKind::Domain => {
                 on_type(ddl, grant, &grantees, name, grant.kind == ObjectKind::Domain)?;
@@ -536,7 +544,7 @@ fn on_function(
     ddl: &mut Ddl<'_>,
     grant: &Grant,
     grantees: &[Oid],
-    function: &Procedure,
+    function: &ProcedureOf<'_>,
 ) -> Result<()> {
     let privileges = of_kind(grant, Grantable::Function)?;
     lock_list(ddl, (Oid(function.oid), kept::FUNCTION))?;
@@ -548,7 +556,7 @@ fn on_function(
         (Oid(function.oid), kept::FUNCTION),
         &Target {
             kind: Grantable::Function,
-            owner: well_known::SUPERUSER,
+            owner: function.owner.unwrap_or(well_known::SUPERUSER),
             list: before.as_ref(),
             table: None,
             denied: format!("function {}", function.name),

@@ -10,6 +10,7 @@ use crate::catalog::extension::Extension;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::Relation;
+use crate::catalog::routine::Routine;
 use crate::catalog::user_type::UserType;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateSchema, Drop, Ident, Statement};
@@ -226,6 +227,7 @@ enum Member<'m> {
     Relation(&'m Arc<Relation>),
     Type(&'m Arc<UserType>),
     Extension(&'m Arc<Extension>),
+    Routine(&'m Arc<Routine>),
 }
 
 impl Member<'_> {
@@ -235,6 +237,7 @@ impl Member<'_> {
             Member::Relation(relation) => relation.oid.0,
             Member::Type(found) => builtin::counted(found.oid.0),
             Member::Extension(extension) => extension.oid.0,
+            Member::Routine(routine) => routine.oid.0,
         }
     }
 }
@@ -244,6 +247,7 @@ struct Contents {
     relations: Vec<Oid>,
     types: Vec<Arc<UserType>>,
     extensions: Vec<Arc<Extension>>,
+    routines: Vec<Arc<Routine>>,
     dependents: Dependents,
     typed: Vec<Dependent>,
 }
@@ -263,6 +267,8 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
     let mut members: Vec<Member<'_>> = inside.iter().map(Member::Relation).collect();
     members.extend(types.iter().map(Member::Type));
     members.extend(extensions.iter().map(Member::Extension));
+    let routines = snapshot.routines_in(schema.oid);
+    members.extend(routines.iter().map(Member::Routine));
     members.sort_by_key(Member::made);
     for member in members {
         let mut gone = [oids.as_slice(), &dependents.views].concat();
@@ -273,6 +279,12 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
                 let shown = format!("extension {}", extension.name);
                 dependents.lines.push((shown, what.to_owned()));
                 ddl.collect_of_extension(extension, &gone, &mut dependents, &mut typed)?;
+                continue;
+            }
+            Member::Routine(routine) => {
+                let noun = if routine.procedure { "procedure" } else { "function" };
+                let shown = format!("{noun} {}", ddl.display_function(&routine.procedure()));
+                dependents.lines.push((shown, what.to_owned()));
                 continue;
             }
             Member::Type(found) => {
@@ -308,12 +320,12 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
             typed.push(one);
         }
     }
-    Ok(Contents { relations: oids, types, extensions, dependents, typed })
+    Ok(Contents { relations: oids, types, extensions, routines, dependents, typed })
 }
 
 fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     let what = format!("schema {}", schema.name);
-    let Contents { relations, types, extensions, dependents, typed } = loop {
+    let Contents { relations, types, extensions, routines, dependents, typed } = loop {
         let found = contents(ddl, schema, &what)?;
         if ddl.hold(&found.dependents, &found.typed)? {
             break found;
@@ -324,6 +336,9 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     drop_all(ddl, typed)?;
     for extension in extensions {
         ddl.remove_extension(&extension)?;
+    }
+    for routine in routines {
+        super::routine::remove(ddl, &routine)?;
     }
     for found in types {
         super::user_type::remove(ddl, found.oid)?;

@@ -58,6 +58,8 @@ pub struct Host<'s> {
     pub temp_used: &'s TempUse,
     /// How the session is cancelled.
     pub wait: &'s SessionWait,
+    /// Who runs routines that users made; nobody where no program calls any.
+    pub routines: Option<&'s dyn super::routine::Routines>,
 }
 
 impl Host<'_> {
@@ -166,6 +168,14 @@ impl Context<'_> {
                 Ok(value) => return Ok(value),
                 Err(Failure::Error(error)) => return Err(error),
                 Err(Failure::Settings) => {}
+                Err(Failure::Routine(call)) => {
+                    let drawn = std::mem::take(&mut self.drawn);
+                    let value = self.call_routine(&call, None)?;
+                    self.drawn = drawn;
+                    self.drawn.begin_again();
+                    self.drawn.know(call.place, value.get(0));
+                    continue;
+                }
                 Err(Failure::Subquery(number)) => {
                     // The subquery's own evaluations begin with nothing.
                     let drawn = std::mem::take(&mut self.drawn);

@@ -49,6 +49,11 @@ impl Drawn {
         Some(self.known.values.get(at))
     }
 
+    /// Keeps what a call has given that was made outside of the evaluation.
+    pub fn know(&mut self, place: usize, value: Datum<'_>) {
+        self.known.push(place, value);
+    }
+
     /// Keeps what a call has given.
     pub fn keep(&self, callee: &Callee, value: Datum<'_>) {
         self.fresh.borrow_mut().push(place(callee), value);
@@ -70,6 +75,8 @@ impl Values {
     }
 }
 
-fn place(callee: &Callee) -> usize {
+/// Where a callee stands.
+#[must_use]
+pub fn place(callee: &Callee) -> usize {
     std::ptr::from_ref(callee).addr()
 }

@@ -6,19 +6,22 @@
 
 use super::drawn::Drawn;
 use super::frame::Frame;
+use super::routine::RoutineCall;
 use super::subquery::SubplanState;
 use crate::account;
 use crate::bind::Quantifier;
 use crate::bind::typed::CurrentValue;
 use crate::catalog::builtin;
+use crate::catalog::routine::Routine;
 use crate::error::SqlError;
-use crate::plan::scalar::{Callee, Scalar, Target, Var};
+use crate::plan::scalar::{CallTypes, Callee, Scalar, Target, Var};
 use crate::tuple::RowBuf;
 use crate::types::array::{self, Array};
 use crate::types::assign::AssignStep;
 use crate::types::datetime::calendar;
 use crate::types::{CallContext, Datum, SqlType, record};
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// Why an evaluation gave up.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub enum Failure {
     Subquery(u32),
     /// A call has changed the settings that the calls behind it look at.
     Settings,
+    /// The value of this call is missing.
+    Routine(Box<RoutineCall>),
 }
 
 impl From<SqlError> for Failure {
@@ -296,10 +301,34 @@ impl Eval<'_> {
     /// The function's; 0A000 if it has no implementation.
     #[inline]
     pub fn apply<'x>(&'x self, callee: &'x Callee, arguments: &[Datum<'x>]) -> Evaluated<'x> {
+        if let Target::Routine(routine, types) = &callee.target {
+            return self.routine(callee, (routine, types), arguments);
+        }
         match self.drawn {
             Some(drawn) if callee.volatile => self.draw(drawn, callee, arguments),
             _ => self.run(callee, arguments),
         }
+    }
+
+    /// What a routine has given in this evaluation; it is called outside of it.
+    #[cold]
+    fn routine<'x>(
+        &'x self,
+        callee: &'x Callee,
+        (routine, types): (&Arc<Routine>, &Arc<CallTypes>),
+        arguments: &[Datum<'x>],
+    ) -> Evaluated<'x> {
+        if let Some(known) = self.drawn.and_then(|drawn| drawn.get(callee)) {
+            return Ok(known);
+        }
+        let mut values = RowBuf::new();
+        arguments.iter().for_each(|argument| values.push(*argument));
+        Err(Failure::Routine(Box::new(RoutineCall {
+            routine: Arc::clone(routine),
+            types: Arc::clone(types),
+            arguments: values,
+            place: super::drawn::place(callee),
+        })))
     }
 
     /// What a volatile call has given in this evaluation, or gives now.
@@ -324,6 +353,10 @@ impl Eval<'_> {
         let result = match &callee.target {
             Target::Plain(code) => code(&self.call, arguments),
             Target::Typed(code, types) => code(&self.call, &types.signature(), arguments),
+            Target::Routine(routine, _) => {
+                let name = &routine.name;
+                Err(SqlError::unsupported(format!("a call of the function {name} here is")))
+            }
             Target::Catalog => match self.call.catalog.call(&self.call, callee.oid, arguments) {
                 Some(result) => result,
                 None => {

@@ -5,12 +5,14 @@
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
+use super::routine::RoutineCall;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, SetCall, SetColumn};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::{CallContext, Datum, SqlType, record};
+use std::sync::Arc;
 
 /// The rows of one call, so far.
 #[derive(Debug)]
@@ -102,6 +104,28 @@ fn begin(
                 })?;
                 Ok(())
             })?;
+            Ok(Set::Rows(rows, 0))
+        }
+        SetCall::Routine(routine, types, arguments) => {
+            let mut values = RowBuf::new();
+            cx.eval(|eval| {
+                values.clear();
+                for argument in arguments {
+                    values.push(eval.scalar(argument)?);
+                }
+                Ok(())
+            })?;
+            if routine.strict && values.iter().any(|value| value.is_null()) {
+                return Ok(Set::Empty);
+            }
+            let call = RoutineCall {
+                routine: Arc::clone(routine),
+                types: Arc::clone(types),
+                arguments: values,
+                place: 0,
+            };
+            let mut rows = RowSet::new(width);
+            cx.call_routine(&call, Some(&mut rows))?;
             Ok(Set::Rows(rows, 0))
         }
         SetCall::Scalar(scalar, composite) => {
@@ -217,7 +241,9 @@ impl FunctionScan {
 
 fn arguments(call: &SetCall) -> &[Scalar] {
     match call {
-        SetCall::Series(arguments, _) | SetCall::Set(_, _, _, _, arguments) => arguments,
+        SetCall::Series(arguments, _)
+        | SetCall::Set(_, _, _, _, arguments)
+        | SetCall::Routine(_, _, arguments) => arguments,
         SetCall::Scalar(scalar, _) => std::slice::from_ref(scalar),
     }
 }

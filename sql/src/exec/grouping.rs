@@ -69,7 +69,8 @@ impl Group {
         let mut types: Vec<u32> = plan.keys.iter().map(|(_, ty)| ty.0).collect();
         types.push(23);
         let width = types.len();
-        let lean = plan.keys.is_empty()
+        let lean = !builder.calls_routines()
+            && plan.keys.is_empty()
             && plan.sets.len() == 1
             && plan.calls.iter().all(|call| {
                 let mut parts = call.arguments.iter().chain(&call.filter);

@@ -27,6 +27,7 @@ pub mod operator;
 pub mod preset;
 pub mod probe;
 pub mod referential_action;
+pub mod routine;
 pub mod row_change;
 pub(crate) mod row_file;
 pub(crate) mod row_sorter;

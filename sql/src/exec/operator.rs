@@ -68,6 +68,12 @@ impl<'p> Builder<'p> {
         Builder { program, probes: Some(probes), steps: RefCell::default() }
     }
 
+    /// Whether evaluations of the program may begin again for the sake of a routine's call.
+    #[must_use]
+    pub fn calls_routines(&self) -> bool {
+        self.program.calls_routines
+    }
+
     /// The subqueries in these expressions that must be run anew for each row.
     pub fn correlated<'s>(&self, scalars: impl IntoIterator<Item = &'s Scalar>) -> Box<[u32]> {
         scalars

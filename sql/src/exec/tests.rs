@@ -111,6 +111,7 @@ impl Bench {
             counts: &SessionCounts::default(),
             temp_used: &TempUse::default(),
             wait: &self.wait,
+            routines: None,
         };
         let mut row = RowBuf::new();
         parameters.iter().for_each(|datum| row.push(*datum));
@@ -511,6 +512,7 @@ fn a_run_stops_behind_any_row_and_goes_on() {
         counts: &SessionCounts::default(),
         temp_used: &TempUse::default(),
         wait: &bench.wait,
+        routines: None,
     };
     let mut run = Run {
         transaction: &mut transaction,

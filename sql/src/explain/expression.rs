@@ -379,6 +379,9 @@ impl<'p> Printer<'p, '_, '_> {
                 let name = function(*oid).map_or("", |found| found.name);
                 format!("{}({})", identifier(name), self.list(arguments, scope))
             }
+            SetCall::Routine(routine, _, arguments) => {
+                format!("{}({})", identifier(&routine.name), self.list(arguments, scope))
+            }
             SetCall::Scalar(scalar, _) => self.text(scalar, scope),
         }
     }

@@ -237,7 +237,9 @@ impl<'p> Names<'p> {
                 Home::Value(scalar) | Home::Key(scalar) => self.type_of(scalar)?,
                 Home::Aggregate(step) => step.types.result,
                 Home::Set(SetCall::Series(_, int4)) => SqlType::plain(if *int4 { 23 } else { 20 }),
-                Home::Set(SetCall::Set(_, _, _, types, _)) => types.result,
+                Home::Set(SetCall::Set(_, _, _, types, _) | SetCall::Routine(_, types, _)) => {
+                    types.result
+                }
                 Home::Set(SetCall::Scalar(scalar, _)) => self.type_of(scalar)?,
                 Home::Through(var) => self.type_of(&Scalar::Var(var))?,
                 Home::Window(step) => match &step.function {
@@ -317,6 +319,10 @@ fn function_column(scan: &FunctionScan, at: usize) -> (String, SqlType) {
                 None => (format!("column{}", at + 1), text),
             }
         }
+        SetCall::Routine(_, types, _) => match types.columns.get(at) {
+            Some((name, ty)) => (name.to_string(), *ty),
+            None => (scan.alias.to_string(), text),
+        },
         SetCall::Scalar(..) => (scan.alias.to_string(), text),
     }
 }

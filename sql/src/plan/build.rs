@@ -62,6 +62,8 @@ pub struct Planner<'a> {
     pub(super) cte_levels: Vec<Vec<u32>>,
     /// How many semi joins have been planned both ways.
     pub(super) turned: u32,
+    /// Something calls a routine that a user made.
+    pub calls_routines: bool,
 }
 
 impl<'a> Planner<'a> {
@@ -77,6 +79,7 @@ impl<'a> Planner<'a> {
             actions: Vec::new(),
             range_table: 0,
             presets: Presets::default(),
+            calls_routines: false,
             unconditional: false,
             unnamed: HashMap::new(),
             unread: HashMap::new(),

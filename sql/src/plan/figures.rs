@@ -61,6 +61,11 @@ pub trait Facts {
         None
     }
 
+    /// A routine that a user made.
+    fn routine(&self, _oid: Oid) -> Option<Arc<crate::catalog::routine::Routine>> {
+        None
+    }
+
     /// Reads a value of a type from its text form.
     fn read(&self, _ty: SqlType, _text: &str) -> Option<Literal> {
         None

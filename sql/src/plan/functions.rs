@@ -2,6 +2,7 @@
 
 use super::scalar::{CallTypes, Callee, Target};
 use crate::catalog::builtin;
+use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::queries;
 use crate::sqlstate::SqlState;
@@ -45,13 +46,32 @@ pub fn callee(oid: Oid, arguments: Vec<SqlType>, result: SqlType) -> Result<Call
     })
 }
 
+/// A routine that a user made, ready to be called.
+#[must_use]
+pub fn routine_callee(routine: &Arc<Routine>, arguments: Vec<SqlType>, result: SqlType) -> Callee {
+    let types = routine_types(arguments, result);
+    Callee {
+        oid: routine.oid.0,
+        target: Target::Routine(Arc::clone(routine), Arc::new(types)),
+        strict: routine.strict,
+        volatile: routine.volatility == b'v',
+        immutable: routine.volatility == b'i',
+    }
+}
+
+/// The types of a routine's call.
+#[must_use]
+pub fn routine_types(arguments: Vec<SqlType>, result: SqlType) -> CallTypes {
+    CallTypes { arguments, result, columns: Vec::new(), variadic_spread: false }
+}
+
 /// The modifier of an argument that was given as VARIADIC array to a function that takes VARIADIC "any".
 pub const VARIADIC_ARRAY: i32 = -2;
 
 /// The types of a call. VARIADIC "any" takes its last arguments one by one.
 #[must_use]
 pub fn call_types(
-    procedure: &builtin::Procedure,
+    procedure: &builtin::ProcedureOf<'_>,
     arguments: Vec<SqlType>,
     result: SqlType,
 ) -> CallTypes {

@@ -6,6 +6,7 @@
 
 use super::scalar::{CallTypes, Callee, Scalar, Var};
 use crate::catalog::Relation;
+use crate::catalog::routine::Routine;
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::system;
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
@@ -340,6 +341,8 @@ pub enum SetCall {
     Series(Box<[Scalar]>, bool),
     /// A set-returning function: its OID, strictness, types, arguments.
     Set(u32, SetFunction, bool, Arc<CallTypes>, Box<[Scalar]>),
+    /// A routine that a user made and that returns a set: its types, arguments.
+    Routine(Arc<Routine>, Arc<CallTypes>, Box<[Scalar]>),
     /// A scalar: one row of one column or, where it says so, of its fields.
     Scalar(Scalar, bool),
 }
@@ -350,6 +353,9 @@ impl std::fmt::Debug for SetCall {
             SetCall::Series(arguments, _) => f.debug_tuple("Series").field(arguments).finish(),
             SetCall::Set(oid, _, _, _, arguments) => {
                 f.debug_tuple("Set").field(oid).field(arguments).finish()
+            }
+            SetCall::Routine(routine, _, arguments) => {
+                f.debug_tuple("Routine").field(&routine.name).field(arguments).finish()
             }
             SetCall::Scalar(scalar, _) => f.debug_tuple("Scalar").field(scalar).finish(),
         }

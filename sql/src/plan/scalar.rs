@@ -7,6 +7,7 @@ use super::fold::text_forms_are_stable;
 use crate::bind::Quantifier;
 use crate::bind::typed::CurrentValue;
 use crate::catalog::builtin;
+use crate::catalog::routine::Routine;
 use crate::tuple::RowBuf;
 use crate::types::assign::AssignStep;
 use crate::types::xml::construct::XmlCall;
@@ -31,6 +32,8 @@ pub enum Target {
     Typed(TypedFunction, Arc<CallTypes>),
     /// By asking the catalog: `pg_get_expr`, `current_database`, `nextval`.
     Catalog,
+    /// By the session, which runs its body.
+    Routine(Arc<Routine>, Arc<CallTypes>),
 }
 
 /// The types that a call was resolved to.
@@ -65,6 +68,7 @@ impl std::fmt::Debug for Target {
             Target::Plain(_) => "Plain",
             Target::Typed(..) => "Typed",
             Target::Catalog => "Catalog",
+            Target::Routine(..) => "Routine",
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Functions that give rows: in FROM, and in select lists.
 
 use super::build::{Layout, Planner};
-use super::functions::{call_types, callee};
+use super::functions::{call_types, callee, routine_callee, routine_types};
 use super::physical::{FunctionScan, Plan, SetCall, SetColumn};
 use super::scalar::{Scalar, Target};
 use crate::bind::Expr;
@@ -39,9 +39,12 @@ impl Planner<'_> {
         let untyped = match (builtin::function(function.0), arguments) {
             (None, [value]) => value.ty().oid.0 == RECORD,
             (Some(_), [array]) if function.0 == UNNEST => array.ty().oid.0 == RECORDS,
-            (procedure, _) => {
-                procedure.is_some_and(|procedure| procedure.output_columns().next().is_none())
-            }
+            (procedure, _) => match self.routine(function) {
+                Some(routine) => routine.procedure().output_columns().next().is_none(),
+                None => {
+                    procedure.is_some_and(|procedure| procedure.output_columns().next().is_none())
+                }
+            },
         };
         let scan = FunctionScan {
             slot,
@@ -80,6 +83,20 @@ impl Planner<'_> {
                 fields,
             ));
         }
+        if let Expr::Call { function, arguments, ty, .. } = column
+            && let Some(routine) = self.routine(*function)
+            && routine.returns_set
+        {
+            let outputs: Vec<u32> =
+                routine.procedure().output_columns().map(|(_, ty)| ty).collect();
+            let fields =
+                if outputs.len() > 1 { record_fields(&outputs, arguments) } else { Box::default() };
+            let column = [(Arc::from(""), *ty)];
+            return Ok(SetColumn::Set(
+                self.set_call(*function, arguments, &column, false)?,
+                fields,
+            ));
+        }
         Ok(SetColumn::One(self.scalar(column)?))
     }
 
@@ -106,6 +123,16 @@ impl Planner<'_> {
             _ => SqlType::plain(2249),
         };
         let types: Vec<SqlType> = arguments.iter().map(Expr::ty).collect();
+        if let Some(routine) = self.routine(function) {
+            if routine.returns_set {
+                let mut types = routine_types(types, result);
+                types.columns = columns.to_vec();
+                return Ok(SetCall::Routine(routine, Arc::new(types), scalars));
+            }
+            let callee = routine_callee(&routine, types, result);
+            let call = Scalar::Call { callee, arguments: scalars, position: 0 };
+            return Ok(SetCall::Scalar(call, composite));
+        }
         let procedure = procedure.ok_or_else(|| {
             SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,

@@ -2,10 +2,11 @@
 
 use super::build::{Layout, Planner};
 use super::fold::{decided, is_null, truth};
-use super::functions::{callee, comparator, domain_check, predicate};
+use super::functions::{callee, comparator, domain_check, predicate, routine_callee};
 use super::scalar::{Callee, Scalar, Target, Var};
 use crate::bind::{Expr, Literal, SubqueryKind};
 use crate::catalog::builtin;
+use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, RowBuf};
@@ -23,6 +24,26 @@ impl Planner<'_> {
         Ok(scalar)
     }
 
+    /// A function, or a routine that a user made, ready to be called.
+    pub(super) fn callee_of(
+        &mut self,
+        function: Oid,
+        arguments: Vec<SqlType>,
+        result: SqlType,
+    ) -> Result<Callee> {
+        match self.routine(function) {
+            Some(routine) => Ok(routine_callee(&routine, arguments, result)),
+            None => callee(function, arguments, result),
+        }
+    }
+
+    /// A routine that a user made; the program runs it.
+    pub(super) fn routine(&mut self, function: Oid) -> Option<Arc<Routine>> {
+        let found = self.figures.facts().routine(function)?;
+        self.calls_routines = true;
+        Some(found)
+    }
+
     /// Part of an expression.
     pub(super) fn translated(&mut self, expr: &Expr) -> Result<Scalar> {
         let ty = expr.ty();
@@ -31,7 +52,8 @@ impl Planner<'_> {
             Expr::Column { level, column, .. } => Scalar::Var(self.home(*level, *column)),
             Expr::Parameter(number, _) => Scalar::Parameter(*number),
             Expr::Call { function, arguments, position, ty, .. } => {
-                let callee = callee(*function, arguments.iter().map(Expr::ty).collect(), *ty)?;
+                let types = arguments.iter().map(Expr::ty).collect();
+                let callee = self.callee_of(*function, types, *ty)?;
                 let arguments = self.parts(arguments)?;
                 // smallint goes to the OID types by a function that is declared to give an int4.
                 match builtin::function(function.0).map(|found| found.result) {

@@ -89,7 +89,9 @@ pub fn locals(scalar: &Scalar, filled: &mut HashSet<u32>) {
 /// Calls `visit` for every scalar that stands in a node itself, not in its inputs.
 pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
     let set_call = |call: &SetCall, visit: &mut dyn FnMut(&Scalar)| match call {
-        SetCall::Series(arguments, _) | SetCall::Set(_, _, _, _, arguments) => {
+        SetCall::Series(arguments, _)
+        | SetCall::Set(_, _, _, _, arguments)
+        | SetCall::Routine(_, _, arguments) => {
             arguments.iter().for_each(visit);
         }
         SetCall::Scalar(scalar, _) => visit(scalar),

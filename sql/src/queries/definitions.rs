@@ -3,15 +3,15 @@
 use super::names::{name_in_definition, reg_in, relation_name};
 use super::{Call, SessionCatalog};
 use crate::catalog::built_in_domain;
-use crate::catalog::builtin::{self, ArgumentMode, Procedure};
+use crate::catalog::builtin::{self, ArgumentMode, ProcedureOf};
 use crate::catalog::definition::Definition;
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
 };
+use crate::catalog::routine::PLPGSQL;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::format_type;
 use crate::types::{Datum, Oid, oids};
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_get_function_identity_arguments" => self.function(oid, false, false),
             "pg_get_function_result" => self.function(oid, false, true),
             "pg_get_function_sqlbody" => {
-                let body = builtin::function(oid.0).and_then(Procedure::sql_body);
+                let body = builtin::function(oid.0).and_then(ProcedureOf::sql_body);
                 self.optional(body.as_deref())
             }
             "pg_get_functiondef" => match self.function_definition(oid) {
@@ -151,7 +151,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// The default of a function's argument, by its number from 1.
     pub(super) fn argument_default(&self) -> Datum<'a> {
-        let Some(found) = builtin::function(self.oid(0).0) else { return Datum::Null };
+        let Some(found) = self.session.snapshot.procedure(self.oid(0)) else { return Datum::Null };
         let Some(Datum::Int4(number)) = self.arguments.get(1) else { return Datum::Null };
         let texts = found.defaults();
         // Defaults belong to the last input arguments.
@@ -161,11 +161,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     fn function(&self, oid: Oid, defaults: bool, result: bool) -> Datum<'a> {
-        let Some(found) = builtin::function(oid.0) else { return Datum::Null };
+        let Some(found) = self.session.snapshot.procedure(oid) else { return Datum::Null };
+        let type_text = |ty: u32| self.context.catalog.type_name(ty);
         if result {
-            return self.optional(function_result(found).as_deref());
+            return self.optional(function_result(&found, &type_text).as_deref());
         }
-        self.text(&function_arguments(found, defaults))
+        self.text(&function_arguments(&found, defaults, &type_text))
     }
 }
 
@@ -175,28 +176,32 @@ impl<'a> Call<'_, '_, '_, 'a> {
         /// `procost` and `prorows` that are not shown.
         const COST: f32 = 1.0;
         const ROWS: f32 = 1000.0;
-        let Some(found) = builtin::function(oid.0) else { return Ok(Datum::Null) };
+        let snapshot = self.session.snapshot;
+        let Some(found) = snapshot.procedure(oid) else { return Ok(Datum::Null) };
+        let made = snapshot.routine(oid);
+        let type_text = |ty: u32| self.context.catalog.type_name(ty);
         if found.kind == builtin::Kind::Aggregate {
             return Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("\"{}\" is an aggregate function", found.name),
             ));
         }
-        let snapshot = self.session.snapshot;
-        let Some(schema) = snapshot.function_schema(found) else { return Ok(Datum::Null) };
+        let Some(schema) = snapshot.function_schema(&found) else { return Ok(Datum::Null) };
         let schema = snapshot.schema_by_oid(schema);
         let schema = schema.map_or("pg_catalog", |schema| &schema.name);
         let mut text = format!(
-            "CREATE OR REPLACE FUNCTION {}({})\n",
+            "CREATE OR REPLACE {} {}({})\n",
+            if found.kind == builtin::Kind::Procedure { "PROCEDURE" } else { "FUNCTION" },
             qualified(schema, found.name),
-            function_arguments(found, true)
+            function_arguments(&found, true, &type_text)
         );
-        if let Some(result) = function_result(found) {
+        if let Some(result) = function_result(&found, &type_text) {
             let _ = writeln!(text, " RETURNS {result}");
         }
         let (language, usual_cost) = match found.language {
             12 => ("internal", COST),
             13 => ("c", COST),
+            PLPGSQL => ("plpgsql", 100.0),
             _ => ("sql", 100.0),
         };
         let _ = writeln!(text, " LANGUAGE {language}");
@@ -219,6 +224,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 text.push_str(words);
             }
         }
+        if made.is_some_and(|made| made.security_definer) {
+            text.push_str(" SECURITY DEFINER");
+        }
         if found.cost != usual_cost {
             let _ = write!(text, " COST {}", found.cost);
         }
@@ -231,11 +239,27 @@ impl<'a> Call<'_, '_, '_, 'a> {
         if text.len() > before {
             text.push('\n');
         }
+        for (name, value) in made.into_iter().flat_map(|made| &made.settings) {
+            let shown = match &**name {
+                // Lists are kept as their texts.
+                "search_path" | "temp_tablespaces" => value.clone(),
+                _ => literal(value),
+            };
+            let _ = writeln!(text, " SET {} TO {shown}", identifier(name));
+        }
         match found.sql_body() {
             Some(body) => text.push_str(&body),
             None => {
                 let source = found.sql().unwrap_or(found.source.into());
-                let _ = write!(text, "AS $function${source}$function$");
+                let word = match found.kind {
+                    builtin::Kind::Procedure => "procedure",
+                    _ => "function",
+                };
+                let mut tag = format!("${word}");
+                while source.contains(&tag) {
+                    tag.push('x');
+                }
+                let _ = write!(text, "AS {tag}${source}{tag}$");
             }
         }
         text.push('\n');
@@ -404,14 +428,18 @@ fn constraint_definition(
 }
 
 /// All arguments of a function with their modes.
-fn arguments(found: &Procedure) -> Vec<(u32, ArgumentMode)> {
+fn arguments(found: &ProcedureOf<'_>) -> Vec<(u32, ArgumentMode)> {
     match &found.all_arguments {
         Some(all) => all.to_vec(),
         None => found.arguments.iter().map(|ty| (*ty, ArgumentMode::In)).collect(),
     }
 }
 
-fn function_arguments(found: &Procedure, defaults: bool) -> String {
+fn function_arguments(
+    found: &ProcedureOf<'_>,
+    defaults: bool,
+    type_text: &dyn Fn(u32) -> String,
+) -> String {
     let all = arguments(found);
     let is_input = |mode: ArgumentMode| {
         matches!(mode, ArgumentMode::In | ArgumentMode::InOut | ArgumentMode::Variadic)
@@ -437,7 +465,7 @@ fn function_arguments(found: &Procedure, defaults: bool) -> String {
         }
         let name = found.argument_names.get(at).filter(|name| !name.is_empty());
         let name = name.map(|name| format!("{} ", identifier(name))).unwrap_or_default();
-        let mut text = format!("{word}{name}{}", format_type(ty, None));
+        let mut text = format!("{word}{name}{}", type_text(ty));
         if is_input(mode) {
             input += 1;
             let from_end = inputs - input;
@@ -462,7 +490,7 @@ fn function_arguments(found: &Procedure, defaults: bool) -> String {
     }
 }
 
-fn function_result(found: &Procedure) -> Option<String> {
+fn function_result(found: &ProcedureOf<'_>, type_text: &dyn Fn(u32) -> String) -> Option<String> {
     if found.kind == builtin::Kind::Procedure {
         return None;
     }
@@ -472,12 +500,12 @@ fn function_result(found: &Procedure) -> Option<String> {
         .filter(|(_, (_, mode))| *mode == ArgumentMode::Table)
         .map(|(at, (ty, _))| {
             let name = found.argument_names.get(at).copied().unwrap_or("");
-            format!("{} {}", identifier(name), format_type(*ty, None))
+            format!("{} {}", identifier(name), type_text(*ty))
         })
         .collect();
     if !table.is_empty() {
         return Some(format!("TABLE({})", table.join(", ")));
     }
     let set = if found.returns_set { "SETOF " } else { "" };
-    Some(format!("{set}{}", format_type(found.result, None)))
+    Some(format!("{set}{}", type_text(found.result)))
 }

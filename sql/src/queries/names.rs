@@ -142,6 +142,12 @@ fn procedures(
 ) -> Result<Vec<u32>> {
     let (schema, name) = qualified_name(session, text)?;
     let spaces = namespaces(session, schema.as_deref())?;
+    let made = session.snapshot.routines_named(&name);
+    let made = made
+        .iter()
+        .filter(|found| spaces.contains(&found.schema.0))
+        .filter(|found| arguments.is_none_or(|types| found.input_types() == *types))
+        .map(|found| found.oid.0);
     Ok(builtin::functions_named(&name)
         .iter()
         .filter(|found| {
@@ -150,6 +156,7 @@ fn procedures(
         })
         .filter(|found| arguments.is_none_or(|types| *found.arguments == *types))
         .map(|found| found.oid)
+        .chain(made)
         .collect())
 }
 
@@ -332,9 +339,13 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             shared.role_by_oid(Oid(value)).map(|role| identifier(&role.name))
         }
         // A name that several functions have does not say which one is meant.
-        oids::REGPROC => builtin::function(value).and_then(|found| {
+        oids::REGPROC => session.snapshot.procedure(Oid(value)).and_then(|found| {
+            let found = &*found;
             let path = &session.settings.path.get().schemas;
-            let schema_of = |found| session.snapshot.function_schema(found);
+            let schema_of =
+                |found: &builtin::ProcedureOf<'_>| session.snapshot.function_schema(found);
+            let made = session.snapshot.routines_named(found.name);
+            let made = made.iter().filter(|one| path.contains(&one.schema)).count();
             let named = builtin::functions_named(found.name).iter();
             let visible = named.filter(|one| {
                 schema_of(one)
@@ -344,18 +355,21 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             let shown = session.snapshot.schema_by_oid(schema);
             let shown = shown.map_or("pg_catalog", |schema| &*schema.name);
             let plain = schema.0 == builtin::PG_CATALOG || path.contains(&schema);
-            Some(match plain && visible.count() == 1 {
+            Some(match plain && visible.count() + made == 1 {
                 true => identifier(found.name),
                 false => qualified(shown, found.name),
             })
         }),
-        oids::REGPROCEDURE => builtin::function(value).and_then(|found| {
-            let types: Vec<String> =
-                found.arguments.iter().map(|ty| format_type(*ty, None)).collect();
-            let schema = session.snapshot.function_schema(found)?;
+        oids::REGPROCEDURE => session.snapshot.procedure(Oid(value)).and_then(|found| {
+            let types: Vec<String> = found
+                .arguments
+                .iter()
+                .map(|ty| known_type_name(session, *ty).unwrap_or_else(|| format_type(*ty, None)))
+                .collect();
+            let schema = session.snapshot.function_schema(&found)?;
             let path = &session.settings.path.get().schemas;
             // Those of `information_schema` are shown as if they were found.
-            let hidden = found.extension.is_some()
+            let hidden = (found.extension.is_some() || found.is_made())
                 && schema.0 != builtin::PG_CATALOG
                 && !path.contains(&schema);
             let name = match session.snapshot.schema_by_oid(schema).filter(|_| hidden) {
@@ -524,8 +538,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Some((schema, name)) => finds_type(snapshot, path, schema, &name),
                 None => return Datum::Null,
             },
-            "pg_function_is_visible" => match builtin::function(oid.0) {
-                Some(found) => match snapshot.function_schema(found) {
+            "pg_function_is_visible" => match snapshot.procedure(oid) {
+                Some(found) => match snapshot.function_schema(&found) {
                     Some(schema) => path.contains(&schema),
                     None => return Datum::Null,
                 },

@@ -155,6 +155,14 @@ impl<'s> RunningSettings<'s> {
         Ok(settings.show(name).unwrap_or_default())
     }
 
+    /// Takes over what somebody else has made of them meanwhile.
+    pub fn adopt(&self, settings: &Settings, path: &SearchPath, identity: &Identity) {
+        self.plain.put(settings.plain().clone());
+        self.path.put(path.clone());
+        self.identity.put(identity.clone());
+        *self.after.borrow_mut() = Some(settings.clone());
+    }
+
     /// What the run has made of them, if anything.
     #[must_use]
     pub fn end(self) -> Option<Settings> {

@@ -217,6 +217,11 @@ impl Block {
         self.transaction.take()
     }
 
+    /// Takes the open transaction back.
+    pub fn put_transaction(&mut self, transaction: Transaction) {
+        self.transaction = Some(transaction);
+    }
+
     /// The block's transaction is prepared, and the session's no more.
     pub fn prepared(&mut self, name: &str, ended: Ended, parts: &mut Parts<'_>) {
         if let Some(number) = parts.xact_id.take() {

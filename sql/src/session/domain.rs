@@ -103,7 +103,7 @@ pub(super) fn check(
         let holds = match evaluated {
             Ok(value) => value,
             Err(Failure::Error(error)) => return Err(error),
-            Err(Failure::Subquery(_) | Failure::Settings) => {
+            Err(Failure::Subquery(_) | Failure::Settings | Failure::Routine(_)) => {
                 return Err(SqlError::new(
                     SqlState::INTERNAL_ERROR,
                     "a domain's condition has a subquery",

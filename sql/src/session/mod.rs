@@ -188,6 +188,8 @@ pub struct Session {
     /// How many bodies of routines it has run or kept, and the plans of those that it keeps.
     bodies: u64,
     texts: FxHashMap<u64, Vec<Option<Arc<routine::Text>>>>,
+    /// Routines whose bodies have been parsed, by OID and the types of their arguments.
+    compiled: FxHashMap<(Oid, Vec<Oid>), Arc<routine::Compiled>>,
     /// The casts that assignments of routines have needed.
     casts: FxHashMap<(SqlType, SqlType), routine::CastText>,
     /// The routines and their statements that run, the innermost last.
@@ -275,6 +277,7 @@ impl Session {
             outside: None,
             bodies: 0,
             texts: FxHashMap::default(),
+            compiled: FxHashMap::default(),
             casts: FxHashMap::default(),
             within: Vec::new(),
             arena: Bump::new(),
@@ -698,6 +701,7 @@ impl Session {
                 Some(statement) => self.utility_columns(statement)?,
                 None => None,
             };
+            let mut call_columns = None;
             let parameters = match parsed.statement() {
                 Some(Statement::Declare(declare)) => {
                     self.cursor_query(&parsed, declare, parameter_types)?.parameters.clone()
@@ -718,10 +722,13 @@ impl Session {
                     parameters
                 }
                 Some(Statement::Call(call)) => {
-                    return Err(self.refused_call(&parsed, call, parameter_types));
+                    let bound = self.bound_call(&parsed, call, parameter_types)?;
+                    call_columns = self.call_columns(&bound.routine);
+                    bound.parameters.iter().map(|ty| ty.oid).collect()
                 }
                 _ => Vec::new(),
             };
+            let columns = columns.or(call_columns);
             let whole = parsed.is_whole() && !self.speaks_otherwise();
             let prepared = Arc::new(Prepared { text, parsed, parameters, columns, planned: None });
             if whole {

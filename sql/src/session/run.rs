@@ -570,7 +570,7 @@ impl Session {
                     }
                 }
                 Required::Function(oid) => {
-                    let found = crate::catalog::builtin::function(oid.0);
+                    let found = snapshot.procedure(*oid);
                     if let Some(found) = found.filter(|found| !snapshot.may_call(user, found)) {
                         return Err(denied("function", found.name));
                     }
@@ -622,7 +622,20 @@ impl Session {
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Stop> {
-        self.with_run(view, parameters, |run| machine.run(run, max_rows, sink))
+        if !machine.program().calls_routines {
+            return self.with_run(view, parameters, |run| machine.run(run, max_rows, sink));
+        }
+        // What a routine's statements see is newer: what this one sees stays as long as it runs.
+        let keeps = view != ReadView::LATEST;
+        if let Some(transaction) = self.block.transaction().filter(|_| keeps) {
+            transaction.retain_view(&view);
+        }
+        let ran = self.with_lent_run(view, parameters, |run| machine.run(run, max_rows, sink));
+        let is_over = !matches!(ran, Ok(Stop::MaxRows | Stop::Paused));
+        if let Some(transaction) = self.block.transaction().filter(|_| keeps && is_over) {
+            transaction.release_view(&view);
+        }
+        ran
     }
 
     /// Lends what a program runs with. A transaction is open.
@@ -716,6 +729,7 @@ impl Session {
             counts,
             temp_used,
             wait,
+            routines: None,
         };
         let transaction = block.transaction().expect("the portal's transaction is open");
         let mut run = Run { transaction, view, parameters, host: &host, row_ids };

@@ -343,6 +343,7 @@ impl Meaning<'_> {
                     counts: &counts,
                     temp_used: &temp_used,
                     wait: self.wait,
+                    routines: None,
                 };
                 let mut run = Run {
                     transaction: &mut transaction,
@@ -386,6 +387,10 @@ const TEXT_ANY_CAT: u32 = 2003;
 
 /// 42P17 for an expression whose value may be another one tomorrow.
 fn demand_immutable(snapshot: &CatalogSnapshot, expr: &Expr, place: &str) -> Result<()> {
+    let made = |part: &Expr| matches!(part, Expr::Call { form: bind::CallForm::Routine(routine), .. } if routine.volatility == b'i');
+    if levels::any(expr, &made) {
+        return Err(SqlError::unsupported("a call of a user's function here is"));
+    }
     let mutable = |part: &Expr| !works_alike(snapshot, part);
     let element = |part: &Expr| match part {
         Expr::ArrayCast { element, .. } => levels::any(element, &mutable),
@@ -472,7 +477,11 @@ impl Semantics for Meaning<'_> {
         };
         let bind = |wanted| {
             let bound = self.bound(snapshot, &self.text, expr, Some(relation), wanted, clause)?;
-            if generated.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
+            let mutable = match demand_immutable(snapshot, &bound, "") {
+                Err(error) if error.is_missing() => return Err(error),
+                outcome => outcome.is_err(),
+            };
+            if generated.is_some() && mutable {
                 return Err(SqlError::new(
                     SqlState::INVALID_OBJECT_DEFINITION,
                     "generation expression is not immutable",

@@ -135,6 +135,12 @@ impl Source {
         self.shape.get_or_init(|| super::tracking::shape_of(self))
     }
 
+    /// Where it begins in the query text, in bytes.
+    #[must_use]
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
     /// Whether it is a cursor's query.
     #[must_use]
     pub fn is_cursor(&self) -> bool {

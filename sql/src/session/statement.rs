@@ -372,6 +372,10 @@ impl Facts for Known<'_> {
         self.manager.data().tree(*tree).ok()?.record_estimate().ok()
     }
 
+    fn routine(&self, oid: Oid) -> Option<Arc<crate::catalog::routine::Routine>> {
+        self.snapshot.routine(oid).cloned()
+    }
+
     fn methods(&self) -> Methods {
         self.methods
     }
@@ -398,7 +402,7 @@ impl Facts for Known<'_> {
                 Ok(value)
             }
             Err(Failure::Error(error)) => Err(error),
-            Err(Failure::Subquery(_) | Failure::Settings) => return None,
+            Err(Failure::Subquery(_) | Failure::Settings | Failure::Routine(_)) => return None,
         })
     }
 

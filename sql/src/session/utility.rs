@@ -197,6 +197,8 @@ impl Session {
                 self.reindex_tables(parsed, reindex)
             }
             Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
+            Statement::CreateRoutine(create) => self.create_routine(parsed, create),
+            Statement::Call(call) => self.call(parsed, call, portal, sink),
             Statement::Do(inline) => self.inline(inline, parsed.query_text()),
             Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),
             _ => self.change_schema(parsed, statement),
@@ -425,25 +427,18 @@ impl Session {
         self.values_of(bound, basis)
     }
 
-    /// What CALL is told.
-    pub(super) fn refused_call(
-        &mut self,
-        parsed: &Source,
-        call: &ast::Call,
-        parameter_types: &[Oid],
-    ) -> SqlError {
-        let path = self.basis().path.clone();
-        let snapshot = Arc::clone(self.catalog.snapshot());
-        let bound = self.with_context(|context| {
-            let constants = &Reader(context);
-            let environment = bind::Environment { catalog: &snapshot, path: &path, constants };
-            Ok(bind::refused_call(environment, parsed.places(), call, parameter_types))
-        });
-        bound.unwrap_or_else(|error| error)
-    }
-
     /// Runs expressions that read no row.
     fn values_of(&mut self, exprs: Vec<bind::Expr>, basis: Basis) -> Result<RowBuf> {
+        self.values_with(exprs, basis, (Vec::new(), &RowBuf::new()))
+    }
+
+    /// The same with parameters.
+    pub(super) fn values_with(
+        &mut self,
+        exprs: Vec<bind::Expr>,
+        basis: Basis,
+        (types, parameters): (Vec<crate::types::SqlType>, &RowBuf),
+    ) -> Result<RowBuf> {
         let output = exprs
             .iter()
             .map(|expr| Output { name: "".into(), ty: expr.ty(), origin: None })
@@ -452,7 +447,7 @@ impl Session {
         let query = Query { root, output, ctes: Vec::new() };
         let bound = bind::Bound {
             statement: bind::BoundStatement::Query(query),
-            parameters: Vec::new(),
+            parameters: types,
             required: Vec::new(),
             relations: Vec::new(),
             keys: Vec::new(),
@@ -476,7 +471,7 @@ impl Session {
         machine.restart();
         let view = self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
         let mut first = FirstRow::default();
-        self.drive(&mut machine, view, &RowBuf::new(), 0, &mut first)?;
+        self.drive(&mut machine, view, parameters, 0, &mut first)?;
         Ok(first.0)
     }
 

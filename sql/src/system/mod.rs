@@ -7,6 +7,7 @@ mod definitions;
 mod dependencies;
 mod locks;
 mod objects;
+mod routines;
 pub mod rows;
 mod session;
 mod time_zones;

@@ -5,7 +5,9 @@
 //! again by who scans. Any key on an OID or a text finds built-in rows by a hash index, made when it is first asked for.
 
 use super::counted::Counters;
-use super::{columns, definitions, dependencies, locks, objects, session, time_zones, types};
+use super::{
+    columns, definitions, dependencies, locks, objects, routines, session, time_zones, types,
+};
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
 use crate::catalog::extension;
@@ -544,6 +546,7 @@ pub fn scan<'a>(
         "pg_shdescription" => definitions::shared_descriptions(&mut rows),
         "pg_parameter_acl" => definitions::parameters(&mut rows),
         "pg_default_acl" => definitions::default_acls(&mut rows),
+        "pg_proc" => routines::routines(&mut rows, relation),
         "pg_extension" => definitions::extensions(&mut rows),
         "pg_init_privs" => definitions::initial_privileges(&mut rows, relation),
         "pg_settings" => session::settings(&mut rows),

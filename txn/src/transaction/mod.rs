@@ -112,6 +112,23 @@ impl Transaction {
         transaction
     }
 
+    /// Hands itself over for a while: what is left is a transaction that has ended.
+    #[must_use]
+    pub fn lend(&mut self) -> Transaction {
+        Transaction {
+            manager: Arc::clone(&self.manager),
+            id: self.id,
+            begin: self.begin,
+            wait: Arc::clone(&self.wait),
+            snapshot: self.snapshot,
+            command: self.command,
+            seen: self.seen,
+            reads: self.reads.take(),
+            failed_by: self.failed_by,
+            state: self.state.take(),
+        }
+    }
+
     pub(crate) fn state(&self) -> &State {
         self.state.as_ref().expect("the transaction has not ended")
     }

@@ -14,7 +14,7 @@ use crate::acl::{Acl, AclItem, Privileges};
 use crate::privilege::Grantable;
 use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
-use sql_types::builtin::{self, Procedure};
+use sql_types::builtin::{self, ProcedureOf};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ pub fn initial_list(owner: Oid) -> Acl {
 impl CatalogSnapshot {
     /// The schema that a built-in function is in; none where the database does not have its extension.
     #[must_use]
-    pub fn function_schema(&self, function: &Procedure) -> Option<Oid> {
+    pub fn function_schema(&self, function: &ProcedureOf<'_>) -> Option<Oid> {
         match function.extension {
             None => Some(Oid(function.namespace)),
             Some(name) => self.extension(name).map(|found| found.schema),
@@ -128,7 +128,10 @@ impl CatalogSnapshot {
 
     /// Who owns a function.
     #[must_use]
-    pub fn function_owner(&self, function: &Procedure) -> Oid {
+    pub fn function_owner(&self, function: &ProcedureOf<'_>) -> Oid {
+        if let Some(owner) = function.owner {
+            return owner;
+        }
         let extension = function.extension.and_then(|name| self.extension(name));
         extension.map_or(crate::object::well_known::SUPERUSER, |found| found.owner)
     }
@@ -157,7 +160,7 @@ mod tests {
                 assert!(!builtin::functions_named(view.of.0).is_empty(), "{}", view.name);
             }
         }
-        let members = |found: &&Procedure| found.extension.is_none() && found.namespace == 0;
+        let members = |found: &&ProcedureOf<'_>| found.extension.is_none() && found.namespace == 0;
         assert_eq!(builtin::functions().iter().filter(members).count(), 0);
     }
 }

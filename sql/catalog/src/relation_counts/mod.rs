@@ -261,6 +261,8 @@ pub struct SessionCounts {
     seen: RefCell<Option<Arc<Seen>>>,
     /// The session looks after tables by itself.
     automatic: bool,
+    /// It stands for that of a session, which stays.
+    stands_in: bool,
 }
 
 #[derive(Debug, Default)]
@@ -282,7 +284,7 @@ struct Transactions {
 
 impl Drop for SessionCounts {
     fn drop(&mut self) {
-        if let Some((cluster, session)) = &self.cluster {
+        if let Some((cluster, session)) = self.cluster.as_ref().filter(|_| !self.stands_in) {
             cluster.leave(*session);
         }
     }
@@ -296,7 +298,35 @@ impl SessionCounts {
         let session = cluster.enter(database, &transactions);
         let cluster = Some((Arc::clone(cluster), session));
         let (state, seen) = Default::default();
-        SessionCounts { database, cluster, transactions, state, seen, automatic: false }
+        SessionCounts {
+            database,
+            cluster,
+            transactions,
+            state,
+            seen,
+            automatic: false,
+            stands_in: false,
+        }
+    }
+
+    /// What stands for this one while it is elsewhere.
+    #[must_use]
+    pub fn stand_in(&self) -> SessionCounts {
+        SessionCounts {
+            database: self.database,
+            cluster: self.cluster.clone(),
+            transactions: Arc::clone(&self.transactions),
+            state: RefCell::default(),
+            seen: RefCell::default(),
+            automatic: self.automatic,
+            stands_in: true,
+        }
+    }
+
+    /// Changes places with what stands for it.
+    pub fn exchange(&self, other: &SessionCounts) {
+        self.state.swap(&other.state);
+        self.seen.swap(&other.seen);
     }
 
     /// The count of a relation, for whoever counts much.

@@ -191,6 +191,10 @@ pub enum Statement {
     ChangeOwner(ChangeOwner),
     /// DROP of anything in a schema, and of schemas.
     Drop(Drop),
+    /// CREATE FUNCTION, CREATE PROCEDURE.
+    CreateRoutine(Box<CreateRoutine>),
+    /// ALTER FUNCTION, PROCEDURE, ROUTINE.
+    AlterRoutine(Box<AlterRoutine>),
     /// DROP FUNCTION, PROCEDURE, ROUTINE.
     DropRoutine(DropRoutine),
     /// CALL.

@@ -25,7 +25,7 @@ use crate::bind::typed::{
 };
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{
-    self, Operator, Procedure, aggregate, cast, function, operators, type_by_oid,
+    self, Operator, ProcedureOf, aggregate, cast, function, operators, type_by_oid,
 };
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{constant, identifier, qualified};
@@ -584,9 +584,9 @@ impl Printer<'_, '_> {
                     return self.operation(operator, arguments, out);
                 }
             }
-            CallForm::Function | CallForm::Standard { .. } => {}
+            CallForm::Function | CallForm::Standard { .. } | CallForm::Routine(_) => {}
         }
-        let Some(procedure) = function(called.0) else {
+        let Some(procedure) = self.catalog.procedure(called) else {
             return Err(SqlError::unsupported("this function in a stored expression is"));
         };
         if let CallForm::Standard { given } = form {
@@ -596,7 +596,7 @@ impl Printer<'_, '_> {
                 return Ok(());
             }
         }
-        let name = self.function_name(procedure);
+        let name = self.function_name(&procedure);
         let spread = match (procedure.variadic, arguments.last()) {
             (0, _) | (_, None) => false,
             (oid::ANY, Some(last)) => last.ty().typmod == VARIADIC_ARRAY,
@@ -663,7 +663,7 @@ impl Printer<'_, '_> {
     }
 
     /// A function's name, with its schema where the path does not find it.
-    fn function_name(&self, procedure: &Procedure) -> String {
+    fn function_name(&self, procedure: &ProcedureOf<'_>) -> String {
         let name = identifier(procedure.name);
         let schema = self.catalog.function_schema(procedure).unwrap_or(well_known::PG_CATALOG);
         let found = schema == well_known::PG_CATALOG

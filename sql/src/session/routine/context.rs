@@ -10,6 +10,8 @@ pub enum Place {
     Routine(Arc<str>, u32, &'static str),
     /// A statement of SQL that a routine runs.
     Statement(Arc<str>),
+    /// A statement of a body in SQL: the function's name, its number.
+    Sql(Arc<str>, u32),
 }
 
 impl Place {
@@ -23,6 +25,7 @@ impl Place {
                 format!("PL/pgSQL function {name} line {line} {at}{what}")
             }
             Place::Statement(text) => format!("SQL statement \"{text}\""),
+            Place::Sql(name, number) => format!("SQL function \"{name}\" statement {number}"),
         }
     }
 }

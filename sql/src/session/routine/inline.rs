@@ -96,7 +96,9 @@ impl Session {
             scratch: RowBuf::new(),
             returned,
         };
-        let result = crate::types::depth::deeper(|| execution.run_body());
+        let result = execution
+            .shapes_of_arguments()
+            .and_then(|()| crate::types::depth::deeper(|| execution.run_body()));
         let Execution { frame, returned, .. } = execution;
         let place = self.within.pop();
         match result {
@@ -132,7 +134,7 @@ impl Execution<'_> {
     /// CALL or DO within a body.
     pub(super) fn call_within(&mut self, sql: &Sql, calls: bool) -> Result<()> {
         if calls {
-            return Err(SqlError::unsupported("CALL in PL/pgSQL is"));
+            return self.call_procedure_within(sql);
         }
         self.execute(sql, None)
     }

@@ -6,12 +6,16 @@
 //!
 //! - [`frame`]: values of variables; [`text`]: plans of the body's SQL
 //! - `run`: statements; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
-//! - `context`: where the session is, for CONTEXT; `inline`: DO
+//! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
+//! - `lend`: how a statement that calls a routine lends it the session
 
+mod call;
 mod context;
+mod create;
 pub(super) mod frame;
 mod handler;
 mod inline;
+mod lend;
 mod query;
 mod raise;
 mod run;
@@ -19,6 +23,7 @@ pub(super) mod text;
 mod types;
 mod value;
 
+pub(super) use call::Compiled;
 pub(super) use context::Place as ContextPlace;
 pub(super) use text::Text;
 pub(super) use value::CastText;

@@ -28,6 +28,14 @@ pub(super) struct Kept {
     notices: Vec<Notice>,
 }
 
+impl Kept {
+    /// The rows; what was told meanwhile goes to the session's notices.
+    pub fn finish(mut self, notices: &mut Vec<Notice>) -> Vec<RowBuf> {
+        notices.append(&mut self.notices);
+        self.rows
+    }
+}
+
 impl RowSink for Kept {
     fn row(
         &mut self,
@@ -83,14 +91,26 @@ impl Session {
         parameters: RowBuf,
         max_rows: u64,
     ) -> Result<Ran> {
-        let mut portal = self.opened(prepared, parameters)?;
-        let text = portal.prepared.text.clone();
+        demand_runnable(&prepared)?;
+        let text = prepared.text.clone();
         self.within.push(Around::Statement(Arc::clone(&text)));
-        let ran = crate::types::depth::deeper(|| self.run_portion(&mut portal, max_rows));
+        let ran = self.run_plainly(prepared, parameters, max_rows);
         self.within.pop();
+        ran.map_err(|error| in_statement(error, &text))
+    }
+
+    /// The same without its text.
+    fn run_plainly(
+        &mut self,
+        prepared: Arc<Prepared>,
+        parameters: RowBuf,
+        max_rows: u64,
+    ) -> Result<Ran> {
+        let mut portal = self.opened(prepared, parameters)?;
+        let ran = crate::types::depth::deeper(|| self.run_portion(&mut portal, max_rows));
         self.let_go(&portal);
         self.retire(portal);
-        let (tag, rows) = ran.map_err(|error| in_statement(error, &text))?;
+        let (tag, rows) = ran?;
         Ok(Ran {
             tag: tag.unwrap_or(CommandTag { words: "SELECT", rows: Some(rows.len() as u64) }),
             rows,
@@ -98,20 +118,6 @@ impl Session {
     }
 
     fn opened(&mut self, prepared: Arc<Prepared>, parameters: RowBuf) -> Result<Box<Portal>> {
-        if let Some(Statement::Transaction(_)) = prepared.parsed.statement() {
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                "unsupported transaction command in PL/pgSQL",
-            ));
-        }
-        if let Some(Statement::Copy(copy)) = prepared.parsed.statement()
-            && matches!(copy.target, CopyTarget::Client)
-        {
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                "cannot COPY to/from client in PL/pgSQL",
-            ));
-        }
         self.check_presets(&prepared, &parameters)?;
         let mut portal = Portal::new(prepared);
         portal.parameters = parameters;
@@ -125,7 +131,13 @@ impl Session {
         prepared: Arc<Prepared>,
         parameters: RowBuf,
     ) -> Result<Option<RowBuf>> {
-        let mut ran = self.run_statement(prepared, parameters, 2)?;
+        // What is one scalar PostgreSQL evaluates by itself.
+        let alone = super::text::is_scalar(&prepared);
+        let mut ran = if alone {
+            self.run_plainly(prepared, parameters, 2)?
+        } else {
+            self.run_statement(prepared, parameters, 2)?
+        };
         if ran.rows.len() > 1 {
             return Err(SqlError::new(
                 SqlState::CARDINALITY_VIOLATION,
@@ -134,6 +146,25 @@ impl Session {
         }
         Ok(ran.rows.pop())
     }
+}
+
+/// 0A000 for what no body runs.
+fn demand_runnable(prepared: &Prepared) -> Result<()> {
+    if let Some(Statement::Transaction(_)) = prepared.parsed.statement() {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "unsupported transaction command in PL/pgSQL",
+        ));
+    }
+    if let Some(Statement::Copy(copy)) = prepared.parsed.statement()
+        && matches!(copy.target, CopyTarget::Client)
+    {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "cannot COPY to/from client in PL/pgSQL",
+        ));
+    }
+    Ok(())
 }
 
 /// What a statement fails with, in its text; an error with a place in that says it by the place.
@@ -297,6 +328,7 @@ impl Execution<'_> {
                 format!("cannot open {} query as cursor", command_of(&text)),
             ));
         };
+        demand_runnable(&prepared)?;
         let mut portal = self
             .session
             .opened(prepared, parameters)

@@ -152,6 +152,16 @@ impl Text {
     }
 }
 
+/// Whether a statement computes one row from nothing and runs no query for it.
+pub(super) fn is_scalar(prepared: &Prepared) -> bool {
+    prepared.planned.as_ref().is_some_and(|planned| {
+        let program = &planned.program;
+        matches!(&program.plan, PlanNode::Project(input, ..) if matches!(**input, PlanNode::Unit))
+            && program.subplans.is_empty()
+            && program.ctes.is_empty()
+    })
+}
+
 /// The scalar that a program computes, if it does nothing else.
 fn simple(prepared: &Prepared) -> Option<Scalar> {
     let program = &prepared.planned.as_ref()?.program;

@@ -248,7 +248,7 @@ impl Execution<'_> {
     }
 
     /// The fields of a row at hand.
-    fn shape_in(&mut self, ty: SqlType, bytes: &[u8]) -> Result<Arc<Shape>> {
+    pub(super) fn shape_in(&mut self, ty: SqlType, bytes: &[u8]) -> Result<Arc<Shape>> {
         if ty.oid.0 != oids::RECORD
             && let Some(shape) = self.session.shape_of(ty)
         {

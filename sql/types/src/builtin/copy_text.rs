@@ -116,7 +116,7 @@ impl Row {
 
 /// Resolves COPY's backslash escapes.
 #[must_use]
-pub fn decode(field: &'static str) -> Cow<'static, str> {
+pub fn decode(field: &str) -> Cow<'_, str> {
     if !field.contains('\\') {
         return Cow::Borrowed(field);
     }

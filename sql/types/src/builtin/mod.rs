@@ -35,8 +35,8 @@ pub use operators::{
 };
 pub use orderings::{Ordering, has_equal_images, is_only_hashed, ordering};
 pub use procedures::{
-    Aggregate, ArgumentMode, Kind, Procedure, Volatility, aggregate, function, functions,
-    functions_named,
+    Aggregate, ArgumentMode, Kind, Made, Procedure, ProcedureOf, Volatility, aggregate, function,
+    functions, functions_named,
 };
 pub use types::{
     Type, TypeKind, array_type, collation_of, element_type, held_as, type_by_name, type_by_oid,

@@ -2,16 +2,22 @@
 
 use super::copy_text::{decode, walk};
 use super::extensions;
+use crate::Oid;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// A row of `pg_proc`.
+/// A row of `pg_proc` that PostgreSQL's initial contents have.
+pub type Procedure = ProcedureOf<'static>;
+
+/// A row of `pg_proc`, whose texts are somebody's.
 #[derive(Clone, Debug)]
-pub struct Procedure {
+pub struct ProcedureOf<'n> {
     /// `oid`.
     pub oid: u32,
     /// `proname`.
-    pub name: &'static str,
+    pub name: &'n str,
+    /// Who owns it, where a user has made it.
+    pub owner: Option<Oid>,
     /// `pronamespace`; 0 where it is in a schema that an extension was created in.
     pub namespace: u32,
     /// The extension that it is a member of.
@@ -47,13 +53,48 @@ pub struct Procedure {
     /// `proallargtypes` with `proargmodes`, where there are others than IN.
     pub all_arguments: Option<Box<[(u32, ArgumentMode)]>>,
     /// `proargnames`, of all arguments; empty if it has none.
-    pub argument_names: Box<[&'static str]>,
+    pub argument_names: Box<[&'n str]>,
     /// `prosrc`: of an SQL function, its text.
-    pub source: &'static str,
-    sql_body: Option<&'static str>,
+    pub source: &'n str,
+    sql_body: Option<&'n str>,
     /// `proacl`, as text: who may call it, where that is not everybody.
     pub acl: Option<&'static str>,
-    defaults: Option<&'static str>,
+    defaults: Defaults<'n>,
+}
+
+/// The defaults of a function's last input arguments.
+#[derive(Clone, Debug)]
+enum Defaults<'n> {
+    /// As an array in its text form.
+    Array(Option<&'n str>),
+    /// One by one.
+    Each(Vec<&'n str>),
+}
+
+/// What a user says of a function.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the fields are those of `ProcedureOf`")]
+pub struct Made<'n> {
+    pub oid: u32,
+    pub name: &'n str,
+    pub namespace: u32,
+    pub owner: Oid,
+    pub language: u32,
+    pub cost: f32,
+    pub rows: f32,
+    pub variadic: u32,
+    pub kind: Kind,
+    pub leakproof: bool,
+    pub strict: bool,
+    pub returns_set: bool,
+    pub volatility: Volatility,
+    pub parallel: char,
+    pub result: u32,
+    pub arguments: Box<[u32]>,
+    pub all_arguments: Option<Box<[(u32, ArgumentMode)]>>,
+    pub argument_names: Box<[&'n str]>,
+    pub source: &'n str,
+    pub defaults: Vec<&'n str>,
 }
 
 /// `prokind`.
@@ -95,29 +136,87 @@ pub enum ArgumentMode {
     Table,
 }
 
-impl Procedure {
-    /// The SQL of the defaults of the last [`Procedure::default_count`] input arguments.
+impl<'n> ProcedureOf<'n> {
+    /// That of a function that a user has made.
+    #[must_use]
+    pub fn made(made: Made<'n>) -> ProcedureOf<'n> {
+        ProcedureOf {
+            oid: made.oid,
+            name: made.name,
+            owner: Some(made.owner),
+            namespace: made.namespace,
+            extension: None,
+            language: made.language,
+            cost: made.cost,
+            rows: made.rows,
+            variadic: made.variadic,
+            kind: made.kind,
+            leakproof: made.leakproof,
+            strict: made.strict,
+            returns_set: made.returns_set,
+            volatility: made.volatility,
+            parallel: made.parallel,
+            support: 0,
+            default_count: made.defaults.len(),
+            result: made.result,
+            arguments: made.arguments,
+            all_arguments: made.all_arguments,
+            argument_names: made.argument_names,
+            source: made.source,
+            sql_body: None,
+            acl: None,
+            defaults: Defaults::Each(made.defaults),
+        }
+    }
+
+    /// Whether a user has made it.
+    #[must_use]
+    pub fn is_made(&self) -> bool {
+        self.owner.is_some()
+    }
+
+    /// The names of its input arguments; empty if it has none.
+    pub fn input_names(&self) -> impl Iterator<Item = &'n str> {
+        let modes = self.all_arguments.as_deref();
+        let names = self.argument_names.iter().enumerate();
+        names.filter_map(move |(at, name)| {
+            let input = modes.is_none_or(|modes| {
+                modes.get(at).is_none_or(|(_, mode)| {
+                    matches!(mode, ArgumentMode::In | ArgumentMode::InOut | ArgumentMode::Variadic)
+                })
+            });
+            input.then_some(*name)
+        })
+    }
+
+    /// The SQL of the defaults of the last [`ProcedureOf::default_count`] input arguments.
     #[must_use]
     pub fn defaults(&self) -> Vec<String> {
-        self.defaults.map_or_else(Vec::new, |text| split_array(&decode(text)))
+        match &self.defaults {
+            Defaults::Array(text) => text.map_or_else(Vec::new, |text| split_array(&decode(text))),
+            Defaults::Each(texts) => texts.iter().map(|text| (*text).to_owned()).collect(),
+        }
     }
 
     /// The body of an SQL function: `prosqlbody` deparsed (`RETURN ...`), or `prosrc`. None for other languages.
     #[must_use]
-    pub fn sql(&self) -> Option<Cow<'static, str>> {
+    pub fn sql(&self) -> Option<Cow<'n, str>> {
         /// `pg_language` of SQL.
         const SQL: u32 = 14;
+        if self.is_made() {
+            return (self.language == SQL).then_some(Cow::Borrowed(self.source));
+        }
         (self.language == SQL).then(|| decode(self.sql_body.unwrap_or(self.source)))
     }
 
     /// `prosqlbody` as `pg_get_function_sqlbody` prints it.
     #[must_use]
-    pub fn sql_body(&self) -> Option<Cow<'static, str>> {
+    pub fn sql_body(&self) -> Option<Cow<'n, str>> {
         self.sql_body.map(decode)
     }
 
     /// The output columns of a function with OUT, INOUT or TABLE arguments: (name, type).
-    pub fn output_columns(&self) -> impl Iterator<Item = (&'static str, u32)> {
+    pub fn output_columns(&self) -> impl Iterator<Item = (&'n str, u32)> {
         let all = self.all_arguments.as_deref().unwrap_or_default();
         all.iter().enumerate().filter_map(|(i, &(ty, mode))| {
             let name = self.argument_names.get(i).copied().unwrap_or("");
@@ -206,6 +305,7 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
             Procedure {
                 oid,
                 name,
+                owner: None,
                 namespace,
                 extension: extensions::extension_of(oid),
                 language,
@@ -227,7 +327,7 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
                 source,
                 sql_body,
                 acl,
-                defaults: row.optional(),
+                defaults: Defaults::Array(row.optional()),
             }
         })
         .collect()

@@ -1,0 +1,170 @@
+//! Functions and procedures that users made: rows of `pg_proc`.
+//!
+//! Their privileges stand where those of built-in functions do (`Class::Acl`), and names are resolved over both alike: a
+//! routine shows itself as a [`ProcedureOf`].
+
+use crate::builtin::{ArgumentMode, Kind, ProcedureOf, Volatility};
+use sql_types::Oid;
+use std::sync::Arc;
+
+/// `pg_language` of SQL.
+pub const SQL: u32 = 14;
+/// `pg_language` of PL/pgSQL.
+pub const PLPGSQL: u32 = 13563;
+
+/// A function or procedure.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are pg_proc's columns")]
+pub struct Routine {
+    /// Its OID.
+    pub oid: Oid,
+    /// Its schema.
+    pub schema: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its owner.
+    pub owner: Oid,
+    /// Its language's OID.
+    pub language: u32,
+    /// A procedure, which CALL calls.
+    pub procedure: bool,
+    /// `provolatile`: i, s or v.
+    pub volatility: u8,
+    /// STRICT.
+    pub strict: bool,
+    /// SECURITY DEFINER.
+    pub security_definer: bool,
+    /// LEAKPROOF.
+    pub leakproof: bool,
+    /// `proparallel`: s, r or u.
+    pub parallel: u8,
+    /// COST.
+    pub cost: f64,
+    /// ROWS; 0 where it returns no set.
+    pub rows: f64,
+    /// SETOF, TABLE.
+    pub returns_set: bool,
+    /// The type of its result.
+    pub result: Oid,
+    /// Its parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// SET.
+    pub settings: Vec<(String, String)>,
+    /// Its body.
+    pub body: Arc<str>,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name; empty if it has none.
+    pub name: Arc<str>,
+    /// `proargmodes`: i, o, b, v or t.
+    pub mode: u8,
+    /// Its type.
+    pub ty: Oid,
+    /// DEFAULT, as PostgreSQL prints it.
+    pub default: Option<Arc<str>>,
+}
+
+impl Parameter {
+    /// Whether callers give it.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(self.mode, b'i' | b'b' | b'v')
+    }
+
+    /// Whether it is a part of the result.
+    #[must_use]
+    pub fn is_output(&self) -> bool {
+        matches!(self.mode, b'o' | b'b' | b't')
+    }
+
+    fn mode(&self) -> ArgumentMode {
+        match self.mode {
+            b'o' => ArgumentMode::Out,
+            b'b' => ArgumentMode::InOut,
+            b'v' => ArgumentMode::Variadic,
+            b't' => ArgumentMode::Table,
+            _ => ArgumentMode::In,
+        }
+    }
+}
+
+impl Routine {
+    /// The types of what callers give.
+    #[must_use]
+    pub fn input_types(&self) -> Vec<u32> {
+        self.inputs().map(|parameter| parameter.ty.0).collect()
+    }
+
+    /// What callers give.
+    pub fn inputs(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.is_input())
+    }
+
+    /// The numbers of the parameters that are its result.
+    #[must_use]
+    pub fn outputs(&self) -> Vec<u32> {
+        let numbered = self.parameters.iter().enumerate();
+        numbered.filter(|(_, one)| one.is_output()).map(|(at, _)| at as u32).collect()
+    }
+
+    /// The element type of a VARIADIC parameter; 0 if there is none.
+    #[must_use]
+    pub fn variadic(&self) -> u32 {
+        let last = self.parameters.iter().find(|parameter| parameter.mode == b'v');
+        last.map_or(0, |parameter| match parameter.ty.0 {
+            sql_types::oids::ANY => sql_types::oids::ANY,
+            2277 => 2283,
+            5078 => 5077,
+            array => crate::builtin::element_type(array).unwrap_or(0),
+        })
+    }
+
+    /// The same as CALL has it, which gives something for each OUT parameter, too.
+    #[must_use]
+    pub fn called_procedure(&self) -> ProcedureOf<'_> {
+        let mut procedure = self.procedure();
+        procedure.arguments = self.parameters.iter().map(|parameter| parameter.ty.0).collect();
+        procedure.all_arguments = None;
+        procedure
+    }
+
+    /// What `pg_proc` says of it.
+    #[must_use]
+    pub fn procedure(&self) -> ProcedureOf<'_> {
+        let plain = self.parameters.iter().all(|parameter| parameter.mode == b'i');
+        let all = self.parameters.iter().map(|one| (one.ty.0, one.mode()));
+        let named = self.parameters.iter().any(|parameter| !parameter.name.is_empty());
+        let defaults: Vec<&str> =
+            self.inputs().filter_map(|parameter| parameter.default.as_deref()).collect();
+        let names = if named { &self.parameters[..] } else { &[] };
+        ProcedureOf::made(crate::builtin::Made {
+            oid: self.oid.0,
+            name: &self.name,
+            namespace: self.schema.0,
+            owner: self.owner,
+            language: self.language,
+            cost: self.cost as f32,
+            rows: self.rows as f32,
+            variadic: self.variadic(),
+            kind: if self.procedure { Kind::Procedure } else { Kind::Function },
+            leakproof: self.leakproof,
+            strict: self.strict,
+            returns_set: self.returns_set,
+            volatility: match self.volatility {
+                b'i' => Volatility::Immutable,
+                b's' => Volatility::Stable,
+                _ => Volatility::Volatile,
+            },
+            parallel: self.parallel as char,
+            result: self.result.0,
+            arguments: self.input_types().into(),
+            all_arguments: (!plain).then(|| all.collect()),
+            argument_names: names.iter().map(|parameter| &*parameter.name).collect(),
+            source: &self.body,
+            defaults,
+        })
+    }
+}

@@ -1,0 +1,604 @@
+//! CREATE, ALTER and DROP of functions and procedures (`commands/functioncmds.c`).
+//!
+//! A routine's name and the types of what callers give are locked together while it is made, so that there is one of each.
+
+use super::Ddl;
+use super::kept_settings;
+use super::resolve::{must_own, undefined_schema};
+use crate::catalog::builtin;
+use crate::catalog::definition::Edge;
+use crate::catalog::object::{Class, Object, Schema};
+use crate::catalog::privilege::kept;
+use crate::catalog::routine::{PLPGSQL, Parameter, Routine, SQL};
+use crate::error::{Result, SqlError};
+use crate::parse::ast::{
+    AlterRoutine, CreateRoutine, ObjectName, ParameterMode, Returns, RoutineChange, RoutineOption,
+    TypeName,
+};
+use crate::sqlstate::SqlState;
+use crate::types::type_name::format_type;
+use crate::types::{Oid, SqlType, oids};
+use std::sync::Arc;
+
+/// `internal`, which only built-in functions have.
+const INTERNAL: u32 = 2281;
+/// `trigger`.
+pub const TRIGGER: u32 = 2279;
+/// `event_trigger`.
+pub const EVENT_TRIGGER: u32 = 3838;
+
+fn invalid(message: impl Into<String>) -> SqlError {
+    SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message)
+}
+
+/// What the options of CREATE and ALTER say.
+#[derive(Default)]
+struct Options {
+    language: Option<u32>,
+    volatility: Option<u8>,
+    strict: Option<bool>,
+    security_definer: Option<bool>,
+    leakproof: Option<bool>,
+    parallel: Option<u8>,
+    cost: Option<f64>,
+    rows: Option<f64>,
+    settings: Vec<(String, Option<String>)>,
+    body: Option<Arc<str>>,
+}
+
+impl Options {
+    fn of(options: &[RoutineOption], procedure: bool) -> Result<Options> {
+        let mut all = Options::default();
+        let twice = || SqlError::new(SqlState::SYNTAX_ERROR, "conflicting or redundant options");
+        for option in options {
+            let of_function = matches!(
+                option,
+                RoutineOption::Volatility(_)
+                    | RoutineOption::Strict(_)
+                    | RoutineOption::Leakproof(_)
+                    | RoutineOption::Parallel(_)
+                    | RoutineOption::Cost(_)
+                    | RoutineOption::Rows(_)
+            );
+            if procedure && of_function {
+                return Err(invalid("invalid attribute in procedure definition"));
+            }
+            let again = match option {
+                RoutineOption::Language(name) => all.language.replace(language(name)?).is_some(),
+                RoutineOption::Volatility(letter) => all.volatility.replace(*letter).is_some(),
+                RoutineOption::Strict(strict) => all.strict.replace(*strict).is_some(),
+                RoutineOption::SecurityDefiner(is) => all.security_definer.replace(*is).is_some(),
+                RoutineOption::Leakproof(is) => all.leakproof.replace(*is).is_some(),
+                RoutineOption::Parallel(word) => {
+                    let letter = match &**word {
+                        "safe" => b's',
+                        "restricted" => b'r',
+                        "unsafe" => b'u',
+                        _ => {
+                            return Err(SqlError::new(
+                                SqlState::SYNTAX_ERROR,
+                                "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE",
+                            ));
+                        }
+                    };
+                    all.parallel.replace(letter).is_some()
+                }
+                RoutineOption::Cost(text) => {
+                    let cost = text.parse().unwrap_or(0.0);
+                    if cost <= 0.0 {
+                        let message = "COST must be positive";
+                        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
+                    }
+                    all.cost.replace(cost).is_some()
+                }
+                RoutineOption::Rows(text) => {
+                    let rows = text.parse().unwrap_or(0.0);
+                    if rows <= 0.0 {
+                        let message = "ROWS must be positive";
+                        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
+                    }
+                    all.rows.replace(rows).is_some()
+                }
+                RoutineOption::Set(set) => {
+                    let value = kept_settings::text_of(set)?;
+                    all.settings.push((set.name.to_string(), value));
+                    false
+                }
+                RoutineOption::Body(body, _) => all.body.replace(Arc::clone(body)).is_some(),
+            };
+            if again {
+                return Err(twice());
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// A language by name.
+fn language(name: &str) -> Result<u32> {
+    match name.to_ascii_lowercase().as_str() {
+        "sql" => Ok(SQL),
+        "plpgsql" => Ok(PLPGSQL),
+        known @ ("c" | "internal") => {
+            Err(SqlError::unsupported(format!("a function in the language {known} is")))
+        }
+        _ => Err(SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("language \"{name}\" does not exist"),
+        )),
+    }
+}
+
+/// The parameters and the result.
+struct Signature {
+    parameters: Vec<Parameter>,
+    result: Oid,
+    returns_set: bool,
+}
+
+fn type_of(ddl: &mut Ddl<'_>, ty: &TypeName) -> Result<SqlType> {
+    let snapshot = ddl.snapshot();
+    let found = ddl.semantics.type_of(&snapshot, ty)?;
+    ddl.use_type(found)?;
+    Ok(SqlType { typmod: -1, ..found })
+}
+
+fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Signature> {
+    let mut parameters: Vec<Parameter> = Vec::new();
+    let mut had_default = false;
+    for one in &create.parameters {
+        let ty = type_of(ddl, &one.ty)?;
+        if one.ty.setof {
+            return Err(invalid("functions cannot accept set arguments"));
+        }
+        let mode = match one.mode {
+            ParameterMode::In => b'i',
+            ParameterMode::Out => b'o',
+            ParameterMode::InOut => b'b',
+            ParameterMode::Variadic => b'v',
+        };
+        let is_input = mode != b'o';
+        if let Some(before) = parameters.last()
+            && before.mode == b'v'
+            && is_input
+        {
+            return Err(invalid("VARIADIC parameter must be the last input parameter"));
+        }
+        if mode == b'v'
+            && builtin::element_type(ty.oid.0).is_none()
+            && ![oids::ANY, oids::ANYARRAY, 5078].contains(&ty.oid.0)
+        {
+            return Err(invalid("VARIADIC parameter must be an array"));
+        }
+        let default = match &one.default {
+            None => {
+                if had_default && is_input {
+                    return Err(invalid(
+                        "input parameters after one with a default value must also have defaults",
+                    ));
+                }
+                None
+            }
+            Some(_) if !is_input => {
+                return Err(invalid("only input parameters can have default values"));
+            }
+            Some(value) => {
+                had_default = true;
+                let snapshot = ddl.snapshot();
+                let kept = ddl.semantics.default(&snapshot, "", ty, value)?;
+                Some(Arc::clone(kept.text.text()))
+            }
+        };
+        let name: Arc<str> = one.name.clone().unwrap_or_default();
+        let taken = parameters.iter().any(|known| {
+            let apart = known.is_input() && !is_input && known.mode == b'i' && mode == b't';
+            !name.is_empty() && known.name == name && !apart
+        });
+        if taken {
+            return Err(invalid(format!("parameter name \"{name}\" used more than once")));
+        }
+        parameters.push(Parameter { name, mode, ty: ty.oid, default });
+    }
+    let outputs: Vec<Oid> =
+        parameters.iter().filter(|one| one.is_output()).map(|one| one.ty).collect();
+    let of_outputs = match outputs.as_slice() {
+        [] => None,
+        [one] => Some(*one),
+        _ => Some(Oid(oids::RECORD)),
+    };
+    let (result, returns_set) = match &create.returns {
+        None if create.procedure => {
+            let result = if outputs.is_empty() { Oid(oids::VOID) } else { Oid(oids::RECORD) };
+            (result, false)
+        }
+        None => {
+            let result =
+                of_outputs.ok_or_else(|| invalid("function result type must be specified"))?;
+            (result, false)
+        }
+        Some(Returns::Type(ty)) => {
+            let found = type_of(ddl, ty)?.oid;
+            if let Some(wanted) = of_outputs
+                && wanted != found
+            {
+                let shown = format_type(wanted.0, None);
+                return Err(invalid(format!(
+                    "function result type must be {shown} because of OUT parameters"
+                )));
+            }
+            (found, ty.setof)
+        }
+        Some(Returns::Table(columns)) => {
+            if !outputs.is_empty() {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "OUT and INOUT arguments aren't allowed in TABLE functions",
+                ));
+            }
+            let mut types = Vec::new();
+            for (name, ty) in columns {
+                let ty = type_of(ddl, ty)?.oid;
+                if parameters.iter().any(|known| known.name == *name) {
+                    return Err(invalid(format!("parameter name \"{name}\" used more than once")));
+                }
+                types.push(ty);
+                let (name, default) = (Arc::clone(name), None);
+                parameters.push(Parameter { name, mode: b't', ty, default });
+            }
+            match types.as_slice() {
+                [one] => (*one, true),
+                _ => (Oid(oids::RECORD), true),
+            }
+        }
+    };
+    Ok(Signature { parameters, result, returns_set })
+}
+
+/// Makes a routine, or makes one anew; what it was before, and what it is.
+///
+/// # Errors
+/// 42723, 42P13, 42704, 3F000, 42501 and so on.
+pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<Routine>> {
+    let schema = ddl.creation_schema(&create.name, 'p')?;
+    let name = create.name.name();
+    let options = Options::of(&create.options, create.procedure)?;
+    let Signature { parameters, result, returns_set } = signature(ddl, create)?;
+    let language = options.language.ok_or_else(|| invalid("no language specified"))?;
+    let body = options.body.ok_or_else(|| invalid("no function body specified"))?;
+    let pseudo = |ty: u32| [INTERNAL, oids::CSTRING].contains(&ty);
+    if pseudo(result.0) || parameters.iter().any(|one| pseudo(one.ty.0)) {
+        let shown = if language == SQL { "SQL" } else { "PL/pgSQL" };
+        return Err(invalid(format!("{shown} functions cannot return or accept this type")));
+    }
+    if options.rows.is_some() && !returns_set {
+        let message = "ROWS is not applicable when function does not return a set";
+        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
+    }
+    if options.leakproof == Some(true) && !ddl.superuser() {
+        let message = "only superuser can define a leakproof function";
+        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    }
+    let inputs: Vec<u32> =
+        parameters.iter().filter(|one| one.is_input()).map(|one| one.ty.0).collect();
+    ddl.catalog.lock_name(ddl.transaction, Class::Routine, schema.oid, &key_text(name, &inputs))?;
+    let known = find(ddl, schema.oid, name, &inputs);
+    let settings = options
+        .settings
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|value| (name, value)))
+        .collect();
+    let mut next = Routine {
+        oid: Oid(0),
+        schema: schema.oid,
+        name: Arc::clone(name),
+        owner: ddl.user,
+        language,
+        procedure: create.procedure,
+        volatility: options.volatility.unwrap_or(b'v'),
+        strict: options.strict.unwrap_or(false),
+        security_definer: options.security_definer.unwrap_or(false),
+        leakproof: options.leakproof.unwrap_or(false),
+        parallel: options.parallel.unwrap_or(b'u'),
+        cost: options.cost.unwrap_or(100.0),
+        rows: options.rows.unwrap_or(if returns_set { 1000.0 } else { 0.0 }),
+        returns_set,
+        result,
+        parameters,
+        settings,
+        body,
+    };
+    match &known {
+        None => {
+            ddl.hold_schema(&schema)?;
+            ddl.owner_to_stay()?;
+            next.oid = ddl.catalog.next_oid()?;
+        }
+        Some(known) => {
+            if !create.replace {
+                return Err(SqlError::new(
+                    SqlState::DUPLICATE_FUNCTION,
+                    format!("function \"{name}\" already exists with same argument types"),
+                ));
+            }
+            if !owns(ddl, known) {
+                return Err(must_own(noun_of(known), name));
+            }
+            demand_replaceable(known, &next)?;
+            (next.oid, next.owner) = (known.oid, known.owner);
+        }
+    }
+    put(ddl, known, next)
+}
+
+/// What a replaced routine may not change.
+fn demand_replaceable(known: &Routine, next: &Routine) -> Result<()> {
+    let drop_first = || {
+        let types: Vec<String> =
+            known.input_types().iter().map(|ty| format_type(*ty, None)).collect();
+        let word = if known.procedure { "PROCEDURE" } else { "FUNCTION" };
+        format!("Use DROP {word} {}({}) first.", known.name, types.join(","))
+    };
+    if known.procedure != next.procedure {
+        let is = if known.procedure { "procedure" } else { "function" };
+        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, "cannot change routine kind")
+            .detail(format!("\"{}\" is a {is}.", known.name)));
+    }
+    if known.result != next.result || known.returns_set != next.returns_set {
+        return Err(invalid("cannot change return type of existing function").hint(drop_first()));
+    }
+    let outputs = |routine: &Routine| -> Vec<(Arc<str>, Oid)> {
+        let all = routine.parameters.iter().filter(|one| one.is_output());
+        all.map(|one| (Arc::clone(&one.name), one.ty)).collect()
+    };
+    if outputs(known) != outputs(next) {
+        return Err(invalid("cannot change return type of existing function")
+            .detail("Row type defined by OUT parameters is different.")
+            .hint(drop_first()));
+    }
+    for (old, new) in known.inputs().zip(next.inputs()) {
+        if !old.name.is_empty() && old.name != new.name {
+            return Err(invalid(format!("cannot change name of input parameter \"{}\"", old.name))
+                .hint(drop_first()));
+        }
+    }
+    let defaults = |routine: &Routine| {
+        routine.inputs().filter(|parameter| parameter.default.is_some()).count()
+    };
+    if defaults(next) < defaults(known) {
+        return Err(
+            invalid("cannot remove parameter defaults from existing function").hint(drop_first())
+        );
+    }
+    Ok(())
+}
+
+fn key_text(name: &str, inputs: &[u32]) -> String {
+    let types: Vec<String> = inputs.iter().map(u32::to_string).collect();
+    format!("{name}({})", types.join(","))
+}
+
+fn noun_of(routine: &Routine) -> &'static str {
+    if routine.procedure { "procedure" } else { "function" }
+}
+
+fn owns(ddl: &mut Ddl<'_>, routine: &Routine) -> bool {
+    let user = ddl.user;
+    ddl.snapshot().shared().has_privileges_of(user, routine.owner)
+}
+
+fn put(ddl: &mut Ddl<'_>, known: Option<Arc<Routine>>, next: Routine) -> Result<Arc<Routine>> {
+    let key = ddl.catalog.key(Class::Routine, next.oid);
+    let next = Arc::new(next);
+    let before = known.map(Object::Routine);
+    ddl.catalog.change(
+        ddl.transaction,
+        key,
+        before.as_ref(),
+        Some(Object::Routine(Arc::clone(&next))),
+    )?;
+    Ok(next)
+}
+
+/// The routine of a schema with this name and these types.
+fn find(ddl: &mut Ddl<'_>, schema: Oid, name: &str, inputs: &[u32]) -> Option<Arc<Routine>> {
+    let snapshot = ddl.snapshot();
+    let mut named = snapshot.routines_named(name).into_iter();
+    named.find(|known| known.schema == schema && known.input_types() == inputs)
+}
+
+/// The routine that a name and, where they were given, types mean; none if no user has made such a one.
+///
+/// # Errors
+/// 42704, 3F000; 42725 for one of several.
+pub(super) fn named(
+    ddl: &mut Ddl<'_>,
+    name: &ObjectName,
+    types: Option<&[TypeName]>,
+) -> Result<Option<Arc<Routine>>> {
+    let snapshot = ddl.snapshot();
+    let schemas: Vec<Oid> = match name.schema() {
+        Some(schema) => {
+            vec![snapshot.schema(schema).ok_or_else(|| undefined_schema(schema))?.oid]
+        }
+        None => ddl.path().schemas,
+    };
+    let mut wanted = None;
+    if let Some(types) = types {
+        let mut all = Vec::with_capacity(types.len());
+        for ty in types {
+            match ddl.semantics.type_of(&snapshot, ty) {
+                Ok(found) => all.push(found.oid.0),
+                Err(_) => return Ok(None),
+            }
+        }
+        wanted = Some(all);
+    }
+    let mut found: Vec<Arc<Routine>> = snapshot
+        .routines_named(name.name())
+        .into_iter()
+        .filter(|known| schemas.contains(&known.schema))
+        .filter(|known| {
+            let all: Vec<u32> = known.parameters.iter().map(|one| one.ty.0).collect();
+            wanted.as_ref().is_none_or(|wanted| {
+                known.input_types() == *wanted || known.procedure && all == *wanted
+            })
+        })
+        .collect();
+    found.sort_by_key(|known| schemas.iter().position(|schema| *schema == known.schema));
+    if wanted.is_none() && found.len() > 1 {
+        return Err(SqlError::new(
+            SqlState::AMBIGUOUS_FUNCTION,
+            format!("function name \"{name}\" is not unique"),
+        )
+        .hint("Specify the argument list to select the function unambiguously."));
+    }
+    Ok(if found.is_empty() { None } else { Some(found.swap_remove(0)) })
+}
+
+/// Drops a routine, with what is said of it.
+///
+/// # Errors
+/// 42501, 42809, 2BP01.
+pub(super) fn drop_made(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -> Result<()> {
+    let shown = ddl.display_function(&routine.procedure());
+    match (word, routine.procedure) {
+        ("FUNCTION", true) => {
+            let message = format!("{shown} is not a function");
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        }
+        ("PROCEDURE", false) => {
+            let message = format!("{shown} is not a procedure");
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        }
+        _ => {}
+    }
+    let snapshot = ddl.snapshot();
+    let schema = snapshot.schema_by_oid(routine.schema).cloned();
+    let owns_schema = schema.as_ref().is_some_and(|schema: &Arc<Schema>| {
+        snapshot.shared().has_privileges_of(ddl.user, schema.owner)
+    });
+    if !owns(ddl, routine) && !owns_schema {
+        return Err(must_own(noun_of(routine), &routine.name));
+    }
+    demand_uncalled(ddl, routine, &shown)?;
+    remove(ddl, routine)
+}
+
+/// The relations and domains whose definitions call a routine.
+fn callers(ddl: &mut Ddl<'_>, routine: &Routine) -> Vec<Oid> {
+    ddl.snapshot().depending(Edge::Function(routine.oid)).collect()
+}
+
+/// 2BP01 where something kept calls a routine.
+fn demand_uncalled(ddl: &mut Ddl<'_>, routine: &Routine, shown: &str) -> Result<()> {
+    let callers = callers(ddl, routine);
+    if callers.is_empty() {
+        return Ok(());
+    }
+    let snapshot = ddl.snapshot();
+    let lines: Vec<String> = callers
+        .iter()
+        .filter_map(|oid| snapshot.relation(*oid))
+        .map(|relation| {
+            let noun = super::resolve::kind_noun(relation);
+            format!("{noun} {} depends on {} {shown}", relation.name, noun_of(routine))
+        })
+        .collect();
+    Err(SqlError::new(
+        SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+        format!("cannot drop {} {shown} because other objects depend on it", noun_of(routine)),
+    )
+    .detail(lines.join("\n"))
+    .hint("Use DROP ... CASCADE to drop the dependent objects too."))
+}
+
+/// Takes a routine out of the catalog.
+///
+/// # Errors
+/// Those of the catalog.
+pub(super) fn remove(ddl: &mut Ddl<'_>, routine: &Arc<Routine>) -> Result<()> {
+    let key = ddl.catalog.key(Class::Routine, routine.oid);
+    let before = Some(Object::Routine(Arc::clone(routine)));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), None)?;
+    let snapshot = ddl.snapshot();
+    for (sub, class) in [(0, Class::Comment), (kept::FUNCTION, Class::Acl)] {
+        let key = crate::catalog::object::ObjectKey { sub, ..ddl.catalog.key(class, routine.oid) };
+        if let Some(known) = snapshot.object(key) {
+            ddl.catalog.change(ddl.transaction, key, Some(&known), None)?;
+        }
+    }
+    Ok(())
+}
+
+/// ALTER FUNCTION, PROCEDURE, ROUTINE.
+///
+/// # Errors
+/// 42883, 42501, 42723, 3F000 and so on.
+pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static str> {
+    let tag = match alter.word {
+        "PROCEDURE" => "ALTER PROCEDURE",
+        "ROUTINE" => "ALTER ROUTINE",
+        _ => "ALTER FUNCTION",
+    };
+    let Some(routine) = named(ddl, &alter.name, alter.arguments.as_deref())? else {
+        let found = super::privilege::function(ddl, &alter.name, alter.arguments.as_deref())?;
+        return Err(must_own("function", found.name));
+    };
+    if !owns(ddl, &routine) {
+        return Err(must_own(noun_of(&routine), &routine.name));
+    }
+    let mut next = Routine::clone(&routine);
+    match &alter.change {
+        RoutineChange::Owner(role) => {
+            let owner = ddl.role_to_stay(role)?;
+            if owner.oid == routine.owner {
+                return Ok(tag);
+            }
+            ddl.may_give(&owner, routine.schema)?;
+            next.owner = owner.oid;
+        }
+        RoutineChange::Rename(name) => next.name = Arc::clone(name),
+        RoutineChange::Schema(name) => {
+            let snapshot = ddl.snapshot();
+            next.schema = snapshot.schema(name).ok_or_else(|| undefined_schema(name))?.oid;
+        }
+        RoutineChange::Options(options) => {
+            let options = Options::of(options, routine.procedure)?;
+            next.volatility = options.volatility.unwrap_or(next.volatility);
+            next.strict = options.strict.unwrap_or(next.strict);
+            next.security_definer = options.security_definer.unwrap_or(next.security_definer);
+            next.leakproof = options.leakproof.unwrap_or(next.leakproof);
+            next.parallel = options.parallel.unwrap_or(next.parallel);
+            next.cost = options.cost.unwrap_or(next.cost);
+            next.rows = options.rows.unwrap_or(next.rows);
+            for (name, value) in options.settings {
+                next.settings.retain(|(known, _)| *known != name);
+                next.settings.extend(value.map(|value| (name, value)));
+            }
+        }
+    }
+    if (next.schema, &next.name) != (routine.schema, &routine.name) {
+        if !callers(ddl, &routine).is_empty() {
+            return Err(SqlError::unsupported("renaming a function that definitions call is"));
+        }
+        let inputs = next.input_types();
+        let text = key_text(&next.name, &inputs);
+        ddl.catalog.lock_name(ddl.transaction, Class::Routine, next.schema, &text)?;
+        if find(ddl, next.schema, &next.name, &inputs).is_some() {
+            let types: Vec<String> = inputs.iter().map(|ty| format_type(*ty, None)).collect();
+            let snapshot = ddl.snapshot();
+            let schema = snapshot.schema_by_oid(next.schema).map(|schema| schema.name.to_string());
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_FUNCTION,
+                format!(
+                    "function {}({}) already exists in schema \"{}\"",
+                    next.name,
+                    types.join(", "),
+                    schema.unwrap_or_default()
+                ),
+            ));
+        }
+    }
+    put(ddl, Some(routine), next)?;
+    Ok(tag)
+}

@@ -1,0 +1,65 @@
+//! Calls of routines that users made: the statement lends what is the transaction's to the session, which runs the body.
+//!
+//! A body cannot run while an expression is being evaluated, for the same reason as a subquery: the evaluation gives up with
+//! what is to be called, its caller has it called, and begins again with the value at hand ([`super::drawn`]).
+
+use super::context::Context;
+use crate::catalog::routine::Routine;
+use crate::error::{Result, SqlError};
+use crate::plan::scalar::CallTypes;
+use crate::tuple::row_id::SessionRowIds;
+use crate::tuple::{RowBuf, RowSet};
+use std::sync::Arc;
+use txn::{ReadView, Transaction};
+
+/// What is the transaction's, while a routine runs.
+pub struct Lent<'l> {
+    /// The transaction.
+    pub transaction: &'l mut Transaction,
+    /// What the statement around sees.
+    pub view: ReadView,
+    /// The session's row ids.
+    pub row_ids: &'l mut SessionRowIds,
+}
+
+/// A call, ready to be made.
+#[derive(Debug)]
+pub struct RoutineCall {
+    /// Of what.
+    pub routine: Arc<Routine>,
+    /// With which types.
+    pub types: Arc<CallTypes>,
+    /// With which values.
+    pub arguments: RowBuf,
+    /// Where its callee stands in the expression.
+    pub place: usize,
+}
+
+/// Who runs routines.
+pub trait Routines {
+    /// Calls a routine: its value, or its rows.
+    ///
+    /// # Errors
+    /// Everything that its body fails with.
+    fn call(&self, lent: Lent<'_>, call: &RoutineCall, rows: Option<&mut RowSet>)
+    -> Result<RowBuf>;
+}
+
+impl Context<'_> {
+    /// Calls a routine.
+    ///
+    /// # Errors
+    /// Everything that its body fails with; 0A000 where no session runs the statement.
+    pub fn call_routine(
+        &mut self,
+        call: &RoutineCall,
+        rows: Option<&mut RowSet>,
+    ) -> Result<RowBuf> {
+        let Some(routines) = self.host.routines else {
+            let name = &call.routine.name;
+            return Err(SqlError::unsupported(format!("a call of the function {name} here is")));
+        };
+        let lent = Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids };
+        routines.call(lent, call, rows)
+    }
+}

@@ -1,0 +1,570 @@
+//! Calls: a routine's body with its arguments, under its owner's rights and with its settings where it says so.
+
+use super::context::Place;
+use super::frame::{Frame, Shape};
+use super::query::Kept;
+use super::{Execution, Returned};
+use crate::bind::VariableConflict;
+use crate::catalog::routine::{Routine, SQL};
+use crate::error::{Result, SqlError};
+use crate::exec::routine::RoutineCall;
+use crate::plan::scalar::CallTypes;
+use crate::plpgsql::parse::Given;
+use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
+use crate::queries::identity::Identity;
+use crate::session::Session;
+use crate::session::portal::{Portal, Stage};
+use crate::session::source::Source;
+use crate::settings::Moment;
+use crate::settings::setter::Anyone;
+use crate::sqlstate::SqlState;
+use crate::tuple::{RowBuf, RowSet};
+use crate::types::type_name::format_type;
+use crate::types::{Datum, Oid, SqlType, oids, record};
+use std::sync::Arc;
+
+/// What a level of calls counts among the levels of values.
+const WEIGHT: u32 = 10;
+
+/// A routine whose body has been parsed for arguments of these types.
+#[derive(Debug)]
+pub struct Compiled {
+    routine: Arc<Routine>,
+    /// The number under which its plans are kept.
+    id: u64,
+    body: Arc<Body>,
+    /// The statements of a body in SQL.
+    statements: Vec<Sql>,
+}
+
+/// What a call has come to: its value, and the rows that it gives.
+struct Outcome {
+    value: RowBuf,
+    rows: Option<Vec<RowBuf>>,
+}
+
+impl Session {
+    /// A routine as messages show it: `f(integer,text)`.
+    pub(in crate::session) fn routine_text(&mut self, routine: &Routine) -> String {
+        let types: Vec<String> =
+            routine.input_types().iter().map(|ty| format_type(*ty, None)).collect();
+        let path = self.basis().path.to_vec();
+        let schema = self.catalog.last_snapshot().schema_by_oid(routine.schema);
+        let name = match schema.filter(|schema| !path.contains(&schema.oid)) {
+            Some(schema) => crate::catalog::quote::qualified(&schema.name, &routine.name),
+            None => crate::catalog::quote::identifier(&routine.name),
+        };
+        format!("{name}({})", types.join(","))
+    }
+
+    /// The variables that a routine begins with: its parameters.
+    pub(super) fn given_of(&mut self, routine: &Routine, types: &CallTypes) -> Vec<Given> {
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let mut actual = types.arguments.iter();
+        routine
+            .parameters
+            .iter()
+            .map(|parameter| {
+                let own = if parameter.is_input() { actual.next().copied() } else { None };
+                let polymorphic =
+                    crate::bind::is_polymorphic(parameter.ty.0) && parameter.ty.0 != oids::RECORD;
+                let ty = match own {
+                    Some(own) if polymorphic => own,
+                    None if polymorphic => types.result,
+                    _ => SqlType { oid: parameter.ty, typmod: -1 },
+                };
+                Given {
+                    name: (!parameter.name.is_empty()).then(|| Arc::clone(&parameter.name)),
+                    ty: super::types::variable_type(&snapshot, SqlType { typmod: -1, ..ty }),
+                }
+            })
+            .collect()
+    }
+
+    fn compiled(&mut self, routine: &Arc<Routine>, types: &CallTypes) -> Result<Arc<Compiled>> {
+        let key = (routine.oid, types.arguments.iter().map(|ty| ty.oid).collect::<Vec<_>>());
+        if let Some(known) = self.compiled.get(&key) {
+            if Arc::ptr_eq(&known.routine, routine) || known.routine == *routine {
+                return Ok(Arc::clone(known));
+            }
+            let old = known.id;
+            self.texts.remove(&old);
+        }
+        let given = self.given_of(routine, types);
+        let (body, statements) = if routine.language == SQL {
+            let body = sql_body(routine, &given);
+            let statements = self.sql_statements(&routine.body, &body)?;
+            let body = Arc::new(Body { texts: statements.len() as u32, ..body });
+            (body, statements)
+        } else {
+            let name = &routine.name;
+            (self.parsed_body(&routine.body, name, Some(name), &given, false)?, Vec::new())
+        };
+        self.bodies += 1;
+        let compiled =
+            Arc::new(Compiled { routine: Arc::clone(routine), id: self.bodies, body, statements });
+        self.compiled.insert(key, Arc::clone(&compiled));
+        Ok(compiled)
+    }
+
+    /// The statements of a body in SQL.
+    pub(super) fn sql_statements(&mut self, text: &Arc<str>, body: &Body) -> Result<Vec<Sql>> {
+        let dialect = self.settings.plain().dialect;
+        let (sources, _) = Source::parse(text, dialect)?;
+        let innermost = body.names.len().checked_sub(1).map(|last| last as u32);
+        let sql = |(number, source): (usize, Source)| Sql {
+            number: number as u32,
+            text: source.text(),
+            is_expression: false,
+            names: innermost,
+            at: source.start() as u32,
+            wanted: None,
+        };
+        Ok(sources.into_iter().enumerate().map(sql).collect())
+    }
+
+    /// Calls a routine from a statement.
+    pub(super) fn call_routine(
+        &mut self,
+        call: &RoutineCall,
+        rows: Option<&mut RowSet>,
+    ) -> Result<RowBuf> {
+        let (outcome, _) = self.called(&call.routine, &call.types, &call.arguments, false)?;
+        if let (Some(into), Some(given)) = (rows, outcome.rows) {
+            let composite = call.routine.outputs().len() < 2
+                && self.shape_of(SqlType { oid: call.routine.result, typmod: -1 }).is_some();
+            let whole = composite && is_whole(&call.types, &call.routine);
+            for row in given {
+                if whole && (row.len() != 1 || !matches!(row.get(0), Datum::Record(_))) {
+                    let types = self.row_types(&call.routine, &call.types);
+                    let arena = bumpalo::Bump::new();
+                    let fields: Vec<(SqlType, Datum<'_>)> =
+                        types.iter().copied().zip(row.iter()).collect();
+                    into.push([record::build(&arena, &fields)]);
+                } else {
+                    into.push(row.iter());
+                }
+                self.settings.plain().values.check_memory(into.bytes())?;
+            }
+        }
+        Ok(outcome.value)
+    }
+
+    /// The types of the rows that a routine gives.
+    fn row_types(&mut self, routine: &Routine, types: &CallTypes) -> Vec<SqlType> {
+        let outputs = routine.outputs();
+        if outputs.len() > 1 {
+            let all = outputs.iter().map(|at| routine.parameters[*at as usize].ty);
+            return all.map(|oid| SqlType { oid, typmod: -1 }).collect();
+        }
+        if routine.result.0 == oids::RECORD {
+            return types.columns.iter().map(|(_, ty)| *ty).collect();
+        }
+        let result = SqlType { oid: routine.result, typmod: -1 };
+        match self.shape_of(result) {
+            Some(shape) => shape.fields.iter().map(|(_, ty)| *ty).collect(),
+            None if crate::bind::is_polymorphic(routine.result.0) => vec![types.result],
+            None => vec![result],
+        }
+    }
+
+    /// Runs a routine; its outcome and the values of its parameters at the end.
+    fn called(
+        &mut self,
+        routine: &Arc<Routine>,
+        types: &CallTypes,
+        arguments: &RowBuf,
+        ends_transactions: bool,
+    ) -> Result<(Outcome, Frame)> {
+        if !routine.security_definer && routine.settings.is_empty() {
+            return crate::types::depth::descend_by(WEIGHT, || {
+                self.run_called(routine, types, arguments, ends_transactions)
+            });
+        }
+        let (identity, settings) = (self.identity.clone(), self.settings.clone());
+        if routine.security_definer {
+            let shared = self.catalog.last_snapshot().shared();
+            if let Some(owner) = shared.role_by_oid(routine.owner) {
+                let user_name = Arc::clone(&owner.name);
+                self.identity = Identity { user: routine.owner, user_name, ..identity.clone() };
+                self.basis = None;
+            }
+        }
+        let mut set = Ok(());
+        for (name, value) in &routine.settings {
+            let said = (&**name, Some(&**value));
+            set = self.settings.assign(said, Moment::SetLocal, &Anyone, self.notices.get_mut());
+            if set.is_err() {
+                break;
+            }
+        }
+        self.settings_changed();
+        self.basis = None;
+        let done = set.and_then(|()| {
+            crate::types::depth::descend_by(WEIGHT, || {
+                self.run_called(routine, types, arguments, false)
+            })
+        });
+        self.identity = identity;
+        self.settings = settings;
+        self.settings_seen = None;
+        self.settings_changed();
+        self.basis = None;
+        done
+    }
+
+    fn run_called(
+        &mut self,
+        routine: &Arc<Routine>,
+        types: &CallTypes,
+        arguments: &RowBuf,
+        ends_transactions: bool,
+    ) -> Result<(Outcome, Frame)> {
+        let compiled = self.compiled(routine, types)?;
+        let mut given = RowBuf::new();
+        let mut inputs = 0..arguments.len();
+        for parameter in &routine.parameters {
+            let at = if parameter.is_input() { inputs.next() } else { None };
+            match at {
+                Some(at) => given.push_column(arguments, at),
+                None => given.push(Datum::Null),
+            }
+        }
+        if routine.language == SQL {
+            return self.run_sql(&compiled, types, &given);
+        }
+        let outputs = routine.outputs();
+        let row_types = self.row_types(routine, types);
+        let is_void = routine.result.0 == oids::VOID;
+        let of_value = outputs.is_empty() && !is_void && !routine.returns_set;
+        let result = match crate::bind::is_polymorphic(routine.result.0) {
+            true => types.result,
+            false => SqlType { oid: routine.result, typmod: -1 },
+        };
+        let returned = Returned {
+            ty: (of_value && result.oid.0 != oids::RECORD).then_some(result),
+            set: routine.returns_set.then(|| (row_types, Vec::new())),
+            outputs: outputs.clone(),
+            ..Returned::default()
+        };
+        let name: Arc<str> = self.routine_text(routine).into();
+        let body = Arc::clone(&compiled.body);
+        let (returned, frame) = self.run_kept(
+            compiled.id,
+            Arc::clone(&name),
+            body,
+            given,
+            returned,
+            ends_transactions,
+        )?;
+        if let Some((_, rows)) = returned.set {
+            return Ok((Outcome { value: RowBuf::new(), rows: Some(rows) }, frame));
+        }
+        let mut value = RowBuf::new();
+        match outputs.as_slice() {
+            [] if routine.procedure => value.push(Datum::Null),
+            // The one value of `void` is no NULL, where the language is not SQL.
+            [] if is_void => value.push(Datum::Text("")),
+            [] if !returned.met => {
+                return Err(SqlError::new(
+                    SqlState::FUNCTION_EXECUTED_NO_RETURN_STATEMENT,
+                    "control reached end of function without RETURN",
+                )
+                .within(format!("PL/pgSQL function {name}")));
+            }
+            [] if returned.value.is_empty() => value.push(Datum::Null),
+            [] => value = returned.value,
+            [only] if !routine.procedure => value.push_column(frame.row(), *only as usize),
+            several => {
+                let arena = bumpalo::Bump::new();
+                let fields: Vec<(SqlType, Datum<'_>)> = several
+                    .iter()
+                    .map(|at| {
+                        let ty = super::text::type_of(&compiled.body.variables[*at as usize].ty);
+                        (ty, frame.get(*at))
+                    })
+                    .collect();
+                value.push(record::build(&arena, &fields));
+            }
+        }
+        Ok((Outcome { value, rows: None }, frame))
+    }
+
+    /// Runs a body in SQL: its last statement says what it returns.
+    fn run_sql(
+        &mut self,
+        compiled: &Compiled,
+        types: &CallTypes,
+        given: &RowBuf,
+    ) -> Result<(Outcome, Frame)> {
+        let routine = &compiled.routine;
+        let mut frame = Frame::new(compiled.body.variables.len());
+        for (at, value) in given.iter().enumerate() {
+            frame.set(at as u32, value);
+        }
+        let is_void =
+            routine.result.0 == oids::VOID || routine.procedure && routine.outputs().is_empty();
+        let row_types = self.row_types(routine, types);
+        let mut outcome = Outcome { value: RowBuf::new(), rows: None };
+        let count = compiled.statements.len();
+        for (number, sql) in compiled.statements.iter().enumerate() {
+            let last = number + 1 == count && !is_void;
+            let limit = u64::from(last && !routine.returns_set);
+            self.within.push(Place::Sql(Arc::clone(&routine.name), number as u32 + 1));
+            let ran = self.run_sql_statement((compiled.id, &compiled.body), &frame, sql, limit);
+            let place = self.within.pop();
+            let (columns, mut rows) = ran.map_err(|error| match place {
+                Some(place) => error.in_text(0, &*routine.body).within(place.text()),
+                None => error,
+            })?;
+            if !last {
+                continue;
+            }
+            let same = columns.len() == row_types.len();
+            for row in &mut rows {
+                if same {
+                    *row = self.row_of(row, &columns, &row_types)?;
+                }
+            }
+            outcome.rows = Some(rows);
+        }
+        let rows = outcome.rows.take().unwrap_or_default();
+        if routine.returns_set {
+            return Ok((Outcome { value: RowBuf::new(), rows: Some(rows) }, frame));
+        }
+        let result = SqlType { oid: routine.result, typmod: -1 };
+        let is_row = routine.outputs().len() > 1
+            || result.oid.0 == oids::RECORD
+            || self.shape_of(result).is_some();
+        let mut value = RowBuf::new();
+        match rows.first() {
+            None => value.push(Datum::Null),
+            Some(row) if is_row && !(row.len() == 1 && matches!(row.get(0), Datum::Record(_))) => {
+                let arena = bumpalo::Bump::new();
+                let fields: Vec<(SqlType, Datum<'_>)> =
+                    row_types.iter().copied().zip(row.iter()).collect();
+                value.push(record::build(&arena, &fields));
+            }
+            Some(row) => value.push_column(row, 0),
+        }
+        for (at, number) in routine.outputs().iter().enumerate() {
+            if let Some(row) = rows.first().filter(|row| at < row.len()) {
+                frame.set(*number, row.get(at));
+            }
+        }
+        Ok((Outcome { value, rows: None }, frame))
+    }
+
+    /// A row with its columns made those of other types.
+    fn row_of(&mut self, row: &RowBuf, from: &[SqlType], to: &[SqlType]) -> Result<RowBuf> {
+        let (mut converted, mut value) = (RowBuf::new(), RowBuf::new());
+        for (at, (from, to)) in from.iter().zip(to).enumerate() {
+            value.clear();
+            value.push_column(row, at);
+            if !matches!(value.get(0), Datum::Record(_)) {
+                self.converted(&mut value, *from, *to)?;
+            }
+            converted.push_column(&value, 0);
+        }
+        Ok(converted)
+    }
+
+    /// One statement of a body in SQL: the types of its columns, and its rows.
+    fn run_sql_statement(
+        &mut self,
+        body: (u64, &Arc<Body>),
+        frame: &Frame,
+        sql: &Sql,
+        max_rows: u64,
+    ) -> Result<(Vec<SqlType>, Vec<RowBuf>)> {
+        let text = self.text_of(body, frame, sql, None)?;
+        let prepared = Arc::clone(&text.prepared);
+        if let Some(crate::parse::Statement::Transaction(_)) = prepared.parsed.statement() {
+            let words = sql.text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("{words} is not allowed in an SQL function"),
+            ));
+        }
+        let parameters =
+            if prepared.planned.is_some() { frame.row().clone() } else { RowBuf::new() };
+        self.check_presets(&prepared, &parameters)?;
+        let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
+        let columns: Vec<SqlType> = prepared
+            .columns
+            .as_deref()
+            .unwrap_or_default()
+            .iter()
+            .map(|column| column.ty)
+            .collect();
+        let mut portal = Portal::new(prepared);
+        portal.parameters = parameters;
+        portal.depth = self.block.depth();
+        let mut kept = Kept::default();
+        let limit = if changes { 0 } else { max_rows };
+        let ran =
+            crate::types::depth::deeper(|| self.run_portal(&mut portal, "", limit, &mut kept));
+        self.let_go(&portal);
+        if !matches!(portal.progress, Stage::Failed) {
+            self.retire(portal);
+        }
+        let rows = kept.finish(self.notices.get_mut());
+        ran?;
+        Ok((columns, rows))
+    }
+
+    /// CALL: runs a procedure; the row of its OUT parameters, if it has any.
+    pub(in crate::session) fn call_procedure(
+        &mut self,
+        routine: &Arc<Routine>,
+        types: &CallTypes,
+        arguments: &RowBuf,
+        ends_transactions: bool,
+    ) -> Result<RowBuf> {
+        let mut inputs = RowBuf::new();
+        let mut input_types = Vec::new();
+        for (at, parameter) in routine.parameters.iter().enumerate() {
+            if parameter.is_input() {
+                inputs.push_column(arguments, at);
+                input_types.extend(types.arguments.get(at).copied());
+            }
+        }
+        let types = CallTypes { arguments: input_types, ..types.clone() };
+        let (_, frame) = self.called(routine, &types, &inputs, ends_transactions)?;
+        let mut row = RowBuf::new();
+        for number in routine.outputs() {
+            row.push_column(frame.row(), number as usize);
+        }
+        Ok(row)
+    }
+
+    /// Looks at the body of a routine that has just been made (`check_function_bodies`).
+    pub(super) fn check_body(&mut self, routine: &Arc<Routine>) -> Result<()> {
+        let types = CallTypes {
+            arguments: routine
+                .inputs()
+                .map(|parameter| SqlType { oid: parameter.ty, typmod: -1 })
+                .collect(),
+            result: SqlType { oid: routine.result, typmod: -1 },
+            columns: Vec::new(),
+            variadic_spread: false,
+        };
+        let given = self.given_of(routine, &types);
+        let name = &routine.name;
+        if routine.language != SQL {
+            self.parsed_body(&routine.body, name, Some(name), &given, true)?;
+            return Ok(());
+        }
+        let polymorphic = |ty: Oid| crate::bind::is_polymorphic(ty.0) && ty.0 != oids::RECORD;
+        if types.arguments.iter().any(|ty| polymorphic(ty.oid)) {
+            return Ok(());
+        }
+        let body = sql_body(routine, &given);
+        let statements = self.sql_statements(&routine.body, &body)?;
+        let body = Arc::new(Body { texts: statements.len() as u32, ..body });
+        let frame = Frame::new(body.variables.len());
+        self.bodies += 1;
+        let id = self.bodies;
+        let mut last = None;
+        for sql in &statements {
+            let text = self.text_of((id, &body), &frame, sql, None);
+            last = Some(text.map_err(|error| match error.fields().position {
+                Some(position) => {
+                    let before = crate::parse::Positions::new(&routine.body).of(sql.at) - 1;
+                    error.nowhere().at(before + position)
+                }
+                None => error,
+            }));
+            if let Some(Err(_)) = last {
+                break;
+            }
+        }
+        self.texts.remove(&id);
+        let last = last.transpose()?;
+        if routine.result.0 == oids::VOID || routine.procedure {
+            return Ok(());
+        }
+        let columns = last.as_ref().and_then(|text| text.prepared.columns.as_ref());
+        let shown = format_type(routine.result.0, None);
+        let mismatch = |detail: &str| {
+            SqlError::new(
+                SqlState::INVALID_FUNCTION_DEFINITION,
+                format!("return type mismatch in function declared to return {shown}"),
+            )
+            .detail(detail)
+        };
+        let Some(columns) = columns else {
+            return Err(mismatch(
+                "Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING.",
+            ));
+        };
+        let result = SqlType { oid: routine.result, typmod: -1 };
+        let is_row = routine.outputs().len() > 1
+            || routine.result.0 == oids::RECORD
+            || self.shape_of(result).is_some();
+        if !is_row && columns.len() != 1 {
+            return Err(mismatch("Final statement must return exactly one column."));
+        }
+        Ok(())
+    }
+}
+
+/// Whether each row of a set is one value of a composite type.
+fn is_whole(types: &CallTypes, routine: &Routine) -> bool {
+    matches!(&types.columns[..], [(_, only)] if only.oid == routine.result)
+}
+
+/// The body of a routine in SQL, whose statements see its parameters.
+fn sql_body(routine: &Routine, given: &[Given]) -> Body {
+    let label =
+        Name { previous: None, name: Arc::clone(&routine.name), variable: None, is_block: true };
+    let mut names = vec![label];
+    let mut variables = Vec::new();
+    for one in given {
+        let number = variables.len() as u32;
+        let name = one.name.clone().unwrap_or_default();
+        if one.name.is_some() {
+            let previous = Some(names.len() as u32 - 1);
+            let name = Arc::clone(&name);
+            names.push(Name { previous, name, variable: Some(number), is_block: false });
+        }
+        let (constant, not_null, default, cursor) = (false, false, None, None);
+        let ty = one.ty.clone();
+        variables.push(Variable { name, ty, constant, not_null, default, cursor });
+    }
+    let found = variables.len() as u32;
+    Body {
+        block: Block {
+            line: 0,
+            label: None,
+            variables: Vec::new(),
+            body: Vec::new(),
+            handlers: None,
+        },
+        arguments: found,
+        variables,
+        names,
+        texts: 0,
+        ends_transactions: false,
+        conflict: VariableConflict::UseColumn,
+        found,
+    }
+}
+
+impl Execution<'_> {
+    /// The shape of what a record parameter was given.
+    pub(super) fn shapes_of_arguments(&mut self) -> Result<()> {
+        let body = Arc::clone(&self.body);
+        for (number, variable) in body.variables.iter().enumerate().take(body.arguments as usize) {
+            if !matches!(variable.ty, VariableType::Record) {
+                continue;
+            }
+            let value = self.frame.get(number as u32);
+            let Datum::Record(bytes) = value else { continue };
+            let bytes = bytes.to_vec();
+            let shape: Arc<Shape> = self.shape_in(SqlType::plain(oids::RECORD), &bytes)?;
+            self.frame.set_shape(number as u32, Some(shape));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! CREATE FUNCTION and CREATE PROCEDURE, whose bodies are looked at; CALL.
+
+use super::Execution;
+use crate::bind::{self, Expr};
+use crate::catalog::routine::Routine;
+use crate::ddl;
+use crate::error::{Result, SqlError};
+use crate::exec::sink::{ColumnDescription, RowSink};
+use crate::parse::Statement;
+use crate::parse::ast::{Call, CreateRoutine, RoutineOption};
+use crate::plan::scalar::CallTypes;
+use crate::plpgsql::tree::Sql;
+use crate::session::Session;
+use crate::session::message::{CommandTag, Progress};
+use crate::session::portal::Portal;
+use crate::session::source::Source;
+use crate::session::statement::Reader;
+use crate::session::utility::{Outcome, done};
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+
+/// A CALL, its procedure found and its arguments cast.
+pub(in crate::session) struct BoundCall {
+    pub routine: Arc<Routine>,
+    pub arguments: Vec<Expr>,
+    pub parameters: Vec<SqlType>,
+}
+
+impl Session {
+    /// CREATE FUNCTION, CREATE PROCEDURE.
+    pub(in crate::session) fn create_routine(
+        &mut self,
+        parsed: &Arc<Source>,
+        create: &CreateRoutine,
+    ) -> Result<Outcome> {
+        let text = parsed.query_text();
+        let made =
+            self.with_ddl(parsed.places(), |ddl| ddl::routine::create_routine(ddl, create))?;
+        if self.settings.bool("check_function_bodies") {
+            let at = create.options.iter().find_map(|option| match option {
+                RoutineOption::Body(_, at) => Some(*at),
+                _ => None,
+            });
+            self.check_body(&made).map_err(|error| match error.fields().position {
+                Some(position) => {
+                    let before = crate::parse::Positions::new(text).of(at.unwrap_or(0)) - 1;
+                    error.nowhere().at(before + position)
+                }
+                None if made.language == crate::catalog::routine::SQL => {
+                    error.within(format!("SQL function \"{}\"", made.name))
+                }
+                None => error,
+            })?;
+        }
+        done(if create.procedure { "CREATE PROCEDURE" } else { "CREATE FUNCTION" })
+    }
+
+    /// Finds the procedure that a CALL names.
+    pub(in crate::session) fn bound_call(
+        &mut self,
+        parsed: &Source,
+        call: &Call,
+        parameter_types: &[Oid],
+    ) -> Result<BoundCall> {
+        let path = self.basis().path.clone();
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let variables = parsed.variables();
+        self.with_context(|context| {
+            let constants = &Reader(context);
+            let environment = bind::Environment { catalog: &snapshot, path: &path, constants };
+            let (routine, arguments, parameters) =
+                bind::bind_call(environment, parsed.places(), call, parameter_types, variables)?;
+            Ok(BoundCall { routine, arguments, parameters })
+        })
+    }
+
+    /// The columns of what a procedure gives back.
+    pub(in crate::session) fn call_columns(
+        &self,
+        routine: &Routine,
+    ) -> Option<Vec<ColumnDescription>> {
+        let outputs = routine.outputs();
+        let columns = outputs.iter().map(|at| {
+            let parameter = &routine.parameters[*at as usize];
+            let name = if parameter.name.is_empty() {
+                format!("column{}", at + 1).into()
+            } else {
+                Arc::clone(&parameter.name)
+            };
+            ColumnDescription {
+                name,
+                table: 0,
+                attribute: 0,
+                ty: SqlType { oid: parameter.ty, typmod: -1 },
+                type_length: crate::catalog::builtin::type_by_oid(parameter.ty.0)
+                    .map_or(-1, |ty| ty.length),
+            }
+        });
+        (!outputs.is_empty()).then(|| columns.collect())
+    }
+
+    /// CALL.
+    pub(in crate::session) fn call(
+        &mut self,
+        parsed: &Arc<Source>,
+        call: &Call,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        let bound = self.bound_call(parsed, call, &portal.prepared.parameters)?;
+        let routine = Arc::clone(&bound.routine);
+        self.may_call(&routine)?;
+        let types = CallTypes {
+            arguments: bound.arguments.iter().map(Expr::ty).collect(),
+            result: SqlType { oid: routine.result, typmod: -1 },
+            columns: Vec::new(),
+            variadic_spread: false,
+        };
+        let basis = self.basis().clone();
+        let parameters = std::mem::take(&mut portal.parameters);
+        let values = self.values_with(bound.arguments, basis, (bound.parameters, &parameters))?;
+        let alone = self.is_alone() && self.within.is_empty();
+        let row = self.call_procedure(&routine, &types, &values, alone)?;
+        let Some(columns) = self.call_columns(&routine) else { return done("CALL") };
+        self.with_context(|context| {
+            let row: Vec<_> = row.iter().collect();
+            sink.row(context, &columns, &row).map(|_| ())
+        })?;
+        let tag = CommandTag { words: "CALL", rows: None };
+        Ok(Outcome::Progress(Progress::Complete(tag)))
+    }
+
+    fn may_call(&self, routine: &Routine) -> Result<()> {
+        let snapshot = self.catalog.last_snapshot();
+        if snapshot.may_call(self.identity.user, &routine.procedure()) {
+            return Ok(());
+        }
+        let error: SqlError = crate::session::run::denied("procedure", &routine.name);
+        Err(error)
+    }
+}
+
+impl Execution<'_> {
+    /// CALL within a body: what comes back goes into the variables that were given.
+    pub(super) fn call_procedure_within(&mut self, sql: &Sql) -> Result<()> {
+        let text = self.text(sql, None)?;
+        let prepared = Arc::clone(&text.prepared);
+        let Some(Statement::Call(call)) = prepared.parsed.statement() else { return Ok(()) };
+        let bound = self.session.bound_call(&prepared.parsed, call, &[])?;
+        let routine = Arc::clone(&bound.routine);
+        self.session.may_call(&routine)?;
+        let types = CallTypes {
+            arguments: bound.arguments.iter().map(Expr::ty).collect(),
+            result: SqlType { oid: routine.result, typmod: -1 },
+            columns: Vec::new(),
+            variadic_spread: false,
+        };
+        let targets: Vec<Option<u32>> = bound
+            .arguments
+            .iter()
+            .map(|argument| match argument {
+                Expr::Parameter(number, _) => Some(*number),
+                _ => None,
+            })
+            .collect();
+        let basis = self.session.basis().clone();
+        let parameters = self.frame.row().clone();
+        let values =
+            self.session.values_with(bound.arguments, basis, (bound.parameters, &parameters))?;
+        let ends = self.ends_transactions && self.subtransactions == 0;
+        let row = self.session.call_procedure(&routine, &types, &values, ends)?;
+        let mut value = RowBuf::new();
+        for (at, number) in routine.outputs().into_iter().enumerate() {
+            let Some(Some(target)) = targets.get(number as usize) else {
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!(
+                        "procedure parameter \"{}\" is an output parameter but corresponding argument is not writable",
+                        routine.parameters[number as usize].name
+                    ),
+                ));
+            };
+            value.clear();
+            value.push_column(&row, at);
+            let ty = SqlType { oid: routine.parameters[number as usize].ty, typmod: -1 };
+            self.put(*target, &mut value, ty)?;
+        }
+        Ok(())
+    }
+}
