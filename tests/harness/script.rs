@@ -72,12 +72,19 @@ pub fn statements(text: &str) -> Vec<(String, Option<String>)> {
     statements
 }
 
-/// Whether a text ends within a dollar quote that begins in it.
+/// Whether a text ends within a dollar quote that begins in it, and not in a literal.
 fn is_quoted(text: &str) -> bool {
     let mut rest = text;
     let mut quote: Option<&str> = None;
-    while let Some(at) = rest.find('$') {
+    while let Some(at) = rest.find(['$', '\'']) {
         let behind = &rest[at + 1..];
+        if rest.as_bytes()[at] == b'\'' {
+            let literal =
+                if quote.is_none() { behind.find('\'').map(|end| end + 1) } else { Some(0) };
+            let Some(end) = literal else { return false };
+            rest = &behind[end..];
+            continue;
+        }
         let name = behind.find(|c: char| !(c.is_ascii_alphabetic() || c == '_')).unwrap_or(0);
         let is_tag = behind[name..].starts_with('$');
         let tag = if is_tag { &rest[at..at + name + 2] } else { "" };
