@@ -656,7 +656,7 @@ impl<'t> Parser<'t> {
         self.expect_all(&[Keyword::Comment, Keyword::On])?;
         let mut kind = self.object_kind()?;
         let mut name = match kind {
-            ObjectKind::Function | ObjectKind::Other(_) => {
+            ObjectKind::Other(_) => {
                 // What Atoll has none of: the name in whatever form is passed over.
                 let at = self.here();
                 while !self.is(Keyword::Is) && self.kind() != Kind::End && !self.is_symbol(b';') {
@@ -676,9 +676,13 @@ impl<'t> Parser<'t> {
             name = table;
             name.parts.push(constraint);
         }
+        let arguments = match kind {
+            ObjectKind::Function => self.routine_arguments()?,
+            _ => None,
+        };
         self.expect(Keyword::Is)?;
         let text = if self.accept(Keyword::Null) { None } else { Some(self.string()?) };
-        Ok(Statement::Comment(Comment { kind, name, text }))
+        Ok(Statement::Comment(Comment { kind, name, arguments, text }))
     }
 
     /// SET or RESET of kept settings, behind the object's name.

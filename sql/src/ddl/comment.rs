@@ -163,6 +163,16 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             let found = super::extension::owned_extension(ddl, name.name())?;
             Ok((crate::catalog::extension::PG_EXTENSION, ddl.catalog.key(Class::Comment, found)))
         }
+        ObjectKind::Function => {
+            let found = super::routine::named(ddl, name, comment.arguments.as_deref())?;
+            let Some(found) = found else {
+                // Those that are built in have what PostgreSQL says of them.
+                super::privilege::function(ddl, name, comment.arguments.as_deref())?;
+                return Err(SqlError::unsupported("COMMENT ON FUNCTION of a built-in function is"));
+            };
+            super::routine::demand_owner(ddl, &found)?;
+            Ok((Oid(1255), ddl.catalog.key(Class::Comment, found.oid)))
+        }
         kind => Err(SqlError::unsupported(format!("COMMENT ON {} is", kind.words()))),
     }
 }

@@ -10,6 +10,7 @@ use super::dependency::Dependents;
 use super::drop::collect_dependents;
 use super::resolve::{kind_noun, must_own, undefined_schema, undefined_table, wrong_kind};
 use super::type_dependents::{Dependent, drop_all};
+use crate::bind::type_name::format_type_be;
 use crate::catalog::builtin::{self, ProcedureOf};
 use crate::catalog::definition::Edge;
 use crate::catalog::extension::{Available, Extension, PG_EXTENSION, available, initial_list};
@@ -26,7 +27,6 @@ use crate::parse::ast::{
 };
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
-use crate::types::format_type;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
@@ -444,7 +444,8 @@ pub(super) fn display_function(
     path: &[Oid],
     function: &ProcedureOf<'_>,
 ) -> String {
-    let types: Vec<String> = function.arguments.iter().map(|ty| format_type(*ty, None)).collect();
+    let shown = |ty: &u32| format_type_be(snapshot, path, Oid(*ty));
+    let types: Vec<String> = function.arguments.iter().map(shown).collect();
     let schema = snapshot.function_schema(function).filter(|schema| !path.contains(schema));
     let name = match schema.and_then(|schema| snapshot.schema_by_oid(schema)) {
         Some(schema) => qualified(&schema.name, function.name),

@@ -377,8 +377,16 @@ fn key_text(name: &str, inputs: &[u32]) -> String {
     format!("{name}({})", types.join(","))
 }
 
-fn noun_of(routine: &Routine) -> &'static str {
+pub(super) fn noun_of(routine: &Routine) -> &'static str {
     if routine.procedure { "procedure" } else { "function" }
+}
+
+/// 42501 for those who do not own a routine.
+pub(super) fn demand_owner(ddl: &mut Ddl<'_>, routine: &Routine) -> Result<()> {
+    if owns(ddl, routine) {
+        return Ok(());
+    }
+    Err(must_own(noun_of(routine), &routine.name))
 }
 
 fn owns(ddl: &mut Ddl<'_>, routine: &Routine) -> bool {

@@ -292,6 +292,8 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
                 dependents.lines.push((shown, what.to_owned()));
                 let mut found_here = Vec::new();
                 depending(ddl, found, (&named, &gone), &mut found_here);
+                found_here
+                    .retain(|one| !routines.iter().any(|known| one.routine() == Some(known.oid)));
                 for one in found_here {
                     dependents.lines.push((one.shown.clone(), one.on.clone()));
                     typed.push(one);
@@ -338,7 +340,10 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
         ddl.remove_extension(&extension)?;
     }
     for routine in routines {
-        super::routine::remove(ddl, &routine)?;
+        // One that takes or gives a type of the schema has gone with that.
+        if ddl.snapshot().routine(routine.oid).is_some() {
+            super::routine::remove(ddl, &routine)?;
+        }
     }
     for found in types {
         super::user_type::remove(ddl, found.oid)?;

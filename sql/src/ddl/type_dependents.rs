@@ -17,6 +17,7 @@ use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::Result;
 use crate::parse::ast::Ident;
 use crate::types::Oid;
+use crate::types::depth::deeper;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -50,6 +51,8 @@ pub(super) enum What {
     Index(Oid, Oid),
     /// A CHECK of a domain.
     DomainConstraint(Oid, Oid),
+    /// A function or procedure that takes or gives the type.
+    Routine(Oid),
 }
 
 impl Dependent {
@@ -57,6 +60,14 @@ impl Dependent {
     pub(super) fn view(&self) -> Option<Oid> {
         match self.what {
             What::View(view) => Some(view),
+            _ => None,
+        }
+    }
+
+    /// The routine that it is.
+    pub(super) fn routine(&self) -> Option<Oid> {
+        match self.what {
+            What::Routine(routine) => Some(routine),
             _ => None,
         }
     }
@@ -69,6 +80,10 @@ impl Dependent {
             | What::Default(relation, _)
             | What::Constraint(relation, _)
             | What::Index(relation, _) => ddl.locked_exclusively(relation).map(|_| ()),
+            What::Routine(routine) => {
+                let key = ddl.catalog.key(Class::Routine, routine);
+                ddl.catalog.lock(ddl.transaction, key)
+            }
             What::Attribute(ty, _) | What::Domain(ty) | What::DomainConstraint(ty, _) => {
                 let key = ddl.catalog.key(Class::Type, ty);
                 ddl.catalog.lock(ddl.transaction, key)
@@ -89,6 +104,10 @@ impl Dependent {
                 None => Ok(()),
             },
             What::DomainConstraint(domain, check) => ddl.remove_domain_constraint(domain, check),
+            What::Routine(routine) => match ddl.snapshot().routine(routine).cloned() {
+                Some(found) => super::routine::remove(ddl, &found),
+                None => Ok(()),
+            },
         }
     }
 }
@@ -239,6 +258,16 @@ fn depending_on(
         let (rank, on) = on(part.names);
         found.push(((rank, part.place), Dependent { shown: part.shown, on, what: part.what }));
     }
+    for routine in snapshot.routines() {
+        let types = routine.parameters.iter().map(|one| one.ty).chain([routine.result]);
+        let arrays = types.filter(|used| is_of(*used, ty)).map(|used| used != ty);
+        let Some(array) = arrays.max() else { continue };
+        let noun = super::routine::noun_of(routine);
+        let shown = format!("{noun} {}", ddl.display_function(&routine.procedure()));
+        let (rank, on) = on(array);
+        let what = What::Routine(routine.oid);
+        found.push(((rank, (routine.oid.0, 0, 0)), Dependent { shown, on, what }));
+    }
     found.sort_by_key(|(order, _)| *order);
     // Who reads what goes in any case goes with that.
     let mut reached = gone.to_vec();
@@ -292,7 +321,20 @@ pub(super) fn follow(
         What::Domain(oid) => snapshot.user_type(oid).cloned(),
         _ => None,
     };
+    let called = match dependent.what {
+        What::Routine(oid) => snapshot.depending(Edge::Function(oid)).collect(),
+        _ => Vec::new(),
+    };
     into.push(dependent);
+    for caller in called.iter().filter_map(|oid| snapshot.relation(*oid)) {
+        let told =
+            gone.contains(&caller.oid) || into.iter().any(|one| one.view() == Some(caller.oid));
+        if !told && caller.query().is_some() {
+            let view = format!("{} {}", kind_noun(caller), ddl.display(caller));
+            let (on, what) = (shown.clone(), What::View(caller.oid));
+            deeper(|| follow(ddl, Dependent { shown: view, on, what }, (going, gone), into));
+        }
+    }
     if let Some((relation, column)) = read {
         readers(ddl, (relation, column), &shown, gone, into);
     }

@@ -454,15 +454,14 @@ fn function_arguments(
     let mut parts = Vec::new();
     for (at, &(ty, mode)) in all.iter().enumerate() {
         let word = match mode {
+            // DROP PROCEDURE counts those that are given back, too.
+            ArgumentMode::In if found.kind == builtin::Kind::Procedure => "IN ",
             ArgumentMode::In => "",
             ArgumentMode::Out => "OUT ",
             ArgumentMode::InOut => "INOUT ",
             ArgumentMode::Variadic => "VARIADIC ",
             ArgumentMode::Table => continue,
         };
-        if !defaults && mode == ArgumentMode::Out {
-            continue;
-        }
         let name = found.argument_names.get(at).filter(|name| !name.is_empty());
         let name = name.map(|name| format!("{} ", identifier(name))).unwrap_or_default();
         let mut text = format!("{word}{name}{}", type_text(ty));

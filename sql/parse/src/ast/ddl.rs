@@ -932,6 +932,8 @@ pub struct Comment {
     pub kind: ObjectKind,
     /// Which; a constraint's own name is the last part behind its table's.
     pub name: ObjectName,
+    /// The types by which a routine is told from others of its name, if they are given.
+    pub arguments: Option<Vec<super::TypeName>>,
     /// The comment; none takes it away.
     pub text: Option<Ident>,
 }

@@ -1,0 +1,28 @@
+-- What a routine takes and gives holds its type; comments, and how procedures are shown.
+CREATE TYPE pair AS (a int, b text);
+CREATE TABLE kept (id int);
+CREATE FUNCTION mk(x int) RETURNS pair LANGUAGE sql AS $$ SELECT x, 'v' || x $$;
+CREATE FUNCTION taken(p pair[], OUT n int, OUT m int) LANGUAGE plpgsql AS $$ BEGIN n := 1; m := 2; END $$;
+CREATE FUNCTION of_row(k kept) RETURNS int LANGUAGE sql AS $$ SELECT k.id $$;
+CREATE PROCEDURE work(a int, INOUT b int, c text DEFAULT 'x') LANGUAGE plpgsql AS $$ BEGIN b := a; END $$;
+CREATE VIEW shown AS SELECT (mk(1)).b;
+SELECT proname, pg_get_function_arguments(oid), pg_get_function_identity_arguments(oid), pg_get_function_result(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1;
+COMMENT ON FUNCTION mk(int) IS 'makes';
+COMMENT ON PROCEDURE work IS 'works';
+COMMENT ON ROUTINE taken IS 'takes';
+SELECT objoid::regproc, classoid::regclass, description FROM pg_description WHERE objoid IN ('mk'::regproc, 'work'::regproc, 'taken'::regproc) ORDER BY 3;
+COMMENT ON FUNCTION nosuch(int) IS 'x';
+COMMENT ON FUNCTION mk(int) IS NULL;
+SELECT obj_description('mk'::regproc, 'pg_proc');
+DROP TYPE pair;
+DROP TABLE kept;
+DROP TABLE kept CASCADE;
+DROP TYPE pair CASCADE;
+SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1;
+CREATE SCHEMA s;
+CREATE TYPE s.e AS ENUM ('one');
+CREATE FUNCTION s.f(s.e) RETURNS text LANGUAGE sql AS $$ SELECT $1::text $$;
+CREATE FUNCTION public.g(s.e) RETURNS text LANGUAGE sql AS $$ SELECT $1::text $$;
+DROP SCHEMA s;
+DROP SCHEMA s CASCADE;
+SELECT proname FROM pg_proc WHERE proname IN ('f', 'g');
