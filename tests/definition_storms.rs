@@ -14,6 +14,7 @@
 use std::io;
 use std::process::Command;
 use std::sync::Barrier;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tests::atoll::Atoll;
 use tests::chance::Chance;
@@ -228,6 +229,9 @@ fn dump(port: u16, database: &str) -> String {
 }
 
 fn set_up(port: u16, database: &str) -> Client {
+    // PostgreSQL is the same for all tests of this program.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut admin = Client::connect(port, "postgres", "postgres");
     for role in ROLES {
         let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{role}'");
@@ -235,6 +239,7 @@ fn set_up(port: u16, database: &str) -> Client {
             admin.run(&format!("CREATE ROLE {role}"));
         }
     }
+    drop(alone);
     admin.run(&format!("CREATE DATABASE {database}"));
     let mut client = Client::connect(port, "postgres", database);
     client.run("SET search_path = own, public");
