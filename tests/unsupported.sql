@@ -9,6 +9,10 @@ ALTER DATABASE unsupported SET work_mem FROM CURRENT;
 ALTER EXTENSION plpgsql ADD TYPE address;
 -- objects
 CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);
+CREATE FUNCTION atomic() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT 1; END;
+CREATE FUNCTION returned() RETURNS int LANGUAGE sql RETURN 1;
+CREATE FUNCTION windowed() RETURNS int LANGUAGE sql WINDOW AS 'SELECT 1';
+DO $$ DECLARE c CURSOR FOR SELECT 1; BEGIN OPEN c; END $$;
 CREATE TYPE span AS RANGE (subtype = int4);
 CREATE TABLE parted (a int) PARTITION BY RANGE (a);
 CREATE TABLE child () INHERITS (base);
