@@ -76,13 +76,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
         loop {
             match step {
                 Step::Read(needed) => {
+                    // Before the answer is there, so that who has it finds the socket as the setting says.
+                    if let Some(times) = self.dialogue.socket_times() {
+                        (self.tune)(&self.stream, times);
+                    }
                     if self.dialogue.sends()
                         && let Err(ended) = self.send().await
                     {
                         return ended;
-                    }
-                    if let Some(times) = self.dialogue.socket_times() {
-                        (self.tune)(&self.stream, times);
                     }
                     match self.receive(needed).await {
                         Ok(0) => return Ended::Closed,

@@ -197,3 +197,17 @@ ANALYZE blanks;
 SELECT DISTINCT p, length(p::text), octet_length(p) FROM blanks WHERE p > 'x3' ORDER BY p;
 SELECT '<' || p || '>' FROM blanks WHERE p = 'x2' ORDER BY id LIMIT 1;
 SELECT p FROM blanks WHERE p > 'x5' ORDER BY p LIMIT 2;
+
+-- A default of a column that is no domain's any more does not depend on the domain.
+CREATE DOMAIN was_here AS int CHECK (VALUE < 1000) DEFAULT 126;
+CREATE TABLE was_of_it (id int, c was_here DEFAULT 133, d was_here DEFAULT 5::was_here, e int);
+ALTER TABLE was_of_it ALTER COLUMN c TYPE bigint USING NULL::bigint;
+ALTER TABLE was_of_it ALTER COLUMN d TYPE bigint;
+DROP DOMAIN was_here;
+ALTER TABLE was_of_it ALTER COLUMN d SET DEFAULT 6;
+ALTER TABLE was_of_it ALTER COLUMN e SET DEFAULT 7, ALTER COLUMN e TYPE was_here;
+DROP DOMAIN was_here;
+ALTER TABLE was_of_it ALTER COLUMN e TYPE text;
+DROP DOMAIN was_here;
+INSERT INTO was_of_it VALUES (1) RETURNING *;
+DROP TABLE was_of_it;

@@ -155,7 +155,8 @@ impl<'a> Ddl<'a> {
                     format!("cannot alter type of column \"{name}\" twice"),
                 ));
             }
-            self.check_retyped(relation, at, &name, ty)?;
+            next.columns[at].default = self.retyped_default(relation, at, &name, ty)?;
+            self.check_retyped(relation, at, &name)?;
             next.columns[at].properties.dimensions = dimensions;
             next.columns[at].properties.storage = None;
             next.columns[at].properties.compression = None;
@@ -293,38 +294,45 @@ impl<'a> Ddl<'a> {
         pairs.try_for_each(|pair| self.demand_comparable(child, parent, pair, name))
     }
 
-    /// Checks that nothing that relies on a column's type stands in the way of another one.
-    fn check_retyped(
+    /// A column's default, or what it is computed from, as one of another type: it says the same, and what it depended on only
+    /// because of the old type it does not depend on any more (`ATExecAlterColumnType` strips implicit coercions).
+    fn retyped_default(
         &mut self,
         relation: &Relation,
         at: usize,
         name: &str,
         ty: SqlType,
-    ) -> Result<()> {
-        let snapshot = self.snapshot();
-        let semantics = self.semantics;
+    ) -> Result<Option<Definition>> {
         let old = &relation.columns[at];
-        if let Some(default) = old.default.as_deref() {
-            let parsed = parse_expression(default)?;
-            let (bound, what) = match old.generated {
-                true => {
-                    let bound =
-                        semantics.over_columns(&snapshot, relation, Some((ty, name)), &parsed);
-                    (bound.map(drop), "generation expression")
-                }
-                false => (semantics.default(&snapshot, name, ty, &parsed).map(drop), "default"),
-            };
-            // A value that the new type does not take is told of where the default is used.
-            if bound.is_err_and(|error| error.state() == SqlState::DATATYPE_MISMATCH) {
-                let plain = self.plain_type_shown(ty);
-                return Err(SqlError::new(
-                    SqlState::DATATYPE_MISMATCH,
-                    format!(
-                        "{what} for column \"{name}\" cannot be cast automatically to type {plain}"
-                    ),
-                ));
+        let Some(default) = &old.default else { return Ok(None) };
+        let (semantics, snapshot) = (self.semantics, self.snapshot());
+        let parsed = parse_expression(default)?;
+        let (bound, what) = match old.generated {
+            true => (
+                semantics.over_columns(&snapshot, relation, Some((ty, name)), &parsed),
+                "generation expression",
+            ),
+            false => {
+                let bound = semantics.default(&snapshot, name, ty, &parsed);
+                (bound.map(|bound| bound.text), "default")
             }
+        };
+        match bound {
+            Ok(bound) => Ok(Some(bound.reworded(Arc::clone(default.text())))),
+            Err(error) if error.state() == SqlState::DATATYPE_MISMATCH => {
+                let plain = self.plain_type_shown(ty);
+                let message = format!(
+                    "{what} for column \"{name}\" cannot be cast automatically to type {plain}"
+                );
+                Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
+            }
+            // A value that the new type does not take is told of where the default is used.
+            Err(_) => Ok(Some(default.clone())),
         }
+    }
+
+    /// Checks that nothing that relies on a column's type stands in the way of another one.
+    fn check_retyped(&mut self, relation: &Relation, at: usize, name: &str) -> Result<()> {
         if let Some(column) = generated_from(relation, at).first() {
             let column = &relation.columns[*column].name;
             let detail = format!("Column \"{name}\" is used by generated column \"{column}\".");
