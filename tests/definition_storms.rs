@@ -75,7 +75,12 @@ fn statement(chance: &mut Chance, number: usize, moves: bool) -> String {
     let option = one(&["", "", " WITH GRANT OPTION"]);
     let bare = |name: &str| name.split_once('.').map_or(name, |(_, bare)| bare).to_owned();
     match chance.below(64) {
-        0 => format!("CREATE TABLE {table} (id int PRIMARY KEY, c0 int, c1 text, c2 {ty})"),
+        0 => {
+            let key = bare(&table);
+            format!(
+                "CREATE TABLE {table} (id int CONSTRAINT {key}_key PRIMARY KEY, c0 int, c1 text, c2 {ty})"
+            )
+        }
         1 => format!("CREATE TABLE {table} (id int, c0 int DEFAULT {number}, c1 text)"),
         2 => format!("DROP TABLE {table}{cascade}"),
         3 => format!("ALTER TABLE {table} RENAME TO a3"),

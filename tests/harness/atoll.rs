@@ -50,6 +50,9 @@ pub fn to_serve() -> Option<(PathBuf, Vec<(String, String)>)> {
     Some((data?.into(), all))
 }
 
+/// How many of the last lines of a server's log a failed test shows.
+const LOG_SHOWN: usize = 80;
+
 /// The `atoll` program of the profile that this test was built with, or what `ATOLL_BIN` names.
 #[must_use]
 pub fn program() -> PathBuf {
@@ -268,7 +271,15 @@ impl Drop for Atoll {
             let _ = child.kill();
             let _ = child.wait();
             if std::thread::panicking() {
-                eprintln!("--- the server's log ---\n{}", self.log());
+                let log = self.log();
+                // What has failed stands above, and is to be found there.
+                let skipped = log.lines().count().saturating_sub(LOG_SHOWN);
+                let last: Vec<&str> = log.lines().skip(skipped).collect();
+                eprintln!(
+                    "--- the server's log, from line {} on ---\n{}",
+                    skipped + 1,
+                    last.join("\n")
+                );
             }
         }
     }
