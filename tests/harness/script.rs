@@ -213,8 +213,8 @@ pub fn transcript_with_other_literals(
     out
 }
 
-/// The first OID that is no built-in object's (`FirstNormalObjectId`).
-const FIRST_NORMAL_OID: u32 = 16_384;
+/// The first OID that no built-in object of PostgreSQL has; from here on Atoll numbers what extensions bring.
+const FIRST_OTHER_OID: u32 = 14_000;
 
 /// Writes a reply the way transcripts show it.
 pub fn write_reply(out: &mut String, reply: &Reply) {
@@ -226,9 +226,9 @@ pub fn write_reply(out: &mut String, reply: &Reply) {
             .columns
             .iter()
             .map(|column| {
-                // Types that a script makes have other numbers in each run.
+                // Types that a script or an extension makes have other numbers in each run.
                 let ty = match column.type_oid {
-                    FIRST_NORMAL_OID.. => "own".to_owned(),
+                    FIRST_OTHER_OID.. => "own".to_owned(),
                     oid => oid.to_string(),
                 };
                 match column.typmod {

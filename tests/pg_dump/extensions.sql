@@ -11,3 +11,8 @@ CREATE VIEW slow AS SELECT query, calls FROM extended.pg_stat_statements WHERE m
 CREATE VIEW dealloc AS SELECT dealloc FROM extended.pg_stat_statements_info();
 CREATE TABLE plain (a int PRIMARY KEY);
 INSERT INTO plain VALUES (1);
+CREATE EXTENSION citext;
+CREATE TABLE insensitive (name citext PRIMARY KEY, kind citext DEFAULT 'Plain' CHECK (kind IN ('plain', 'rich')), tags citext[], CHECK (name ~ '^[a-z]'));
+INSERT INTO insensitive VALUES ('Ann', 'RICH', '{A,b}');
+CREATE INDEX ON insensitive (kind citext_pattern_ops, lower(name));
+CREATE VIEW insensitively AS SELECT name, name ~~* 'a%' AS a, kind = 'Plain' AS plain FROM insensitive WHERE kind = ANY ('{plain}'::citext[]);

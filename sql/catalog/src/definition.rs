@@ -5,6 +5,7 @@
 //! columns by number, so that a rename changes none of them, and DROP, ALTER and `pg_depend` walk them instead of reading
 //! texts. PostgreSQL writes the same edges to `pg_depend` (`recordDependencyOnExpr`, `recordDependencyOnSingleRelExpr`).
 
+use crate::builtin;
 use crate::object::well_known;
 use crate::relation::{ConstraintKind, Index, Relation};
 use crate::user_type::UserType;
@@ -21,7 +22,7 @@ pub enum Edge {
     Own(i16),
     /// A relation, or a column of it by `attnum`: 0 is the whole.
     Relation(Oid, i16),
-    /// A type: one that users made, that of a relation's rows, or arrays of such.
+    /// A type: one that users or extensions made, that of a relation's rows, or arrays of such.
     Type(Oid),
     /// A constraint: the primary key that lets a query leave columns out of its GROUP BY.
     Constraint(Oid),
@@ -35,7 +36,8 @@ impl Edge {
     pub fn leads_to_made(self) -> bool {
         match self {
             Edge::Own(_) | Edge::Function(_) | Edge::Constraint(_) => true,
-            Edge::Relation(oid, _) | Edge::Type(oid) => oid.0 >= well_known::FIRST_NORMAL,
+            Edge::Relation(oid, _) => oid.0 >= well_known::FIRST_NORMAL,
+            Edge::Type(oid) => !builtin::is_lasting(oid.0),
         }
     }
 }

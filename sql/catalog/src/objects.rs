@@ -17,7 +17,7 @@ use crate::array_names::{ArrayNames, Elements};
 use crate::builtin;
 use crate::definition::{Definition, Edge};
 use crate::extension::Extension;
-use crate::object::{Class, Comment, DefaultAcl, Object, ObjectKey, Schema, Version, well_known};
+use crate::object::{Class, Comment, DefaultAcl, Object, ObjectKey, Schema, Version};
 use crate::parts;
 use crate::relation::{ConstraintKind, Index, Relation, RelationKind};
 use crate::routine::Routine;
@@ -109,10 +109,10 @@ fn unname<V: Copy + PartialEq>(
     }
 }
 
-/// The type that users made which a type is, or is arrays of.
+/// The type that users or extensions made which a type is, or is arrays of.
 fn made_element(ty: Oid) -> Option<Oid> {
-    let element = builtin::element_of_made(ty.0).map_or(ty, Oid);
-    (element.0 >= well_known::FIRST_NORMAL).then_some(element)
+    let element = builtin::element_type(ty.0).map_or(ty, Oid);
+    (!builtin::is_lasting(element.0)).then_some(element)
 }
 
 /// The types that users made which a type consists of.

@@ -157,6 +157,10 @@ impl CatalogSnapshot {
     pub fn type_owner(&self, ty: Oid) -> Oid {
         let made = self.user_type(ty).map(|found| found.owner);
         let owner = made.or_else(|| self.row_type(ty).map(|relation| relation.owner));
+        let owner = owner.or_else(|| {
+            let known = crate::extension::of_member(ty.0)?;
+            self.extension(known.name).map(|found| found.owner)
+        });
         owner.unwrap_or(well_known::SUPERUSER)
     }
 

@@ -734,12 +734,13 @@ impl CatalogSnapshot {
         self.user_type(*self.objects.type_names.get(&schema)?.get(name)?)
     }
 
-    /// A type that users made by its name in a schema: one that CREATE TYPE made, that of a relation's rows, or the arrays
+    /// A type that users or extensions made by its name in a schema: one that CREATE TYPE made, that of a relation's rows, or the arrays
     /// of one of these, which are called as it is behind an underscore.
     #[must_use]
     pub fn type_named(&self, schema: Oid, name: &str) -> Option<Oid> {
         self.note(|| Question::TypeNamed(schema, name.into()));
-        self.element_named(schema, name).or_else(|| {
+        let known = self.element_named(schema, name).or_else(|| self.extension_type(schema, name));
+        known.or_else(|| {
             let renamed = self.objects.array_names.element(schema, name);
             let element = renamed.or_else(|| {
                 let element = self.element_named(schema, name.strip_prefix('_')?)?;
@@ -753,7 +754,11 @@ impl CatalogSnapshot {
     #[must_use]
     pub fn name_of_type(&self, oid: Oid) -> Option<(Oid, Arc<str>)> {
         if let Some(found) = builtin::type_by_oid(oid.0) {
-            return Some((Oid(found.namespace), found.name.into()));
+            let schema = match found.namespace {
+                0 => self.member_schema(found.oid)?,
+                own => Oid(own),
+            };
+            return Some((schema, found.name.into()));
         }
         let array = builtin::element_of_made(oid.0).map(Oid);
         let element = array.unwrap_or(oid);

@@ -12,7 +12,7 @@ use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, CallForm, Expr, Literal};
 use crate::bind::{Binder, Required, Wanted, bind_expression, clause, levels};
 use crate::catalog::builtin::{
-    Kind, PG_CATALOG, Procedure, Volatility, aggregate, functions_named, type_by_name,
+    Kind, PG_CATALOG, Procedure, Volatility, aggregate, functions_named, type_by_name, type_by_oid,
 };
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
@@ -433,7 +433,12 @@ impl Binder<'_> {
         let source = argument.ty().oid;
         let exact = self.functions_called(name, schema).any(|found| *found.arguments == [source.0]);
         let namespace = schema.map_or(PG_CATALOG, |schema| schema.0);
-        let target = type_by_name(namespace, name).filter(|_| !exact)?;
+        let of_extension = || {
+            let schemas = schema.as_ref().map_or(self.path, std::slice::from_ref);
+            let found = schemas.iter().find_map(|own| self.catalog.extension_type(*own, name))?;
+            type_by_oid(found.0)
+        };
+        let target = type_by_name(namespace, name).or_else(of_extension).filter(|_| !exact)?;
         let way = if source.0 == oid::UNKNOWN {
             true
         } else {

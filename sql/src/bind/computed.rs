@@ -152,7 +152,7 @@ impl Binder<'_> {
                 _ => self.position(expr.start()),
             };
             let collation = collation.as_ref().map(|named| self.collation_of_key(named, at));
-            let class = class.as_ref().map(class_of_key).transpose()?;
+            let class = class.as_ref().map(|named| class_of_key(self, named)).transpose()?;
             keys.push((key, collation.transpose()?, class));
         }
         let mut given = filter.map(bind).transpose()?.map(conjuncts).unwrap_or_default();
@@ -205,8 +205,10 @@ impl Binder<'_> {
 }
 
 /// The operator class that a key of ON CONFLICT names.
-fn class_of_key(named: &ast::ObjectName) -> Result<&'static OperatorClass> {
-    builtin::operator_class_named(named.name()).ok_or_else(|| {
+fn class_of_key(binder: &Binder<'_>, named: &ast::ObjectName) -> Result<&'static OperatorClass> {
+    let schema = named.schema().and_then(|name| binder.catalog.schema(name));
+    let place = (schema.map(|found| found.oid), binder.path);
+    binder.catalog.operator_class_named(place, named.name()).ok_or_else(|| {
         SqlError::new(
             SqlState::UNDEFINED_OBJECT,
             format!("operator class \"{named}\" does not exist for access method \"btree\""),

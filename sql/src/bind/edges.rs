@@ -70,7 +70,7 @@ struct Walk<'w> {
 
 impl Walk<'_> {
     fn ty(&mut self, ty: SqlType) {
-        let element = builtin::element_of_made(ty.oid.0).map_or(ty.oid, Oid);
+        let element = builtin::element_type(ty.oid.0).map_or(ty.oid, Oid);
         let edge = Edge::Type(element);
         if edge.leads_to_made() {
             self.edges.push(Edge::Type(ty.oid));
@@ -78,8 +78,7 @@ impl Walk<'_> {
     }
 
     fn function(&mut self, function: Oid) {
-        if extension::of_function(function.0).is_some() || self.catalog.routine(function).is_some()
-        {
+        if extension::of_member(function.0).is_some() || self.catalog.routine(function).is_some() {
             self.edges.push(Edge::Function(function));
         }
     }
@@ -126,7 +125,9 @@ impl Walk<'_> {
         match expr {
             Expr::Constant(literal, ty) => self.constant(literal, *ty),
             Expr::Column { level, column, .. } => self.column(*level, *column),
-            Expr::Call { function, .. } => self.function(*function),
+            Expr::Call { function, .. } | Expr::ScalarArray { function, .. } => {
+                self.function(*function);
+            }
             Expr::Relabel(_, ty) | Expr::ViaText(_, ty) | Expr::Domain(_, ty) => self.ty(*ty),
             Expr::ArrayCast { ty, element, .. } => {
                 self.ty(*ty);

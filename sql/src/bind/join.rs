@@ -7,11 +7,10 @@ use crate::bind::from::{From, columns_item};
 use crate::bind::levels::columns_of_expr;
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem};
-use crate::bind::type_name::oid;
-use crate::bind::typed::{CallForm, Expr, conjuncts};
+use crate::bind::typed::{Expr, conjuncts};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Alias, Ident, JoinCondition};
+use crate::parse::ast::{self, Alias, Ident, JoinCondition};
 use crate::plan::logical::{JoinKind, Node};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
@@ -159,18 +158,11 @@ impl Binder<'_> {
             let types = [(a.expr.ty().oid, at), (b.expr.ty().oid, at)];
             let common = self.common_type(&types, Some("JOIN/USING")).map_err(SqlError::nowhere)?;
             let common = common.unwrap_or(a.expr.ty().oid);
-            let (function, x, y) = self
-                .comparison("=", a.expr.clone(), b.expr.clone(), at)
-                .map_err(SqlError::nowhere)?;
+            let equal = ast::Operator { schema: None, name: "=".into() };
+            let test = self.infix(&equal, a.expr.clone(), b.expr.clone(), at);
+            on.push(test.map_err(SqlError::nowhere)?);
             let typmod = self.common_modifier([a.expr.ty(), b.expr.ty()].into_iter(), common);
             let ty = SqlType { oid: common, typmod };
-            on.push(Expr::Call {
-                function,
-                arguments: vec![x, y],
-                ty: SqlType::plain(oid::BOOL),
-                form: CallForm::Operator,
-                position: at,
-            });
             let [x, y] = [a.clone(), b.clone()]
                 .map(|side| self.to_common_one(side.expr, ty, "JOIN/USING", at));
             let (expr, origin) = match kind {

@@ -23,7 +23,7 @@ impl Binder<'_> {
             function: Oid(chosen.function),
             arguments: vec![operand],
             ty: SqlType::plain(chosen.result),
-            form: CallForm::Operator,
+            form: CallForm::Operator(Oid(chosen.oid)),
             position: at,
         })
     }
@@ -57,7 +57,7 @@ impl Binder<'_> {
             function: Oid(chosen.function),
             arguments: vec![left, right],
             ty: SqlType { oid: result, typmod: -1 },
-            form: CallForm::Operator,
+            form: CallForm::Operator(Oid(chosen.oid)),
             position: at,
         })
     }

@@ -6,6 +6,7 @@ use crate::bind::type_name::{array_of, category, oid};
 use crate::catalog::builtin::{Kind, PG_CATALOG, ProcedureOf, functions_named};
 use crate::catalog::builtin::{Operator, operators_named};
 use crate::catalog::builtin::{TypeKind, element_type, is_enum, type_by_oid};
+use crate::catalog::extension;
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::sqlstate::SqlState;
@@ -44,8 +45,8 @@ impl Binder<'_> {
         position: u32,
     ) -> Result<&'static Operator> {
         self.check_operator_schema(op).map_err(|error| error.at(position))?;
-        let candidates = operators_named(&op.name, operands.len() == 1);
-        let found = match self.choose_operator(candidates, operands) {
+        let candidates = self.operators_called(op, operands.len() == 1);
+        let found = match self.choose_operator(&candidates, operands) {
             Choice::One(found) => return Ok(found),
             Choice::None => false,
             Choice::Ambiguous => true,
@@ -73,6 +74,23 @@ impl Binder<'_> {
             SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("operator does not exist: {shown}")).hint(hint)
         }
         .at(position))
+    }
+
+    /// The operators of a name in a schema, or where the path finds them: those that are built in, and those of extensions
+    /// that the database has.
+    fn operators_called(&self, op: &ast::Operator, prefix: bool) -> Vec<&'static Operator> {
+        let schema = op.schema.as_ref().and_then(|name| self.catalog.schema(name));
+        let there = |found: &&&Operator| {
+            let Some(known) = extension::of_member(found.oid) else {
+                return schema.is_none_or(|schema| schema.oid.0 == PG_CATALOG);
+            };
+            let own = self.catalog.extension(known.name).map(|found| found.schema);
+            own.is_some_and(|own| match schema {
+                Some(schema) => own == schema.oid,
+                None => own.0 == PG_CATALOG || self.path.contains(&own),
+            })
+        };
+        operators_named(&op.name, prefix).iter().filter(there).copied().collect()
     }
 
     fn check_operator_schema(&self, op: &ast::Operator) -> Result<()> {

@@ -339,6 +339,18 @@ pub fn built_in(
         let is_array = found.element != 0 && found.is_array();
         if is_array { type_by_oid(found.element) } else { Some(found) }
     });
+    // A type of an extension, whose schema the database says.
+    if let Some(found) = named.filter(|found| found.namespace == 0) {
+        let schema = catalog.member_schema(found.oid).and_then(|own| catalog.schema_by_oid(own));
+        return match schema {
+            Some(schema)
+                if !path.is_some_and(|path| finds_type(catalog, path, schema.oid, found.name)) =>
+            {
+                format!("{}.{text}", identifier(&schema.name))
+            }
+            _ => text,
+        };
+    }
     let named = named.filter(|found| {
         found.namespace == crate::catalog::builtin::PG_CATALOG && !format::is_sql_word(found.oid)
     });

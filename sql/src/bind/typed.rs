@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub enum CallForm {
     /// `name(arguments)`.
     Function,
-    /// An operator.
-    Operator,
+    /// An operator, by its OID.
+    Operator(Oid),
     /// A cast, written or implied.
     Cast,
     /// The call of a routine that a user made.

@@ -18,7 +18,9 @@ use crate::parse::lexer::{Kind, Lexer};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use crate::types::depth::deeper;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -263,7 +265,7 @@ impl Ddl<'_> {
         renamed: &[Relation],
         next: &Extension,
     ) -> Result<Reworded> {
-        let own = next.description().map_or(0..0, |known| known.functions.clone());
+        let own = next.description().map_or(0..0, |known| known.members.clone());
         let own: Vec<Oid> = own.map(Oid).collect();
         let key = self.catalog.key(Class::Extension, next.oid);
         let change = (key, Some(Object::Extension(Arc::new(next.clone()))));
@@ -290,7 +292,9 @@ impl Ddl<'_> {
         }
         let mut locked = Vec::new();
         let naming = renamed.iter().flat_map(|next| snapshot.views_of(next.oid));
-        let calling = called.iter().flat_map(|oid| snapshot.depending(Edge::Function(*oid)));
+        let calling = called.iter().flat_map(|oid| {
+            snapshot.depending(Edge::Function(*oid)).chain(snapshot.depending(Edge::Type(*oid)))
+        });
         let calling = calling.filter_map(|oid| snapshot.relation(oid));
         let calling = calling.filter(|relation| relation.query().is_some());
         let views: BTreeMap<Oid, _> = naming.chain(calling).map(|view| (view.oid, view)).collect();
@@ -389,6 +393,29 @@ impl Ddl<'_> {
         let key = self.catalog.key(Class::Relation, relation.oid);
         self.catalog.lock(self.transaction, key)?;
         Ok(self.relation(relation.oid))
+    }
+
+    /// Has definitions but those of views, which name members of extensions (their OIDs are in `members`) where these were in
+    /// `before`, name them where they are now.
+    pub(super) fn reprint_for_members(
+        &mut self,
+        before: &CatalogSnapshot,
+        members: &[Range<u32>],
+    ) -> Result<()> {
+        let mut users = BTreeSet::new();
+        for member in members.iter().cloned().flatten().map(Oid) {
+            users.extend(before.depending(Edge::Function(member)));
+            users.extend(before.depending(Edge::Type(member)));
+        }
+        let is_member = |edge: &Edge| match edge {
+            Edge::Function(oid) | Edge::Type(oid) => {
+                members.iter().any(|members| members.contains(&oid.0))
+            }
+            _ => false,
+        };
+        self.put_reprinted(before, &users, &|is_query, made| {
+            !is_query && made.edges().iter().any(is_member)
+        })
     }
 
     /// Has definitions of which `names` says so (it is told of queries that they are such) print the values of a type, or its attributes, as they are written now;

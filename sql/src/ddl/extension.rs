@@ -9,9 +9,9 @@ use super::Ddl;
 use super::dependency::Dependents;
 use super::drop::collect_dependents;
 use super::resolve::{kind_noun, must_own, undefined_schema, undefined_table, wrong_kind};
-use super::type_dependents::{Dependent, drop_all};
+use super::type_dependents::{Dependent, depending_on_functions, depending_on_member, drop_all};
 use crate::bind::type_name::format_type_be;
-use crate::catalog::builtin::{self, ProcedureOf};
+use crate::catalog::builtin::ProcedureOf;
 use crate::catalog::definition::Edge;
 use crate::catalog::extension::{Available, Extension, PG_EXTENSION, available, initial_list};
 use crate::catalog::object::{Class, Comment, Object, ObjectKey, Schema};
@@ -279,7 +279,9 @@ fn set_schema(ddl: &mut Ddl<'_>, name: &Ident, schema: &Ident) -> Result<()> {
     for relation in moved {
         ddl.catalog.put_relation(ddl.transaction, relation)?;
     }
-    ddl.put_reworded(texts)
+    ddl.put_reworded(texts)?;
+    let members = extension.description().into_iter().map(|known| known.members.clone());
+    ddl.reprint_for_members(&snapshot, &members.collect::<Vec<_>>())
 }
 
 /// ADD and DROP: a relation becomes a member, or is none any more (`ExecAlterExtensionContentsStmt`).
@@ -378,9 +380,8 @@ impl Ddl<'_> {
         let going = [going, extension.relations.as_slice()].concat();
         let Some(known) = extension.description() else { return Ok(()) };
         let snapshot = self.snapshot();
-        let functions = known.functions.clone().filter_map(builtin::function);
         let mut calling = BTreeMap::new();
-        for function in functions {
+        for function in known.functions() {
             for oid in snapshot.depending(Edge::Function(Oid(function.oid))) {
                 calling.entry(oid).or_insert(function);
             }
@@ -397,6 +398,16 @@ impl Ddl<'_> {
             dependents.lines.push((thing.clone(), on));
             dependents.views.push(view.oid);
             self.collect_views(view, None, &going, &thing, dependents);
+        }
+        let mut depending = Vec::new();
+        let gone = [&*going, &dependents.views].concat();
+        for ty in known.types().filter(|ty| !ty.is_array()) {
+            depending_on_member(self, ty, (&[], &gone), &mut depending);
+        }
+        depending_on_functions(self, known, &mut depending);
+        for one in depending {
+            dependents.lines.push((one.shown.clone(), one.on.clone()));
+            typed.push(one);
         }
         collect_dependents(self, &members, &going, dependents, typed)
     }
@@ -417,7 +428,8 @@ impl Ddl<'_> {
         }
         let snapshot = self.snapshot();
         if let Some(known) = extension.description() {
-            let functions = known.functions.clone().map(|oid| (oid, kept::FUNCTION));
+            let functions = known.functions().map(|found| (found.oid, kept::FUNCTION));
+            let functions = functions.chain(known.types().map(|ty| (ty.oid, kept::TYPE)));
             let language = known.language.map(|oid| (oid, kept::LANGUAGE));
             let members: Vec<(u32, u32)> = functions.chain(language).collect();
             for (oid, sub) in &members {

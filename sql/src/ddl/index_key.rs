@@ -192,13 +192,13 @@ impl Ddl<'_> {
         named: &ObjectName,
         ty: SqlType,
     ) -> Result<&'static OperatorClass> {
-        let elsewhere = named.schema().filter(|schema| ***schema != *"pg_catalog");
-        if let Some(schema) = elsewhere
-            && self.snapshot().schema(schema).is_none()
-        {
-            return Err(undefined_schema(schema));
-        }
-        let found = builtin::operator_class_named(named.name()).filter(|_| elsewhere.is_none());
+        let snapshot = self.snapshot();
+        let schema = match named.schema() {
+            Some(name) => Some(snapshot.schema(name).ok_or_else(|| undefined_schema(name))?.oid),
+            None => None,
+        };
+        let path = self.path().schemas;
+        let found = snapshot.operator_class_named((schema, &path), named.name());
         let class = found.ok_or_else(|| {
             SqlError::new(
                 SqlState::UNDEFINED_OBJECT,

@@ -343,8 +343,8 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                 lines.push(format!("owner of extension {}", extension.name));
             }
             let members = extension.description().into_iter();
-            let members = members.flat_map(|known| known.functions.clone());
-            for function in members.filter_map(crate::catalog::builtin::function) {
+            let members = members.flat_map(|known| known.functions());
+            for function in members {
                 count += 1;
                 if here {
                     let path = ddl.path().schemas;

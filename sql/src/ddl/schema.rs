@@ -183,8 +183,7 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
         .filter(|extension| extension.schema == schema.oid)
         .filter_map(|extension| extension.description())
         .collect();
-    let functions: Vec<Oid> =
-        own.iter().flat_map(|known| known.functions.clone().map(Oid)).collect();
+    let functions: Vec<Oid> = own.iter().flat_map(|known| known.members.clone().map(Oid)).collect();
     let change = (!own.is_empty()).then(|| {
         let key = ddl.catalog.key(Class::Schema, schema.oid);
         (key, Some(Object::Schema(Arc::new(next.clone()))))
@@ -194,7 +193,9 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
         texts.note_type(ty.oid, (&schema.name, &ty.name), (to, &ty.name));
     }
     put(ddl, Some(schema), next)?;
-    ddl.put_reworded(texts)
+    ddl.put_reworded(texts)?;
+    let members: Vec<_> = own.iter().map(|known| known.members.clone()).collect();
+    ddl.reprint_for_members(&snapshot, &members)
 }
 
 /// DROP SCHEMA.

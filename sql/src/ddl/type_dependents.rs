@@ -10,14 +10,15 @@ use super::resolve::kind_noun;
 use super::user_type::remove;
 use super::{Ddl, attribute};
 use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::extension::Available;
 use crate::catalog::object::Class;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::UserType;
 use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::Result;
 use crate::parse::ast::Ident;
-use crate::types::Oid;
 use crate::types::depth::deeper;
+use crate::types::{Oid, SqlType};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -127,7 +128,7 @@ fn drop_column(ddl: &mut Ddl<'_>, table: Oid, name: &Ident) -> Result<()> {
 
 /// Whether a type is `wanted`, or an array of it.
 pub(super) fn is_of(ty: Oid, wanted: Oid) -> bool {
-    ty == wanted || builtin::element_of_made(ty.0).is_some_and(|element| Oid(element) == wanted)
+    ty == wanted || builtin::element_type(ty.0).is_some_and(|element| Oid(element) == wanted)
 }
 
 /// Whether a type is `wanted`, an array of it, or a domain over one of these.
@@ -151,6 +152,54 @@ pub(super) fn depending(
 ) {
     let shown = ddl.display_type(ty);
     depending_on(ddl, (ty.oid, &shown), going, into);
+}
+
+/// The same of a type that an extension brings.
+pub(super) fn depending_on_member(
+    ddl: &mut Ddl<'_>,
+    ty: &builtin::Type,
+    going: (&[Oid], &[Oid]),
+    into: &mut Vec<Dependent>,
+) {
+    let shown = ddl.type_shown(SqlType::plain(ty.oid));
+    depending_on(ddl, (Oid(ty.oid), &shown), going, into);
+}
+
+/// Collects the defaults, CHECKs, indexes and domains that call functions of an extension.
+pub(super) fn depending_on_functions(
+    ddl: &mut Ddl<'_>,
+    known: &Available,
+    into: &mut Vec<Dependent>,
+) {
+    let snapshot = ddl.snapshot();
+    let functions = known.functions().map(|found| Oid(found.oid));
+    let users: BTreeSet<Oid> =
+        functions.flat_map(|oid| snapshot.depending(Edge::Function(oid))).collect();
+    let names = |made: &Definition| {
+        made.edges().iter().find_map(|edge| match edge {
+            Edge::Function(oid) if known.members.contains(&oid.0) => Some(oid.0),
+            _ => None,
+        })
+    };
+    // What goes with a column of a type that goes is told of as that.
+    let typed: Vec<Oid> = known.types().map(|ty| Oid(ty.oid)).collect();
+    let goes = |table: Oid, at: usize| {
+        let column = snapshot.relation(table).and_then(|relation| relation.columns.get(at));
+        column.is_none_or(|column| {
+            column.dropped || typed.iter().any(|ty| is_over(&snapshot, column.ty.oid, *ty))
+        })
+    };
+    let over = snapshot.types().filter(|one| {
+        one.domain().is_some_and(|own| typed.iter().any(|ty| is_over(&snapshot, own.base.oid, *ty)))
+    });
+    let over: Vec<Oid> = over.map(|one| one.oid).collect();
+    let mut parts = named_parts(ddl, &users, &names, &goes, &over);
+    parts.sort_by_key(|part| part.place);
+    for part in parts {
+        let Some(called) = builtin::function(part.names) else { continue };
+        let on = format!("function {}", ddl.display_function(called));
+        follow(ddl, Dependent { shown: part.shown, on, what: part.what }, (&[], &[]), into);
+    }
 }
 
 /// The same of the type of a relation's rows.

@@ -300,15 +300,27 @@ fn refusal_to_drop(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Option<SqlErr
         |message: String| Some(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message));
     let schema = ddl.searched_schema(name)?;
     let schemas = schema.map_or_else(|| ddl.path().schemas, |schema| vec![schema.oid]);
-    let named = |schema: &Oid| builtin::type_by_name(schema.0, name.name());
+    let snapshot = ddl.snapshot();
+    let named = |schema: &Oid| {
+        builtin::type_by_name(schema.0, name.name()).or_else(|| {
+            let member = snapshot.extension_type(*schema, name.name())?;
+            builtin::type_by_oid(member.0)
+        })
+    };
     let relation = with_row_type(ddl, name)?;
-    let owner = relation.as_ref().map_or(well_known::SUPERUSER, |relation| relation.owner);
     let built_in = schemas.iter().find_map(named);
+    let own = built_in.map_or(well_known::SUPERUSER, |found| snapshot.type_owner(Oid(found.oid)));
+    let owner = relation.as_ref().map_or(own, |relation| relation.owner);
     if (built_in.is_some() || relation.is_some()) && !ddl.snapshot().owns(ddl.user, owner) {
         let shown = built_in.map(|found| format_type(found.oid, None));
         return Err(must_own("type", shown.as_deref().unwrap_or(name.name())));
     }
     if let Some(found) = built_in {
+        let extension = crate::catalog::extension::of_member(found.oid);
+        if let Some(known) = extension.filter(|_| builtin::element_type(found.oid).is_none()) {
+            let shown = format!("type {}", ddl.type_shown(SqlType::plain(found.oid)));
+            return Ok(Some(super::extension::required(&shown, known.name)));
+        }
         let shown = format_type(found.oid, None);
         return Ok(required(format!(
             "cannot drop type {shown} because it is required by the database system"

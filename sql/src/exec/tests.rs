@@ -221,7 +221,7 @@ fn operator(name: &str, ty: u32, left: Expr, right: Expr, result: SqlType) -> Ex
         function: Oid(operator.function),
         arguments: vec![left, right],
         ty: result,
-        form: CallForm::Operator,
+        form: CallForm::Operator(Oid(operator.oid)),
         position: 0,
     }
 }

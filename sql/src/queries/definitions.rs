@@ -115,7 +115,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         } else {
             table.qualified_name()
         };
-        self.text(&index_definition(table, index, &name))
+        self.text(&index_definition(self.session, table, index, &name))
     }
 
     /// The keys of an index, which the catalog may not have yet, with the fewest parentheses.
@@ -277,14 +277,25 @@ fn key_name(relation: &Relation, index: &Index, key: &IndexColumn) -> String {
 }
 
 /// `a DESC`, with what is not the default.
-fn key(relation: &Relation, index: &Index, key: &IndexColumn) -> String {
+fn key(
+    session: &SessionCatalog<'_>,
+    relation: &Relation,
+    index: &Index,
+    key: &IndexColumn,
+) -> String {
     let mut text = key_name(relation, index, key);
     let class = builtin::operator_class(key.class.0);
     if let Some(name) = builtin::collation(key.collation.0) {
         let _ = write!(text, " COLLATE {}", identifier(name));
     }
     if let Some(class) = class {
-        let _ = write!(text, " {}", identifier(class.name));
+        let path = &session.settings.path.get().schemas;
+        let own = session.snapshot.member_schema(class.oid);
+        let hidden = own.filter(|own| own.0 != builtin::PG_CATALOG && !path.contains(own));
+        let _ = match hidden.and_then(|own| session.snapshot.schema_by_oid(own)) {
+            Some(schema) => write!(text, " {}", qualified(&schema.name, class.name)),
+            None => write!(text, " {}", identifier(class.name)),
+        };
     }
     match (key.descending, key.nulls_first) {
         (false, false) => {}
@@ -315,9 +326,15 @@ fn include(table: &Relation, index: &Index) -> String {
     format!(" INCLUDE ({})", columns(table, &index.include))
 }
 
-fn index_definition(table: &Relation, index: &Index, name: &str) -> String {
+fn index_definition(
+    session: &SessionCatalog<'_>,
+    table: &Relation,
+    index: &Index,
+    name: &str,
+) -> String {
     let unique = if index.unique { "UNIQUE " } else { "" };
-    let keys: Vec<String> = index.columns.iter().map(|part| key(table, index, part)).collect();
+    let keys: Vec<String> =
+        index.columns.iter().map(|part| key(session, table, index, part)).collect();
     format!(
         "CREATE {unique}INDEX {} ON {name} USING {} ({}){}{}{}{}",
         identifier(&index.name),

@@ -190,10 +190,14 @@ fn operators(session: &SessionCatalog<'_>, text: &str) -> Result<Vec<&'static bu
         }
         None => (None, text),
     };
-    let visible = namespaces(session, schema.as_deref())?.contains(&builtin::PG_CATALOG);
+    let schemas = namespaces(session, schema.as_deref())?;
     let named = builtin::operators_named(name, true).iter();
     let named = named.chain(builtin::operators_named(name, false));
-    Ok(named.filter(|_| visible).copied().collect())
+    let there = |found: &&&builtin::Operator| {
+        let own = session.snapshot.member_schema(found.oid);
+        own.is_some_and(|own| schemas.contains(&own.0))
+    };
+    Ok(named.filter(there).copied().collect())
 }
 
 /// The operator that `name(type,type)` names, NONE for no operand, if there is one.
@@ -379,13 +383,23 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             Some(format!("{name}({})", types.join(",")))
         }),
         oids::REGOPER | oids::REGOPERATOR => builtin::operator(value).map(|found| {
-            if reg_type == oids::REGOPER {
-                return found.name.to_owned();
-            }
-            let side = |ty: u32| {
-                if ty == 0 { "NONE".to_owned() } else { format_type(ty, None) }
+            let path = &session.settings.path.get().schemas;
+            let schema = session.snapshot.member_schema(found.oid);
+            let hidden = schema
+                .filter(|own| own.0 != builtin::PG_CATALOG && !path.contains(own))
+                .and_then(|own| session.snapshot.schema_by_oid(own));
+            let name = match hidden {
+                Some(schema) => format!("{}.{}", identifier(&schema.name), found.name),
+                None => found.name.to_owned(),
             };
-            format!("{}({},{})", found.name, side(found.left), side(found.right))
+            if reg_type == oids::REGOPER {
+                return name;
+            }
+            let side = |ty: u32| match ty {
+                0 => "NONE".to_owned(),
+                ty => known_type_name(session, ty).unwrap_or_else(|| format_type(ty, None)),
+            };
+            format!("{name}({},{})", side(found.left), side(found.right))
         }),
         oids::REGCOLLATION => builtin::collation(value).map(identifier),
         _ => None,
@@ -519,8 +533,6 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let oid = self.oid(0);
         let path = &self.session.settings.path.get().schemas;
         let snapshot = self.session.snapshot;
-        // What only pg_catalog has is visible wherever it is searched.
-        let builtin_visible = path.contains(&well_known::PG_CATALOG);
         let visible = match function {
             "pg_table_is_visible" => {
                 let (name, named) = match snapshot.index(oid) {
@@ -545,7 +557,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 },
                 None => return Datum::Null,
             },
-            _ => builtin_visible,
+            _ => match snapshot.member_schema(oid.0) {
+                Some(schema) => path.contains(&schema),
+                None => return Datum::Null,
+            },
         };
         Datum::Bool(visible)
     }

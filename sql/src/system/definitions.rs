@@ -2,7 +2,6 @@
 //! kept whole, built-in ones too.
 
 use super::rows::Rows;
-use crate::catalog::builtin;
 use crate::catalog::extension::initial_list;
 use crate::catalog::relation::Relation;
 use crate::error::Result;
@@ -158,8 +157,7 @@ pub(super) fn initial_privileges(
     let snapshot = rows.system.snapshot;
     for extension in snapshot.extensions() {
         let Some(known) = extension.description() else { continue };
-        let functions = known.functions.clone().filter_map(builtin::function);
-        let functions = functions.filter(|function| function.acl.is_some());
+        let functions = known.functions().filter(|function| function.acl.is_some());
         let functions: Vec<_> = functions
             .filter_map(|function| {
                 Some((Oid(function.oid), CLASSES.0, snapshot.initial_function_acl(function)?))

@@ -61,10 +61,10 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         let on = (PG_EXTENSION.0, extension.oid);
         emit(rows, on, (SCHEMA, extension.schema, 0), 'n')?;
         let Some(known) = extension.description() else { continue };
-        let functions = known.functions.clone().map(|oid| (FUNCTION, Oid(oid)));
+        let members = known.members().into_iter().map(|(class, oid)| (class.0, oid));
         let language = known.language.map(|oid| (LANGUAGE, Oid(oid)));
         let relations = extension.relations.iter().map(|oid| (CLASS, *oid));
-        for member in functions.chain(language).chain(relations) {
+        for member in members.chain(language).chain(relations) {
             emit(rows, member, (on.0, on.1, 0), 'e')?;
         }
     }
@@ -100,7 +100,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         if let Some(attributes) = ty.attributes() {
             emit(rows, (CLASS, ty.oid), (TYPE, ty.oid, 0), 'i')?;
             for (at, part) in attributes.iter().enumerate() {
-                if part.ty.oid.0 >= well_known::FIRST_NORMAL {
+                if !builtin::is_lasting(part.ty.oid.0) {
                     let on = (CLASS, ty.oid, i32::from(position(at)));
                     emit_of(rows, on, (TYPE, part.ty.oid, 0), 'n')?;
                 }
@@ -110,7 +110,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             if let Some(default) = &domain.default {
                 emit_edges(rows, (TYPE, ty.oid), &[default])?;
             }
-            if domain.base.oid.0 >= well_known::FIRST_NORMAL {
+            if !builtin::is_lasting(domain.base.oid.0) {
                 emit(rows, (TYPE, ty.oid), (TYPE, domain.base.oid, 0), 'n')?;
             }
             for check in &domain.checks {
@@ -131,7 +131,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         }
         for (at, column) in relation.columns.iter().enumerate().filter(|one| !one.1.dropped) {
             let on = (CLASS, table, i32::from(position(at)));
-            if column.ty.oid.0 >= well_known::FIRST_NORMAL {
+            if !builtin::is_lasting(column.ty.oid.0) {
                 emit_of(rows, on, (TYPE, column.ty.oid, 0), 'n')?;
             }
             let (Some(default), None) = (&column.default, column.identity) else { continue };
@@ -231,7 +231,7 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     const CLASS: u32 = 1259;
     const TYPE: u32 = 1247;
     const SCHEMA: u32 = 2615;
-    const FUNCTION: u32 = 1255;
+    const CAST: u32 = 2605;
     const DATABASE: u32 = 1262;
     const ROLE: u32 = 1260;
     let snapshot = rows.system.snapshot;
@@ -282,12 +282,14 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let extensions: Vec<_> = snapshot.extensions().cloned().collect();
     for extension in &extensions {
         emit((here, PG_EXTENSION.0, extension.oid, 0), extension.owner, 'o')?;
-        let members = extension.description().into_iter().flat_map(|known| known.functions.clone());
-        for function in members {
-            emit((here, FUNCTION, Oid(function), 0), extension.owner, 'o')?;
-            let acl = snapshot.acl(Oid(function), kept::FUNCTION).map(|acl| &**acl);
+        let members = extension.description().into_iter().flat_map(|known| known.members());
+        // Casts are nobody's.
+        for (class, member) in members.filter(|(class, _)| class.0 != CAST) {
+            emit((here, class.0, member, 0), extension.owner, 'o')?;
+            let sub = if class.0 == TYPE { kept::TYPE } else { kept::FUNCTION };
+            let acl = snapshot.acl(member, sub).map(|acl| &**acl);
             for role in parties(acl, extension.owner) {
-                emit((here, FUNCTION, Oid(function), 0), role, 'a')?;
+                emit((here, class.0, member, 0), role, 'a')?;
             }
         }
     }

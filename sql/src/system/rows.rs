@@ -362,25 +362,24 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
         }
     }
 
-    /// Whether the database has a function or language: one of an extension it may not have. Where that is, and whose, is put
+    /// Whether the database has an object: one of an extension it may not have. Where that is, and whose, is put
     /// into the row.
     fn has_member(&self, relation: &Relation, row: &mut [Datum<'a>]) -> bool {
         let &mut [Datum::Oid(oid), ref mut rest @ ..] = row else { return true };
         let known = match &*relation.name {
-            "pg_proc" => extension::of_function(oid),
             "pg_language" => extension::of_language(oid),
+            name if is_of_extensions(name) => extension::of_member(oid),
             _ => return true,
         };
         let Some(known) = known else { return true };
         let Some(found) = self.system.snapshot.extension(known.name) else { return false };
-        // Behind the OID come name, schema and owner; a language is in no schema.
-        match (&*relation.name, rest) {
-            ("pg_proc", [_, schema, owner, ..]) => {
-                *schema = Datum::Oid(found.schema.0);
-                *owner = Datum::Oid(found.owner.0);
+        // A language is in no schema, parts of operator families are also nobody's.
+        for (column, value) in relation.columns.iter().skip(1).zip(rest) {
+            if column.name.ends_with("namespace") {
+                *value = Datum::Oid(found.schema.0);
+            } else if column.name.ends_with("owner") {
+                *value = Datum::Oid(found.owner.0);
             }
-            (_, [_, owner, ..]) => *owner = Datum::Oid(found.owner.0),
-            _ => {}
         }
         true
     }
@@ -462,20 +461,25 @@ static FILES: LazyLock<HashMap<&'static str, File>> = LazyLock::new(|| {
     let made = |file: &builtin::Relation| {
         let columns = &named(well_known::PG_CATALOG, file.name).and_then(relation)?.columns;
         let keyed = |ty: Oid| matches!(ty.0, 19 | 24 | 25 | 26);
-        // The schemas and owners of extensions' functions are not in the file.
+        // The schemas and owners of extensions' members are not in the file.
         let moves = |column: &Column| {
-            file.name == "pg_proc" && matches!(&*column.name, "pronamespace" | "proowner")
+            is_of_extensions(file.name)
+                && (column.name.ends_with("namespace") || column.name.ends_with("owner"))
         };
         let places = columns
             .iter()
             .map(|column| (keyed(column.ty.oid) && !moves(column)).then(OnceLock::new))
             .collect();
-        let members = builtin::relation("extension_proc").filter(|_| file.name == "pg_proc");
-        let rows = file.rows().chain(members.into_iter().flat_map(|members| members.rows()));
-        Some((file.name, File { rows: rows.collect(), places }))
+        Some((file.name, File { rows: file.all_rows().collect(), places }))
     };
     builtin::relations().iter().filter_map(made).collect()
 });
+
+/// Whether extensions bring rows of a system relation.
+fn is_of_extensions(name: &str) -> bool {
+    let table = name.strip_prefix("pg_");
+    table.is_some_and(|table| builtin::relation(&format!("extension_{table}")).is_some())
+}
 
 /// What users' objects add to a relation, as far as plans are concerned.
 const USERS_ROWS: f64 = 200.0;

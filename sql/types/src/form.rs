@@ -109,6 +109,7 @@ pub fn form(oid: u32) -> Form {
         | oids::XML
         | oids::PG_NODE_TREE
         | oids::ACLITEM
+        | oids::CITEXT
         | oids::REFCURSOR => Form::Text,
         oids::BYTEA => Form::Bytea,
         oids::DATE => Form::Date,

@@ -12,6 +12,7 @@ use super::array::Array;
 use super::depth::deeper;
 use super::form::form;
 use super::numeric::View;
+use super::text::case;
 use super::{Datum, datetime, json, oids, record, stored};
 use crate::builtin::stand_in;
 use bumpalo::Bump;
@@ -39,6 +40,7 @@ pub fn compare(ty: u32, a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
         (Datum::Text(a), Datum::Text(b)) if stand_in(ty) == oids::BPCHAR => {
             without_blanks(a).as_bytes().cmp(without_blanks(b).as_bytes())
         }
+        (Datum::Text(a), Datum::Text(b)) if stand_in(ty) == oids::CITEXT => compare_folded(a, b),
         (Datum::Text(a), Datum::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Datum::Int2(a), Datum::Int2(b)) => a.cmp(b),
         (Datum::Oid(a), Datum::Oid(b)) => a.cmp(b),
@@ -90,6 +92,11 @@ pub fn without_blanks(text: &str) -> &str {
     &text[..kept]
 }
 
+/// Two citexts: as their lower cases compare.
+fn compare_folded(a: &str, b: &str) -> Ordering {
+    a.chars().map(case::lower).cmp(b.chars().map(case::lower))
+}
+
 /// A number that begins to order values of the type `ty`: of two that are not NULL, the one whose number is less is less.
 /// Where they are equal, [`compare`] knows more.
 #[must_use]
@@ -103,6 +110,9 @@ pub fn beginning(ty: u32, value: &Datum<'_>) -> u64 {
     };
     match value {
         Datum::Text(text) if ty == oids::BPCHAR => bytes(without_blanks(text).as_bytes()),
+        Datum::Text(text) if stand_in(ty) == oids::CITEXT => {
+            bytes(text.chars().take(8).map(case::lower).collect::<String>().as_bytes())
+        }
         Datum::Text(text) => bytes(text.as_bytes()),
         Datum::Bytea(value) => bytes(value),
         Datum::Uuid(value) => bytes(&value[..]),
@@ -184,8 +194,11 @@ pub fn hash_into(ty: u32, datum: &Datum<'_>, hasher: &mut impl Hasher) {
         Datum::Float4(value) => hash_float(f64::from(*value), hasher),
         Datum::Float8(value) => hash_float(*value, hasher),
         Datum::Text(text) => {
-            let text = if stand_in(ty) == oids::BPCHAR { without_blanks(text) } else { text };
-            hasher.write(text.as_bytes());
+            match stand_in(ty) {
+                oids::BPCHAR => hasher.write(without_blanks(text).as_bytes()),
+                oids::CITEXT => hasher.write(case::folded(text).as_bytes()),
+                _ => hasher.write(text.as_bytes()),
+            }
             hasher.write_u8(0xff);
         }
         Datum::Jsonb(bytes) => json::hash_into(bytes, hasher),
@@ -249,6 +262,7 @@ mod tests {
     fn equal_values_hash_equal() {
         let pairs = [
             (oids::BPCHAR, Datum::Text("a  "), Datum::Text("a")),
+            (oids::CITEXT, Datum::Text("\u{c9}a"), Datum::Text("\u{e9}A")),
             (oids::FLOAT8, Datum::Float8(0.0), Datum::Float8(-0.0)),
             (oids::FLOAT8, Datum::Float8(f64::NAN), Datum::Float8(-f64::NAN)),
             (oids::INT8, Datum::Int4(7), Datum::Int8(7)),
@@ -264,7 +278,7 @@ mod tests {
         let texts = ["", "a", "a ", "ab", "abcdefgh", "abcdefghi", "b", "\u{e9}", "  "];
         let numbers = [i64::MIN, -1, 0, 1, 1 << 40, i64::MAX];
         let mut all: Vec<(u32, Vec<Datum<'_>>)> = Vec::new();
-        for ty in [oids::TEXT, oids::BPCHAR] {
+        for ty in [oids::TEXT, oids::BPCHAR, oids::CITEXT] {
             all.push((ty, texts.map(Datum::Text).to_vec()));
         }
         for ty in [oids::INT8, oids::PG_LSN] {

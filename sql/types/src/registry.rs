@@ -14,6 +14,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::arithmetic::INTEGER_FUNCTIONS,
     super::array::functions::FUNCTIONS,
     super::array::compare::FUNCTIONS,
+    super::citext::FUNCTIONS,
     super::comparison::FUNCTIONS,
     super::comparison::MORE,
     super::datetime::field::FUNCTIONS,

@@ -102,7 +102,8 @@ pub fn format_type(oid: u32, typmod: Option<i32>) -> String {
         return name;
     }
     let name = quote::identifier(ty.name);
-    let name = if ty.namespace == builtin::PG_CATALOG {
+    // Where an extension is, its database says.
+    let name = if matches!(ty.namespace, 0 | builtin::PG_CATALOG) {
         name
     } else {
         format!("information_schema.{name}")

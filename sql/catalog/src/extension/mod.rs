@@ -2,19 +2,21 @@
 //! it has created.
 //!
 //! PostgreSQL runs a script and loads a library; here both are part of the server, and an extension is a description of its
-//! members ([`Available`]), one module each. Members that the server computes (functions, languages) have the same OIDs in
+//! members ([`Available`]), one module each. Members that the server computes (functions, types, operators, languages) have the same OIDs in
 //! every database, and are in one only as long as the extension is: their rows, names and privileges are asked of the
-//! snapshot ([`CatalogSnapshot::function_schema`]). Members that are made of SQL (views) are ordinary objects, whose OIDs
+//! snapshot ([`CatalogSnapshot::member_schema`]). Members that are made of SQL (views) are ordinary objects, whose OIDs
 //! the database's [`Extension`] lists.
 
+mod citext;
 pub mod pg_stat_statements;
 mod plpgsql;
 
 use crate::acl::{Acl, AclItem, Privileges};
+use crate::object::well_known;
 use crate::privilege::Grantable;
 use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
-use sql_types::builtin::{self, ProcedureOf};
+use sql_types::builtin::{self, OperatorClass, ProcedureOf, Type};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -72,8 +74,8 @@ pub struct Available {
     pub relocatable: bool,
     /// `schema`, where its objects have to be in that.
     pub schema: Option<&'static str>,
-    /// The functions that are its members.
-    pub functions: Range<u32>,
+    /// The OIDs of its members: functions, types, operators, casts, operator classes and families, and their parts.
+    pub members: Range<u32>,
     /// The language that is a member.
     pub language: Option<u32>,
     /// The views that are made for it, in their order.
@@ -81,7 +83,48 @@ pub struct Available {
 }
 
 /// All of them, by name.
-pub const AVAILABLE: &[Available] = &[pg_stat_statements::DESCRIPTION, plpgsql::DESCRIPTION];
+pub const AVAILABLE: &[Available] =
+    &[citext::DESCRIPTION, pg_stat_statements::DESCRIPTION, plpgsql::DESCRIPTION];
+
+/// The classes of members, each with the file of its rows: `pg_proc`, `pg_type`, `pg_operator`, `pg_cast`, `pg_opfamily`,
+/// `pg_opclass`.
+const CLASSES: [(u32, &str); 6] = [
+    (1255, "extension_proc"),
+    (1247, "extension_type"),
+    (2617, "extension_operator"),
+    (2605, "extension_cast"),
+    (2753, "extension_opfamily"),
+    (2616, "extension_opclass"),
+];
+
+impl Available {
+    /// The functions that are its members.
+    pub fn functions(&self) -> impl Iterator<Item = &'static ProcedureOf<'static>> {
+        self.members.clone().filter_map(builtin::function)
+    }
+
+    /// The types that are its members, with those of arrays over them.
+    pub fn types(&self) -> impl Iterator<Item = &'static Type> {
+        self.members.clone().filter_map(builtin::type_by_oid)
+    }
+
+    /// Its members by class, each a row of `pg_depend`; of arrays' types their elements' are asked.
+    #[must_use]
+    pub fn members(&self) -> Vec<(Oid, Oid)> {
+        let mut found: Vec<(Oid, Oid)> = Vec::new();
+        for (class, file) in CLASSES {
+            let rows = builtin::relation(file).into_iter().flat_map(builtin::Relation::all_rows);
+            let oids = rows.filter_map(|row| row.get(0)?.parse().ok());
+            let own = oids.filter(|oid: &u32| self.members.contains(oid));
+            let own = own.filter(|oid| builtin::element_type(*oid).is_none());
+            found.extend(own.map(|oid| (Oid(class), Oid(oid))));
+        }
+        if self.language.is_some() {
+            found.extend(self.members.clone().map(|function| (Oid(CLASSES[0].0), Oid(function))));
+        }
+        found
+    }
+}
 
 pub use plpgsql::OID as PLPGSQL;
 
@@ -91,10 +134,10 @@ pub fn available(name: &str) -> Option<&'static Available> {
     AVAILABLE.iter().find(|known| known.name == name)
 }
 
-/// The extension that a built-in function is a member of.
+/// The extension that a built-in function, type, operator or another object is a member of.
 #[must_use]
-pub fn of_function(function: u32) -> Option<&'static Available> {
-    builtin::extensions::extension_of(function).and_then(available)
+pub fn of_member(member: u32) -> Option<&'static Available> {
+    builtin::extensions::extension_of(member).and_then(available)
 }
 
 /// The extension that a language is a member of.
@@ -126,6 +169,39 @@ impl CatalogSnapshot {
         }
     }
 
+    /// The schema that a built-in object is in which may be a member of an extension; none where the database does not have
+    /// that.
+    #[must_use]
+    pub fn member_schema(&self, member: u32) -> Option<Oid> {
+        match of_member(member) {
+            None => Some(well_known::PG_CATALOG),
+            Some(known) => self.extension(known.name).map(|found| found.schema),
+        }
+    }
+
+    /// A type of an extension by its name in the schema that this was created in.
+    #[must_use]
+    pub fn extension_type(&self, schema: Oid, name: &str) -> Option<Oid> {
+        let found = builtin::type_by_name(0, name)?;
+        (self.member_schema(found.oid) == Some(schema)).then_some(Oid(found.oid))
+    }
+
+    /// The operator class of this name in a schema, or where the path finds it.
+    #[must_use]
+    pub fn operator_class_named(
+        &self,
+        (schema, path): (Option<Oid>, &[Oid]),
+        name: &str,
+    ) -> Option<&'static OperatorClass> {
+        let found = builtin::operator_class_named(name)?;
+        let own = self.member_schema(found.oid)?;
+        let there = match schema {
+            Some(schema) => own == schema,
+            None => own == well_known::PG_CATALOG || path.contains(&own),
+        };
+        there.then_some(found)
+    }
+
     /// Who owns a function.
     #[must_use]
     pub fn function_owner(&self, function: &ProcedureOf<'_>) -> Oid {
@@ -133,7 +209,7 @@ impl CatalogSnapshot {
             return owner;
         }
         let extension = function.extension.and_then(|name| self.extension(name));
-        extension.map_or(crate::object::well_known::SUPERUSER, |found| found.owner)
+        extension.map_or(well_known::SUPERUSER, |found| found.owner)
     }
 
     /// The extension that a relation is a member of.
@@ -152,10 +228,10 @@ mod tests {
     fn what_is_described_is_there() {
         assert!(AVAILABLE.is_sorted_by_key(|known| known.name));
         for known in AVAILABLE {
-            for oid in known.functions.clone() {
-                let found = builtin::function(oid).expect("a member is a function");
+            for found in known.functions() {
                 assert_eq!(found.extension, Some(known.name));
             }
+            assert!(known.members().iter().all(|(_, oid)| known.members.contains(&oid.0)));
             for view in known.views {
                 assert!(!builtin::functions_named(view.of.0).is_empty(), "{}", view.name);
             }

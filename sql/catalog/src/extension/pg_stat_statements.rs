@@ -19,7 +19,7 @@ pub(super) const DESCRIPTION: Available = Available {
     trusted: false,
     relocatable: true,
     schema: None,
-    functions: builtin::extensions::PG_STAT_STATEMENTS,
+    members: builtin::extensions::PG_STAT_STATEMENTS,
     language: None,
     views: &[
         MemberView {

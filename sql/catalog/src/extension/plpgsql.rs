@@ -14,7 +14,7 @@ pub(super) const DESCRIPTION: Available = Available {
     trusted: true,
     relocatable: false,
     schema: Some("pg_catalog"),
-    functions: builtin::extensions::PLPGSQL,
+    members: builtin::extensions::PLPGSQL,
     language: Some(13563),
     views: &[],
 };

@@ -25,7 +25,7 @@ use crate::bind::typed::{
 };
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{
-    self, Operator, ProcedureOf, aggregate, cast, function, operators, type_by_oid,
+    self, Operator, ProcedureOf, aggregate, cast, function, operator, operators,
 };
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{constant, identifier, qualified};
@@ -35,6 +35,7 @@ use crate::plan::logical::{Query, SortKey};
 use crate::types::xml::construct::XmlOp;
 use crate::types::{CallContext, Datum, Oid, SqlType, oids, text_of};
 use simple::{Parent, is_simple};
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -162,24 +163,10 @@ fn comparison(test: &Expr) -> Option<(&'static str, Vec<&Expr>)> {
 
 /// The operator's name and the left operand of one comparison.
 fn compared_pair(test: &Expr) -> Option<(&'static str, &Expr)> {
-    let Expr::Call { function: called, arguments, form: CallForm::Operator, .. } = test else {
+    let Expr::Call { arguments, form: CallForm::Operator(called), .. } = test else {
         return None;
     };
-    Some((operator_of(*called, arguments)?.name, &arguments[0]))
-}
-
-/// The operator that a call of two arguments or one is, if its function is one.
-fn operator_of(called: Oid, arguments: &[Expr]) -> Option<&'static Operator> {
-    let types: Vec<u32> = arguments.iter().map(|argument| argument.ty().oid.0).collect();
-    let pseudo = |ty: u32| type_by_oid(ty).is_some_and(is_pseudo);
-    let fits = |left: u32, right: u32| match types.as_slice() {
-        [only] => left == 0 && (right == *only || pseudo(right)),
-        [a, b] => left != 0 && (left == *a || pseudo(left)) && (right == *b || pseudo(right)),
-        _ => false,
-    };
-    operators().iter().find(|found| {
-        found.function == called.0 && fits(if found.prefix { 0 } else { found.left }, found.right)
-    })
+    Some((operator(called.0)?.name, &arguments[0]))
 }
 
 /// An argument before it was converted to what a function takes: one of type `given`.
@@ -203,7 +190,7 @@ fn compared_in_case(condition: &Expr) -> &Expr {
         called = inner;
     }
     match called {
-        Expr::Call { arguments, form: CallForm::Operator, .. } => match &arguments[..] {
+        Expr::Call { arguments, form: CallForm::Operator(_), .. } => match &arguments[..] {
             [tested, compared]
                 if crate::bind::levels::any(tested, &|part| matches!(part, Expr::CaseTest(..))) =>
             {
@@ -416,7 +403,7 @@ impl Printer<'_, '_> {
                 let name = operators()
                     .iter()
                     .find(|found| found.function == called.0)
-                    .map_or("=", |found| found.name);
+                    .map_or(Cow::Borrowed("="), |found| self.operator_name(found));
                 self.plain('(', out);
                 self.operand(left, Parent::Other, out)?;
                 let word = if *quantifier == Quantifier::Any { "ANY" } else { "ALL" };
@@ -579,8 +566,8 @@ impl Printer<'_, '_> {
             CallForm::Subscript { given } => {
                 return self.path(&arguments[0], &arguments[1], given, out);
             }
-            CallForm::Operator => {
-                if let Some(operator) = operator_of(called, arguments) {
+            CallForm::Operator(used) => {
+                if let Some(operator) = operator(used.0) {
                     return self.operation(operator, arguments, out);
                 }
             }
@@ -619,15 +606,28 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
+    /// An operator as expressions name it: with its schema where the path does not find it.
+    fn operator_name(&self, operator: &Operator) -> Cow<'static, str> {
+        let schema = self.catalog.member_schema(operator.oid).unwrap_or(well_known::PG_CATALOG);
+        let found = schema == well_known::PG_CATALOG
+            || self.path.is_some_and(|path| path.contains(&schema));
+        match self.catalog.schema_by_oid(schema).filter(|_| !found) {
+            Some(schema) => {
+                Cow::Owned(format!("OPERATOR({}.{})", identifier(&schema.name), operator.name))
+            }
+            None => Cow::Borrowed(operator.name),
+        }
+    }
+
     fn operation(&self, operator: &Operator, arguments: &[Expr], out: &mut Layout) -> Result<()> {
         self.plain('(', out);
         let parent = |first| Parent::Operator { name: operator.name, first };
         if let [left, right] = arguments {
             self.operand(left, parent(true), out)?;
-            write!(out.text, " {} ", operator.name).expect("a string grows");
+            write!(out.text, " {} ", self.operator_name(operator)).expect("a string grows");
             self.operand(right, parent(false), out)?;
         } else {
-            write!(out.text, "{} ", operator.name).expect("a string grows");
+            write!(out.text, "{} ", self.operator_name(operator)).expect("a string grows");
             self.operand(&arguments[0], parent(false), out)?;
         }
         self.plain(')', out);
@@ -746,7 +746,7 @@ impl Printer<'_, '_> {
             other => self.names.item(other).is_some() || self.names.shared(other).is_some(),
         };
         let is_function = match expr {
-            Expr::Call { form, .. } => !matches!(form, CallForm::Operator),
+            Expr::Call { form, .. } => !matches!(form, CallForm::Operator(_)),
             Expr::Column { .. } => true,
             _ => false,
         };
@@ -886,10 +886,6 @@ fn direction(key: &SortKey) -> &'static str {
         (true, true) => " DESC",
         (true, false) => " DESC NULLS LAST",
     }
-}
-
-fn is_pseudo(ty: &crate::catalog::builtin::Type) -> bool {
-    ty.kind == crate::catalog::builtin::TypeKind::Pseudo
 }
 
 /// CURRENT_DATE and its kin as they are written.

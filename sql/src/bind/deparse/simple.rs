@@ -3,8 +3,8 @@
 //! PostgreSQL knows the precedence of `+ - * / %` and of AND, OR and NOT only; everything else that is not shaped like a
 //! function call, a name or a constant is put in parentheses.
 
-use super::operator_of;
 use crate::bind::typed::{CallForm, Expr};
+use crate::catalog::builtin::operator;
 
 /// What an operand belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub enum Parent<'p> {
 
 /// Whether `expr` is an order of two rows that were written (`RowCompareExpr`).
 pub(super) fn is_row_comparison(expr: &Expr) -> bool {
-    let Expr::Call { arguments, form: CallForm::Operator, .. } = expr else { return false };
+    let Expr::Call { arguments, form: CallForm::Operator(_), .. } = expr else { return false };
     matches!(arguments[..], [Expr::Row(..), Expr::Row(..)])
 }
 
@@ -43,8 +43,8 @@ pub fn is_simple(expr: &Expr, parent: Parent<'_>) -> bool {
         | Expr::Domain(operand, _)
         | Expr::ArrayCast { operand, .. } => is_simple(operand, Parent::Cast),
         Expr::Call { .. } if is_row_comparison(expr) => false,
-        Expr::Call { function: called, arguments, form: CallForm::Operator, .. } => {
-            let Some(operator) = operator_of(*called, arguments) else { return true };
+        Expr::Call { arguments, form: CallForm::Operator(called), .. } => {
+            let Some(operator) = operator(called.0) else { return true };
             match parent {
                 Parent::Operator { name, first } if arguments.len() == 2 => {
                     match (rank(operator.name), rank(name)) {

@@ -5,10 +5,10 @@ use crate::array::compare::Wanted;
 use crate::error::Result;
 use crate::function::{Accumulator, Signature};
 use crate::literal::Literal;
-use crate::{CallContext, Datum, compare_strictly, copy_to_arena};
+use crate::{CallContext, Datum, compare_strictly, copy_to_arena, oids};
 use std::cmp::Ordering;
 
-/// min or max by the type's default ordering; the first of equal values stays.
+/// min or max by the type's default ordering; of equal values the first stays, of citexts the last: its functions say so.
 struct Extreme {
     ty: u32,
     wanted: Ordering,
@@ -35,9 +35,10 @@ impl Accumulator for Extreme {
             return Ok(());
         }
         let best = self.best.datum();
-        let better = best.is_null()
-            || compare_strictly(context, self.ty, &best, value, Wanted::Order)?
-                == self.wanted.reverse();
+        let better = best.is_null() || {
+            let order = compare_strictly(context, self.ty, &best, value, Wanted::Order)?;
+            order == self.wanted.reverse() || order.is_eq() && self.ty == oids::CITEXT
+        };
         if better {
             self.best = Literal::of(value);
         }

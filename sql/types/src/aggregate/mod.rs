@@ -37,10 +37,12 @@ pub fn accumulator(oid: u32, signature: &Signature<'_>) -> Option<Box<dyn Accumu
         2104 | 2105 => Box::new(variance::FloatMoments::new(Moment::Average)),
         2113 => Box::new(sum::IntervalSum::new(false)),
         2106 => Box::new(sum::IntervalSum::new(true)),
-        2050 | 2115..=2130 | 2244 | 3526 | 3564 | 2797 | 4189 | 5099 => {
+        2050 | 2115..=2130 | 2244 | 3526 | 3564 | 2797 | 4189 | 5099 | 14_118 => {
             extreme::greatest(signature)?
         }
-        2051 | 2131..=2146 | 2245 | 3527 | 3565 | 2798 | 4190 | 5100 => extreme::least(signature)?,
+        2051 | 2131..=2146 | 2245 | 3527 | 3565 | 2798 | 4190 | 5100 | 14_117 => {
+            extreme::least(signature)?
+        }
         2517 | 2519 => Box::new(extreme::Truth::all()),
         2518 => Box::new(extreme::Truth::any()),
         2236 | 2238 | 2240 => Box::new(extreme::Bits::new(|a, b| a & b)),

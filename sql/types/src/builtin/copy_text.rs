@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// One generated file.
 #[derive(Clone, Copy, Debug)]
 pub struct Relation {
-    /// Its name: that of the system table, or `views`, `keywords`, `extension_proc`.
+    /// Its name: that of the system table, or `views`, `keywords`, `extension_*`.
     pub name: &'static str,
     text: &'static str,
 }
@@ -20,7 +20,15 @@ macro_rules! files {
 }
 
 static RELATIONS: &[Relation] = files![
+    "extension_aggregate",
+    "extension_amop",
+    "extension_amproc",
+    "extension_cast",
+    "extension_opclass",
+    "extension_operator",
+    "extension_opfamily",
     "extension_proc",
+    "extension_type",
     "keywords",
     "pg_aggregate",
     "pg_am",
@@ -71,6 +79,15 @@ impl Relation {
     pub fn columns(&self) -> impl Iterator<Item = &'static str> {
         let header = self.text.split_once('\n').map_or("", |(header, _)| header);
         header.split('\t')
+    }
+
+    /// Its rows and, behind them, those that extensions bring.
+    pub fn all_rows(self) -> impl Iterator<Item = Row> {
+        let of_extensions = self.name.strip_prefix("pg_").and_then(|table| {
+            let file = |known: &&Relation| known.name.strip_prefix("extension_") == Some(table);
+            RELATIONS.iter().find(file)
+        });
+        self.rows().chain(of_extensions.into_iter().flat_map(|file| file.rows()))
     }
 
     /// Its rows, in OID order where it has one.
@@ -178,12 +195,12 @@ impl<I: Iterator<Item = Option<&'static str>>> Fields<I> {
     }
 }
 
-/// The rows of a table that is known to be there, as walkers.
+/// The rows of a table that is known to be there, those of extensions behind the others, as walkers.
 pub(super) fn walk(
     name: &str,
 ) -> impl Iterator<Item = Fields<impl Iterator<Item = Option<&'static str>>>> {
-    let relation = relation(name).expect("every typed table has its generated file");
-    relation.rows().map(|row| Fields(row.fields()))
+    let own = relation(name).expect("every typed table has its generated file");
+    own.all_rows().map(|row| Fields(row.fields()))
 }
 
 #[cfg(test)]

@@ -1,17 +1,29 @@
-//! Which functions are members of an extension: they have the same OIDs in every database, and are in one only as long as the
-//! extension is.
+//! Which built-in objects are members of an extension: they have the same OIDs in every database, and are in one only as long
+//! as the extension is.
 
+use super::made::is_made;
 use std::ops::Range;
 
 /// Those of `pg_stat_statements`, numbered as `generate.py` says.
 pub const PG_STAT_STATEMENTS: Range<u32> = 14_000..14_003;
+/// Those of `citext`.
+pub const CITEXT: Range<u32> = 14_100..14_204;
 /// Those of `plpgsql`.
 pub const PLPGSQL: Range<u32> = 13_560..13_563;
 
-/// The extension that a function is a member of.
+/// The extension that a function, type, operator, cast, operator class or family, or a row of one of these, is a member of.
 #[must_use]
-pub fn extension_of(function: u32) -> Option<&'static str> {
-    [("pg_stat_statements", PG_STAT_STATEMENTS), ("plpgsql", PLPGSQL)]
+pub fn extension_of(member: u32) -> Option<&'static str> {
+    if !(PLPGSQL.start..16_384).contains(&member) {
+        return None;
+    }
+    [("pg_stat_statements", PG_STAT_STATEMENTS), ("citext", CITEXT), ("plpgsql", PLPGSQL)]
         .into_iter()
-        .find_map(|(name, members)| members.contains(&function).then_some(name))
+        .find_map(|(name, members)| members.contains(&member).then_some(name))
+}
+
+/// Whether a type is in every database for good: no user made it, and no extension brings it.
+#[must_use]
+pub fn is_lasting(ty: u32) -> bool {
+    !is_made(ty) && extension_of(ty).is_none()
 }

@@ -5,10 +5,13 @@
 
 Each file is one system table as COPY TO STDOUT writes it (tabs, \\N, backslash escapes) with a header line of column
 names, in `attnum` order. Object references (regproc, regtype and so on) are written as OIDs. Node trees are written as
-the SQL that PostgreSQL deparses them to. Only what every new database has is kept (OIDs below 16384).
+the SQL that PostgreSQL deparses them to. Only what every new database has is kept (OIDs below 16384), and in files of
+their own what extensions bring:  ./generate.py extensions  writes these alone.
 """
 import pathlib
+import re
 import subprocess
+import sys
 
 OUT = pathlib.Path(__file__).resolve().parent / "data"
 
@@ -81,58 +84,99 @@ def copy(name, query, columns):
     (OUT / f"{name}.tsv").write_text("\t".join(columns) + "\n" + body)
 
 
-# Extensions whose functions the server has built in: the OID of the first of them. Below 16384 nothing else has these.
-EXTENSIONS = {"pg_stat_statements": 14000}
+# Extensions that the server has built in: the OID of the first of their members. Below 16384 nothing else has these.
+EXTENSIONS = {
+    "pg_stat_statements": 14000,
+    "citext": 14100,
+}
+
+# The tables that have rows of extensions, in the order in which these are numbered; the file, what is the key, and which
+# rows of a table that has no members itself go with those of another one.
+MEMBERS = {
+    "pg_proc": "extension_proc",
+    "pg_type": "extension_type",
+    "pg_operator": "extension_operator",
+    "pg_cast": "extension_cast",
+    "pg_opfamily": "extension_opfamily",
+    "pg_opclass": "extension_opclass",
+    "pg_amop": "extension_amop",
+    "pg_amproc": "extension_amproc",
+    "pg_aggregate": "extension_aggregate",
+}
+OWNERS = {"proowner", "typowner", "oprowner", "opfowner", "opcowner"}
+SCHEMAS = {"pronamespace", "typnamespace", "oprnamespace", "opfnamespace", "opcnamespace"}
 
 
-def pg_proc_columns(namespace, oid, owner):
-    """The columns of pg_proc, and what they are filled with."""
-    listing = ask("select attname, format_type(atttypid, null) from pg_attribute "
-                  "where attrelid = 'pg_proc'::regclass and attnum > 0 order by attnum")
-    columns, expressions = [], []
+def columns_of(table):
+    """The columns of a table with their types, and what they are filled with."""
+    listing = ask(f"select attname, format_type(atttypid, null) from pg_attribute "
+                  f"where attrelid = '{table}'::regclass and attnum > 0 order by attnum")
+    columns = []
     for line in listing.splitlines():
         column, kind = line.split("|")
-        special = SPECIAL.get(("pg_proc", column)) or {"oid": oid, "pronamespace": namespace, "proowner": owner}.get(column)
-        columns.append(column)
-        expressions.append(special or (f"{column}::oid" if kind in REG else column))
-    # Each default alone, as the binder needs it where a call leaves arguments out.
-    columns.append("defaults")
-    expressions.append(
-        "(select array_agg(pg_get_function_arg_default(p.oid, n) order by n) from generate_series(1, "
-        "coalesce(array_length(p.proallargtypes, 1), p.pronargs)) n "
-        "where pg_get_function_arg_default(p.oid, n) is not null)")
-    return columns, expressions
+        special = SPECIAL.get((table, column))
+        columns.append((column, kind, special or (f"{column}::oid" if kind in REG else column)))
+    if table == "pg_proc":
+        # Each default alone, as the binder needs it where a call leaves arguments out.
+        columns.append(("defaults", "text[]",
+            "(select array_agg(pg_get_function_arg_default(p.oid, n) order by n) from generate_series(1, "
+            "coalesce(array_length(p.proallargtypes, 1), p.pronargs)) n "
+            "where pg_get_function_arg_default(p.oid, n) is not null)"))
+    return columns
+
+
+def members_of(name, table):
+    """The OIDs of the rows of a table that come with an extension."""
+    extension = f"(select oid from pg_extension where extname = '{name}')"
+    of = (f"select objid from pg_depend where deptype = 'e' and refclassid = 'pg_extension'::regclass "
+          f"and refobjid = {extension} and classid = ")
+    where = {
+        "pg_type": f"oid in ({of} 'pg_type'::regclass) or typelem in ({of} 'pg_type'::regclass) and typlen = -1",
+        "pg_amop": f"amopfamily in ({of} 'pg_opfamily'::regclass)",
+        "pg_amproc": f"amprocfamily in ({of} 'pg_opfamily'::regclass)",
+        "pg_aggregate": f"aggfnoid::oid in ({of} 'pg_proc'::regclass)",
+    }.get(table, f"oid in ({of} '{table}'::regclass)")
+    key = "aggfnoid::oid" if table == "pg_aggregate" else "oid"
+    return key, where, ask(f"select {key} from {table} where {where} order by {key}").split()
 
 
 def extensions():
-    """Writes extension_proc.tsv: in no schema before CREATE EXTENSION, whose order numbers them."""
-    body = ""
+    """Writes extension_*.tsv: in no schema and nobody's before CREATE EXTENSION, whose order numbers them."""
+    bodies = {table: "" for table in MEMBERS}
     for name, first in EXTENSIONS.items():
-        ask(f"create extension {name}")
-        members = (f"select objid from pg_depend where deptype = 'e' and classid = 'pg_proc'::regclass "
-                   f"and refobjid = (select oid from pg_extension where extname = '{name}')")
-        oid = f"{first} - 1 + row_number() over (order by p.oid)"
-        columns, expressions = pg_proc_columns("0", oid, "0")
-        body += ask(f"copy (select {', '.join(expressions)} from pg_proc p where oid in ({members}) "
-                    f"order by p.oid) to stdout")
-        ask(f"drop extension {name}")
-    (OUT / "extension_proc.tsv").write_text("\t".join(columns) + "\n" + body)
+        ask(f'create extension "{name}"')
+        numbers = {}
+        for table in MEMBERS:
+            for oid in members_of(name, table)[2]:
+                if oid not in numbers:
+                    numbers[oid] = str(first + len(numbers))
+        for table in MEMBERS:
+            columns = columns_of(table)
+            key, where, _ = members_of(name, table)
+            listing = ", ".join(expression for _, _, expression in columns)
+            rows = ask(f"copy (select {listing} from {table} p where {where} order by {key}) to stdout")
+            for row in rows.splitlines():
+                fields = row.split("\t")
+                for at, (column, kind, _) in enumerate(columns):
+                    if column in OWNERS | SCHEMAS:
+                        fields[at] = "0"
+                    elif kind in REG | {"oid", "oidvector", "oid[]"}:
+                        fields[at] = re.sub(r"\d+", lambda found: numbers.get(found[0], found[0]), fields[at])
+                bodies[table] += "\t".join(fields) + "\n"
+        ask(f'drop extension "{name}"')
+    for table, file in MEMBERS.items():
+        header = "\t".join(column for column, _, _ in columns_of(table))
+        (OUT / f"{file}.tsv").write_text(header + "\n" + bodies[table])
 
 
 def main():
     OUT.mkdir(exist_ok=True)
     extensions()
+    if sys.argv[1:] == ["extensions"]:
+        return
     for table, (rows, order) in TABLES.items():
-        listing = ask(f"select attname, format_type(atttypid, null) from pg_attribute "
-                      f"where attrelid = '{table}'::regclass and attnum > 0 order by attnum")
-        columns, expressions = [], []
-        for line in listing.splitlines():
-            column, kind = line.split("|")
-            columns.append(column)
-            special = SPECIAL.get((table, column))
-            expressions.append(special or (f"{column}::oid" if kind in REG else column))
-        if table == "pg_proc":
-            columns, expressions = pg_proc_columns("pronamespace", "oid", "proowner")
+        columns = [column for column, _, _ in columns_of(table)]
+        expressions = [expression for _, _, expression in columns_of(table)]
         copy(table, f"select {', '.join(expressions)} from {table} p where {rows} order by {order}", columns)
     copy("views", "select c.oid, pg_get_viewdef(c.oid) from pg_class c where relkind = 'v' and oid < 16384 order by 1",
          ["oid", "definition"])

@@ -22,7 +22,7 @@ const COUNTED_BITS: u32 = 24;
 
 /// What can stand in for a domain, by number: the numbers are part of the format. Values of the base type are held,
 /// compared and ordered as those of its stand-in.
-const STAND_INS: [u32; 29] = [
+const STAND_INS: [u32; 30] = [
     oids::TEXT,
     oids::BOOL,
     oids::CHAR,
@@ -52,6 +52,7 @@ const STAND_INS: [u32; 29] = [
     ENUM,
     oids::INET,
     oids::CIDR,
+    oids::CITEXT,
 ];
 
 /// The type of arrays of a type that users made.

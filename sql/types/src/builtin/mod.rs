@@ -23,6 +23,7 @@ pub mod well_known;
 
 pub use collations::{collation, collation_named};
 pub use copy_text::{Relation, Row, RowIter, decode as unescape, relation, relations};
+pub use extensions::is_lasting;
 pub use index_list::{index_name, index_named, indexes_of, is_stored};
 pub use made::{
     COUNTED_END, array_of_made, counted, domain_oid, element_of_made, enum_oid, is_built_in_domain,

@@ -6,9 +6,9 @@ use super::operators::{CastContext, CastMethod, casts_from};
 use super::orderings::{BTREE, ordering};
 use std::sync::LazyLock;
 
-/// The families of `text_ops` and `bpchar_ops`, each with that of its `pattern_ops`, which compares by bytes: so does every
+/// The families of `text_ops`, `bpchar_ops` and `citext_ops`, each with that of its `pattern_ops`, which compares by bytes: so does every
 /// collation there is.
-const BY_BYTES: [(u32, u32); 2] = [(1994, 2095), (426, 2097)];
+const BY_BYTES: [(u32, u32); 3] = [(1994, 2095), (426, 2097), (14_183, 14_185)];
 
 /// A row of `pg_opclass`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

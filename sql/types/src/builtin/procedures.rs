@@ -256,9 +256,7 @@ fn braced(text: &'static str) -> &'static str {
 }
 
 static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
-    // The functions of extensions have higher OIDs.
     walk("pg_proc")
-        .chain(walk("extension_proc"))
         .map(|mut row| {
             let (oid, name, namespace) = (row.number(), row.text(), row.number());
             row.skip(1);

@@ -13,7 +13,7 @@ pub struct Type {
     pub oid: u32,
     /// `typname`.
     pub name: &'static str,
-    /// `typnamespace`.
+    /// `typnamespace`; 0 where it is in a schema that an extension was created in.
     pub namespace: u32,
     /// `typlen`: bytes, -1 for varlena, -2 for a C string.
     pub length: i16,
@@ -220,7 +220,7 @@ pub fn element_type(array: u32) -> Option<u32> {
     let Some(ty) = type_by_oid(array) else { return element_of_made(array) };
     // Arrays of rows are a pseudo-type, as rows are.
     let is_array = ty.category == 'A' || array == oids::RECORD_ARRAY;
-    (is_array && ty.element != 0 && ty.namespace == PG_CATALOG).then_some(ty.element)
+    (is_array && ty.element != 0 && matches!(ty.namespace, 0 | PG_CATALOG)).then_some(ty.element)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Upper and lower case as C.UTF-8 has it: of one character one character (`towupper`, `towlower`), where Unicode's full
 //! mapping may make several of it.
 
+use std::borrow::Cow;
+
 /// A character in lower case.
 pub(crate) fn lower(character: char) -> char {
     // The one that becomes two is a capital I with a dot, whose first is the i.
@@ -13,6 +15,14 @@ pub(crate) fn upper(character: char) -> char {
     match (mapped.next(), mapped.next()) {
         (Some(upper), None) => upper,
         _ => title(character),
+    }
+}
+
+/// A text in lower case; where it is in that already, it stays.
+pub(crate) fn folded(text: &str) -> Cow<'_, str> {
+    match text.chars().all(|character| lower(character) == character) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.chars().map(lower).collect()),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A column is a marker byte (NULL sorts before or behind everything else) and its value: integers big-endian with the
 //! sign bit turned, floats by IEEE's total order with one NaN and one zero, text as its bytes and a final zero (text has no
-//! zero bytes; C.UTF-8 orders by bytes), bytea with its zeros escaped, numeric and jsonb as `types` orders them, arrays and
+//! zero bytes; C.UTF-8 orders by bytes; a citext in lower case), bytea with its zeros escaped, numeric and jsonb as `types` orders them, arrays and
 //! rows part by part. DESC turns every bit
 //! of the value. Every encoding ends itself, so that a key of several columns compares column by column, and a prefix of
 //! the columns is a prefix of the bytes. Columns of a primary key have no marker: they are never NULL.
@@ -14,16 +14,14 @@ use crate::array::Array;
 use crate::depth::deeper;
 use crate::error::Result;
 use crate::order::without_blanks;
-use crate::{Datum, Oid, record, stored};
+use crate::text::case::folded;
+use crate::{Datum, Oid, oids, record, stored};
 use bumpalo::Bump;
 
 /// Marker of a NULL that sorts first, of a value, of a NULL that sorts last.
 const NULL_FIRST: u8 = 0;
 const PRESENT: u8 = 1;
 const NULL_LAST: u8 = 2;
-
-/// bpchar, whose trailing blanks do not count.
-const BPCHAR: Oid = Oid(1042);
 
 /// A column of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +89,11 @@ impl KeyColumn {
             }
             Datum::Uuid(v) => out.extend_from_slice(v),
             Datum::Text(v) => {
-                let v = if crate::builtin::stand_in(self.ty.0) == BPCHAR.0 {
-                    without_blanks(v)
-                } else {
-                    v
-                };
-                out.extend_from_slice(v.as_bytes());
+                match crate::builtin::stand_in(self.ty.0) {
+                    oids::BPCHAR => out.extend_from_slice(without_blanks(v).as_bytes()),
+                    oids::CITEXT => out.extend_from_slice(folded(v).as_bytes()),
+                    _ => out.extend_from_slice(v.as_bytes()),
+                }
                 out.push(0);
             }
             Datum::Bytea(v) => {
@@ -136,7 +133,9 @@ impl KeyColumn {
     #[must_use]
     pub fn keeps_values(&self) -> bool {
         match self.form {
-            Form::Text => crate::builtin::stand_in(self.ty.0) != BPCHAR.0,
+            Form::Text => {
+                !matches!(crate::builtin::stand_in(self.ty.0), oids::BPCHAR | oids::CITEXT)
+            }
             Form::TimeTz
             | Form::Float4
             | Form::Float8
