@@ -100,6 +100,7 @@ pub fn random(bytes: &mut [u8]) {
 pub fn environment(data: &Path) -> Result<Environment, SqlError> {
     let mut seed = [0; 8];
     random(&mut seed);
+    sql::types::secret::hand_in(random);
     Ok(Environment {
         device: Arc::new(FileDevice::open(data).map_err(SqlError::from)?),
         clock: Arc::new(SystemClock::new()),

@@ -16,3 +16,6 @@ CREATE TABLE insensitive (name citext PRIMARY KEY, kind citext DEFAULT 'Plain' C
 INSERT INTO insensitive VALUES ('Ann', 'RICH', '{A,b}');
 CREATE INDEX ON insensitive (kind citext_pattern_ops, lower(name));
 CREATE VIEW insensitively AS SELECT name, name ~~* 'a%' AS a, kind = 'Plain' AS plain FROM insensitive WHERE kind = ANY ('{plain}'::citext[]);
+CREATE EXTENSION "uuid-ossp" SCHEMA extended;
+CREATE EXTENSION pgcrypto;
+CREATE TABLE numbered (id uuid PRIMARY KEY DEFAULT extended.uuid_generate_v4(), hash bytea DEFAULT digest('none', 'sha256'));

@@ -458,7 +458,8 @@ pub(super) fn display_function(
 ) -> String {
     let shown = |ty: &u32| format_type_be(snapshot, path, Oid(*ty));
     let types: Vec<String> = function.arguments.iter().map(shown).collect();
-    let schema = snapshot.function_schema(function).filter(|schema| !path.contains(schema));
+    let found = snapshot.finds_function(path, function);
+    let schema = snapshot.function_schema(function).filter(|_| !found);
     let name = match schema.and_then(|schema| snapshot.schema_by_oid(schema)) {
         Some(schema) => qualified(&schema.name, function.name),
         None => identifier(function.name),

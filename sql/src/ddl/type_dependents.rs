@@ -194,7 +194,7 @@ pub(super) fn depending_on_functions(
     });
     let over: Vec<Oid> = over.map(|one| one.oid).collect();
     let mut parts = named_parts(ddl, &users, &names, &goes, &over);
-    parts.sort_by_key(|part| part.place);
+    parts.sort_by_key(|part| (part.names, part.place));
     for part in parts {
         let Some(called) = builtin::function(part.names) else { continue };
         let on = format!("function {}", ddl.display_function(called));

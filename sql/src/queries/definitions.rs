@@ -75,8 +75,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
         }
     }
 
-    /// A stored expression as it is shown. Only the name behind a cast depends on the search path, and all names on whether
-    /// they are to be quoted.
+    /// A stored expression as it is shown. Only names behind a cast and those with a schema depend on the search path, and
+    /// all names on whether they are to be quoted.
     pub(super) fn shown(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> String {
         self.shown_anew(relation, text, pretty).unwrap_or_else(|| text.to_owned())
     }
@@ -84,7 +84,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
     /// The same; none where it is shown as it stands.
     fn shown_anew(&self, relation: Option<&Relation>, text: &str, pretty: bool) -> Option<String> {
         let quoted = self.session.settings.plain.get().values.quote_all_identifiers;
-        let shown = (pretty || quoted || text.contains("::")).then(|| {
+        let shown = (pretty || quoted || text.contains("::") || text.contains('.')).then(|| {
             self.session.engine.shown_expression(self.session, self.context, relation, text, pretty)
         });
         shown.flatten()

@@ -424,10 +424,8 @@ pub(crate) fn random(context: &CallContext<'_>) -> f64 {
 
 /// 16 random bytes as a version 4 uuid.
 pub(crate) fn random_uuid(context: &CallContext<'_>) -> [u8; 16] {
-    let (a, b) = (next_random(context), next_random(context));
     let mut uuid = [0; 16];
-    uuid[..8].copy_from_slice(&a.to_be_bytes());
-    uuid[8..].copy_from_slice(&b.to_be_bytes());
+    crate::secret::fill(context, &mut uuid);
     uuid[6] = uuid[6] & 0x0f | 0x40;
     uuid[8] = uuid[8] & 0x3f | 0x80;
     uuid

@@ -9,7 +9,9 @@
 
 mod citext;
 pub mod pg_stat_statements;
+mod pgcrypto;
 mod plpgsql;
+mod uuid_ossp;
 
 use crate::acl::{Acl, AclItem, Privileges};
 use crate::object::well_known;
@@ -83,8 +85,13 @@ pub struct Available {
 }
 
 /// All of them, by name.
-pub const AVAILABLE: &[Available] =
-    &[citext::DESCRIPTION, pg_stat_statements::DESCRIPTION, plpgsql::DESCRIPTION];
+pub const AVAILABLE: &[Available] = &[
+    citext::DESCRIPTION,
+    pg_stat_statements::DESCRIPTION,
+    pgcrypto::DESCRIPTION,
+    plpgsql::DESCRIPTION,
+    uuid_ossp::DESCRIPTION,
+];
 
 /// The classes of members, each with the file of its rows: `pg_proc`, `pg_type`, `pg_operator`, `pg_cast`, `pg_opfamily`,
 /// `pg_opclass`.
@@ -176,6 +183,22 @@ impl CatalogSnapshot {
         match of_member(member) {
             None => Some(well_known::PG_CATALOG),
             Some(known) => self.extension(known.name).map(|found| found.schema),
+        }
+    }
+
+    /// Whether a function's name alone finds it along the path: nothing that is built in stands before it.
+    #[must_use]
+    pub fn finds_function(&self, path: &[Oid], function: &ProcedureOf<'_>) -> bool {
+        let hides = |other: &&&ProcedureOf<'_>| {
+            other.namespace == well_known::PG_CATALOG.0 && other.arguments == function.arguments
+        };
+        match self.function_schema(function) {
+            Some(well_known::PG_CATALOG) => true,
+            Some(own) => {
+                let mut named = builtin::functions_named(function.name).iter();
+                path.contains(&own) && !named.any(|other| hides(&other))
+            }
+            None => false,
         }
     }
 

@@ -667,7 +667,7 @@ impl Printer<'_, '_> {
         let name = identifier(procedure.name);
         let schema = self.catalog.function_schema(procedure).unwrap_or(well_known::PG_CATALOG);
         let found = schema == well_known::PG_CATALOG
-            || self.path.is_some_and(|path| path.contains(&schema));
+            || self.path.is_some_and(|path| self.catalog.finds_function(path, procedure));
         match self.catalog.schema_by_oid(schema).filter(|_| !found) {
             Some(schema) => format!("{}.{name}", identifier(&schema.name)),
             None => name,

@@ -8,6 +8,10 @@ use std::ops::Range;
 pub const PG_STAT_STATEMENTS: Range<u32> = 14_000..14_003;
 /// Those of `citext`.
 pub const CITEXT: Range<u32> = 14_100..14_204;
+/// Those of `uuid-ossp`.
+pub const UUID_OSSP: Range<u32> = 14_250..14_260;
+/// Those of `pgcrypto`.
+pub const PGCRYPTO: Range<u32> = 14_300..14_336;
 /// Those of `plpgsql`.
 pub const PLPGSQL: Range<u32> = 13_560..13_563;
 
@@ -17,9 +21,15 @@ pub fn extension_of(member: u32) -> Option<&'static str> {
     if !(PLPGSQL.start..16_384).contains(&member) {
         return None;
     }
-    [("pg_stat_statements", PG_STAT_STATEMENTS), ("citext", CITEXT), ("plpgsql", PLPGSQL)]
-        .into_iter()
-        .find_map(|(name, members)| members.contains(&member).then_some(name))
+    [
+        ("pg_stat_statements", PG_STAT_STATEMENTS),
+        ("citext", CITEXT),
+        ("plpgsql", PLPGSQL),
+        ("pgcrypto", PGCRYPTO),
+        ("uuid-ossp", UUID_OSSP),
+    ]
+    .into_iter()
+    .find_map(|(name, members)| members.contains(&member).then_some(name))
 }
 
 /// Whether a type is in every database for good: no user made it, and no extension brings it.

@@ -88,6 +88,8 @@ def copy(name, query, columns):
 EXTENSIONS = {
     "pg_stat_statements": 14000,
     "citext": 14100,
+    "uuid-ossp": 14250,
+    "pgcrypto": 14300,
 }
 
 # The tables that have rows of extensions, in the order in which these are numbered; the file, what is the key, and which

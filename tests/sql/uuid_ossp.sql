@@ -1,0 +1,26 @@
+-- The extension uuid-ossp.
+CREATE EXTENSION "uuid-ossp";
+SELECT uuid_nil(), uuid_ns_dns(), uuid_ns_url(), uuid_ns_oid(), uuid_ns_x500();
+SELECT uuid_generate_v3(uuid_ns_dns(), 'www.widgets.com'), uuid_generate_v5(uuid_ns_dns(), 'www.widgets.com'), uuid_generate_v5(uuid_ns_url(), 'http://example.org/ü');
+SELECT uuid_generate_v3(NULL, 'x') IS NULL;
+SELECT substr(uuid_generate_v4()::text, 15, 1), substr(uuid_generate_v1()::text, 15, 1), substr(uuid_generate_v1mc()::text, 15, 1);
+SELECT uuid_generate_v4() <> uuid_generate_v4(), uuid_generate_v1() <> uuid_generate_v1(), uuid_generate_v1mc() <> uuid_generate_v1mc();
+SELECT count(DISTINCT uuid_generate_v1()) FROM generate_series(1, 1000);
+SELECT get_byte(decode(replace(uuid_generate_v1mc()::text, '-', ''), 'hex'), 10) & 1 AS multicast;
+CREATE TABLE things (id uuid PRIMARY KEY DEFAULT uuid_generate_v4(), other uuid DEFAULT uuid_generate_v1(), name text);
+INSERT INTO things (name) SELECT 'x' FROM generate_series(1, 100);
+SELECT count(DISTINCT id), count(DISTINCT other) FROM things;
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'things'::regclass ORDER BY adnum;
+CREATE SCHEMA extensions;
+ALTER EXTENSION "uuid-ossp" SET SCHEMA extensions;
+INSERT INTO things (name) VALUES ('moved') RETURNING id IS NOT NULL;
+SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = 'things'::regclass ORDER BY adnum;
+SELECT uuid_nil();
+SELECT extensions.uuid_nil();
+DROP EXTENSION "uuid-ossp";
+ALTER TABLE things ALTER other DROP DEFAULT;
+DROP EXTENSION "uuid-ossp" CASCADE;
+SELECT count(*) FROM pg_attrdef WHERE adrelid = 'things'::regclass;
+CREATE EXTENSION IF NOT EXISTS "uuid-ossp" WITH SCHEMA extensions;
+SELECT extversion, extnamespace::regnamespace FROM pg_extension WHERE extname = 'uuid-ossp';
+SELECT name, default_version, comment FROM pg_available_extensions WHERE name IN ('uuid-ossp', 'pgcrypto') ORDER BY 1;
