@@ -19,7 +19,7 @@ use crate::catalog::system_column::is_system_column;
 use crate::catalog::{ConstraintKind, Identity, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Assignment, ExprKind, Ident, Target, TargetColumn};
-use crate::plan::logical::{Modify, ModifyKind, Node, Output, Query, TARGET};
+use crate::plan::logical::{CursorName, Modify, ModifyKind, Node, Output, Query, TARGET};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
@@ -259,7 +259,7 @@ impl Binder<'_> {
         if let (Node::Scan { current_of, .. }, Some(ExprKind::CurrentOf(cursor))) =
             (&mut target.node, filter.map(|filter| &filter.kind))
         {
-            *current_of = Some(cursor.clone());
+            *current_of = Some(self.cursor_name(cursor)?);
         }
         if others.is_empty() {
             return Ok(target);
@@ -292,6 +292,20 @@ impl Binder<'_> {
         }
         let width = target.width + rest.width;
         Ok(From { node: cross(target.node, rest.node, false), items, width })
+    }
+
+    /// The cursor of WHERE CURRENT OF: a variable of `refcursor` names it, where there is one of this name.
+    fn cursor_name(&self, name: &Ident) -> Result<CursorName> {
+        let variable = match self.variables {
+            Some(variables) => variables.find(std::slice::from_ref(name))?,
+            None => None,
+        };
+        Ok(match variable {
+            Some(variable) if variable.ty.oid.0 == oids::REFCURSOR && variable.field.is_none() => {
+                CursorName::Parameter(variable.number)
+            }
+            _ => CursorName::Named(name.clone()),
+        })
     }
 
     /// Those rows for which WHERE's condition holds.

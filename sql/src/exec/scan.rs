@@ -9,10 +9,12 @@ use super::eval::Eval;
 use super::operator::{Builder, Operator};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::system_column::XMIN;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::plan::covering::{Covering, Part, covering};
+use crate::plan::logical::CursorName;
 use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, TargetRow};
 use crate::plan::scalar::Scalar;
+use crate::sqlstate::SqlState;
 use crate::tuple::key::prefix_end;
 use crate::tuple::long_value::Stored;
 use crate::tuple::row;
@@ -658,7 +660,19 @@ impl Operator for Scan {
             return Ok(());
         }
         if let Access::Current(cursor) = &self.plan.access {
-            let row = cx.host.cursors.current_row(cursor, &self.plan.relation)?;
+            let name = match cursor {
+                CursorName::Named(name) => name,
+                CursorName::Parameter(number) => match cx.parameters.get(*number as usize) {
+                    Datum::Text(name) => name,
+                    _ => {
+                        return Err(SqlError::new(
+                            SqlState::INVALID_CURSOR_NAME,
+                            "no value found for parameter of WHERE CURRENT OF",
+                        ));
+                    }
+                },
+            };
+            let row = cx.host.cursors.current_row(name, &self.plan.relation)?;
             self.state = if row.is_some() { State::Point } else { State::Done };
             self.key = row.unwrap_or_default();
             return Ok(());

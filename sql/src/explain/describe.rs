@@ -16,7 +16,7 @@ use crate::plan::cte::CtePlanBody;
 use crate::plan::estimate::Estimate;
 use crate::plan::fold::never;
 use crate::plan::functions::Comparison;
-use crate::plan::logical::{JoinKind, SetKind};
+use crate::plan::logical::{CursorName, JoinKind, SetKind};
 use crate::plan::physical::{
     Access, Aggregate, Join, JoinMethod, KeyAccess, KeyPart, Modify, ModifyKind, Plan, Scan,
     SetOperation,
@@ -511,7 +511,10 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             Access::Full(_) => self.relation("Seq Scan", &scan.relation, scan.slot),
             Access::Current(cursor) => {
                 let mut item = self.relation("Tid Scan", &scan.relation, scan.slot);
-                let condition = format!("CURRENT OF {}", identifier(cursor));
+                let condition = match cursor {
+                    CursorName::Named(name) => format!("CURRENT OF {}", identifier(name)),
+                    CursorName::Parameter(number) => format!("CURRENT OF ${}", number + 1),
+                };
                 item.properties.push(("TID Cond", condition.into()));
                 item
             }

@@ -172,7 +172,7 @@ impl<'a> Planner<'a> {
                 let (mut plan, layout) =
                     self.scan(relation, columns, system, filter, computed, alias, *item)?;
                 if let (Plan::Scan(scan), Some(cursor)) = (&mut plan, current_of) {
-                    scan.access = Access::Current(Arc::clone(cursor));
+                    scan.access = Access::Current(cursor.clone());
                 }
                 (plan, layout)
             }

@@ -64,6 +64,15 @@ pub enum CteBody {
 /// The number of the FROM item that a modification changes: no other item of the statement has it.
 pub const TARGET: u32 = 0;
 
+/// A cursor as WHERE CURRENT OF names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CursorName {
+    /// By its name.
+    Named(Arc<str>),
+    /// By the parameter that has its name: the variable of a procedural language.
+    Parameter(u32),
+}
+
 /// A plan node.
 #[derive(Clone, Debug)]
 pub enum Node {
@@ -88,7 +97,7 @@ pub enum Node {
         /// Which FROM item of the statement it is, for FOR UPDATE OF; the target of a modification is [`TARGET`].
         item: u32,
         /// WHERE CURRENT OF: only the row that this cursor stands on.
-        current_of: Option<Arc<str>>,
+        current_of: Option<CursorName>,
     },
     /// A function in FROM; a scalar function gives one row.
     FunctionScan {

@@ -138,7 +138,7 @@ pub enum Access {
     /// Through several keys, one for each side of an OR: what meets any of them is read once.
     Either(Box<[Way]>),
     /// WHERE CURRENT OF: the row that this cursor stands on.
-    Current(Arc<str>),
+    Current(super::logical::CursorName),
 }
 
 /// Access through a key.

@@ -7,6 +7,7 @@
 //! - [`condition`]: names of error conditions
 
 pub mod condition;
+mod cursors;
 pub mod parse;
 pub mod reader;
 mod statements;

@@ -3,7 +3,7 @@
 use super::condition;
 use super::reader::Reader;
 use super::tree::{
-    Block, Body, Condition, Cursor, Handler, Handlers, Name, Sql, Statement, Variable, VariableType,
+    Block, Body, Condition, Handler, Handlers, Name, Sql, Statement, Variable, VariableType,
 };
 use crate::bind::VariableConflict;
 use crate::error::{Result, SqlError};
@@ -181,7 +181,8 @@ impl Parser<'_, '_> {
         })?;
         let number = self.texts;
         self.texts += 1;
-        Ok(Sql { number, text, is_expression, names: self.innermost, at, wanted: None })
+        let (names, wanted) = (self.innermost, None);
+        Ok(Sql { number, text, is_expression, is_cursor: false, names, at, wanted })
     }
 
     /// An expression up to one of these words.
@@ -349,18 +350,7 @@ impl Parser<'_, '_> {
             self.push_name(&name, variable);
             return Ok(());
         }
-        let scroll = match (self.reader.at_word("no"), self.reader.at_word("scroll")) {
-            (true, _) if self.reader.at_word_behind(1, "scroll") => {
-                self.reader.advance();
-                self.reader.advance();
-                Some(false)
-            }
-            (_, true) => {
-                self.reader.advance();
-                Some(true)
-            }
-            _ => None,
-        };
+        let scroll = self.scroll();
         if self.reader.at_word("cursor") {
             return self.cursor(&name, scroll, declared);
         }
@@ -428,7 +418,7 @@ impl Parser<'_, '_> {
     }
 
     /// `%TYPE` of a variable, or what the catalog says.
-    fn declared_type(&mut self, start: u32, end: u32) -> Result<VariableType> {
+    pub(super) fn declared_type(&mut self, start: u32, end: u32) -> Result<VariableType> {
         let text = self.reader.slice(start, end);
         if let Some(of) = strip_word(text, "%type") {
             let parts: Vec<Arc<str>> =
@@ -446,45 +436,6 @@ impl Parser<'_, '_> {
                 None => error.at(base + 1),
             }
         })
-    }
-
-    /// `name [NO SCROLL] CURSOR [(arguments)] FOR query`.
-    fn cursor(
-        &mut self,
-        name: &Arc<str>,
-        scroll: Option<bool>,
-        declared: &mut Vec<u32>,
-    ) -> Result<()> {
-        self.reader.expect("cursor")?;
-        let outside = self.innermost;
-        let mut arguments = Vec::new();
-        if self.reader.accept_symbol(b'(') {
-            loop {
-                let argument = self.reader.name()?;
-                let (start, end) = self.reader.until(&[",", ")"], ")", true)?;
-                let ty = self.declared_type(start, end)?;
-                let number = self.variable(Arc::clone(&argument), ty);
-                self.push_name(&argument, number);
-                arguments.push(number);
-                if !self.reader.accept_symbol(b',') {
-                    break;
-                }
-            }
-            self.reader.expect_symbol(b')')?;
-        }
-        if !self.reader.accept("for") {
-            self.reader.expect("is")?;
-        }
-        let span = self.reader.until(&[";"], ";", false)?;
-        let query = self.sql(span, false)?;
-        self.reader.expect_symbol(b';')?;
-        self.innermost = outside;
-        let number =
-            self.variable(Arc::clone(name), VariableType::Scalar(SqlType::plain(REFCURSOR)));
-        self.variables[number as usize].cursor = Some(Cursor { query, arguments, scroll });
-        self.push_name(name, number);
-        declared.push(number);
-        Ok(())
     }
 }
 

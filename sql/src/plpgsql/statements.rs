@@ -12,9 +12,6 @@ use crate::sqlstate::SqlState;
 use crate::types::{SqlType, oids};
 use std::sync::Arc;
 
-/// What begins statements that only PL/pgSQL has and Atoll has not yet.
-const MISSING: &[&str] = &["open", "fetch", "move", "close"];
-
 impl Parser<'_, '_> {
     /// One statement with its semicolon.
     pub(super) fn statement(&mut self) -> Result<Statement> {
@@ -114,9 +111,17 @@ impl Parser<'_, '_> {
                 self.ends_transactions = true;
                 Ok(Action::Call(sql, word == "call"))
             }
-            missing if MISSING.contains(&missing) => {
-                let what = missing.to_ascii_uppercase();
-                Err(SqlError::unsupported(format!("{what} in PL/pgSQL is")))
+            "open" => {
+                self.reader.advance();
+                self.open()
+            }
+            "fetch" | "move" => {
+                let at = self.reader.advance().start;
+                self.fetch(word == "move", at)
+            }
+            "close" => {
+                self.reader.advance();
+                self.close()
             }
             "else" | "elsif" | "elseif" | "end" | "exception" | "when" | "then" | "using" => {
                 Err(self.reader.error())
@@ -159,7 +164,7 @@ impl Parser<'_, '_> {
                 let token = self.reader.advance();
                 let number: u32 = self.reader.text_of(token)[1..].parse().unwrap_or(0);
                 let variable = number.checked_sub(1).ok_or_else(|| self.reader.error())?;
-                return Ok(Some(Place { variable, field: None }));
+                return Ok(Some(Place { variable, path: Vec::new() }));
             }
             return Ok(None);
         }
@@ -175,25 +180,21 @@ impl Parser<'_, '_> {
             let message = format!("\"{}\" is not a known variable", parts.join("."));
             return Err(self.reader.complaint(message, begin.start));
         };
-        let rest = &parts[taken..];
-        let field = match rest {
-            [] => None,
-            [field] => Some(Arc::clone(field)),
-            _ => return Err(SqlError::unsupported("assigning to a field of a field is")),
-        };
+        let path = parts[taken..].to_vec();
         for _ in 0..ahead {
             self.reader.advance();
         }
-        Ok(Some(Place { variable, field }))
+        Ok(Some(Place { variable, path }))
     }
 
     /// Behind the target of an assignment.
     fn assignment(&mut self, place: Place) -> Result<Action> {
         let whole = match self.variables[place.variable as usize].ty {
-            VariableType::Scalar(ty) if place.field.is_none() => Some(ty),
+            VariableType::Scalar(ty) if place.path.is_empty() => Some(ty),
             _ => None,
         };
-        if self.reader.at_symbol(b'[') || (place.field.is_some() && !self.is_record(place.variable))
+        if self.reader.at_symbol(b'[')
+            || (!place.path.is_empty() && !self.is_record(place.variable))
         {
             let start = self.reader.here();
             let mut depth = 0u32;
@@ -210,14 +211,14 @@ impl Parser<'_, '_> {
             self.reader.advance();
             let (from, end) = self.reader.until(&[";"], ";", true)?;
             let value = self.reader.slice(from, end);
-            let field = place.field.as_ref();
-            let field = field.map_or(String::new(), |field| format!(".{}", quoted(field)));
+            let field: String =
+                place.path.iter().map(|field| format!(".{}", quoted(field))).collect();
             let name = &self.variables[place.variable as usize].name;
             // A part of a value is assigned as a part of a column is.
             let text = format!("UPDATE x SET {}{field}{path} = {value}", quoted(name));
             let sql = self.sql_text(text.into(), from, false)?;
             self.reader.expect_symbol(b';')?;
-            return Ok(Action::AssignElement(Place { field: None, ..place }, sql));
+            return Ok(Action::AssignElement(Place { path: Vec::new(), ..place }, sql));
         }
         if !self.reader.at_assignment() {
             return Err(self.reader.error());
@@ -311,7 +312,7 @@ impl Parser<'_, '_> {
     }
 
     /// The statements of a loop, LOOP read, and its end.
-    fn loop_body(&mut self, label: Option<&Arc<str>>) -> Result<Vec<Statement>> {
+    pub(super) fn loop_body(&mut self, label: Option<&Arc<str>>) -> Result<Vec<Statement>> {
         let outside = self.innermost;
         self.push_label(label.cloned().unwrap_or_default(), false);
         let body = self.statements(&["end"])?;
@@ -350,12 +351,8 @@ impl Parser<'_, '_> {
             let values = self.using(&["loop"], "LOOP")?;
             Query::Dynamic(text, values)
         } else {
-            let token = self.reader.token();
-            if self.reader.is_name(token) {
-                let name = self.reader.name_of(token)?;
-                if self.find(&[name]).is_some() && self.reader.at_word_behind(1, "loop") {
-                    return Err(SqlError::unsupported("FOR over a cursor in PL/pgSQL is"));
-                }
+            if let Some(variable) = self.looped_cursor()? {
+                return self.for_cursor(label, &names, at, variable);
             }
             let span = self.reader.until(&["loop"], "LOOP", false)?;
             Query::Static(self.sql(span, false)?)
@@ -557,16 +554,21 @@ impl Parser<'_, '_> {
 
     fn into(&mut self) -> Result<Into> {
         let strict = self.reader.accept("strict");
+        Ok(Into { strict, places: self.targets()? })
+    }
+
+    /// The targets behind INTO.
+    pub(super) fn targets(&mut self) -> Result<Vec<Place>> {
         let at = self.reader.here();
         let mut names = vec![self.qualified()?];
         while self.reader.accept_symbol(b',') {
             names.push(self.qualified()?);
         }
-        Ok(Into { strict, places: self.places(&names, at)? })
+        self.places(&names, at)
     }
 
     /// A name with its qualifiers.
-    fn qualified(&mut self) -> Result<Vec<Arc<str>>> {
+    pub(super) fn qualified(&mut self) -> Result<Vec<Arc<str>>> {
         if self.reader.token().kind == Kind::Parameter {
             let token = self.reader.advance();
             return Ok(vec![self.reader.text_of(token).into()]);
@@ -585,37 +587,40 @@ impl Parser<'_, '_> {
         names
             .iter()
             .map(|parts| {
-                let parameter = parts[0].strip_prefix('$').and_then(|digits| digits.parse().ok());
-                let found = match parameter {
-                    Some(number) => {
-                        let number: u32 = number;
-                        number.checked_sub(1).map(|number| (number, 1))
-                    }
-                    None => self.find(parts),
-                };
-                let (variable, taken) = found.ok_or_else(|| {
-                    let message = format!("\"{}\" is not a known variable", parts.join("."));
-                    self.reader.complaint(message, at)
-                })?;
-                self.may_assign(variable, at)?;
-                let field = match &parts[taken..] {
-                    [] => None,
-                    [field] => Some(Arc::clone(field)),
-                    _ => return Err(SqlError::unsupported("assigning to a field of a field is")),
-                };
+                let mut place = self.target(parts, at)?;
+                // As in PostgreSQL a field of a field is none here: what follows the first is not looked at.
+                place.path.truncate(1);
+                self.may_assign(place.variable, at)?;
                 let is_row =
-                    !matches!(self.variables[variable as usize].ty, VariableType::Scalar(_));
-                if several && is_row && field.is_none() {
+                    !matches!(self.variables[place.variable as usize].ty, VariableType::Scalar(_));
+                if several && is_row && place.path.is_empty() {
                     let message = "record variable cannot be part of multiple-item INTO list";
                     return Err(self.reader.complaint(message, at));
                 }
-                Ok(Place { variable, field })
+                Ok(place)
             })
             .collect()
     }
 
+    /// The variable that a name is, or the part of one.
+    pub(super) fn target(&self, parts: &[Arc<str>], at: u32) -> Result<Place> {
+        let parameter = parts[0].strip_prefix('$').and_then(|digits| digits.parse::<u32>().ok());
+        let found = match parameter {
+            Some(number) => number
+                .checked_sub(1)
+                .filter(|number| (*number as usize) < self.variables.len())
+                .map(|number| (number, 1)),
+            None => self.find(parts),
+        };
+        let (variable, taken) = found.ok_or_else(|| {
+            let message = format!("\"{}\" is not a known variable", parts.join("."));
+            self.reader.complaint(message, at)
+        })?;
+        Ok(Place { variable, path: parts[taken..].to_vec() })
+    }
+
     /// `USING a, b`, if it is there.
-    fn using(&mut self, ends: &[&str], missing: &str) -> Result<Vec<Sql>> {
+    pub(super) fn using(&mut self, ends: &[&str], missing: &str) -> Result<Vec<Sql>> {
         let mut values = Vec::new();
         if self.reader.accept("using") {
             let ends: Vec<&str> = ends.iter().copied().chain([",", "into"]).collect();

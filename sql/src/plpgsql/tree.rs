@@ -47,7 +47,9 @@ pub struct Variable {
 pub struct Cursor {
     /// Its query.
     pub query: Sql,
-    /// The variables that its arguments are.
+    /// Whether it was declared with arguments.
+    pub has_arguments: bool,
+    /// The variables that these are.
     pub arguments: Vec<u32>,
     /// SCROLL, NO SCROLL.
     pub scroll: Option<bool>,
@@ -86,6 +88,8 @@ pub struct Sql {
     pub text: Arc<str>,
     /// Whether it is an expression.
     pub is_expression: bool,
+    /// Whether it is a cursor's query.
+    pub is_cursor: bool,
     /// The innermost name that it sees.
     pub names: Option<u32>,
     /// Where it stands in the body, in bytes.
@@ -152,8 +156,8 @@ pub struct Statement {
 pub struct Place {
     /// The variable.
     pub variable: u32,
-    /// The field of it.
-    pub field: Option<Arc<str>>,
+    /// The field of it, the field of that, and so on.
+    pub path: Vec<Arc<str>>,
 }
 
 /// A query: written, or made as text when it runs.
@@ -163,6 +167,8 @@ pub enum Query {
     Static(Sql),
     /// EXECUTE, with USING.
     Dynamic(Sql, Vec<Sql>),
+    /// That of a bound cursor, whose arguments are given values.
+    Cursor(u32, Vec<(u32, Sql)>),
 }
 
 /// INTO.
@@ -213,6 +219,12 @@ pub enum Action {
     Perform(Sql),
     /// EXECUTE.
     Dynamic(Sql, Option<Into>, Vec<Sql>),
+    /// OPEN.
+    Open(Box<Open>),
+    /// FETCH, MOVE.
+    Fetch(Box<Fetch>),
+    /// CLOSE.
+    Close(u32),
     /// CALL or DO.
     Call(Sql, bool),
     /// GET DIAGNOSTICS: STACKED, the items.
@@ -253,6 +265,52 @@ pub struct ForQuery {
     pub query: Query,
     /// What is done each time.
     pub body: Vec<Statement>,
+}
+
+/// OPEN.
+#[derive(Debug)]
+pub struct Open {
+    /// The cursor's variable.
+    pub variable: u32,
+    /// SCROLL, NO SCROLL.
+    pub scroll: Option<bool>,
+    /// The query.
+    pub query: Query,
+}
+
+/// Which way FETCH goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards the end.
+    Forward,
+    /// Towards the beginning.
+    Backward,
+    /// To a row by its number.
+    Absolute,
+    /// To a row by its distance.
+    Relative,
+}
+
+/// How far FETCH goes.
+#[derive(Debug)]
+pub enum Count {
+    /// So far; `i64::MAX` is ALL.
+    Fixed(i64),
+    /// As far as this says.
+    Of(Sql),
+}
+
+/// FETCH or MOVE.
+#[derive(Debug)]
+pub struct Fetch {
+    /// The cursor's variable.
+    pub variable: u32,
+    /// Where to.
+    pub direction: (Direction, Count),
+    /// INTO.
+    pub places: Vec<Place>,
+    /// MOVE.
+    pub moves: bool,
 }
 
 /// FOREACH.
@@ -360,6 +418,7 @@ impl Action {
             Action::ForQuery(looped) => match looped.query {
                 Query::Static(_) => "FOR over SELECT rows",
                 Query::Dynamic(..) => "FOR over EXECUTE statement",
+                Query::Cursor(..) => "FOR over cursor",
             },
             Action::ForEach(_) => "FOREACH over array",
             Action::Leave(true, ..) => "EXIT",
@@ -372,6 +431,10 @@ impl Action {
             Action::Execute(..) => "SQL statement",
             Action::Perform(_) => "PERFORM",
             Action::Dynamic(..) => "EXECUTE",
+            Action::Open(_) => "OPEN",
+            Action::Fetch(fetch) if fetch.moves => "MOVE",
+            Action::Fetch(_) => "FETCH",
+            Action::Close(_) => "CLOSE",
             Action::Call(_, true) => "CALL",
             Action::Call(..) => "DO",
             Action::Diagnostics(true, _) => "GET STACKED DIAGNOSTICS",

@@ -24,6 +24,7 @@ use crate::plan::{Plan, vars};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::{Executed, Portal, Stage};
+use crate::session::routine::text::is_scalar;
 use crate::session::run::{Asked, cannot_run};
 use crate::session::scroll::{Keeping, Store, only_forward_error};
 use crate::session::source::Source;
@@ -144,18 +145,65 @@ impl Session {
                 format!("cursor \"{}\" already exists", declare.name),
             ));
         }
-        let mut cursor = Portal::new(prepared);
-        cursor.parameters = std::mem::take(&mut portal.parameters);
-        cursor.forward_only = declare.scroll == Some(false) || !declare.query.locking.is_empty();
-        cursor.declared = Some(Box::new(Declared {
-            store: (!cursor.forward_only).then(|| Store::new(width(&cursor), 0)),
-            scroll: !cursor.forward_only,
+        let parameters = std::mem::take(&mut portal.parameters);
+        let forward_only = declare.scroll == Some(false) || !declare.query.locking.is_empty();
+        let declared = Declared {
+            store: None,
+            scroll: !forward_only,
             said_scroll: declare.scroll == Some(true),
             binary: declare.binary,
             hold: declare.hold,
             kept: false,
             held: false,
-        }));
+        };
+        self.open_portal(&declare.name, prepared, parameters, declared)?;
+        Ok("DECLARE CURSOR")
+    }
+
+    /// Opens a cursor for a query of a routine (`SPI_cursor_open`).
+    pub(super) fn open_for_routine(
+        &mut self,
+        name: &str,
+        prepared: Arc<Prepared>,
+        parameters: RowBuf,
+        scroll: Option<bool>,
+    ) -> Result<()> {
+        let prepared = self.held(prepared)?;
+        let (locks, changes) = prepared.planned.as_ref().map_or((false, false), |planned| {
+            let positions = &planned.program.positions;
+            (positions.iter().any(|position| position.locked), planned.program.changes)
+        });
+        if scroll == Some(true) && locks {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "DECLARE SCROLL CURSOR ... FOR UPDATE/SHARE is not supported",
+            )
+            .detail("Scrollable cursors must be READ ONLY."));
+        }
+        let declared = Declared {
+            store: None,
+            scroll: scroll.unwrap_or(!locks && !changes && !is_scalar(&prepared)),
+            said_scroll: scroll == Some(true),
+            binary: false,
+            hold: false,
+            kept: false,
+            held: false,
+        };
+        self.open_portal(name, prepared, parameters, declared)
+    }
+
+    fn open_portal(
+        &mut self,
+        name: &str,
+        prepared: Arc<Prepared>,
+        parameters: RowBuf,
+        mut declared: Declared,
+    ) -> Result<()> {
+        let mut cursor = Portal::new(prepared);
+        cursor.parameters = parameters;
+        cursor.forward_only = !declared.scroll;
+        declared.store = declared.scroll.then(|| Store::new(width(&cursor), 0));
+        cursor.declared = Some(Box::new(declared));
         cursor.created = self.block.statement_time;
         cursor.depth = self.block.depth();
         self.check_presets(&cursor.prepared, &cursor.parameters)?;
@@ -164,8 +212,26 @@ impl Session {
             transaction.retain_view(view);
             cursor.retained = true;
         }
-        self.portals.insert(declare.name.to_string(), cursor);
-        Ok("DECLARE CURSOR")
+        self.portals.insert(name.to_owned(), cursor);
+        Ok(())
+    }
+
+    /// Runs the cursors that loops of routines go over to their ends: the transaction ends, and they do not
+    /// (`HoldPinnedPortals`).
+    pub(super) fn hold_pinned(&mut self) -> Result<()> {
+        for name in &self.pinned {
+            let Some(portal) = self.portals.get_mut(name) else { continue };
+            if portal.prepared.planned.as_ref().is_some_and(|planned| planned.program.changes) {
+                return Err(SqlError::new(
+                    SqlState::INVALID_TRANSACTION_TERMINATION,
+                    "cannot perform transaction commands inside a cursor loop that is not read-only",
+                ));
+            }
+            if let Some(declared) = &mut portal.declared {
+                declared.hold = true;
+            }
+        }
+        if self.pinned.is_empty() { Ok(()) } else { self.keep_held() }
     }
 
     /// FETCH and MOVE: as [`Session::run_portal`], for the rows that the direction names.
@@ -470,15 +536,27 @@ impl Session {
         match name {
             Some(name) if !self.portals.contains_key(name) => Err(no_cursor(name)),
             Some(name) => {
+                self.demand_unpinned(name)?;
                 self.close_portal(name);
                 Ok("CLOSE CURSOR")
             }
             None => {
                 let names: Vec<String> = self.portals.keys().cloned().collect();
+                names.iter().try_for_each(|name| self.demand_unpinned(name))?;
                 names.iter().for_each(|name| self.close_portal(name));
                 Ok("CLOSE CURSOR ALL")
             }
         }
+    }
+
+    fn demand_unpinned(&self, name: &str) -> Result<()> {
+        if self.pinned.iter().any(|pinned| pinned == name) {
+            return Err(SqlError::new(
+                SqlState::INVALID_CURSOR_STATE,
+                format!("cannot drop pinned portal \"{name}\""),
+            ));
+        }
+        Ok(())
     }
 
     /// A portal has failed, or what it belongs to has: it keeps its name and nothing else.
@@ -531,57 +609,62 @@ impl Session {
 
 impl Cursors for Asked<'_> {
     fn current_row(&self, name: &str, table: &Relation) -> Result<Option<Vec<u8>>> {
-        let cursor = self.portals.get(name).ok_or_else(|| no_cursor(name))?;
-        let state = |what: String| {
-            Err(SqlError::new(SqlState::INVALID_CURSOR_STATE, format!("cursor \"{name}\" {what}")))
-        };
-        let program = match &cursor.prepared.planned {
-            Some(planned) if planned.program.tag == "SELECT" && !planned.program.changes => {
-                &planned.program
-            }
-            _ => return state("is not a SELECT query".to_owned()),
-        };
-        if cursor.is_held() || cursor.progress == Stage::Failed {
-            return state("is held from a previous transaction".to_owned());
+        self.portals.with(|portals| {
+            let cursor = portals.get(name).ok_or_else(|| no_cursor(name))?;
+            key_of(cursor, name, table)
+        })
+    }
+}
+
+/// The key of the table's row that a cursor stands on.
+fn key_of(cursor: &Portal, name: &str, table: &Relation) -> Result<Option<Vec<u8>>> {
+    let state = |what: String| {
+        Err(SqlError::new(SqlState::INVALID_CURSOR_STATE, format!("cursor \"{name}\" {what}")))
+    };
+    let program = match &cursor.prepared.planned {
+        Some(planned) if planned.program.tag == "SELECT" && !planned.program.changes => {
+            &planned.program
         }
-        let locks = program.positions.iter().any(|position| position.locked);
-        let mut found = (program.positions.iter().enumerate())
-            .filter(|(_, position)| position.table == table.oid && position.locked == locks);
-        let table = &table.name;
-        let (at, position) = match (found.next(), found.next()) {
-            (Some(found), None) => found,
-            (None, _) if locks => {
-                return state(format!(
-                    "does not have a FOR UPDATE/SHARE reference to table \"{table}\""
-                ));
-            }
-            (Some(_), Some(_)) => {
-                return state(format!(
-                    "has multiple FOR UPDATE/SHARE references to table \"{table}\""
-                ));
-            }
-            (None, _) if cursor.declared.is_none() => {
-                return Err(SqlError::unsupported(
-                    "WHERE CURRENT OF a portal without FOR UPDATE that Bind has opened is",
-                ));
-            }
-            (None, _) => {
-                return state(format!("is not a simply updatable scan of table \"{table}\""));
-            }
-        };
-        let store = cursor.declared.as_ref().and_then(|declared| declared.store.as_ref());
-        let key = match (store, &cursor.machine) {
-            (Some(store), _) => store.standing().and_then(|mut row| row.nth(columns(cursor) + at)),
-            (None, Some(machine)) if machine.sent() > 0 && cursor.progress == Stage::Running => {
-                Some(machine.frame().get(position.key))
-            }
-            _ => None,
-        };
-        match key {
-            None => state("is not positioned on a row".to_owned()),
-            Some(Datum::Bytea(key)) => Ok(Some(key.to_vec())),
-            Some(_) => Ok(None),
+        _ => return state("is not a SELECT query".to_owned()),
+    };
+    if cursor.is_held() || cursor.progress == Stage::Failed {
+        return state("is held from a previous transaction".to_owned());
+    }
+    let locks = program.positions.iter().any(|position| position.locked);
+    let mut found = (program.positions.iter().enumerate())
+        .filter(|(_, position)| position.table == table.oid && position.locked == locks);
+    let table = &table.name;
+    let (at, position) = match (found.next(), found.next()) {
+        (Some(found), None) => found,
+        (None, _) if locks => {
+            return state(format!(
+                "does not have a FOR UPDATE/SHARE reference to table \"{table}\""
+            ));
         }
+        (Some(_), Some(_)) => {
+            return state(format!("has multiple FOR UPDATE/SHARE references to table \"{table}\""));
+        }
+        (None, _) if cursor.declared.is_none() => {
+            return Err(SqlError::unsupported(
+                "WHERE CURRENT OF a portal without FOR UPDATE that Bind has opened is",
+            ));
+        }
+        (None, _) => {
+            return state(format!("is not a simply updatable scan of table \"{table}\""));
+        }
+    };
+    let store = cursor.declared.as_ref().and_then(|declared| declared.store.as_ref());
+    let key = match (store, &cursor.machine) {
+        (Some(store), _) => store.standing().and_then(|mut row| row.nth(columns(cursor) + at)),
+        (None, Some(machine)) if machine.sent() > 0 && cursor.progress == Stage::Running => {
+            Some(machine.frame().get(position.key))
+        }
+        _ => None,
+    };
+    match key {
+        None => state("is not positioned on a row".to_owned()),
+        Some(Datum::Bytea(key)) => Ok(Some(key.to_vec())),
+        Some(_) => Ok(None),
     }
 }
 

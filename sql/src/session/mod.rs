@@ -85,6 +85,7 @@ use block::{Block, Parts};
 use bumpalo::Bump;
 use notify::{Inbox, Said};
 use portal::Portal;
+use run::Shared;
 use rustc_hash::FxHashMap;
 use source::Source;
 use statement::{Basis, Known, Named, PlanCache, Planned, Prepared, same_columns};
@@ -127,6 +128,10 @@ pub struct Session {
     statements: FxHashMap<String, Named>,
     unnamed: Option<Arc<Prepared>>,
     portals: FxHashMap<String, Box<Portal>>,
+    /// The cursors that loops of routines go over now: nobody closes these.
+    pinned: Vec<String>,
+    /// How many portals have had no name of their own.
+    unnamed_portals: u32,
     unnamed_portal: Option<Box<Portal>>,
     /// What is left of a Query message; none outside one.
     script: Option<VecDeque<Arc<Source>>>,
@@ -246,6 +251,8 @@ impl Session {
             statements: FxHashMap::default(),
             unnamed: None,
             portals: FxHashMap::default(),
+            pinned: Vec::new(),
+            unnamed_portals: 0,
             unnamed_portal: None,
             script: None,
             several: false,
@@ -620,6 +627,7 @@ impl Session {
             self.identity = identity;
         }
         self.within.clear();
+        self.pinned.clear();
         self.script = None;
         self.lifted = None;
         self.copying = None;
@@ -874,8 +882,8 @@ impl Session {
         let environment = self.engine.manager().environment();
         let asked = run::Asked {
             engine: &self.engine,
-            statements: &self.statements,
-            portals: &self.portals,
+            statements: Shared::Plain(&self.statements),
+            portals: Shared::Plain(&self.portals),
             unnamed: None,
             executed: None,
             domains: &self.domains,

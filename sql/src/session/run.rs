@@ -42,14 +42,31 @@ use txn::{
 pub(super) struct Asked<'s> {
     pub wait: &'s SessionWait,
     pub engine: &'s Engine,
-    pub statements: &'s FxHashMap<String, Named>,
-    pub portals: &'s FxHashMap<String, Box<Portal>>,
+    pub statements: Shared<'s, FxHashMap<String, Named>>,
+    pub portals: Shared<'s, FxHashMap<String, Box<Portal>>>,
     /// The portal without a name, and the one that runs, where an Execute runs it.
     pub unnamed: Option<&'s Portal>,
     pub executed: Option<&'s Executed>,
     pub domains: &'s RefCell<KnownDomains>,
     /// What is the calling session's own; none where no session calls.
     pub own: Option<Own<'s>>,
+}
+
+/// What a statement sees of its session: that has it, or, while routines may run, has lent it.
+#[derive(Debug)]
+pub(super) enum Shared<'s, T> {
+    Plain(&'s T),
+    Lent(&'s RefCell<T>),
+}
+
+impl<T> Shared<'_, T> {
+    /// Looks at it.
+    pub fn with<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        match self {
+            Shared::Plain(shared) => look(shared),
+            Shared::Lent(shared) => look(&shared.borrow()),
+        }
+    }
 }
 
 /// What functions ask of the session that calls them, and change of it.
@@ -103,18 +120,18 @@ impl EngineFacts for Asked<'_> {
     }
 
     fn prepared(&self) -> Vec<PreparedStatement> {
-        let listed = self.statements.iter().map(|(name, statement)| PreparedStatement {
+        let listed = |(name, statement): (&String, &Named)| PreparedStatement {
             name: name.clone(),
             statement: statement.prepared.parsed.query_text().to_owned(),
             prepare_time: statement.since,
             parameter_types: statement.prepared.parameters.clone(),
             from_sql: statement.from_sql,
-        });
-        listed.collect()
+        };
+        self.statements.with(|statements| statements.iter().map(listed).collect())
     }
 
     fn cursors(&self) -> Vec<Cursor> {
-        super::cursor::listed(self.portals, self.unnamed, self.executed)
+        self.portals.with(|portals| super::cursor::listed(portals, self.unnamed, self.executed))
     }
 
     fn notify(&self, channel: &str, payload: &str) -> Result<()> {
@@ -700,6 +717,7 @@ impl Session {
         let unnamed = unnamed.filter(|portal| script.is_none() && !portal.over);
         let executed = executed.as_ref().filter(|_| script.is_none());
         let own = Some(own);
+        let (statements, portals) = (Shared::Plain(&*statements), Shared::Plain(&*portals));
         let asked = Asked { engine, statements, portals, unnamed, executed, domains, wait, own };
         let running = RunningSettings::new(settings, path, identity);
         let queries = SessionCatalog {

@@ -20,7 +20,7 @@ use crate::queries::SessionCatalog;
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
 use crate::session::definitions::{Columns, Value};
-use crate::session::run::Asked;
+use crate::session::run::{Asked, Shared};
 use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::Methods;
 use crate::settings::session::Settings;
@@ -169,8 +169,8 @@ impl Meaning<'_> {
         let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
         let asked = Asked {
             engine: self.engine,
-            statements: &statements,
-            portals: &portals,
+            statements: Shared::Plain(&statements),
+            portals: Shared::Plain(&portals),
             unnamed: None,
             executed: None,
             domains: &domains,

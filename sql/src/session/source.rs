@@ -105,6 +105,12 @@ impl Source {
         Source { cursor: true, ..self.inner(query) }
     }
 
+    /// The same query where a procedural language opens a cursor for it.
+    #[must_use]
+    pub fn of_cursor(self) -> Source {
+        Source { nested: true, cursor: true, ..self }
+    }
+
     /// The same text without its literals, which are of these kinds.
     #[must_use]
     pub fn without_literals(self, kinds: &str) -> Source {

@@ -382,6 +382,8 @@ impl Session {
         portal: &mut Portal,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
+        // As in PostgreSQL its portal has no name of its own.
+        self.unnamed_portals += 1;
         sink.shown_at_end();
         let prepared = self.named_statement(&execute.name)?;
         check_parameter_count(&prepared, execute)?;

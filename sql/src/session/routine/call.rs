@@ -116,6 +116,7 @@ impl Session {
             number: number as u32,
             text: source.text(),
             is_expression: false,
+            is_cursor: false,
             names: innermost,
             at: source.start() as u32,
             wanted: None,

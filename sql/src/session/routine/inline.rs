@@ -113,12 +113,14 @@ impl Session {
     /// Ends the transaction within a body, and begins the next one.
     pub(super) fn end_within(&mut self, commits: bool, chains: bool) -> Result<()> {
         let modes = self.block.transaction().map(|transaction| *transaction.begin());
+        self.hold_pinned()?;
         if commits {
             self.before_commit()?;
             self.with_block(|block, parts| block.commit(parts))?;
             self.hold_kept();
         } else {
             self.with_block(|block, parts| block.rollback(parts));
+            self.hold_kept();
         }
         self.after_transaction();
         let (engine, wait) = (Arc::clone(&self.engine), Arc::clone(&self.wait));

@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::session::domain::KnownDomains;
 use crate::session::notify::Said;
 use crate::session::portal::Portal;
-use crate::session::run::{Asked, Own};
+use crate::session::run::{Asked, Own, Shared};
 use crate::session::statement::Named;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
@@ -38,6 +38,8 @@ struct Held {
     exported: RefCell<Vec<String>>,
     xact_id: Cell<Option<u64>>,
     counts: SessionCounts,
+    statements: RefCell<FxHashMap<String, Named>>,
+    portals: RefCell<FxHashMap<String, Box<Portal>>>,
 }
 
 impl Held {
@@ -54,6 +56,8 @@ impl Held {
             exported: RefCell::default(),
             xact_id: Cell::default(),
             counts: session.counts.stand_in(),
+            statements: RefCell::default(),
+            portals: RefCell::default(),
         }
     }
 
@@ -69,6 +73,8 @@ impl Held {
         self.exported.swap(&session.exported);
         self.xact_id.swap(&session.xact_id);
         self.counts.exchange(&session.counts);
+        std::mem::swap(&mut *self.statements.borrow_mut(), &mut session.statements);
+        std::mem::swap(&mut *self.portals.borrow_mut(), &mut session.portals);
     }
 }
 
@@ -145,8 +151,6 @@ impl Session {
         let held = Held::stand_in(self);
         held.exchange(self);
         let already = held.exported.borrow().len();
-        let (statements, portals) =
-            (FxHashMap::<String, Named>::default(), FxHashMap::<String, Box<Portal>>::default());
         let running = RunningSettings::new(&settings, &path, &identity);
         let lender = Lender { session: RefCell::new(&mut *self), held: &held, running: &running };
         let own = Own {
@@ -165,8 +169,8 @@ impl Session {
         };
         let asked = Asked {
             engine: &engine,
-            statements: &statements,
-            portals: &portals,
+            statements: Shared::Lent(&held.statements),
+            portals: Shared::Lent(&held.portals),
             unnamed: None,
             executed: None,
             domains: &held.domains,

@@ -6,12 +6,14 @@
 //!
 //! - [`frame`]: values of variables; [`text`]: plans of the body's SQL
 //! - `run`: statements; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
+//! - `cursor`: cursors
 //! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
 //! - `lend`: how a statement that calls a routine lends it the session
 
 mod call;
 mod context;
 mod create;
+mod cursor;
 pub(super) mod frame;
 mod handler;
 mod inline;

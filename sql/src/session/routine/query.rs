@@ -117,7 +117,11 @@ impl Session {
         })
     }
 
-    fn opened(&mut self, prepared: Arc<Prepared>, parameters: RowBuf) -> Result<Box<Portal>> {
+    pub(super) fn opened(
+        &mut self,
+        prepared: Arc<Prepared>,
+        parameters: RowBuf,
+    ) -> Result<Box<Portal>> {
         self.check_presets(&prepared, &parameters)?;
         let mut portal = Portal::new(prepared);
         portal.parameters = parameters;
@@ -149,7 +153,7 @@ impl Session {
 }
 
 /// 0A000 for what no body runs.
-fn demand_runnable(prepared: &Prepared) -> Result<()> {
+pub(super) fn demand_runnable(prepared: &Prepared) -> Result<()> {
     if let Some(Statement::Transaction(_)) = prepared.parsed.statement() {
         return Err(SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,
@@ -177,13 +181,18 @@ pub(super) fn in_statement(error: SqlError, text: &str) -> SqlError {
 
 impl Execution<'_> {
     /// A statement of the body, ready to run.
-    fn statement_of(&mut self, sql: &Sql) -> Result<Arc<Prepared>> {
+    pub(super) fn statement_of(&mut self, sql: &Sql) -> Result<Arc<Prepared>> {
         let text = self.text(sql, None).map_err(|error| in_statement(error, &sql.text))?;
         Ok(Arc::clone(&text.prepared))
     }
 
     /// A text that is made when it runs, with the values behind USING.
-    fn dynamic_statement(&mut self, text: &Sql, using: &[Sql]) -> Result<(Arc<Prepared>, RowBuf)> {
+    pub(super) fn dynamic_statement(
+        &mut self,
+        text: &Sql,
+        using: &[Sql],
+        as_cursor: bool,
+    ) -> Result<(Arc<Prepared>, RowBuf)> {
         let query = self.text_value(text)?.ok_or_else(|| {
             SqlError::new(
                 SqlState::NULL_VALUE_NOT_ALLOWED,
@@ -207,6 +216,7 @@ impl Execution<'_> {
                         "cannot EXECUTE an empty query",
                     ));
                 }
+                let source = if as_cursor { source.of_cursor() } else { source };
                 self.session.prepare(Arc::new(source), &types)
             })
             .map_err(|error| in_statement(error, &query))?;
@@ -284,7 +294,7 @@ impl Execution<'_> {
     }
 
     /// The variables, for a statement that takes parameters.
-    fn parameters_for(&self, prepared: &Prepared) -> RowBuf {
+    pub(super) fn parameters_for(&self, prepared: &Prepared) -> RowBuf {
         if prepared.planned.is_some() { self.frame.row().clone() } else { RowBuf::new() }
     }
 
@@ -294,7 +304,7 @@ impl Execution<'_> {
         into: Option<&Into>,
         using: &[Sql],
     ) -> Result<()> {
-        let (prepared, parameters) = self.dynamic_statement(text, using)?;
+        let (prepared, parameters) = self.dynamic_statement(text, using, false)?;
         self.run(prepared, parameters, into, true)
     }
 
@@ -308,18 +318,23 @@ impl Execution<'_> {
     }
 
     /// A query of a loop or of RETURN QUERY.
-    fn query(&mut self, query: &Query) -> Result<(Arc<Prepared>, RowBuf)> {
+    pub(super) fn query(&mut self, query: &Query) -> Result<(Arc<Prepared>, RowBuf)> {
         match query {
             Query::Static(sql) => {
                 let prepared = self.statement_of(sql)?;
                 let parameters = self.parameters_for(&prepared);
                 Ok((prepared, parameters))
             }
-            Query::Dynamic(text, using) => self.dynamic_statement(text, using),
+            Query::Dynamic(text, using) => self.dynamic_statement(text, using, false),
+            Query::Cursor(variable, arguments) => self.cursor_query(*variable, arguments),
         }
     }
 
     pub(super) fn for_query(&mut self, looped: &ForQuery) -> Result<Leave> {
+        if let Query::Cursor(variable, arguments) = &looped.query {
+            return self.for_cursor(looped, *variable, arguments);
+        }
+        self.session.unnamed_portals += 1;
         let (prepared, parameters) = self.query(&looped.query)?;
         let text = prepared.text.clone();
         let Some(columns) = prepared.columns.clone() else {
@@ -363,7 +378,7 @@ impl Execution<'_> {
     }
 
     /// Rounds of a loop over rows; where they leave to, if they do.
-    fn rounds(
+    pub(super) fn rounds(
         &mut self,
         looped: &ForQuery,
         columns: &[ColumnDescription],
@@ -398,6 +413,6 @@ impl Execution<'_> {
     }
 }
 
-fn command_of(text: &str) -> String {
+pub(super) fn command_of(text: &str) -> String {
     text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase()
 }

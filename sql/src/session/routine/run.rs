@@ -84,7 +84,7 @@ impl Execution<'_> {
                 self.returns(value.as_ref())?;
                 return Ok(Leave::Return);
             }
-            Action::Assign(place, sql) if place.field.is_none() => {
+            Action::Assign(place, sql) if place.path.is_empty() => {
                 self.assign(place.variable, sql)?;
             }
             Action::Assign(place, sql) => {
@@ -107,6 +107,9 @@ impl Execution<'_> {
             Action::Dynamic(text, into, using) => {
                 self.execute_dynamic(text, into.as_ref(), using)?;
             }
+            Action::Open(open) => self.open_cursor(open)?,
+            Action::Fetch(fetch) => self.fetch_cursor(fetch)?,
+            Action::Close(variable) => self.close_cursor(*variable)?,
             Action::Call(sql, calls) => self.call_within(sql, *calls)?,
             Action::Diagnostics(stacked, items) => self.diagnostics(*stacked, items)?,
             Action::EndTransaction(commits, chains) => self.end_transaction(*commits, *chains)?,

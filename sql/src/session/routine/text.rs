@@ -153,7 +153,7 @@ impl Text {
 }
 
 /// Whether a statement computes one row from nothing and runs no query for it.
-pub(super) fn is_scalar(prepared: &Prepared) -> bool {
+pub(in crate::session) fn is_scalar(prepared: &Prepared) -> bool {
     prepared.planned.as_ref().is_some_and(|planned| {
         let program = &planned.program;
         matches!(&program.plan, PlanNode::Project(input, ..) if matches!(**input, PlanNode::Unit))
@@ -222,6 +222,7 @@ impl Session {
         };
         let source = one_statement(&query, self.settings.plain().dialect)?
             .seeing(Arc::clone(&visible) as Arc<dyn Variables>);
+        let source = if sql.is_cursor { source.of_cursor() } else { source };
         let types: Vec<Oid> = visible.types.iter().map(|ty| ty.oid).collect();
         let planned = source.statement().is_some_and(crate::parse::Statement::is_planned);
         let prepared = self.prepare(Arc::new(source), if planned { &types } else { &[] })?;

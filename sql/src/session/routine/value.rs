@@ -83,12 +83,70 @@ impl Session {
         Ok(())
     }
 
+    /// Makes of a value of a type the row, in which it is the field that a path leads to; the others are those of `around`.
+    fn put_within(
+        &mut self,
+        (around, of): (Datum<'_>, SqlType),
+        (variable, path): (&str, &[Arc<str>]),
+        value: &mut RowBuf,
+        ty: SqlType,
+    ) -> Result<()> {
+        let [field, rest @ ..] = path else { return self.converted(value, ty, of) };
+        let Some(shape) = self.shape_of(of) else {
+            let name = self.type_text(of);
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!(
+                    "cannot assign to field \"{field}\" of column \"{variable}\" because its type {name} is not a composite type"
+                ),
+            ));
+        };
+        let at = shape.fields.iter().position(|(name, _)| name == field).ok_or_else(|| {
+            let name = self.type_text(of);
+            SqlError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!(
+                    "cannot assign to field \"{field}\" of column \"{variable}\" because there is no such column in data type {name}"
+                ),
+            )
+        })?;
+        let whole = match around {
+            Datum::Record(bytes) => Some(bytes),
+            _ => None,
+        };
+        let mut row = fields_in(whole, shape.fields.len())?;
+        let inner = (row.get(at), shape.fields[at].1);
+        crate::types::depth::deeper(|| self.put_within(inner, (variable, rest), value, ty))?;
+        row.set(at, value.get(0));
+        let arena = bumpalo::Bump::new();
+        let fields: Vec<(SqlType, Datum<'_>)> =
+            shape.fields.iter().map(|(_, ty)| *ty).zip(row.iter()).collect();
+        value.clear();
+        value.push(record::build(&arena, &fields));
+        Ok(())
+    }
+
     /// The fields of rows of a type.
     pub(super) fn shape_of(&mut self, ty: SqlType) -> Option<Arc<Shape>> {
         let snapshot = Arc::clone(self.catalog.snapshot());
         let fields = crate::bind::type_name::fields_of(&snapshot, snapshot.base_type(ty).oid)?;
         Some(Arc::new(Shape { ty, fields }))
     }
+}
+
+/// The fields of a row, all NULL where there is none.
+fn fields_in(whole: Option<&[u8]>, count: usize) -> Result<RowBuf> {
+    let mut row = RowBuf::new();
+    match whole {
+        Some(bytes) => {
+            let arena = bumpalo::Bump::new();
+            for field in 0..count {
+                row.push(record::field(&arena, bytes, field)?);
+            }
+        }
+        None => row.set_nulls(count),
+    }
+    Ok(row)
 }
 
 impl Execution<'_> {
@@ -334,7 +392,9 @@ impl Execution<'_> {
 
     /// Puts a value into a variable or a field of one.
     pub(super) fn put_at(&mut self, place: &Place, value: &mut RowBuf, ty: SqlType) -> Result<()> {
-        let Some(field) = &place.field else { return self.put(place.variable, value, ty) };
+        let [field, rest @ ..] = &place.path[..] else {
+            return self.put(place.variable, value, ty);
+        };
         let body = Arc::clone(&self.body);
         let own = &body.variables[place.variable as usize];
         let shape = match own.ty {
@@ -348,16 +408,16 @@ impl Execution<'_> {
                 format!("record \"{}\" has no field \"{field}\"", own.name),
             )
         })?;
-        self.session.converted(value, ty, shape.fields[at].1)?;
-        let mut row = RowBuf::new();
-        match self.frame.get(place.variable) {
-            Datum::Record(bytes) => {
-                let arena = bumpalo::Bump::new();
-                for field in 0..shape.fields.len() {
-                    row.push(record::field(&arena, bytes, field)?);
-                }
-            }
-            _ => row.set_nulls(shape.fields.len()),
+        let whole = match self.frame.get(place.variable) {
+            Datum::Record(bytes) => Some(bytes.to_vec()),
+            _ => None,
+        };
+        let mut row = fields_in(whole.as_deref(), shape.fields.len())?;
+        let inner = shape.fields[at].1;
+        if rest.is_empty() {
+            self.session.converted(value, ty, inner)?;
+        } else {
+            self.session.put_within((row.get(at), inner), (&own.name, rest), value, ty)?;
         }
         row.set(at, value.get(0));
         self.set_record(place.variable, &shape, &row)
@@ -370,7 +430,8 @@ impl Execution<'_> {
         columns: &[ColumnDescription],
         row: Option<&RowBuf>,
     ) -> Result<()> {
-        if let [Place { variable, field: None }] = places
+        if let [Place { variable, path }] = places
+            && path.is_empty()
             && !matches!(self.body.variables[*variable as usize].ty, VariableType::Scalar(_))
         {
             return self.put_columns(*variable, columns, row);
