@@ -535,15 +535,15 @@ impl Finishing<'_> {
             Plan::Gate(input, _)
             | Plan::Barrier(input, _)
             | Plan::ProjectSet(input, ..)
-            | Plan::Distinct(input, _)
             | Plan::WithCtes(input, _) => self.plan(input),
             Plan::Join(join) => {
                 match join.kind {
                     JoinKind::Inner => costs.order(&mut join.on),
                     _ => costs.order_outer(&mut join.on),
                 }
-                if let JoinMethod::Hash { saved, .. } = &mut join.method {
+                if let JoinMethod::Hash { saved, left_saved, .. } = &mut join.method {
                     *saved = wanted(&join.right, read, widths);
+                    *left_saved = wanted(&join.left, read, widths);
                 }
                 if join.kind.keeps_right() {
                     join.left_slots = vars::filled(&join.left, widths);
@@ -555,6 +555,10 @@ impl Finishing<'_> {
                 self.plan(&mut join.right);
             }
             Plan::Aggregate(aggregate) => self.plan(&mut aggregate.input),
+            Plan::Distinct(distinct) => {
+                distinct.saved = wanted(&distinct.input, read, widths);
+                self.plan(&mut distinct.input);
+            }
             Plan::Window(window) => {
                 window.saved = wanted(&window.input, read, widths);
                 self.plan(&mut window.input);

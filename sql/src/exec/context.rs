@@ -253,11 +253,9 @@ impl Context<'_> {
         self.host.settings.get().values.spill_bytes()
     }
 
-    /// Refuses to hold more than a statement's operator may.
-    ///
-    /// # Errors
-    /// 53200 where `bytes` are more than a statement's operator may hold.
-    pub fn check_memory(&self, bytes: usize) -> Result<()> {
-        self.host.settings.get().values.check_memory(bytes)
+    /// How many bytes a hash table holds before rows go to temporary files.
+    #[must_use]
+    pub fn hash_limit(&self) -> usize {
+        self.host.settings.get().values.hash_bytes()
     }
 }

@@ -27,6 +27,7 @@ use crate::plan::physical::{Reference, Table};
 use crate::tuple::RowBuf;
 use crate::tuple::key::prefix_end;
 use crate::types::Oid;
+use crate::types::check_held;
 use bumpalo::Bump;
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -266,7 +267,7 @@ pub fn put_off(cx: &mut Context<'_>, table: &Arc<Table>, check: Check) -> Result
     deferred.bytes += check.bytes();
     let table = table.relation.oid;
     deferred.checks.push(PutOff { constraint, table, check, done: false });
-    cx.check_memory(deferred.bytes)
+    check_held(deferred.bytes)
 }
 
 /// Makes the checks, and does the actions, that were put off to the statement's end.

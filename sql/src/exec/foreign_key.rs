@@ -24,6 +24,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::key::prefix_end;
 use crate::tuple::long_value::Stored;
 use crate::tuple::{Heap, KeyColumn, RowBuf, RowLayout, entry};
+use crate::types::check_held;
 use bumpalo::Bump;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -477,7 +478,7 @@ pub fn children(
             let row_key = if tree == *rows { row.key } else { entry::row_key(row.key, row.value)? };
             bytes += row_key.len();
             found.push(row_key.to_vec());
-            cx.check_memory(bytes)?;
+            check_held(bytes)?;
         }
         return Ok(found);
     }
@@ -496,7 +497,7 @@ pub fn children(
         if record_refers(cx.transaction, (reference, parent), &layout, stored, &mut heap)? {
             bytes += key.len();
             found.push(std::mem::take(&mut key));
-            cx.check_memory(bytes)?;
+            check_held(bytes)?;
         }
         cx.check_cancel()?;
     }

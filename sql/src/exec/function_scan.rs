@@ -11,6 +11,7 @@ use crate::plan::physical::{self, SetCall, SetColumn};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::check_held;
 use crate::types::{CallContext, Datum, SqlType, record};
 use std::sync::Arc;
 
@@ -99,7 +100,7 @@ fn begin(
                 rows.clear();
                 code(&eval.call, &types.signature(), &values, &mut |row| {
                     rows.push(row.iter().copied());
-                    eval.call.settings.check_memory(rows.bytes())?;
+                    check_held(rows.bytes())?;
                     Ok(true)
                 })?;
                 Ok(())

@@ -1,18 +1,20 @@
 //! GROUP BY and DISTINCT, by hashing.
 //!
-//! Groups come out in the order in which their first rows came in. Aggregates with DISTINCT or ORDER BY keep their
+//! Groups come out in the order in which their first rows came in, as many as memory takes; rows of others go to temporary
+//! files, apart by their keys, and their groups come behind, part by part. Aggregates with DISTINCT or ORDER BY keep their
 //! arguments and are fed at the end. DISTINCT hands a row on the first time its key is seen, so that it can stop early.
 
 use super::context::Context;
 use super::hash_rows::HashRows;
 use super::operator::{Builder, Operator};
+use super::partitions::{LEVELS, Partition, PartitionReader, Partitions};
 use super::row_sorter::RowSorter;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, AggregateStep};
-use crate::plan::scalar::Scalar;
+use crate::plan::scalar::{Scalar, Var};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
-use crate::types::{Accumulator, Comparator, Datum, Oid, Shapes};
+use crate::types::{Accumulator, Comparator, Datum, Shapes, check_held};
 
 /// One aggregate of one group.
 enum State {
@@ -25,6 +27,8 @@ enum State {
 const KEPT_SHARE: usize = 8;
 /// So many calls of groups have a file at once, at most.
 const FILES_MAX: usize = 64;
+/// About how many bytes what one call computes of one group takes from the beginning.
+const STATE_BYTES: usize = 64;
 
 /// GROUP BY, or aggregates over everything.
 pub struct Group {
@@ -47,6 +51,12 @@ pub struct Group {
     touched: Vec<usize>,
     /// How many calls of groups have what they keep in temporary files.
     files: usize,
+    /// What states hold beyond that, in bytes.
+    state_bytes: usize,
+    /// Rows of groups that are not in memory, while it is full.
+    apart: Option<Partitions>,
+    /// Such rows whose groups are still to come out.
+    parts: Vec<Partition>,
     /// Rows of groups come out by number; filled once the input has ended.
     at: usize,
     filled: bool,
@@ -91,6 +101,9 @@ impl Group {
             taken: Vec::new(),
             touched: Vec::new(),
             files: 0,
+            state_bytes: 0,
+            apart: None,
+            parts: Vec::new(),
             at: 0,
             filled: false,
         }
@@ -121,7 +134,7 @@ impl Group {
         while self.input.next(cx)? {
             cx.check_cancel()?;
             let held = states.iter().map(|(State::Plain(one) | State::Kept(one, _))| one.bytes());
-            cx.check_memory(held.sum())?;
+            check_held(held.sum())?;
             let calls = &self.plan.calls;
             cx.eval(|eval| {
                 for (call, state) in calls.iter().zip(&mut states) {
@@ -162,8 +175,7 @@ impl Group {
         if self.lean {
             return self.run_lean(cx);
         }
-        let mut bytes = 0;
-        let limit = cx.memory_limit();
+        self.state_bytes = 0;
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
@@ -211,68 +223,23 @@ impl Group {
                 }
                 Ok(())
             })?;
-            self.touched.clear();
-            let (groups, states) = (&mut self.groups, &mut self.states);
-            let touched = &mut self.touched;
-            let (shapes, key_types) = (&mut self.shapes, &self.key_types);
-            let (group_keys, arguments, taken) = (&self.group_keys, &self.arguments, &self.taken);
-            let kept_keys = &self.kept_keys;
-            cx.eval(|eval| {
-                let arena = eval.call.arena;
-                for set in 0..plan.sets.len() {
-                    if let Some(shapes) = shapes {
+            if let Some(shapes) = &mut self.shapes {
+                let (group_keys, key_types) = (&self.group_keys, &self.key_types);
+                cx.eval(|eval| {
+                    for set in 0..group_keys.len() {
                         // Each set would be sorted by itself.
                         let number = (23, Datum::Int4(i32::try_from(set).unwrap_or(i32::MAX)));
                         let key = key_types.iter().copied().zip(group_keys.row(set));
                         shapes.note(&eval.call, std::iter::once(number).chain(key), false)?;
                     }
-                    // Where there is nothing to group by there is one group.
-                    let group =
-                        if plan.keys.is_empty() && plan.sets.len() == 1 && !states.is_empty() {
-                            0
-                        } else {
-                            let (new, group) =
-                                groups.insert_new(arena.alloc_slice_fill_iter(group_keys.row(set)));
-                            if new {
-                                states.push(Group::new_states(&plan.calls)?);
-                            }
-                            group
-                        };
-                    touched.push(group);
-                    let mut rest: &[Datum<'_>] = arena.alloc_slice_fill_iter(arguments.iter());
-                    for (at, (call, state)) in plan.calls.iter().zip(&mut states[group]).enumerate()
-                    {
-                        if !taken[at] {
-                            continue;
-                        }
-                        let width = call.arguments.len();
-                        let (own, after) = rest.split_at(kept_keys[at] + width);
-                        rest = after;
-                        let values = &own[own.len() - width..];
-                        if call.strict && values.iter().any(Datum::is_null) {
-                            continue;
-                        }
-                        match state {
-                            State::Plain(state) => {
-                                let before = state.bytes();
-                                state.add(&eval.call, values)?;
-                                bytes = (bytes + state.bytes()).saturating_sub(before);
-                            }
-                            State::Kept(_, sorter) => {
-                                let before = sorter.bytes();
-                                sorter.rows.push(own.iter().copied());
-                                bytes += sorter.bytes() - before;
-                            }
-                        }
-                    }
-                }
-                Ok(())
-            })?;
-            let shapes = self.shapes.as_ref().map_or(0, Shapes::bytes);
-            if self.groups.bytes() + bytes > limit {
-                bytes -= self.spill_kept(cx, limit)?.min(bytes);
+                    Ok(())
+                })?;
+                check_held(shapes.bytes())?;
             }
-            cx.check_memory(self.groups.bytes() + shapes + bytes)?;
+            self.absorb(cx, 0)?;
+        }
+        if let Some(apart) = self.apart.take() {
+            self.parts.extend(apart.finish(cx)?);
         }
         // Without keys there is one group even of nothing; so for each empty grouping set.
         for (number, set) in self.plan.sets.iter().enumerate() {
@@ -286,6 +253,123 @@ impl Group {
         }
         self.filled = true;
         Ok(())
+    }
+
+    /// Gives the row at hand to its groups. Rows of groups that memory does not take any more are put aside, one level deeper
+    /// than this.
+    fn absorb(&mut self, cx: &mut Context<'_>, level: u32) -> Result<()> {
+        self.touched.clear();
+        let one = self.plan.keys.is_empty() && self.plan.sets.len() == 1;
+        for at in 0..self.group_keys.len() {
+            // Where there is nothing to group by there is one group.
+            let group = match one && !self.states.is_empty() {
+                true => Some(0),
+                false => self.group_of(cx, at, level)?,
+            };
+            let Some(group) = group else { continue };
+            self.touched.push(group);
+            self.advance(cx, group)?;
+        }
+        // What is put aside stays so: who has been may not be in memory, too.
+        let limit = cx.memory_limit();
+        if self.groups.bytes() + self.state_bytes > limit {
+            let freed = self.spill_kept(cx, limit)?;
+            self.state_bytes = self.state_bytes.saturating_sub(freed);
+        }
+        let calls = self.plan.calls.len() * STATE_BYTES;
+        let held = self.groups.bytes() + self.states.len() * calls + self.state_bytes;
+        if held > cx.hash_limit() && self.apart.is_none() && level < LEVELS && !one {
+            self.apart = Some(Partitions::new(cx, level, &self.key_types)?);
+        }
+        check_held(held)
+    }
+
+    /// Which group the row at hand belongs to by one of its keys; none where it has been put aside.
+    fn group_of(&mut self, cx: &Context<'_>, at: usize, level: u32) -> Result<Option<usize>> {
+        let key: Vec<Datum<'_>> = self.group_keys.row(at).collect();
+        if let Some(apart) = &mut self.apart {
+            let found = self.groups.find(&key);
+            if found.is_none() {
+                debug_assert!(level < LEVELS, "past the last level all groups are in memory");
+                let taken = self.taken.iter().map(|taken| Datum::Bool(*taken));
+                let row = key.iter().copied().chain(taken).chain(self.arguments.iter());
+                apart.push(cx, &key, row)?;
+            }
+            return Ok(found);
+        }
+        let (new, group) = self.groups.insert_new(&key);
+        if new {
+            self.states.push(Group::new_states(&self.plan.calls)?);
+        }
+        Ok(Some(group))
+    }
+
+    /// Gives the arguments of the row at hand to the calls of a group.
+    fn advance(&mut self, cx: &mut Context<'_>, group: usize) -> Result<()> {
+        let (plan, states) = (&self.plan, &mut self.states[group]);
+        let (arguments, taken, kept_keys) = (&self.arguments, &self.taken, &self.kept_keys);
+        let bytes = &mut self.state_bytes;
+        cx.eval(|eval| {
+            let mut rest: &[Datum<'_>] = eval.call.arena.alloc_slice_fill_iter(arguments.iter());
+            for (at, (call, state)) in plan.calls.iter().zip(states.iter_mut()).enumerate() {
+                if !taken[at] {
+                    continue;
+                }
+                let width = call.arguments.len();
+                let (own, after) = rest.split_at(kept_keys[at] + width);
+                rest = after;
+                let values = &own[own.len() - width..];
+                if call.strict && values.iter().any(Datum::is_null) {
+                    continue;
+                }
+                match state {
+                    State::Plain(state) => {
+                        let before = state.bytes();
+                        state.add(&eval.call, values)?;
+                        *bytes = (*bytes + state.bytes()).saturating_sub(before);
+                    }
+                    State::Kept(_, sorter) => {
+                        let before = sorter.bytes();
+                        sorter.rows.push(own.iter().copied());
+                        *bytes += sorter.bytes() - before;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Goes on with a part of the rows that were put aside, whose groups come out next. False where there is none left.
+    fn next_part(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let filled = loop {
+            let Some(part) = self.parts.pop() else { return Ok(false) };
+            if !part.is_empty() {
+                break part;
+            }
+        };
+        self.groups.clear();
+        self.states.clear();
+        (self.state_bytes, self.files, self.at) = (0, 0, 0);
+        let level = filled.level() + 1;
+        let mut reader: PartitionReader = filled.read();
+        let (width, calls) = (self.key_types.len(), self.plan.calls.len());
+        let mut row = RowBuf::new();
+        while reader.next(&mut row)? {
+            cx.check_cancel()?;
+            cx.arena.reset();
+            self.group_keys.clear();
+            self.group_keys.push(row.iter().take(width));
+            self.taken.clear();
+            let taken = row.iter().skip(width).take(calls);
+            self.taken.extend(taken.map(|taken| matches!(taken, Datum::Bool(true))));
+            self.arguments.clear();
+            row.iter().skip(width + calls).for_each(|argument| self.arguments.push(argument));
+            self.absorb(cx, level)?;
+        }
+        if let Some(apart) = self.apart.take() {
+            self.parts.extend(apart.finish(cx)?);
+        }
+        Ok(true)
     }
 
     /// Moves what the groups of the row at hand have kept to temporary files, where it is much; how many bytes are free.
@@ -357,6 +441,9 @@ impl Operator for Group {
         self.shapes = Shapes::of(&self.key_types);
         self.states.clear();
         self.files = 0;
+        self.state_bytes = 0;
+        self.apart = None;
+        self.parts.clear();
         self.at = 0;
         self.filled = false;
         self.input.open(cx)
@@ -366,8 +453,10 @@ impl Operator for Group {
         if !self.filled {
             self.run(cx)?;
         }
-        if self.at == self.groups.rows.len() {
-            return Ok(false);
+        while self.at == self.groups.rows.len() {
+            if !self.next_part(cx)? {
+                return Ok(false);
+            }
         }
         cx.arena.reset();
         let group = self.at;
@@ -399,7 +488,8 @@ impl Operator for Group {
     }
 }
 
-/// DISTINCT, DISTINCT ON.
+/// DISTINCT, DISTINCT ON. Rows whose keys memory does not take any more are put aside in temporary files, apart by their keys,
+/// and come behind the others.
 pub struct Distinct {
     input: Box<dyn Operator>,
     keys: Vec<Scalar>,
@@ -407,6 +497,16 @@ pub struct Distinct {
     seen: HashRows,
     types: Vec<u32>,
     shapes: Option<Shapes>,
+    /// The key of the row at hand, and behind it what a row consists of that is put aside.
+    row: RowBuf,
+    saved: Vec<Var>,
+    /// Rows go out in the order in which they come in, so none are put aside.
+    ordered: bool,
+    apart: Option<Partitions>,
+    parts: Vec<Partition>,
+    /// The part that is being read.
+    part: Option<(PartitionReader, u32)>,
+    ended: bool,
 }
 
 impl Distinct {
@@ -414,15 +514,92 @@ impl Distinct {
     #[must_use]
     pub fn new(
         input: Box<dyn Operator>,
-        keys: Vec<(Scalar, Oid)>,
+        plan: &physical::Distinct,
         builder: &Builder<'_>,
     ) -> Distinct {
-        let types: Vec<u32> = keys.iter().map(|(_, ty)| ty.0).collect();
-        let keys: Vec<Scalar> = keys.into_iter().map(|(key, _)| key).collect();
+        let types: Vec<u32> = plan.keys.iter().map(|(_, ty)| ty.0).collect();
+        let keys: Vec<Scalar> = plan.keys.iter().map(|(key, _)| key.clone()).collect();
         let correlated = builder.correlated(&keys);
-        let width = keys.len();
-        let (seen, shapes) = (HashRows::new(types.clone(), width), Shapes::of(&types));
-        Distinct { input, keys, correlated, seen, types, shapes }
+        let (seen, shapes) = (HashRows::new(types.clone(), keys.len()), Shapes::of(&types));
+        Distinct {
+            input,
+            keys,
+            correlated,
+            seen,
+            types,
+            shapes,
+            row: RowBuf::new(),
+            saved: plan.saved.clone(),
+            ordered: plan.ordered,
+            apart: None,
+            parts: Vec::new(),
+            part: None,
+            ended: false,
+        }
+    }
+
+    /// Whether the row at hand is the first with its key; one of which that cannot be said yet is put aside.
+    fn is_first(&mut self, cx: &Context<'_>, level: u32) -> Result<bool> {
+        let width = self.types.len();
+        let key: Vec<Datum<'_>> = self.row.iter().take(width).collect();
+        if let Some(apart) = &mut self.apart {
+            if self.seen.find(&key).is_none() {
+                let read = self.part.is_some();
+                let from_file = self.row.iter().skip(width).filter(|_| read);
+                let from_frame = self.saved.iter().filter(|_| !read).map(|var| cx.frame.get(*var));
+                apart.push(cx, &key, key.iter().copied().chain(from_file).chain(from_frame))?;
+            }
+            return Ok(false);
+        }
+        let new = self.seen.insert_new(&key).0;
+        if new && !self.ordered && level < LEVELS && self.seen.bytes() > cx.hash_limit() {
+            self.apart = Some(Partitions::new(cx, level, &self.types)?);
+        }
+        check_held(self.seen.bytes()).map(|()| new)
+    }
+
+    /// Reads the next row of the input, and its key.
+    fn next_of_input(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if self.ended || !self.input.next(cx)? {
+            self.ended = true;
+            return Ok(false);
+        }
+        cx.invalidate(&self.correlated);
+        let (row, keys) = (&mut self.row, &self.keys);
+        let (types, shapes) = (&self.types, &mut self.shapes);
+        cx.eval(|eval| {
+            row.clear();
+            for key in keys {
+                row.push(eval.scalar(key)?);
+            }
+            if let Some(shapes) = shapes {
+                shapes.note(&eval.call, types.iter().copied().zip(row.iter()), false)?;
+            }
+            Ok(())
+        })?;
+        check_held(self.shapes.as_ref().map_or(0, Shapes::bytes))?;
+        Ok(true)
+    }
+
+    /// Reads the next row that was put aside.
+    fn next_of_parts(&mut self, cx: &Context<'_>) -> Result<bool> {
+        loop {
+            if let Some((reader, _)) = &mut self.part
+                && reader.next(&mut self.row)?
+            {
+                return Ok(true);
+            }
+            if let Some(apart) = self.apart.take() {
+                self.parts.extend(apart.finish(cx)?);
+            }
+            let Some(part) = self.parts.pop() else {
+                self.part = None;
+                return Ok(false);
+            };
+            self.seen.clear();
+            let level = part.level() + 1;
+            self.part = Some((part.read(), level));
+        }
     }
 }
 
@@ -430,31 +607,24 @@ impl Operator for Distinct {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.seen.clear();
         self.shapes = Shapes::of(&self.types);
+        self.apart = None;
+        self.parts.clear();
+        self.part = None;
+        self.ended = false;
         self.input.open(cx)
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        while self.input.next(cx)? {
-            cx.invalidate(&self.correlated);
-            let (keys, seen) = (&self.keys, &mut self.seen);
-            let (types, shapes) = (&self.types, &mut self.shapes);
-            let new = cx.eval(|eval| {
-                let mut row =
-                    bumpalo::collections::Vec::with_capacity_in(keys.len(), eval.call.arena);
-                for key in keys {
-                    row.push(eval.scalar(key)?);
-                }
-                if let Some(shapes) = shapes {
-                    shapes.note(
-                        &eval.call,
-                        types.iter().copied().zip(row.iter().copied()),
-                        false,
-                    )?;
-                }
-                Ok(seen.insert_new(&row).0)
-            })?;
-            if new {
-                cx.check_memory(self.seen.bytes() + self.shapes.as_ref().map_or(0, Shapes::bytes))?;
+        while self.next_of_input(cx)? {
+            if self.is_first(cx, 0)? {
+                return Ok(true);
+            }
+            cx.check_cancel()?;
+        }
+        while self.next_of_parts(cx)? {
+            let level = self.part.as_ref().map_or(0, |part| part.1);
+            if self.is_first(cx, level)? {
+                cx.frame.restore(&self.saved, self.row.iter().skip(self.types.len()));
                 return Ok(true);
             }
             cx.check_cancel()?;

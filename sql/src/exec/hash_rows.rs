@@ -43,6 +43,16 @@ impl HashRows {
         self.next.clear();
     }
 
+    /// Forgets all rows and gives back what they have taken.
+    pub fn forget(&mut self) {
+        *self = HashRows {
+            rows: RowSet::new(self.rows.width()),
+            types: std::mem::take(&mut self.types),
+            seed: self.seed,
+            ..HashRows::default()
+        };
+    }
+
     /// About how many bytes it holds.
     #[must_use]
     pub fn bytes(&self) -> usize {

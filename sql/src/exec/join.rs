@@ -6,11 +6,13 @@
 use super::context::Context;
 use super::hash_rows::HashRows;
 use super::operator::{Builder, Operator};
+use super::partitions::{LEVELS, Partition, PartitionReader, Partitions};
 use crate::error::Result;
 use crate::plan::logical::JoinKind;
 use crate::plan::physical::{Join, JoinMethod};
 use crate::plan::scalar::{Scalar, Var};
-use crate::types::Datum;
+use crate::tuple::RowBuf;
+use crate::types::{Datum, check_held};
 
 /// What both joins need to know.
 struct Shape {
@@ -130,22 +132,32 @@ impl Operator for NestedLoop {
     }
 }
 
-/// The right side once, into a hash table.
+/// The right side once, into a hash table. What memory does not take of it is taken apart by its keys in temporary files, the
+/// left side likewise, and one part is joined behind the other.
 pub struct HashJoin {
     left: Box<dyn Operator>,
     right: Box<dyn Operator>,
     shape: Shape,
     left_keys: Vec<Scalar>,
     right_keys: Vec<Scalar>,
+    types: Vec<u32>,
     saved: Vec<Var>,
+    left_saved: Vec<Var>,
+    /// Rows go out in the left side's order, so both sides stay whole.
+    ordered: bool,
     table: HashRows,
     built: bool,
     /// Whether each kept row has met a left one (RIGHT and FULL).
     met: Vec<bool>,
     /// The left row's key, the next kept row to try, and whether one has met.
     probe: Option<(Option<usize>, bool)>,
-    key: crate::tuple::RowBuf,
+    key: RowBuf,
     tail: Option<usize>,
+    /// Pairs of parts of the right and the left side that are still to be joined.
+    parts: Vec<(Partition, Partition)>,
+    /// The left side's rows of the part at hand, if it is one.
+    part: Option<PartitionReader>,
+    row: RowBuf,
 }
 
 impl HashJoin {
@@ -157,52 +169,187 @@ impl HashJoin {
         join: &Join,
         builder: &Builder<'_>,
     ) -> HashJoin {
-        let JoinMethod::Hash { left: left_keys, right: right_keys, types, saved } = &join.method
+        let JoinMethod::Hash {
+            left: left_keys,
+            right: right_keys,
+            types,
+            saved,
+            left_saved,
+            ordered,
+        } = &join.method
         else {
             unreachable!("a hash join is built of one")
         };
-        let types = types.iter().map(|ty| ty.0).collect();
+        let types: Vec<u32> = types.iter().map(|ty| ty.0).collect();
         HashJoin {
             left,
             right,
             shape: Shape::new(join, builder),
             left_keys: left_keys.clone(),
             right_keys: right_keys.clone(),
-            table: HashRows::new(types, left_keys.len() + saved.len()),
+            table: HashRows::new(types.clone(), left_keys.len() + saved.len()),
+            types,
             saved: saved.clone(),
+            left_saved: left_saved.clone(),
+            ordered: *ordered,
             built: false,
             met: Vec::new(),
             probe: None,
-            key: crate::tuple::RowBuf::new(),
+            key: RowBuf::new(),
             tail: None,
+            parts: Vec::new(),
+            part: None,
+            row: RowBuf::new(),
         }
     }
 
+    /// Reads the right side, and the left one too where the right one has to be taken apart.
     fn build(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.table.clear();
-        self.met.clear();
         self.right.open(cx)?;
         let keeps_right = self.shape.kind.keeps_right();
+        let limit = if self.ordered { usize::MAX } else { cx.hash_limit() };
+        let mut apart: Option<Partitions> = None;
         while self.right.next(cx)? {
             cx.check_cancel()?;
-            let (table, keys, saved) = (&mut self.table, &self.right_keys, &self.saved);
+            let (row, keys, saved) = (&mut self.row, &self.right_keys, &self.saved);
             cx.eval(|eval| {
-                let mut row = Vec::with_capacity(keys.len() + saved.len());
+                row.clear();
                 for key in keys {
                     row.push(eval.scalar(key)?);
                 }
-                // A NULL key meets nothing; only RIGHT and FULL still want the row.
-                if keeps_right || !row.iter().any(Datum::is_null) {
-                    row.extend(saved.iter().map(|var| eval.frame.get(*var)));
-                    table.insert(&row);
-                }
                 Ok(())
             })?;
-            cx.check_memory(self.table.bytes())?;
+            // A NULL key meets nothing; only RIGHT and FULL still want the row.
+            if !keeps_right && row.iter().any(|key| key.is_null()) {
+                continue;
+            }
+            saved.iter().for_each(|var| row.push(cx.frame.get(*var)));
+            self.keep(cx, &mut apart, 0, limit)?;
         }
+        if let Some(apart) = apart {
+            let right = apart.finish(cx)?;
+            let left = self.take_left_apart(cx)?;
+            self.parts.extend(right.into_iter().zip(left));
+            // The parts are taken from the end on.
+            self.parts.reverse();
+            if !self.next_part(cx)? {
+                self.tail = Some(0);
+            }
+        }
+        self.met.clear();
         self.met.resize(self.table.rows.len(), false);
         self.built = true;
         Ok(())
+    }
+
+    /// Keeps the right row at hand in the table, or in partitions where the table has become too large.
+    fn keep(
+        &mut self,
+        cx: &Context<'_>,
+        apart: &mut Option<Partitions>,
+        level: u32,
+        limit: usize,
+    ) -> Result<()> {
+        let (table, keys) = (&mut self.table, self.types.len());
+        let row: Vec<Datum<'_>> = self.row.iter().collect();
+        if let Some(apart) = apart {
+            return apart.push(cx, &row[..keys], row.iter().copied());
+        }
+        table.insert(&row);
+        if table.bytes() <= limit || level >= LEVELS {
+            return check_held(table.bytes());
+        }
+        let mut partitions = Partitions::new(cx, level, &self.types)?;
+        for at in 0..table.rows.len() {
+            cx.check_cancel()?;
+            let row: Vec<Datum<'_>> = table.rows.row(at).collect();
+            partitions.push(cx, &row[..keys], row.iter().copied())?;
+        }
+        table.forget();
+        *apart = Some(partitions);
+        Ok(())
+    }
+
+    /// Reads the whole left side and puts its rows, behind their keys, into partitions.
+    fn take_left_apart(&mut self, cx: &mut Context<'_>) -> Result<Vec<Partition>> {
+        let mut apart = Partitions::new(cx, 0, &self.types)?;
+        while self.left.next(cx)? {
+            cx.check_cancel()?;
+            self.find_key(cx)?;
+            let key: Vec<Datum<'_>> = self.key.iter().collect();
+            let saved = self.left_saved.iter().map(|var| cx.frame.get(*var));
+            apart.push(cx, &key, key.iter().copied().chain(saved))?;
+        }
+        apart.finish(cx)
+    }
+
+    /// Goes to the next part that may give rows: its right rows stand in the table then. False where there is none.
+    fn next_part(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let kind = self.shape.kind;
+        while let Some((right, left)) = self.parts.pop() {
+            let idle =
+                left.is_empty() && !kind.keeps_right() || right.is_empty() && !kind.keeps_left();
+            if idle {
+                continue;
+            }
+            let (level, limit) = (right.level() + 1, cx.hash_limit());
+            let (mut apart, mut reader) = (None, right.read());
+            self.table.clear();
+            while reader.next(&mut self.row)? {
+                cx.check_cancel()?;
+                self.keep(cx, &mut apart, level, limit)?;
+            }
+            let mut left = left.read();
+            let Some(apart) = apart else {
+                self.part = Some(left);
+                self.met.clear();
+                self.met.resize(self.table.rows.len(), false);
+                return Ok(true);
+            };
+            let mut left_apart = Partitions::new(cx, level, &self.types)?;
+            while left.next(&mut self.row)? {
+                cx.check_cancel()?;
+                let row: Vec<Datum<'_>> = self.row.iter().collect();
+                left_apart.push(cx, &row[..self.types.len()], row.iter().copied())?;
+            }
+            self.parts.extend(apart.finish(cx)?.into_iter().zip(left_apart.finish(cx)?));
+        }
+        self.part = None;
+        self.table.clear();
+        self.met.clear();
+        Ok(false)
+    }
+
+    /// Computes the key of the left row that the frame holds.
+    fn find_key(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let (key, keys) = (&mut self.key, &self.left_keys);
+        cx.eval(|eval| {
+            key.clear();
+            for one in keys {
+                key.push(eval.scalar(one)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Goes to the next left row, of the part at hand if it is one, and finds its key.
+    fn next_left(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let Some(part) = &mut self.part else {
+            let more = self.left.next(cx)?;
+            if more {
+                self.find_key(cx)?;
+            }
+            return Ok(more);
+        };
+        if !part.next(&mut self.row)? {
+            return Ok(false);
+        }
+        let keys = self.types.len();
+        self.key.clear();
+        self.row.iter().take(keys).for_each(|datum| self.key.push(datum));
+        cx.frame.restore(&self.left_saved, self.row.iter().skip(keys));
+        Ok(true)
     }
 
     fn restore(&self, cx: &mut Context<'_>, row: usize) {
@@ -230,37 +377,38 @@ impl Operator for HashJoin {
         self.built = false;
         self.probe = None;
         self.tail = None;
+        self.parts.clear();
+        self.part = None;
         self.left.open(cx)
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        if self.tail.is_some() {
-            return self.next_of_tail(cx);
-        }
         if !self.built {
             self.build(cx)?;
         }
         loop {
-            if self.probe.is_none() {
-                if !self.left.next(cx)? {
-                    if self.shape.kind.keeps_right() {
-                        self.tail = Some(0);
-                        return self.next_of_tail(cx);
-                    }
+            if self.tail.is_some() {
+                if self.next_of_tail(cx)? {
+                    return Ok(true);
+                }
+                self.tail = None;
+                if !self.next_part(cx)? {
+                    self.tail = Some(0);
                     return Ok(false);
                 }
-                let (key, keys, table) = (&mut self.key, &self.left_keys, &self.table);
-                let first = cx.eval(|eval| {
-                    key.clear();
-                    for one in keys {
-                        key.push(eval.scalar(one)?);
+            }
+            if self.probe.is_none() {
+                if !self.next_left(cx)? {
+                    // Where the right side keeps nothing there is no tail but its end.
+                    if !self.shape.kind.keeps_right() {
+                        self.met.clear();
                     }
-                    Ok(())
-                });
-                first?;
+                    self.tail = Some(0);
+                    continue;
+                }
                 let values: Vec<Datum<'_>> = self.key.iter().collect();
                 let found =
-                    if values.iter().any(Datum::is_null) { None } else { table.find(&values) };
+                    if values.iter().any(Datum::is_null) { None } else { self.table.find(&values) };
                 self.probe = Some((found, false));
             }
             while let Some((Some(row), _)) = self.probe {

@@ -8,6 +8,7 @@ use super::hash_rows::HashRows;
 use super::operator::Operator;
 use crate::error::Result;
 use crate::plan::subplan::Hashed;
+use crate::types::check_held;
 use crate::types::{Datum, compare};
 
 /// A subquery's rows.
@@ -47,7 +48,7 @@ impl Members {
                 }
                 Ok(())
             })?;
-            cx.check_memory(members.rows.bytes())?;
+            check_held(members.rows.bytes())?;
         }
         Ok(members)
     }

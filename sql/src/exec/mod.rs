@@ -24,6 +24,7 @@ mod members;
 pub mod modify;
 mod narrow;
 pub mod operator;
+mod partitions;
 pub mod preset;
 pub mod probe;
 pub mod referential_action;

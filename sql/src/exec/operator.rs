@@ -198,9 +198,9 @@ impl<'p> Builder<'p> {
                 Box::new(Group::new(self.build(&aggregate.input), aggregate, self))
             }
             Plan::Window(window) => Box::new(Window::new(self.build(&window.input), window, self)),
-            Plan::Distinct(input, keys) => match Unique::keys(input, keys) {
-                Some(keys) => Box::new(Unique::new(self.build(input), keys)),
-                None => Box::new(Distinct::new(self.build(input), keys.clone(), self)),
+            Plan::Distinct(distinct) => match Unique::keys(&distinct.input, &distinct.keys) {
+                Some(keys) => Box::new(Unique::new(self.build(&distinct.input), keys)),
+                None => Box::new(Distinct::new(self.build(&distinct.input), distinct, self)),
             },
             Plan::Sort(sort) => Box::new(Sort::new(self.build(&sort.input), sort, self)),
             Plan::Limit(limit) => Box::new(Limit::new(self.build(&limit.input), limit, self)),

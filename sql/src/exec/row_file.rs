@@ -8,7 +8,7 @@ use crate::types::Datum;
 use std::ops::Range;
 
 /// What is written at a time, in bytes: rows gather to this much first.
-const PORTION_BYTES: usize = 32 << 10;
+pub const PORTION_BYTES: usize = 32 << 10;
 
 /// Rows that are written to a file, behind what is there.
 #[derive(Debug)]

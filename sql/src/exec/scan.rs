@@ -22,6 +22,7 @@ use crate::tuple::row_id::row_number;
 use crate::tuple::{KeyColumn, RowBuf, RowLayout, corrupt, entry};
 use crate::types::Datum;
 use crate::types::array::Array;
+use crate::types::check_held;
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{Direction, KeyRange, Lsn, RecordBuffer, ScanRow, Transaction, Tree, TreeId};
@@ -218,7 +219,7 @@ impl Scan {
         self.pending.clear();
         cx.invalidate(&self.key_subqueries);
         let lists = cx.eval(|eval| several(eval, key, prefix))?;
-        cx.check_memory(lists.iter().flatten().map(|one| one.len() + size_of::<Vec<u8>>()).sum())?;
+        check_held(lists.iter().flatten().map(|one| one.len() + size_of::<Vec<u8>>()).sum())?;
         self.combinations = Combinations::of(lists, key.direction);
         Ok(())
     }

@@ -15,6 +15,7 @@ use crate::tuple::RowBuf;
 use crate::types::Datum;
 use crate::types::aggregate::Arrays;
 use crate::types::array::Builder as ArrayBuilder;
+use crate::types::check_held;
 
 /// A subquery in a run.
 pub struct SubplanState {
@@ -193,7 +194,7 @@ impl Context<'_> {
                 let mut arrays = Arrays::new(element.0);
                 while operator.next(self)? {
                     arrays.push(&self.frame.get(*var))?;
-                    self.check_memory(arrays.bytes())?;
+                    check_held(arrays.bytes())?;
                     self.check_cancel()?;
                 }
                 self.arena.reset();
@@ -204,7 +205,7 @@ impl Context<'_> {
                 let mut builder = ArrayBuilder::new(element.0);
                 while operator.next(self)? {
                     builder.push(&self.frame.get(*var));
-                    self.check_memory(builder.bytes())?;
+                    check_held(builder.bytes())?;
                     self.check_cancel()?;
                 }
                 self.arena.reset();
@@ -381,7 +382,7 @@ impl Context<'_> {
     /// Sees to it that the rows of a recursive common table expression take no more memory than they may.
     fn bound_recursion(&mut self, at: usize) -> Result<()> {
         if let Some(seen) = &self.ctes[at].recursion.seen {
-            self.check_memory(seen.bytes())?;
+            check_held(seen.bytes())?;
         }
         self.spill_cte(at)?;
         if self.ctes[at].recursion.fresh.bytes() > self.memory_limit() {

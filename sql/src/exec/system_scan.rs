@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::plan::physical::{self, ScanColumn};
 use crate::queries::SessionCatalog;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::check_held;
 use crate::types::{CallContext, Datum, Oid};
 
 /// Who knows the rows of system relations.
@@ -85,7 +86,7 @@ impl Operator for SystemScan {
             })?;
             Ok(())
         })?;
-        cx.check_memory(self.rows.bytes())
+        check_held(self.rows.bytes())
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {

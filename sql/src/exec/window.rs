@@ -18,6 +18,7 @@ use crate::plan::physical::{self, WindowBound, WindowFunction, WindowStep};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::check_held;
 use crate::types::{Accumulator, Comparator, Datum};
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
@@ -310,7 +311,7 @@ impl Window {
             rows.spool.push((0..rows.spool.width()).map(|column| sorter.get(column)));
             if rows.spool.bytes() > limit {
                 rows.spool.spill(cx.temp_space())?;
-                cx.check_memory(groups.len() * size_of::<usize>())?;
+                check_held(groups.len() * size_of::<usize>())?;
             }
             rows.more = rows.sorter.advance(cx)?;
         }

@@ -409,10 +409,11 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 item.children.push(outer(&aggregate.input));
                 item
             }
-            Plan::Distinct(input, keys) => {
+            Plan::Distinct(distinct) => {
+                let input = &distinct.input;
                 let sorted = matches!(unwrap(input).base, Plan::Sort(_));
                 let keys: Vec<String> =
-                    keys.iter().map(|(key, _)| self.printer.text(key, scope)).collect();
+                    distinct.keys.iter().map(|(key, _)| self.printer.text(key, scope)).collect();
                 let mut item = if sorted { plain("Unique") } else { hash_aggregate(keys) };
                 item.children.push(outer(input));
                 item

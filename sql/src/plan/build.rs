@@ -12,8 +12,8 @@ use super::figures::{Facts, Figures};
 use super::fold::Presets;
 use super::functions::comparator;
 use super::physical::{
-    Access, Join, JoinMethod, Limit, LockRows, LockTarget, Plan, ReferentialAction, SetOperation,
-    Sort,
+    Access, Distinct, Join, JoinMethod, Limit, LockRows, LockTarget, Plan, ReferentialAction,
+    SetOperation, Sort,
 };
 use super::recheck::again;
 use super::scalar::{Scalar, Var};
@@ -244,7 +244,8 @@ impl<'a> Planner<'a> {
                             .collect()
                     }
                 };
-                (Plan::Distinct(Box::new(input), keys), layout)
+                let (ordered, saved) = (on.is_some(), Vec::new());
+                (Plan::Distinct(Box::new(Distinct { input, keys, ordered, saved })), layout)
             }
             Node::Sort { input, keys } => {
                 let (input, layout) = self.node(input)?;

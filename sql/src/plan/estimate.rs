@@ -100,9 +100,9 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
         }
         Plan::Join(join) => of_join(join, inputs[0], inputs[1]),
         Plan::Aggregate(aggregate) => of_aggregate(figures, aggregate, inputs[0]),
-        Plan::Distinct(_, keys) => {
+        Plan::Distinct(distinct) => {
             let input = inputs[0];
-            let keys: Vec<&Scalar> = keys.iter().map(|(key, _)| key).collect();
+            let keys: Vec<&Scalar> = distinct.keys.iter().map(|(key, _)| key).collect();
             let rows = groups(figures, &keys, input.rows);
             Estimate { rows, cost: input.cost + input.rows, ..input }
         }

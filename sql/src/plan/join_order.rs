@@ -574,7 +574,14 @@ fn finish(
             right.push(inner);
             types.push(ty);
         }
-        join.method = JoinMethod::Hash { left, right, types, saved: Vec::new() };
+        join.method = JoinMethod::Hash {
+            left,
+            right,
+            types,
+            saved: Vec::new(),
+            left_saved: Vec::new(),
+            ordered: false,
+        };
         join.cost = hash_cost;
         return join;
     }

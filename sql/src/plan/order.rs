@@ -5,8 +5,8 @@ use super::estimate;
 use super::figures::Figures;
 use super::functions::comparator;
 use super::physical::{
-    Access, Aggregate, AggregateStep, Join, JoinMethod, KeyAccess, Limit, Plan, Scan, ScanColumn,
-    Sort,
+    Access, Aggregate, AggregateStep, Distinct, Join, JoinMethod, KeyAccess, Limit, Plan, Scan,
+    ScanColumn, Sort,
 };
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
@@ -61,6 +61,7 @@ fn avoid(mut sort: Sort, sorts: bool) -> Plan {
         && let Some(scan) = leading_scan(&mut sort.input)
         && make_ordered(scan, &keys, sort.top.is_some() || !sorts)
     {
+        keep_order(&mut sort.input);
         return sort.input;
     }
     Plan::Sort(Box::new(sort))
@@ -83,16 +84,17 @@ pub fn distinct_behind(figures: &Figures<'_>, mut sort: Box<Sort>) -> Plan {
     let drops_few = |distinct: &Plan, input: &Plan| {
         estimate::of(figures, distinct).rows * 2.0 > estimate::of(figures, input).rows
     };
-    let Plan::Distinct(input, keys) = &sort.input else { return Plan::Sort(sort) };
-    let all = sort.keys.len() == keys.len() && sort.top.is_none();
-    if !all || !sorts_by(&sort, keys) || !drops_few(&sort.input, input) {
+    let Plan::Distinct(distinct) = &sort.input else { return Plan::Sort(sort) };
+    let all = sort.keys.len() == distinct.keys.len() && sort.top.is_none();
+    if !all || !sorts_by(&sort, &distinct.keys) || !drops_few(&sort.input, &distinct.input) {
         return Plan::Sort(sort);
     }
-    let Plan::Distinct(input, keys) = std::mem::replace(&mut sort.input, Plan::Nothing) else {
+    let Plan::Distinct(mut distinct) = std::mem::replace(&mut sort.input, Plan::Nothing) else {
         unreachable!("it has just been one")
     };
-    sort.input = *input;
-    Plan::Distinct(Box::new(Plan::Sort(sort)), keys)
+    sort.input = std::mem::replace(&mut distinct.input, Plan::Nothing);
+    *distinct = Distinct { input: Plan::Sort(sort), ordered: true, ..*distinct };
+    Plan::Distinct(distinct)
 }
 
 /// `min` or `max` alone, of a column whose order a key gives: the first row that has a value says it.
@@ -223,6 +225,24 @@ fn leading_scan(plan: &mut Plan) -> Option<&mut Scan> {
             leading_scan(&mut join.left)
         }
         _ => None,
+    }
+}
+
+/// Has the joins on the way to the scan that gives the order keep it, whatever memory they take.
+fn keep_order(plan: &mut Plan) {
+    match plan {
+        Plan::Filter(input, _)
+        | Plan::Gate(input, _)
+        | Plan::Barrier(input, _)
+        | Plan::Project(input, ..) => keep_order(input),
+        Plan::LockRows(lock) => keep_order(&mut lock.input),
+        Plan::Join(join) => {
+            if let JoinMethod::Hash { ordered, .. } = &mut join.method {
+                *ordered = true;
+            }
+            keep_order(&mut join.left);
+        }
+        _ => {}
     }
 }
 

@@ -53,7 +53,7 @@ pub enum Plan {
     /// Window functions.
     Window(Box<Window>),
     /// DISTINCT: the first row of each group of equal keys.
-    Distinct(Box<Plan>, Vec<(Scalar, Oid)>),
+    Distinct(Box<Distinct>),
     /// ORDER BY.
     Sort(Box<Sort>),
     /// LIMIT.
@@ -397,6 +397,19 @@ pub struct Join {
     pub cost: f64,
 }
 
+/// DISTINCT, DISTINCT ON.
+#[derive(Clone, Debug)]
+pub struct Distinct {
+    /// What is read.
+    pub input: Plan,
+    /// In what rows differ that go out, with the types that are compared.
+    pub keys: Vec<(Scalar, Oid)>,
+    /// Rows go out in the order in which they come in.
+    pub ordered: bool,
+    /// What the input's rows consist of. Known once the program is finished.
+    pub saved: Vec<Var>,
+}
+
 /// How a join is made.
 #[derive(Clone, Debug)]
 pub enum JoinMethod {
@@ -412,6 +425,10 @@ pub enum JoinMethod {
         types: Vec<Oid>,
         /// What the right side's rows consist of.
         saved: Vec<Var>,
+        /// What the left side's rows consist of.
+        left_saved: Vec<Var>,
+        /// Rows go out in the left side's order: a sort above relies on it.
+        ordered: bool,
     },
 }
 

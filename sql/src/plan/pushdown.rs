@@ -99,9 +99,9 @@ fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scala
             window.input = optimise(planner, window.input, Vec::new());
             filter(Plan::Window(window), conjuncts)
         }
-        Plan::Distinct(input, keys) => {
-            let input = optimise(planner, *input, Vec::new());
-            filter(Plan::Distinct(Box::new(input), keys), conjuncts)
+        Plan::Distinct(mut distinct) => {
+            distinct.input = optimise(planner, distinct.input, Vec::new());
+            filter(Plan::Distinct(distinct), conjuncts)
         }
         Plan::Limit(mut limit) => {
             limit.input = optimise(planner, limit.input, Vec::new());

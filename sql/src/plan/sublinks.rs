@@ -14,7 +14,7 @@ use super::estimate;
 use super::exists::simplified;
 use super::join_order;
 use super::logical::{JoinKind, Node, Query};
-use super::physical::{Join, JoinMethod, Plan};
+use super::physical::{Distinct, Join, JoinMethod, Plan};
 use super::pushdown::optimise;
 use super::scalar::Scalar;
 use super::vars;
@@ -228,7 +228,8 @@ pub fn semi(planner: &mut Planner<'_>, join: Join, left: Vec<Scalar>, right: Vec
     let straight = plain(planner, join, left.clone(), right.clone());
     let unique = optimise(planner, turned.right, right);
     // What has been optimised is not looked into again.
-    let unique = Plan::WithCtes(Box::new(Plan::Distinct(Box::new(unique), keys)), Vec::new());
+    let distinct = Distinct { input: unique, keys, ordered: false, saved: Vec::new() };
+    let unique = Plan::WithCtes(Box::new(Plan::Distinct(Box::new(distinct))), Vec::new());
     let inner = Join {
         kind: JoinKind::Inner,
         left_slots: Vec::new(),

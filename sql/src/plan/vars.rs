@@ -25,11 +25,11 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
         | Plan::Barrier(input, _)
         | Plan::Project(input, ..)
         | Plan::ProjectSet(input, ..)
-        | Plan::Distinct(input, _)
         | Plan::Materialize(input, _)
         | Plan::WithCtes(input, _) => vec![input],
         Plan::Join(join) => vec![&join.left, &join.right],
         Plan::Aggregate(aggregate) => vec![&aggregate.input],
+        Plan::Distinct(distinct) => vec![&distinct.input],
         Plan::Window(window) => vec![&window.input],
         Plan::Sort(sort) => vec![&sort.input],
         Plan::Limit(limit) => vec![&limit.input],
@@ -156,7 +156,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
                 }
             }
         }
-        Plan::Distinct(_, keys) => keys.iter().for_each(|(key, _)| visit(key)),
+        Plan::Distinct(distinct) => distinct.keys.iter().for_each(|(key, _)| visit(key)),
         Plan::Sort(sort) => {
             sort.keys.iter().for_each(|(key, _)| visit(key));
             if let Some((limit, offset)) = &sort.top {

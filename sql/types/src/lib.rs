@@ -84,7 +84,7 @@ pub use order::{beginning, compare, hash_into};
 pub use plain::read_plain;
 pub use record_order::{Shapes, compare_strictly, may_differ};
 pub use registry::function;
-pub use settings::ValueSettings;
+pub use settings::{ValueSettings, check_held};
 pub use text_form::{read_bool, read_text, text_of, truncate_bytes, write_text};
 pub use type_name::format_type;
 

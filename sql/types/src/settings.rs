@@ -115,34 +115,29 @@ impl ValueSettings {
         usize::try_from(self.work_mem_bytes.min(HELD_BYTES_MAX)).unwrap_or(usize::MAX)
     }
 
-    /// Refuses to hold more than an operator of a statement, or a function, may.
-    ///
-    /// # Errors
-    /// 53200 where `bytes` are more than that.
-    pub fn check_memory(&self, bytes: usize) -> Result<()> {
-        check_held(bytes as u64, self.work_mem_bytes)
+    /// How many bytes a table of rows by their hash holds before rows go to temporary files: many times `work_mem`, as it
+    /// costs more than a sort to have it apart.
+    #[must_use]
+    pub fn hash_bytes(&self) -> usize {
+        /// PostgreSQL's `hash_mem_multiplier` is 2, but its groups and rows are held in far more bytes.
+        const WORK_MEM_TIMES: u64 = 64;
+        let bytes = self.work_mem_bytes.saturating_mul(WORK_MEM_TIMES).min(HELD_BYTES_MAX);
+        usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 }
 
-/// Refuses to hold more bytes than `work_mem` allows, or than can be.
+/// Refuses to hold more than an operator of a statement, or a function, may: what cannot go to temporary files is bounded
+/// by `atoll.statement_memory` with all else, and by what places can tell apart.
 ///
 /// # Errors
-/// 53200 where they are more than that.
-fn check_held(bytes: u64, work_mem: u64) -> Result<()> {
-    /// How many times `work_mem` may be held, by what cannot go to temporary files, before it is given up.
-    const WORK_MEM_TIMES: u64 = 64;
-    let allowed = work_mem.saturating_mul(WORK_MEM_TIMES);
-    if bytes <= allowed.min(HELD_BYTES_MAX) {
+/// 53200 where `bytes` are more than that.
+pub fn check_held(bytes: usize) -> Result<()> {
+    if bytes as u64 <= HELD_BYTES_MAX {
         return Ok(());
     }
-    let refused = |limit: String| {
-        SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
-            .detail(format!("An operator of this query would hold more than {limit}."))
-    };
-    if allowed > HELD_BYTES_MAX {
-        return Err(refused(format!("{} GB", HELD_BYTES_MAX >> 30)));
-    }
-    Err(refused(format!("{WORK_MEM_TIMES} times work_mem")).hint("Raise work_mem."))
+    let limit = HELD_BYTES_MAX >> 30;
+    Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+        .detail(format!("An operator of this query would hold more than {limit} GB.")))
 }
 
 #[cfg(test)]
@@ -151,16 +146,14 @@ mod tests {
 
     #[test]
     fn what_is_held_has_a_limit_whatever_work_mem_is() {
-        let detail = |bytes, work_mem| {
-            let refused = check_held(bytes, work_mem).unwrap_err();
-            assert_eq!(refused.state(), SqlState::OUT_OF_MEMORY);
-            (refused.fields().detail.clone().unwrap(), refused.fields().hint.is_some())
+        assert!(check_held(3 << 30).is_ok());
+        let refused = check_held((3 << 30) + 1).unwrap_err();
+        assert_eq!(refused.state(), SqlState::OUT_OF_MEMORY);
+        let detail = "An operator of this query would hold more than 3 GB.";
+        assert_eq!(refused.fields().detail.as_deref(), Some(detail));
+        let hashed = |work_mem_bytes| {
+            ValueSettings { work_mem_bytes, ..ValueSettings::default() }.hash_bytes()
         };
-        let times = "An operator of this query would hold more than 64 times work_mem.".to_owned();
-        assert!(check_held(64 << 20, 1 << 20).is_ok());
-        assert_eq!(detail((64 << 20) + 1, 1 << 20), (times, true));
-        assert!(check_held(3 << 30, u64::MAX).is_ok());
-        let most = "An operator of this query would hold more than 3 GB.".to_owned();
-        assert_eq!(detail((3 << 30) + 1, u64::MAX), (most, false));
+        assert_eq!((hashed(64 << 10), hashed(u64::MAX)), (4 << 20, 3 << 30));
     }
 }

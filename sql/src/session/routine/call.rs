@@ -19,6 +19,7 @@ use crate::settings::Moment;
 use crate::settings::setter::Anyone;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::check_held;
 use crate::types::type_name::format_type;
 use crate::types::{Datum, Oid, SqlType, oids, record};
 use std::sync::Arc;
@@ -145,7 +146,7 @@ impl Session {
                 } else {
                     into.push(row.iter());
                 }
-                self.settings.plain().values.check_memory(into.bytes())?;
+                check_held(into.bytes())?;
             }
         }
         Ok(outcome.value)

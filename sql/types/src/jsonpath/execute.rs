@@ -18,6 +18,7 @@ use crate::error::{Result, SqlError};
 use crate::json::View;
 use crate::json::stored::{Array, Shape};
 use crate::numeric::{self, functions::from_integer};
+use crate::settings::check_held;
 use crate::sqlstate::SqlState;
 use std::mem::replace;
 
@@ -138,7 +139,7 @@ impl<'a> Run<'_, 'a> {
         }
         self.context.catalog.check_cancel()?;
         let made = self.context.arena.allocated_bytes() - self.bytes_before;
-        self.context.settings.check_memory(made)?;
+        check_held(made)?;
         self.depth += 1;
         let result = deeper(|| inner(self));
         self.depth -= 1;
@@ -157,7 +158,7 @@ impl<'a> Run<'_, 'a> {
 
     /// Keeps an item, if there is memory for it.
     pub(super) fn hold(&self, item: Item<'a>, found: &mut Vec<Item<'a>>) -> Result<()> {
-        self.context.settings.check_memory((found.len() + 1) * size_of::<Item<'_>>())?;
+        check_held((found.len() + 1) * size_of::<Item<'_>>())?;
         found.push(item);
         Ok(())
     }
