@@ -52,6 +52,8 @@ pub struct CatalogTransaction {
     seen: Option<((Lsn, u64, (u64, u64)), Arc<CatalogSnapshot>)>,
     /// Whether a change was made against a state that is no longer there.
     outdated: bool,
+    /// It shows one state and nothing else.
+    still: bool,
 }
 
 #[derive(Debug)]
@@ -102,7 +104,33 @@ impl CatalogTransaction {
             temporary: Temporary::default(),
             seen: None,
             outdated: false,
+            still: false,
         })
+    }
+
+    /// That shows a state as another transaction sees it, with what that has changed, and changes nothing.
+    #[must_use]
+    pub fn still(
+        catalog: &Arc<Catalog>,
+        database: Oid,
+        snapshot: Arc<CatalogSnapshot>,
+    ) -> CatalogTransaction {
+        let base = catalog.current();
+        CatalogTransaction {
+            catalog: Arc::clone(catalog),
+            database,
+            own: Arc::clone(&base),
+            base,
+            generation: catalog.generation(),
+            snapshot,
+            changes: BTreeMap::new(),
+            undo: Vec::new(),
+            past: Vec::new(),
+            temporary: Temporary::default(),
+            seen: None,
+            outdated: false,
+            still: true,
+        }
     }
 
     /// The catalog now: what is committed, and this transaction's own changes. To be asked for at least once a statement.
@@ -117,6 +145,9 @@ impl CatalogTransaction {
     /// Has the catalog show to a transaction that keeps to `snapshot` those relations as they were whose trees it would see
     /// nothing in; to any other (none) what is committed.
     pub fn look_back(&mut self, snapshot: Option<Lsn>) {
+        if self.still {
+            return;
+        }
         let past = snapshot.map_or_else(Vec::new, |snapshot| self.catalog.past(snapshot));
         let same = past.len() == self.past.len()
             && past.iter().zip(&self.past).all(|(one, other)| one.0 == other.0);
@@ -147,7 +178,8 @@ impl CatalogTransaction {
 
     /// The system relations as a snapshot of this transaction sees them.
     pub fn seen_at(&mut self, snapshot: Lsn) -> Arc<CatalogSnapshot> {
-        let Some((committed, mut all)) = self.catalog.undone(snapshot) else {
+        let Some((committed, mut all)) = self.catalog.undone(snapshot).filter(|_| !self.still)
+        else {
             return Arc::clone(&self.snapshot);
         };
         let state = (snapshot, self.catalog.generation(), self.snapshot.version());
@@ -179,7 +211,7 @@ impl CatalogTransaction {
     /// Whether anything has been changed: the transaction then plans with its own snapshot.
     #[must_use]
     pub fn has_changes(&self) -> bool {
-        !self.changes.is_empty()
+        self.still || !self.changes.is_empty()
     }
 
     /// Whether its commit does more than to commit the transaction: the catalog or trees have changed.
@@ -194,6 +226,9 @@ impl CatalogTransaction {
     }
 
     fn rebuild(&mut self) {
+        if self.still {
+            return;
+        }
         let plain = self.changes.is_empty() && self.past.is_empty() && self.temporary.is_empty();
         self.own = match plain {
             true => Arc::clone(&self.base),
@@ -555,7 +590,7 @@ impl CatalogTransaction {
     /// Whether the state it was asked for last is still what is committed.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.catalog.generation() == self.generation
+        self.still || self.catalog.generation() == self.generation
     }
 
     /// Has a tree freed once this transaction has committed.

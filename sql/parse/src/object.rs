@@ -617,8 +617,8 @@ impl<'t> Parser<'t> {
             let name = parser.object_name()?;
             Ok((name, parser.routine_arguments()?))
         })?;
-        self.cascade();
-        Ok(Statement::DropRoutine(DropRoutine { word, routines, if_exists }))
+        let cascade = self.cascade();
+        Ok(Statement::DropRoutine(DropRoutine { word, routines, if_exists, cascade }))
     }
 
     /// The arguments by which a routine is told from others of its name, if they are given: the types of what is passed in.

@@ -131,6 +131,9 @@ pub(super) struct Readers {
     views: Vec<Arc<Relation>>,
 }
 
+/// What messages call several objects that are dropped at once.
+pub(super) const SEVERAL: &str = "desired object(s)";
+
 impl Ddl<'_> {
     /// Collects the foreign keys of tables not in `going` that refer to `relation` and of which `depends`, given their table,
     /// says that they need what goes. `what` is how messages name that.
@@ -503,9 +506,10 @@ impl Ddl<'_> {
                 .iter()
                 .map(|(thing, on)| format!("{thing} depends on {on}"))
                 .collect();
+            let them = if what == SEVERAL { "them" } else { "it" };
             return Err(SqlError::new(
                 SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
-                format!("cannot drop {what} because other objects depend on it"),
+                format!("cannot drop {what} because other objects depend on {them}"),
             )
             .detail(detail.join("\n"))
             .hint("Use DROP ... CASCADE to drop the dependent objects too."));

@@ -22,6 +22,7 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
         _ => ("function", "DROP FUNCTION"),
     };
     // In errors a routine is a function.
+    let mut going = Vec::new();
     let told = if noun == "procedure" { noun } else { "function" };
     for (name, arguments) in &drop.routines {
         if drop.if_exists
@@ -34,7 +35,8 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
             continue;
         }
         if let Some(made) = super::routine::named(ddl, name, arguments.as_deref())? {
-            super::routine::drop_made(ddl, &made, drop.word)?;
+            super::routine::may_drop(ddl, &made, drop.word)?;
+            going.push(made);
             continue;
         }
         match function(ddl, name, arguments.as_deref()) {
@@ -73,6 +75,7 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
             }
         }
     }
+    super::routine::drop_made(ddl, going, drop.cascade)?;
     Ok(tag)
 }
 

@@ -3,10 +3,11 @@
 //! A routine's name and the types of what callers give are locked together while it is made, so that there is one of each.
 
 use super::Ddl;
+use super::dependency::{Dependents, SEVERAL};
 use super::kept_settings;
 use super::resolve::{must_own, undefined_schema};
 use crate::catalog::builtin;
-use crate::catalog::definition::Edge;
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::object::{Class, Object, Schema};
 use crate::catalog::privilege::kept;
 use crate::catalog::routine::{PLPGSQL, Parameter, Routine, SQL};
@@ -463,11 +464,11 @@ pub(super) fn named(
     Ok(if found.is_empty() { None } else { Some(found.swap_remove(0)) })
 }
 
-/// Drops a routine, with what is said of it.
+/// Whether the user may drop a routine by this word.
 ///
 /// # Errors
-/// 42501, 42809, 2BP01.
-pub(super) fn drop_made(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -> Result<()> {
+/// 42809 for the other kind; 42501.
+pub(super) fn may_drop(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -> Result<()> {
     let shown = ddl.display_function(&routine.procedure());
     match (word, routine.procedure) {
         ("FUNCTION", true) => {
@@ -488,36 +489,49 @@ pub(super) fn drop_made(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -
     if !owns(ddl, routine) && !owns_schema {
         return Err(must_own(noun_of(routine), &routine.name));
     }
-    demand_uncalled(ddl, routine, &shown)?;
-    remove(ddl, routine)
+    Ok(())
 }
 
-/// The relations and domains whose definitions call a routine.
-fn callers(ddl: &mut Ddl<'_>, routine: &Routine) -> Vec<Oid> {
-    ddl.snapshot().depending(Edge::Function(routine.oid)).collect()
+/// Drops routines, with what depends on them where CASCADE says so.
+///
+/// # Errors
+/// 2BP01; those of what goes with them.
+pub(super) fn drop_made(
+    ddl: &mut Ddl<'_>,
+    mut going: Vec<Arc<Routine>>,
+    cascade: bool,
+) -> Result<()> {
+    going.sort_by_key(|routine| routine.oid.0);
+    going.dedup_by_key(|routine| routine.oid.0);
+    let dependents = loop {
+        let mut dependents = Dependents::default();
+        for routine in &going {
+            let shown = shown(ddl, routine);
+            collect_callers(ddl, routine, &shown, &mut dependents);
+        }
+        if ddl.hold(&dependents, &[])? {
+            break dependents;
+        }
+    };
+    let what = match &going[..] {
+        [one] => shown(ddl, one),
+        _ => SEVERAL.to_owned(),
+    };
+    ddl.drop_dependents(&dependents, cascade, &what)?;
+    going.iter().try_for_each(|routine| remove(ddl, routine))
 }
 
-/// 2BP01 where something kept calls a routine.
-fn demand_uncalled(ddl: &mut Ddl<'_>, routine: &Routine, shown: &str) -> Result<()> {
-    let callers = callers(ddl, routine);
-    if callers.is_empty() {
-        return Ok(());
-    }
-    let snapshot = ddl.snapshot();
-    let lines: Vec<String> = callers
-        .iter()
-        .filter_map(|oid| snapshot.relation(*oid))
-        .map(|relation| {
-            let noun = super::resolve::kind_noun(relation);
-            format!("{noun} {} depends on {} {shown}", relation.name, noun_of(routine))
-        })
-        .collect();
-    Err(SqlError::new(
-        SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
-        format!("cannot drop {} {shown} because other objects depend on it", noun_of(routine)),
-    )
-    .detail(lines.join("\n"))
-    .hint("Use DROP ... CASCADE to drop the dependent objects too."))
+/// A routine as messages about what depends on it show it.
+fn shown(ddl: &mut Ddl<'_>, routine: &Routine) -> String {
+    format!("{} {}", noun_of(routine), ddl.display_function(&routine.procedure()))
+}
+
+/// Collects the definitions that call a routine.
+fn collect_callers(ddl: &mut Ddl<'_>, routine: &Routine, shown: &str, into: &mut Dependents) {
+    let edge = Edge::Function(routine.oid);
+    let users = ddl.snapshot().depending(edge).collect();
+    let names = |made: &Definition| made.edges().contains(&edge);
+    ddl.collect_naming(&users, &names, &|_, _| false, (&[], &[]), shown, into);
 }
 
 /// Takes a routine out of the catalog.
@@ -586,9 +600,6 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
         }
     }
     if (next.schema, &next.name) != (routine.schema, &routine.name) {
-        if !callers(ddl, &routine).is_empty() {
-            return Err(SqlError::unsupported("renaming a function that definitions call is"));
-        }
         let inputs = next.input_types();
         let text = key_text(&next.name, &inputs);
         ddl.catalog.lock_name(ddl.transaction, Class::Routine, next.schema, &text)?;
@@ -607,6 +618,12 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
             ));
         }
     }
+    let renamed = (next.schema, &next.name) != (routine.schema, &routine.name);
+    let (before, edge) = (ddl.snapshot(), Edge::Function(routine.oid));
     put(ddl, Some(routine), next)?;
+    if renamed {
+        let users = before.depending(edge).collect();
+        ddl.put_reprinted(&before, &users, &|_, made| made.edges().contains(&edge))?;
+    }
     Ok(tag)
 }

@@ -370,11 +370,21 @@ pub(super) fn follow(
         What::Domain(oid) => snapshot.user_type(oid).cloned(),
         _ => None,
     };
-    let called = match dependent.what {
-        What::Routine(oid) => snapshot.depending(Edge::Function(oid)).collect(),
-        _ => Vec::new(),
-    };
+    let routine = dependent.routine().map(Edge::Function);
+    let called: BTreeSet<Oid> =
+        routine.into_iter().flat_map(|edge| snapshot.depending(edge)).collect();
     into.push(dependent);
+    if let Some(edge) = routine {
+        let names = |made: &Definition| made.leads_to(edge).then_some(());
+        let goes = |oid: Oid, _: usize| gone.contains(&oid);
+        let mut parts = named_parts(ddl, &called, &names, &goes, going);
+        parts.sort_by_key(|part| part.place);
+        for part in parts {
+            let (on, what) = (shown.clone(), part.what);
+            let part = Dependent { shown: part.shown, on, what };
+            deeper(|| follow(ddl, part, (going, gone), into));
+        }
+    }
     for caller in called.iter().filter_map(|oid| snapshot.relation(*oid)) {
         let told =
             gone.contains(&caller.oid) || into.iter().any(|one| one.view() == Some(caller.oid));

@@ -1,12 +1,14 @@
 //! Values held against domains: what a domain says is bound and compiled when it is first asked for, and kept until the
 //! catalog changes.
 
+use super::routine::aside::{Aside, Caller};
 use super::statement::{Known, Reader};
 use crate::bind::{self, Environment, Expr, levels};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::type_by_oid;
 use crate::compile::height::scalar_height;
 use crate::error::{Result, SqlError};
+use crate::exec::drawn::Drawn;
 use crate::exec::eval::{Eval, Failure};
 use crate::exec::frame::Frame;
 use crate::parse::depth::{fitting, with_stack_for};
@@ -41,6 +43,8 @@ struct Demands {
 pub(super) struct KnownDomains {
     version: (u64, u64),
     domains: FxHashMap<Oid, Arc<Demands>>,
+    /// Who runs the routines that conditions call.
+    aside: Arc<Aside>,
 }
 
 /// Holds a value against a domain.
@@ -49,13 +53,13 @@ pub(super) struct KnownDomains {
 /// 23502, 23514; those of the conditions.
 pub(super) fn check(
     known: &RefCell<KnownDomains>,
-    manager: &Manager,
+    caller: &Caller<'_>,
     session: &SessionCatalog<'_>,
     context: &CallContext<'_>,
     domain: Oid,
     value: &Datum<'_>,
 ) -> Result<()> {
-    let snapshot = session.snapshot;
+    let (snapshot, manager) = (session.snapshot, caller.engine.manager());
     let demands = {
         let mut known = known.borrow_mut();
         if known.version != snapshot.version() {
@@ -88,29 +92,40 @@ pub(super) fn check(
     }
     let (frame, mut parameters) = (Frame::default(), RowBuf::new());
     parameters.push(*value);
-    let eval = Eval {
-        call: CallContext { ..*context },
-        frame: &frame,
-        parameters: &parameters,
-        subplans: &[],
-        local: None,
-        drawn: None,
-    };
+    let aside = Arc::clone(&known.borrow().aside);
     for (name, condition) in &demands.checks {
-        let evaluated = descend_by(CHECKED, || {
-            Ok(with_stack_for(condition.height(), || eval.scalar(condition)))
-        })?;
-        let holds = match evaluated {
-            Ok(value) => value,
-            Err(Failure::Error(error)) => return Err(error),
-            Err(Failure::Subquery(_) | Failure::Settings | Failure::Routine(_)) => {
-                return Err(SqlError::new(
-                    SqlState::INTERNAL_ERROR,
-                    "a domain's condition has a subquery",
-                ));
+        let mut drawn = Drawn::default();
+        let fails = loop {
+            let eval = Eval {
+                call: CallContext { ..*context },
+                frame: &frame,
+                parameters: &parameters,
+                subplans: &[],
+                local: None,
+                drawn: Some(&drawn),
+            };
+            let evaluated = descend_by(CHECKED, || {
+                Ok(with_stack_for(condition.height(), || {
+                    eval.scalar(condition).map(|holds| matches!(holds, Datum::Bool(false)))
+                }))
+            })?;
+            match evaluated {
+                Ok(fails) => break fails,
+                Err(Failure::Error(error)) => return Err(error),
+                Err(Failure::Routine(call)) => {
+                    let value = aside.call(caller, snapshot, &call, None)?;
+                    drawn.begin_again();
+                    drawn.know(call.place, value.get(0));
+                }
+                Err(Failure::Subquery(_) | Failure::Settings) => {
+                    return Err(SqlError::new(
+                        SqlState::INTERNAL_ERROR,
+                        "a domain's condition has a subquery",
+                    ));
+                }
             }
         };
-        if matches!(holds, Datum::Bool(false)) {
+        if fails {
             let shown = context.catalog.type_name(domain.0);
             let message = format!("value for domain {shown} violates check constraint \"{name}\"");
             let error = SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(&**name);

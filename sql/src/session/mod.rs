@@ -132,6 +132,8 @@ pub struct Session {
     pinned: Vec<String>,
     /// How many portals have had no name of their own.
     unnamed_portals: u32,
+    /// It only calls routines that definitions call, beside the session that works with these.
+    is_aside: bool,
     unnamed_portal: Option<Box<Portal>>,
     /// What is left of a Query message; none outside one.
     script: Option<VecDeque<Arc<Source>>>,
@@ -208,6 +210,9 @@ impl Drop for Session {
         self.unnamed_portal = None;
         self.copying = None;
         self.with_block(|block, parts| block.rollback(parts));
+        if self.is_aside {
+            return;
+        }
         self.catalog.end_session(self.block.seen);
         self.engine.disconnected(self.wait.pid);
     }
@@ -253,6 +258,7 @@ impl Session {
             portals: FxHashMap::default(),
             pinned: Vec::new(),
             unnamed_portals: 0,
+            is_aside: false,
             unnamed_portal: None,
             script: None,
             several: false,

@@ -24,6 +24,7 @@ use crate::session::domain::{self, KnownDomains};
 use crate::session::message::{CommandTag, Progress};
 use crate::session::notify::{self, Said};
 use crate::session::portal::{Executed, Portal, Stage, run_text_rows};
+use crate::session::routine::aside::Caller;
 use crate::session::statement::{Named, Planned, Prepared, allowed};
 use crate::sqlstate::SqlState;
 use crate::statement_statistics::StatementStatistics;
@@ -40,8 +41,8 @@ use txn::{
 
 /// What catalog functions ask of the engine, for one session.
 pub(super) struct Asked<'s> {
-    pub wait: &'s SessionWait,
-    pub engine: &'s Engine,
+    pub wait: &'s Arc<SessionWait>,
+    pub engine: &'s Arc<Engine>,
     pub statements: Shared<'s, FxHashMap<String, Named>>,
     pub portals: Shared<'s, FxHashMap<String, Box<Portal>>>,
     /// The portal without a name, and the one that runs, where an Execute runs it.
@@ -108,7 +109,13 @@ impl EngineFacts for Asked<'_> {
         domain: Oid,
         value: &Datum<'_>,
     ) -> Result<()> {
-        domain::check(self.domains, self.engine.manager(), session, context, domain, value)
+        let caller = Caller {
+            engine: self.engine,
+            wait: self.wait,
+            identity: session.settings.identity.get(),
+            settings: session.settings.before(),
+        };
+        domain::check(self.domains, &caller, session, context, domain, value)
     }
 
     fn activity(&self) -> Vec<Activity> {
@@ -466,6 +473,7 @@ impl Session {
     /// Begins a plan whose relations are locked, by the portal's machine if that is of this plan.
     pub(super) fn start_held(&mut self, portal: &mut Portal) -> Result<()> {
         let planned = portal.prepared.planned.as_ref().expect("a plan stays a plan");
+        self.demand_own(planned)?;
         self.may_run(planned)?;
         planned.check_populated()?;
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);

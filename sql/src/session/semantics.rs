@@ -10,6 +10,7 @@ use crate::catalog::{CatalogSnapshot, Index, IndexExpression, Relation, SearchPa
 use crate::ddl::{DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
+use crate::exec::routine::Routines;
 use crate::exec::temp_file::TempUse;
 use crate::exec::{Host, Machine, Run};
 use crate::parse::Positions;
@@ -20,6 +21,7 @@ use crate::queries::SessionCatalog;
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
 use crate::session::definitions::{Columns, Value};
+use crate::session::routine::aside::{Aside, Caller, Calls};
 use crate::session::run::{Asked, Shared};
 use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::Methods;
@@ -316,6 +318,17 @@ impl Meaning<'_> {
         let mut transaction =
             self.engine.manager().begin(Begin { read_only: true, ..Begin::default() }, self.wait);
         let view = transaction.begin_statement()?;
+        let caller = Caller {
+            engine: self.engine,
+            wait: self.wait,
+            identity: self.identity,
+            settings: self.settings,
+        };
+        let calls = machine.program().calls_routines.then(|| Calls {
+            caller,
+            snapshot: snapshot.clone(),
+            aside: Aside::default(),
+        });
         let snapshot = snapshot.clone();
         let (mut row_ids, mut parameters) = (SessionRowIds::default(), RowBuf::new());
         let temp_used = TempUse::default();
@@ -343,7 +356,7 @@ impl Meaning<'_> {
                     counts: &counts,
                     temp_used: &temp_used,
                     wait: self.wait,
-                    routines: None,
+                    routines: calls.as_ref().map(|calls| calls as &dyn Routines),
                 };
                 let mut run = Run {
                     transaction: &mut transaction,
@@ -387,10 +400,6 @@ const TEXT_ANY_CAT: u32 = 2003;
 
 /// 42P17 for an expression whose value may be another one tomorrow.
 fn demand_immutable(snapshot: &CatalogSnapshot, expr: &Expr, place: &str) -> Result<()> {
-    let made = |part: &Expr| matches!(part, Expr::Call { form: bind::CallForm::Routine(routine), .. } if routine.volatility == b'i');
-    if levels::any(expr, &made) {
-        return Err(SqlError::unsupported("a call of a user's function here is"));
-    }
     let mutable = |part: &Expr| !works_alike(snapshot, part);
     let element = |part: &Expr| match part {
         Expr::ArrayCast { element, .. } => levels::any(element, &mutable),
@@ -418,6 +427,7 @@ fn works_alike(snapshot: &CatalogSnapshot, expr: &Expr) -> bool {
     };
     match expr {
         Expr::CurrentValue(..) => false,
+        Expr::Call { form: bind::CallForm::Routine(routine), .. } => routine.volatility == b'i',
         // They are as immutable as the output of the type that is joined to a text.
         Expr::Call { function: Oid(ANY_TEXT_CAT | TEXT_ANY_CAT), arguments, .. } => {
             let text = SqlType::plain(oids::TEXT);
@@ -477,11 +487,7 @@ impl Semantics for Meaning<'_> {
         };
         let bind = |wanted| {
             let bound = self.bound(snapshot, &self.text, expr, Some(relation), wanted, clause)?;
-            let mutable = match demand_immutable(snapshot, &bound, "") {
-                Err(error) if error.is_missing() => return Err(error),
-                outcome => outcome.is_err(),
-            };
-            if generated.is_some() && mutable {
+            if generated.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
                 return Err(SqlError::new(
                     SqlState::INVALID_OBJECT_DEFINITION,
                     "generation expression is not immutable",

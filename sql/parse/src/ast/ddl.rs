@@ -853,6 +853,8 @@ pub struct DropRoutine {
     pub routines: Vec<(ObjectName, Option<Vec<super::TypeName>>)>,
     /// IF EXISTS.
     pub if_exists: bool,
+    /// CASCADE.
+    pub cascade: bool,
 }
 
 /// CREATE EXTENSION.

@@ -8,8 +8,10 @@
 //! - `run`: statements; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
 //! - `cursor`: cursors
 //! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
+//! - `aside`: routines that definitions call while no statement runs that could lend the session
 //! - `lend`: how a statement that calls a routine lends it the session
 
+pub(super) mod aside;
 mod call;
 mod context;
 mod create;
