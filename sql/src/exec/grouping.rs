@@ -53,6 +53,8 @@ pub struct Group {
     files: usize,
     /// What states hold beyond that, in bytes.
     state_bytes: usize,
+    /// How many bytes may be held before what calls keep goes to temporary files, and before rows do.
+    limits: (usize, usize),
     /// Rows of groups that are not in memory, while it is full.
     apart: Option<Partitions>,
     /// Such rows whose groups are still to come out.
@@ -102,6 +104,7 @@ impl Group {
             touched: Vec::new(),
             files: 0,
             state_bytes: 0,
+            limits: (0, 0),
             apart: None,
             parts: Vec::new(),
             at: 0,
@@ -175,7 +178,7 @@ impl Group {
         if self.lean {
             return self.run_lean(cx);
         }
-        self.state_bytes = 0;
+        self.limits = (cx.memory_limit(), cx.hash_limit());
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
@@ -271,14 +274,14 @@ impl Group {
             self.advance(cx, group)?;
         }
         // What is put aside stays so: who has been may not be in memory, too.
-        let limit = cx.memory_limit();
+        let (limit, most) = self.limits;
         if self.groups.bytes() + self.state_bytes > limit {
             let freed = self.spill_kept(cx, limit)?;
             self.state_bytes = self.state_bytes.saturating_sub(freed);
         }
         let calls = self.plan.calls.len() * STATE_BYTES;
         let held = self.groups.bytes() + self.states.len() * calls + self.state_bytes;
-        if held > cx.hash_limit() && self.apart.is_none() && level < LEVELS && !one {
+        if held > most && self.apart.is_none() && level < LEVELS && !one {
             self.apart = Some(Partitions::new(cx, level, &self.key_types)?);
         }
         check_held(held)
@@ -286,18 +289,18 @@ impl Group {
 
     /// Which group the row at hand belongs to by one of its keys; none where it has been put aside.
     fn group_of(&mut self, cx: &Context<'_>, at: usize, level: u32) -> Result<Option<usize>> {
-        let key: Vec<Datum<'_>> = self.group_keys.row(at).collect();
+        let key: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(self.group_keys.row(at));
         if let Some(apart) = &mut self.apart {
-            let found = self.groups.find(&key);
+            let found = self.groups.find(key);
             if found.is_none() {
                 debug_assert!(level < LEVELS, "past the last level all groups are in memory");
                 let taken = self.taken.iter().map(|taken| Datum::Bool(*taken));
                 let row = key.iter().copied().chain(taken).chain(self.arguments.iter());
-                apart.push(cx, &key, row)?;
+                apart.push(cx, key, row)?;
             }
             return Ok(found);
         }
-        let (new, group) = self.groups.insert_new(&key);
+        let (new, group) = self.groups.insert_new(key);
         if new {
             self.states.push(Group::new_states(&self.plan.calls)?);
         }
