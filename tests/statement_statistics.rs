@@ -250,6 +250,21 @@ fn figures_agree_with_those_of_explain() {
         assert_eq!(row[1..3], [records, bytes], "{statement}: {wal}");
         assert_eq!(row[3..], ["1", "t", "t", "t", "0"], "{statement}");
     }
+    // Blocks of temporary files, as EXPLAIN shows them.
+    client.run("SET work_mem = '64kB'");
+    let sorted = "SELECT count(*) FROM (SELECT a, b FROM f ORDER BY b, a DESC OFFSET 0) AS sorted";
+    let plan = client.query(&format!("EXPLAIN (ANALYZE, BUFFERS) {sorted}"));
+    let lines: Vec<String> = plan.rows.iter().filter_map(|row| row[0].clone()).collect();
+    let temporary = lines.iter().find_map(|line| line.split_once("temp ")).map(|(_, found)| found);
+    let temporary = temporary.expect("what is sorted leaves memory").to_owned();
+    client.run(sorted);
+    let counted = client.query(
+        "SELECT temp_blks_read, temp_blks_written FROM pg_stat_statements \
+         WHERE query ~ '^SELECT count.*AS sorted'",
+    );
+    let shown = |at: usize| counted.rows[0][at].clone().unwrap_or_default();
+    assert_eq!(temporary, format!("read={} written={}", shown(0), shown(1)));
+    assert!(figure(&temporary, "written=") >= 20, "{temporary}");
     // Planning is counted where that is asked for.
     client.run("SET pg_stat_statements.track_planning = on");
     client.query("SELECT b AS planned FROM f WHERE a = 1 OR b = 'x'");

@@ -6,6 +6,9 @@
 
 use std::cell::Cell;
 
+/// What temporary files are counted in, as PostgreSQL does.
+const BLOCK_BYTES: u64 = 8192;
+
 /// What has been used so far, or between two looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -17,6 +20,10 @@ pub struct Usage {
     pub dirtied: u64,
     /// Pages that were written by whoever ran, not by the cleaner.
     pub written: u64,
+    /// Blocks of [`BLOCK_BYTES`] that were read from temporary files.
+    pub temp_read: u64,
+    /// Those that were written to them.
+    pub temp_written: u64,
     /// Changes for the log.
     pub log_records: u64,
     /// Their bytes.
@@ -32,6 +39,8 @@ impl Usage {
             read: used.read.get(),
             dirtied: used.dirtied.get(),
             written: used.written.get(),
+            temp_read: used.temp_read.get(),
+            temp_written: used.temp_written.get(),
             log_records: used.log_records.get(),
             log_bytes: used.log_bytes.get(),
         })
@@ -55,6 +64,8 @@ impl Usage {
             read: of(self.read, other.read),
             dirtied: of(self.dirtied, other.dirtied),
             written: of(self.written, other.written),
+            temp_read: of(self.temp_read, other.temp_read),
+            temp_written: of(self.temp_written, other.temp_written),
             log_records: of(self.log_records, other.log_records),
             log_bytes: of(self.log_bytes, other.log_bytes),
         }
@@ -67,6 +78,8 @@ pub(crate) struct Used {
     pub(crate) read: Cell<u64>,
     pub(crate) dirtied: Cell<u64>,
     pub(crate) written: Cell<u64>,
+    temp_read: Cell<u64>,
+    temp_written: Cell<u64>,
     log_records: Cell<u64>,
     log_bytes: Cell<u64>,
 }
@@ -78,6 +91,8 @@ thread_local! {
             read: Cell::new(0),
             dirtied: Cell::new(0),
             written: Cell::new(0),
+            temp_read: Cell::new(0),
+            temp_written: Cell::new(0),
             log_records: Cell::new(0),
             log_bytes: Cell::new(0),
         }
@@ -106,4 +121,14 @@ pub fn count_logged(bytes: u64) {
         add(&used.log_records, 1);
         add(&used.log_bytes, bytes);
     });
+}
+
+/// Bytes that were read from a temporary file; a block that is begun counts as one.
+pub fn count_temporary_read(bytes: u64) {
+    count(|used| &used.temp_read, bytes.div_ceil(BLOCK_BYTES));
+}
+
+/// Bytes that were written to one.
+pub fn count_temporary_written(bytes: u64) {
+    count(|used| &used.temp_written, bytes.div_ceil(BLOCK_BYTES));
 }

@@ -50,7 +50,7 @@ pub use storage::device::file::FileDevice;
 pub use storage::device::overlay::OverlayDevice;
 pub use storage::environment::{Joinable, SystemClock, Threads};
 pub use storage::recovery::verify_log;
-pub use storage::usage::Usage;
+pub use storage::usage::{Usage, count_temporary_read, count_temporary_written};
 pub use storage::{
     Archive, ArchiveCounters, Archived, Cancel, Change, CheckpointReason, CheckpointReport,
     CheckpointWatch, Clock, DataComponent, Device, Direction, Duplicate, Environment,

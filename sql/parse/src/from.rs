@@ -197,7 +197,17 @@ impl<'t> Parser<'t> {
             return self.rows_from(lateral, at);
         }
         if self.is(Keyword::Xmltable) && self.kind_at(1) == Kind::Symbol(b'(') {
-            return Err(self.unsupported("XMLTABLE is", at));
+            let call = self.xml_table(at)?;
+            let alias = self.alias()?;
+            return Ok(FromItem::Function {
+                lateral,
+                calls: vec![(call, Vec::new())],
+                rows_from: false,
+                ordinality: false,
+                alias,
+                definitions: Vec::new(),
+                at,
+            });
         }
         if lateral || self.begins_function() {
             let call = self.function_in_from()?;

@@ -198,7 +198,12 @@ impl Walk<'_> {
                 self.function(*function);
                 self.all(arguments);
                 // The fields of a record are those that the query says.
-                if builtin::function(function.0).is_some_and(|found| found.result == oids::RECORD) {
+                let record = match &arguments[..] {
+                    [Expr::XmlTable { .. }] => true,
+                    _ => builtin::function(function.0)
+                        .is_some_and(|found| found.result == oids::RECORD),
+                };
+                if record {
                     columns.iter().for_each(|(_, ty)| self.ty(*ty));
                 }
             }

@@ -259,6 +259,7 @@ impl Binder<'_> {
                 Ok(Expr::Extreme { arguments, greatest: *greatest, ty })
             }
             ExprKind::Xml(call) => self.xml(call, place, expr.at),
+            ExprKind::XmlTable(table) => self.xml_table(table, place),
             ExprKind::NullIf(left, right) => {
                 let (left, right) = (self.expression(left, place)?, self.expression(right, place)?);
                 let (equals, left, right) = self.comparison("=", left, right, at)?;

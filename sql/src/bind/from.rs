@@ -23,6 +23,7 @@ use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident};
 use crate::plan::logical::{JoinKind, Node, Output, Query, SortKey};
 use crate::plan::set_calls::VALUE;
 use crate::sqlstate::SqlState;
+use crate::types::xml::table::XmlColumn;
 use crate::types::{Oid, SqlType};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -519,7 +520,13 @@ impl Binder<'_> {
         };
         let name = alias.map_or_else(|| called.clone(), |alias| alias.name.clone());
         let result = bound.ty();
-        let typed = self.composite_result(&bound);
+        let typed = match &bound {
+            Expr::XmlTable { table, .. } => {
+                let column = |column: &XmlColumn| (Ident::from(&*column.name), column.ty);
+                Some(table.columns.iter().map(column).collect())
+            }
+            _ => self.composite_result(&bound),
+        };
         if let Some(first) = definitions.first() {
             let wrong = match (&typed, result.oid.0) {
                 (Some(_), oid::RECORD) => "redundant for a function with OUT parameters",
@@ -559,6 +566,17 @@ impl Binder<'_> {
             }
             None => vec![(self.scalar_name(&bound).unwrap_or_else(|| name.clone()), result)],
         };
+        if let (Expr::XmlTable { .. }, Some(alias)) = (&bound, alias)
+            && alias.columns.len() > columns.len()
+        {
+            let (have, given) = (columns.len(), alias.columns.len());
+            return Err(SqlError::new(
+                SqlState::INVALID_COLUMN_REFERENCE,
+                format!(
+                    "XMLTABLE function has {have} columns available but {given} columns specified"
+                ),
+            ));
+        }
         let composite = self.composite_result(&bound).is_some() || result.oid.0 == oid::RECORD;
         let outputs = columns.clone();
         if ordinality {

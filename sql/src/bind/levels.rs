@@ -81,6 +81,7 @@ macro_rules! children_of {
                 | Expr::Coalesce(list, ..)
                 | Expr::Extreme { arguments: list, .. }
                 | Expr::Xml { arguments: list, .. }
+                | Expr::XmlTable { arguments: list, .. }
                 | Expr::Array { elements: list, .. }
                 | Expr::Assign { parts: list, .. }
                 | Expr::Row(list, ..) => list.into_iter().for_each(visit),
@@ -369,6 +370,10 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
         (Expr::Xml { call: ca, arguments: a }, Expr::Xml { call: cb, arguments: b }) => {
             ca == cb && all(a, b)
         }
+        (
+            Expr::XmlTable { table: ta, arguments: a },
+            Expr::XmlTable { table: tb, arguments: b },
+        ) => ta == tb && all(a, b),
         (
             Expr::ScalarArray { left: la, function: fa, array: aa, quantifier: qa },
             Expr::ScalarArray { left: lb, function: fb, array: ab, quantifier: qb },

@@ -224,6 +224,7 @@ impl Walk<'_> {
             | ExprKind::Grouping(list)
             | ExprKind::Row { fields: list, .. }
             | ExprKind::Extreme { arguments: list, .. } => self.all(list),
+            ExprKind::XmlTable(table) => self.all(table.parts()),
             ExprKind::Xml(call) => {
                 self.all(call.named.iter().map(|(_, value, _)| value).chain(&call.arguments));
             }

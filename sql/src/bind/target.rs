@@ -216,6 +216,7 @@ fn figure(expr: &ast::Expr) -> Option<(Ident, u8)> {
         ExprKind::Extreme { greatest: true, .. } => strong("greatest"),
         ExprKind::Extreme { greatest: false, .. } => strong("least"),
         ExprKind::Grouping(_) => strong("grouping"),
+        ExprKind::XmlTable(_) => strong("xmltable"),
         ExprKind::Xml(call) => match call.op {
             XmlOp::Concat => strong("xmlconcat"),
             XmlOp::Element => strong("xmlelement"),

@@ -9,7 +9,8 @@ use crate::types::assign::AssignStep;
 pub use crate::types::literal::Literal;
 pub use crate::types::words::CurrentValue;
 use crate::types::xml::construct::XmlCall;
-use crate::types::{Oid, SqlType};
+use crate::types::xml::table::XmlTable;
+use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 
 /// How a call was written, which is how it is printed (PostgreSQL's `CoercionForm`, and its node types).
@@ -142,6 +143,13 @@ pub enum Expr {
         /// What is made.
         call: Arc<XmlCall>,
         /// Of what: attributes first.
+        arguments: Vec<Expr>,
+    },
+    /// XMLTABLE, which stands in FROM alone: its document, the path to its rows, and what else it is made of.
+    XmlTable {
+        /// Its columns and namespaces.
+        table: Arc<XmlTable>,
+        /// The expressions, as [`XmlTable::places`] has them.
         arguments: Vec<Expr>,
     },
     /// `x COLLATE c`: for the checks and for print, since all collations order by bytes.
@@ -303,6 +311,7 @@ impl Expr {
             | Expr::IsDistinct { .. }
             | Expr::ScalarArray { .. } => BOOL,
             Expr::Xml { call, .. } => call.ty(),
+            Expr::XmlTable { .. } => SqlType::plain(oids::RECORD),
             Expr::Constant(_, ty)
             | Expr::Collate { ty, .. }
             | Expr::Column { ty, .. }

@@ -12,6 +12,7 @@ use crate::parse::ast::{self, ExprKind};
 use crate::sqlstate::SqlState;
 use crate::types::xml::construct::{XmlCall, XmlOp};
 use crate::types::xml::names;
+use crate::types::xml::table::{XmlColumn, XmlTable};
 use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 
@@ -84,6 +85,78 @@ impl Binder<'_> {
             return Err(SqlError::new(SqlState::CANNOT_COERCE, message).at(self.position(at)));
         }
         self.cast(made, target, Context::Implicit, 0)
+    }
+
+    /// XMLTABLE (`transformRangeTableFunc`).
+    ///
+    /// # Errors
+    /// 42601 for columns and prefixes that are there twice; 42804 for others than what it takes; those of types.
+    pub(super) fn xml_table(&self, table: &ast::XmlTable, place: &Place<'_>) -> Result<Expr> {
+        const WORD: &str = "XMLTABLE";
+        let text = |value: &ast::Expr| {
+            let bound = self.expression(value, place)?;
+            self.specific(bound, Oid(oids::TEXT), WORD, self.position(value.start()))
+        };
+        let document = self.expression(&table.document, place)?;
+        let path = text(&table.path)?;
+        let at = self.position(table.document.start());
+        let mut arguments = vec![self.specific(document, Oid(oids::XML), WORD, at)?, path];
+        let mut made = XmlTable { namespaces: Vec::new(), columns: Vec::new() };
+        let mut columns = Vec::new();
+        for column in &table.columns {
+            let refused = |message| {
+                SqlError::new(SqlState::SYNTAX_ERROR, message).at(self.position(column.at))
+            };
+            let ordinality = column.ty.is_none();
+            let ty = match &column.ty {
+                None if made.columns.iter().any(|other: &XmlColumn| other.ordinality) => {
+                    return Err(refused("only one FOR ORDINALITY column is allowed".to_owned()));
+                }
+                None => SqlType::plain(oids::INT4),
+                Some(named) if named.setof => {
+                    let message = format!("column \"{}\" cannot be declared SETOF", column.name);
+                    let state = SqlState::INVALID_TABLE_DEFINITION;
+                    return Err(SqlError::new(state, message).at(self.position(column.at)));
+                }
+                Some(named) => resolve(self.catalog, self.path, named)
+                    .map_err(|error| error.at(self.position(named.name.at)))?,
+            };
+            if let Some(path) = &column.path {
+                columns.push(text(path)?);
+            }
+            if let Some(default) = &column.default {
+                let at = self.position(default.start());
+                let bound = self.expression(default, place)?;
+                let bound = self.specific(bound, ty.oid, WORD, at)?;
+                columns.push(self.cast(bound, ty, Context::Implicit, at)?);
+            }
+            if made.columns.iter().any(|other| *other.name == *column.name) {
+                return Err(refused(format!("column name \"{}\" is not unique", column.name)));
+            }
+            made.columns.push(XmlColumn {
+                name: (&*column.name).into(),
+                ty,
+                ordinality,
+                path: column.path.is_some(),
+                default: column.default.is_some(),
+                not_null: column.not_null,
+            });
+        }
+        for (name, uri, at) in &table.namespaces {
+            let name: Option<Arc<str>> = name.as_ref().map(|name| (&**name).into());
+            arguments.push(text(uri)?);
+            if made.namespaces.contains(&name) {
+                let message = match name {
+                    Some(name) => format!("namespace name \"{name}\" is not unique"),
+                    None => "only one default namespace is allowed".to_owned(),
+                };
+                let error = SqlError::new(SqlState::SYNTAX_ERROR, message);
+                return Err(error.at(self.position(*at)));
+            }
+            made.namespaces.push(name);
+        }
+        arguments.extend(columns);
+        Ok(Expr::XmlTable { table: Arc::new(made), arguments })
     }
 
     /// A value of the type that a construct takes, as it would be assigned (`coerce_to_specific_type`).

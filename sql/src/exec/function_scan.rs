@@ -107,6 +107,17 @@ fn begin(
             })?;
             Ok(Set::Rows(rows, 0))
         }
+        SetCall::XmlTable(table, arguments) => {
+            let mut rows = RowSet::new(width);
+            cx.eval(|eval| {
+                rows.clear();
+                table.rows(&eval.call, &mut |place| eval.scalar(&arguments[place]), &mut |row| {
+                    rows.push(row.iter().copied());
+                    Ok(check_held(rows.bytes())?)
+                })
+            })?;
+            Ok(Set::Rows(rows, 0))
+        }
         SetCall::Routine(routine, types, arguments) => {
             let mut values = RowBuf::new();
             cx.eval(|eval| {
@@ -244,6 +255,7 @@ fn arguments(call: &SetCall) -> &[Scalar] {
     match call {
         SetCall::Series(arguments, _)
         | SetCall::Set(_, _, _, _, arguments)
+        | SetCall::XmlTable(_, arguments)
         | SetCall::Routine(_, _, arguments) => arguments,
         SetCall::Scalar(scalar, _) => std::slice::from_ref(scalar),
     }

@@ -104,6 +104,7 @@ impl TempFile {
         self.counted += more;
         self.used.0.bytes.fetch_add(more, Ordering::Relaxed);
         self.file.write_at(begin, bytes)?;
+        txn::count_temporary_written(more);
         Ok(begin)
     }
 
@@ -118,7 +119,9 @@ impl TempFile {
     /// # Errors
     /// I/O; reading past the end.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
-        Ok(self.file.read_at(offset, into)?)
+        self.file.read_at(offset, into)?;
+        txn::count_temporary_read(into.len() as u64);
+        Ok(())
     }
 }
 

@@ -19,7 +19,7 @@ use crate::plan::functions::Comparison;
 use crate::plan::logical::{CursorName, JoinKind, SetKind};
 use crate::plan::physical::{
     Access, Aggregate, Join, JoinMethod, KeyAccess, KeyPart, Modify, ModifyKind, Plan, Scan,
-    SetOperation,
+    SetCall, SetOperation,
 };
 use crate::plan::{Scalar, Var, vars};
 use std::cell::RefCell;
@@ -367,6 +367,18 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 let call = self.printer.set_call(&scan.call, scope);
                 let name = call.split('(').next().unwrap_or_default().to_owned();
                 let alias = self.printer.names.alias(scan.slot).to_owned();
+                if matches!(scan.call, SetCall::XmlTable(..)) {
+                    let mut item = plain("Table Function Scan");
+                    let name = "\"xmltable\"";
+                    item.title =
+                        named(&format!("Table Function Scan on {name}"), "xmltable", &alias);
+                    item.target.push(("Table Function Name", "xmltable".into()));
+                    if self.options.verbose {
+                        item.properties.push(("Table Function Call", call.into()));
+                    }
+                    item.target.push(("Alias", alias.into()));
+                    return item;
+                }
                 let mut item = plain("Function Scan");
                 let schema = if self.options.verbose { "pg_catalog." } else { "" };
                 item.title = named(&format!("Function Scan on {schema}{name}"), &name, &alias);

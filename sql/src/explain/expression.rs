@@ -379,6 +379,11 @@ impl<'p> Printer<'p, '_, '_> {
                 let name = function(*oid).map_or("", |found| found.name);
                 format!("{}({})", identifier(name), self.list(arguments, scope))
             }
+            SetCall::XmlTable(table, arguments) => {
+                let texts: Vec<String> =
+                    arguments.iter().map(|one| self.text(one, scope)).collect();
+                table.printed(&texts, |ty| format_type(self.catalog, Some(self.path), ty))
+            }
             SetCall::Routine(routine, _, arguments) => {
                 format!("{}({})", identifier(&routine.name), self.list(arguments, scope))
             }

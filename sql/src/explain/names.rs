@@ -240,6 +240,7 @@ impl<'p> Names<'p> {
                 Home::Set(SetCall::Set(_, _, _, types, _) | SetCall::Routine(_, types, _)) => {
                     types.result
                 }
+                Home::Set(SetCall::XmlTable(..)) => return None,
                 Home::Set(SetCall::Scalar(scalar, _)) => self.type_of(scalar)?,
                 Home::Through(var) => self.type_of(&Scalar::Var(var))?,
                 Home::Window(step) => match &step.function {
@@ -319,6 +320,10 @@ fn function_column(scan: &FunctionScan, at: usize) -> (String, SqlType) {
                 None => (format!("column{}", at + 1), text),
             }
         }
+        SetCall::XmlTable(table, _) => match table.columns.get(at) {
+            Some(column) => (column.name.to_string(), column.ty),
+            None => (scan.alias.to_string(), text),
+        },
         SetCall::Routine(_, types, _) => match types.columns.get(at) {
             Some((name, ty)) => (name.to_string(), *ty),
             None => (scan.alias.to_string(), text),

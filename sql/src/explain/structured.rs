@@ -168,7 +168,7 @@ fn node(item: &Item, child: Option<&Child>, options: &Options) -> Part {
     Part::Group(parts)
 }
 
-/// Pages, under the names of `show_buffer_usage`. No table has pages of a session's own, and temporary files no pages.
+/// Pages, under the names of `show_buffer_usage`. No table has pages of a session's own.
 fn buffers(usage: &Usage) -> Vec<(String, Part)> {
     let shared = [
         ("Shared Hit Blocks", usage.hit),
@@ -176,15 +176,11 @@ fn buffers(usage: &Usage) -> Vec<(String, Part)> {
         ("Shared Dirtied Blocks", usage.dirtied),
         ("Shared Written Blocks", usage.written),
     ];
-    let others = [
-        "Local Hit Blocks",
-        "Local Read Blocks",
-        "Local Dirtied Blocks",
-        "Local Written Blocks",
-        "Temp Read Blocks",
-        "Temp Written Blocks",
-    ];
-    numbers(shared.into_iter().chain(others.map(|name| (name, 0))))
+    let local =
+        ["Local Hit Blocks", "Local Read Blocks", "Local Dirtied Blocks", "Local Written Blocks"];
+    let temporary =
+        [("Temp Read Blocks", usage.temp_read), ("Temp Written Blocks", usage.temp_written)];
+    numbers(shared.into_iter().chain(local.map(|name| (name, 0))).chain(temporary))
 }
 
 /// What the log gets (`show_wal_usage`). It never gets the image of a page.

@@ -39,9 +39,12 @@ pub(super) fn milliseconds(micros: f64) -> String {
 
 /// Pages, as far as there are any.
 fn buffers(usage: &Usage) -> Option<String> {
-    let Usage { hit, read, dirtied, written, .. } = *usage;
+    let Usage { hit, read, dirtied, written, temp_read, temp_written, .. } = *usage;
     let shared = [("hit", hit), ("read", read), ("dirtied", dirtied), ("written", written)];
-    line("Buffers: shared", &shared)
+    let kinds =
+        [line("shared", &shared), line("temp", &[("read", temp_read), ("written", temp_written)])];
+    let kinds: Vec<String> = kinds.into_iter().flatten().collect();
+    (!kinds.is_empty()).then(|| format!("Buffers: {}", kinds.join(", ")))
 }
 
 /// What the log gets, if anything.

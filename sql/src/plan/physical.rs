@@ -12,6 +12,7 @@ use crate::system;
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
 use crate::types::aggregate::hypothetical;
 use crate::types::function::Accumulator;
+use crate::types::xml::table::XmlTable;
 use crate::types::{Comparator, Oid, SetFunction, SqlType};
 use std::sync::Arc;
 use txn::{Direction, RowLock, TreeId, WaitPolicy};
@@ -341,6 +342,8 @@ pub enum SetCall {
     Series(Box<[Scalar]>, bool),
     /// A set-returning function: its OID, strictness, types, arguments.
     Set(u32, SetFunction, bool, Arc<CallTypes>, Box<[Scalar]>),
+    /// XMLTABLE: its expressions are where [`XmlTable::places`] says.
+    XmlTable(Arc<XmlTable>, Box<[Scalar]>),
     /// A routine that a user made and that returns a set: its types, arguments.
     Routine(Arc<Routine>, Arc<CallTypes>, Box<[Scalar]>),
     /// A scalar: one row of one column or, where it says so, of its fields.
@@ -354,6 +357,7 @@ impl std::fmt::Debug for SetCall {
             SetCall::Set(oid, _, _, _, arguments) => {
                 f.debug_tuple("Set").field(oid).field(arguments).finish()
             }
+            SetCall::XmlTable(_, arguments) => f.debug_tuple("XmlTable").field(arguments).finish(),
             SetCall::Routine(routine, _, arguments) => {
                 f.debug_tuple("Routine").field(&routine.name).field(arguments).finish()
             }

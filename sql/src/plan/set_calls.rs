@@ -37,6 +37,7 @@ impl Planner<'_> {
         let call = self.set_call(function, arguments, columns, composite)?;
         // What a record has is seen when there is one; the rows of a type that has changed may have less than it.
         let untyped = match (builtin::function(function.0), arguments) {
+            (None, [Expr::XmlTable { .. }]) => false,
             (None, [value]) => value.ty().oid.0 == RECORD,
             (Some(_), [array]) if function.0 == UNNEST => array.ty().oid.0 == RECORDS,
             (procedure, _) => match self.routine(function) {
@@ -110,6 +111,9 @@ impl Planner<'_> {
         /// `generate_series` over int4 and int8, with and without a step.
         const SERIES: [(u32, bool); 4] = [(1066, true), (1067, true), (1068, false), (1069, false)];
         let procedure = builtin::function(function.0);
+        if let [Expr::XmlTable { table, arguments }] = arguments {
+            return Ok(SetCall::XmlTable(Arc::clone(table), self.all(arguments)?));
+        }
         let mut scalars = self.all(arguments)?.into_vec();
         if function == VALUE && scalars.len() == 1 {
             return Ok(SetCall::Scalar(scalars.swap_remove(0), composite));

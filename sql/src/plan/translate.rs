@@ -108,6 +108,9 @@ impl Planner<'_> {
                 self.folded(extreme, *ty)
             }
             Expr::Xml { call, arguments } => Scalar::Xml(self.parts(arguments)?, Arc::clone(call)),
+            Expr::XmlTable { .. } => {
+                return Err(SqlError::unsupported("XMLTABLE outside FROM is"));
+            }
             Expr::Collate { operand, .. } => self.translated(operand)?,
             Expr::Relabel(one, ty) => {
                 let inner = self.translated(one)?;

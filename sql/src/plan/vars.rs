@@ -91,6 +91,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
     let set_call = |call: &SetCall, visit: &mut dyn FnMut(&Scalar)| match call {
         SetCall::Series(arguments, _)
         | SetCall::Set(_, _, _, _, arguments)
+        | SetCall::XmlTable(_, arguments)
         | SetCall::Routine(_, _, arguments) => {
             arguments.iter().for_each(visit);
         }

@@ -63,8 +63,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
         row.push(count(figures.rows));
         let used = &figures.usage;
         row.extend([used.hit, used.read, used.dirtied, used.written].map(count));
-        // Temporary tables have no pages of their own, and what leaves for temporary files is not counted in pages.
-        row.extend([0; 6].map(count));
+        // Temporary tables have no pages of their own.
+        row.extend([0, 0, 0, 0, used.temp_read, used.temp_written].map(count));
         row.extend([0.0; 4].map(Datum::Float8));
         row.extend([used.log_records, 0].map(count));
         row.push(self.numeric(used.log_bytes));

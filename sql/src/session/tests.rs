@@ -816,3 +816,21 @@ fn a_row_of_nothing_but_nulls() {
         ["0|", "SELECT 1"]
     );
 }
+
+/// PostgreSQL leaves the names out, and so prints what is not that view (`docs/differences.md`).
+#[test]
+fn a_view_over_xmltable_keeps_the_names_of_its_columns() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(
+        &mut session,
+        "create view v as select y.b from xmltable('/a' passing '<a/>' columns a text) y(b)",
+    );
+    assert_eq!(
+        say(&mut session, "select pg_get_viewdef('v')"),
+        [
+            " SELECT y.b\n   FROM XMLTABLE(('/a'::text) PASSING ('<a/>'::xml) COLUMNS a text) y(b);",
+            "SELECT 1"
+        ]
+    );
+}

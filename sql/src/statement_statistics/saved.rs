@@ -15,7 +15,7 @@ use txn::{Environment, Usage};
 /// The file, beside the control file.
 const FILE: &str = "statements";
 /// What it begins with: its kind and version.
-const BEGIN: &[u8; 8] = b"AtollSt1";
+const BEGIN: &[u8; 8] = b"AtollSt2";
 /// The bytes of the digest behind that.
 const DIGEST: usize = 32;
 
@@ -70,8 +70,18 @@ impl StatementStatistics {
                     body.extend_from_slice(&number.to_le_bytes());
                 }
             }
-            let Usage { hit, read, dirtied, written, log_records, log_bytes } = figures.usage;
-            for number in [figures.rows, hit, read, dirtied, written, log_records, log_bytes] {
+            let Usage {
+                hit,
+                read,
+                dirtied,
+                written,
+                temp_read,
+                temp_written,
+                log_records,
+                log_bytes,
+            } = figures.usage;
+            let pages = [hit, read, dirtied, written, temp_read, temp_written];
+            for number in [figures.rows].into_iter().chain(pages).chain([log_records, log_bytes]) {
                 body.extend_from_slice(&number.to_le_bytes());
             }
             body.extend_from_slice(&figures.used.to_le_bytes());
@@ -150,6 +160,8 @@ impl Reader<'_> {
             read: self.u64()?,
             dirtied: self.u64()?,
             written: self.u64()?,
+            temp_read: self.u64()?,
+            temp_written: self.u64()?,
             log_records: self.u64()?,
             log_bytes: self.u64()?,
         };

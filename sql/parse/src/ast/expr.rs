@@ -31,6 +31,45 @@ pub struct XmlCall {
     pub target: Option<TypeName>,
 }
 
+/// XMLTABLE, which stands in FROM alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct XmlTable {
+    /// XMLNAMESPACES: prefixes, none of DEFAULT, what they stand for, and where each is written.
+    pub namespaces: Vec<(Option<Ident>, Expr, u32)>,
+    /// What finds the rows.
+    pub path: Expr,
+    /// PASSING.
+    pub document: Expr,
+    /// COLUMNS.
+    pub columns: Vec<XmlTableColumn>,
+}
+
+impl XmlTable {
+    /// All expressions in it.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        let namespaces = self.namespaces.iter().map(|(_, uri, _)| uri);
+        let columns = self.columns.iter().flat_map(|column| [&column.path, &column.default]);
+        namespaces.chain([&self.path, &self.document]).chain(columns.flatten())
+    }
+}
+
+/// A column of XMLTABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct XmlTableColumn {
+    /// Its name.
+    pub name: Ident,
+    /// Its type; none is FOR ORDINALITY.
+    pub ty: Option<TypeName>,
+    /// PATH.
+    pub path: Option<Expr>,
+    /// DEFAULT.
+    pub default: Option<Expr>,
+    /// NOT NULL.
+    pub not_null: bool,
+    /// Byte offset in the query text.
+    pub at: u32,
+}
+
 /// What an expression is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
@@ -209,6 +248,8 @@ pub enum ExprKind {
     NullIf(Box<Expr>, Box<Expr>),
     /// XMLELEMENT and its kin.
     Xml(Box<XmlCall>),
+    /// XMLTABLE.
+    XmlTable(Box<XmlTable>),
     /// CURRENT_DATE and its kin.
     CurrentValue(sql_types::words::CurrentValue),
     /// GROUPING(...).

@@ -113,9 +113,9 @@ impl Writer<'_, '_, '_> {
                 }
                 Ok(())
             }
-            FromItem::Function { calls, rows_from: false, ordinality, definitions, .. }
-                if definitions.is_empty() && calls.len() == 1 && unnested(calls).is_none() =>
-            {
+            FromItem::Function {
+                calls, rows_from: false, ordinality, alias, definitions, ..
+            } if definitions.is_empty() && calls.len() == 1 && unnested(calls).is_none() => {
                 let (found, printed) = next()?;
                 let scope = beside.inner();
                 let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "FROM") };
@@ -131,8 +131,15 @@ impl Writer<'_, '_, '_> {
                 if *ordinality {
                     out.push_str(" WITH ORDINALITY");
                 }
-                self.alias(printed.name.as_deref(), out);
-                out.push_str(&printed.column_list(found));
+                // XMLTABLE says itself what its columns are called.
+                let own = matches!(bound, Expr::XmlTable { .. });
+                if !own || alias.is_some() || printed.name.as_deref() != Some("xmltable") {
+                    self.alias(printed.name.as_deref(), out);
+                }
+                let listed = alias.as_ref().is_some_and(|alias| !alias.columns.is_empty());
+                if !own || listed {
+                    out.push_str(&printed.column_list(found));
+                }
                 Ok(())
             }
             FromItem::Function { calls, ordinality, definitions, .. } if definitions.is_empty() => {

@@ -340,6 +340,16 @@ impl Printer<'_, '_> {
             Expr::Extreme { arguments, greatest, .. } => {
                 self.named(if *greatest { "GREATEST" } else { "LEAST" }, arguments, out)
             }
+            Expr::XmlTable { table, arguments } => {
+                let mut texts = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    let mut text = Layout::default();
+                    self.write(argument, &mut text)?;
+                    texts.push(text.text);
+                }
+                out.push_str(&table.printed(&texts, |ty| self.type_name(ty)));
+                Ok(())
+            }
             Expr::Xml { call, arguments } => {
                 let mut texts = Vec::with_capacity(arguments.len());
                 for argument in arguments {

@@ -8,6 +8,7 @@
 
 pub mod construct;
 pub mod names;
+pub mod table;
 pub mod tree;
 pub mod xpath;
 

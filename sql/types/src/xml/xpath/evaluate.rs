@@ -66,7 +66,8 @@ fn number_of(text: &str) -> f64 {
 }
 
 /// A number's text, with 15 digits (`xmlXPathFormatNumber`).
-fn text_of(number: f64) -> String {
+#[must_use]
+pub fn text_of(number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
     }
@@ -96,12 +97,17 @@ fn text_of(number: f64) -> String {
 }
 
 impl Evaluation<'_, '_> {
-    /// The value of an expression, asked of the document.
+    /// The value of an expression, asked of the document or of one of its nodes, which is none of several.
     ///
     /// # Errors
     /// XX000 for functions, variables and prefixes that there are not, and operands of another type; 57014.
-    pub fn value(&self, expr: &Expr) -> Result<Value> {
-        self.evaluate(expr, At { node: 0, position: 1, size: 1 })
+    pub fn value(&self, expr: &Expr, node: Option<NodeId>) -> Result<Value> {
+        let at = node.map_or(At { node: 0, position: 1, size: 1 }, |node| At {
+            node,
+            position: 0,
+            size: 0,
+        });
+        self.evaluate(expr, at)
     }
 
     fn evaluate(&self, expr: &Expr, at: At) -> Result<Value> {
@@ -444,6 +450,8 @@ impl Evaluation<'_, '_> {
         let number = |compute: fn(f64) -> f64| Value::Number(compute(self.number(&own())));
         let part = |part: Option<&str>| Value::Text(part.unwrap_or_default().to_owned());
         Ok(match name {
+            "position" if at.position == 0 => return Err(failed("Invalid context position")),
+            "last" if at.size == 0 => return Err(failed("Invalid context size")),
             "last" => Value::Number(at.size as f64),
             "position" => Value::Number(at.position as f64),
             "true" => Value::Bool(true),

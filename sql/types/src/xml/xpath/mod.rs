@@ -6,10 +6,10 @@
 mod evaluate;
 mod parse;
 
-pub use evaluate::Value;
+pub use evaluate::{Value, text_of as number_text};
 
 use super::construct::escape;
-use super::tree::{Refused, Tree};
+use super::tree::{NodeId, Refused, Tree};
 use crate::array::{self, Array};
 use crate::error::{Result, SqlError};
 use crate::function::Callable::{self, Plain};
@@ -81,7 +81,23 @@ fn evaluate(
     if expression.is_empty() {
         return Err(SqlError::new(SqlState::DATA_EXCEPTION, "empty XPath expression"));
     }
-    let tree = Tree::read(document).map_err(|refused| match refused {
+    let tree = self::document(document)?;
+    let namespaces = pairs?;
+    let value = Path::read(expression, SqlState::INTERNAL_ERROR)?.value(
+        &tree,
+        &namespaces,
+        context,
+        None,
+    )?;
+    Ok((tree, value))
+}
+
+/// A document's tree.
+///
+/// # Errors
+/// 2200M for no document; 0A000 for one that declares what is not read.
+pub fn document(text: &str) -> Result<Tree> {
+    Tree::read(text).map_err(|refused| match refused {
         Refused::Broken(why) => {
             let message = "could not parse XML document";
             SqlError::new(SqlState::INVALID_XML_DOCUMENT, message).detail(why)
@@ -89,14 +105,38 @@ fn evaluate(
         Refused::Subset => {
             SqlError::unsupported("XPath over a document that declares entities or attributes is")
         }
-    })?;
-    let namespaces = pairs?;
-    let parsed = parse::parse(expression).map_err(|wrong| {
-        let message = "invalid XPath expression";
-        SqlError::new(SqlState::INTERNAL_ERROR, message).detail(wrong.words())
-    })?;
-    let value = Evaluation { tree: &tree, namespaces: &namespaces, context }.value(&parsed)?;
-    Ok((tree, value))
+    })
+}
+
+/// An expression that has been read.
+#[derive(Debug)]
+pub struct Path(parse::Expr);
+
+impl Path {
+    /// Of a text.
+    ///
+    /// # Errors
+    /// `state` for what is no expression.
+    pub fn read(text: &str, state: SqlState) -> Result<Path> {
+        let parsed = parse::parse(text).map_err(|wrong| {
+            SqlError::new(state, "invalid XPath expression").detail(wrong.words())
+        })?;
+        Ok(Path(parsed))
+    }
+
+    /// What it gives, asked of a node, or of the whole document.
+    ///
+    /// # Errors
+    /// XX000 as PostgreSQL for what cannot be computed; 57014.
+    pub fn value(
+        &self,
+        tree: &Tree,
+        namespaces: &[(String, String)],
+        context: &CallContext<'_>,
+        node: Option<NodeId>,
+    ) -> Result<Value> {
+        Evaluation { tree, namespaces, context }.value(&self.0, node)
+    }
 }
 
 /// Whether an expression finds a node; what is no node-set is found in any case.
