@@ -21,6 +21,7 @@ use crate::routine::{Parameter, Routine};
 use crate::sequence::State;
 use crate::snapshot::Change;
 use crate::statistics::{ColumnStatistics, TableStatistics};
+use crate::trigger::Trigger;
 use crate::user_type::{Attribute, Domain, DomainCheck, EnumLabel, UserType, UserTypeKind};
 use sql_types::account;
 use sql_types::error::{Result, SqlError};
@@ -30,7 +31,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 14;
+const VERSION: u8 = 15;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -164,6 +165,9 @@ stored_struct! {
     Sequence { ty, start, increment, min, max, cache, cycle, state, initial, owner }
     State { last_value, is_called }
     StoredQuery { text, populated }
+    Trigger {
+        oid, name, function, kind, enabled, columns, arguments, when, transition, constraint
+    }
     TableStatistics { rows, pages, columns }
     ColumnStatistics { null_fraction, width, distinct, common, histogram, correlation }
 }
@@ -260,6 +264,17 @@ impl<T: Stored> Stored for Vec<T> {
             values.push(T::read(from)?);
         }
         Ok(values)
+    }
+}
+
+impl<A: Stored, B: Stored, C: Stored> Stored for (A, B, C) {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+        self.1.write(out);
+        self.2.write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok((A::read(from)?, B::read(from)?, C::read(from)?))
     }
 }
 
@@ -387,6 +402,7 @@ impl Stored for Relation {
         self.row_type.write(out);
         self.acl.write(out);
         self.stored_query.write(out);
+        self.triggers.write(out);
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         let oid: Oid = Stored::read(from)?;
@@ -408,6 +424,7 @@ impl Stored for Relation {
             row_type: Stored::read(from)?,
             acl: Option::<Acl>::read(from)?,
             stored_query: Stored::read(from)?,
+            triggers: Stored::read(from)?,
         })
     }
 }
@@ -670,6 +687,18 @@ mod tests {
                 text: Definition::new(Arc::from("SELECT 1"), vec![Edge::Constraint(Oid(20003))]),
                 populated: true,
             }),
+            triggers: vec![Trigger {
+                oid: Oid(16390),
+                name: Arc::from("z"),
+                function: Oid(16391),
+                kind: 7,
+                enabled: b'O',
+                columns: vec![0],
+                arguments: vec![Arc::from("one")],
+                when: Some(Definition::new(Arc::from("(new.a > 1)"), vec![Edge::Own(1)])),
+                transition: (None, Some(Arc::from("added"))),
+                constraint: Some((Oid(16392), Deferral::Deferred, Oid(0))),
+            }],
         }
     }
 

@@ -187,7 +187,7 @@ impl Index {
 }
 
 impl Relation {
-    /// All definitions of it: its query, its defaults, its CHECKs, and what its indexes compute.
+    /// All definitions of it: its query, its defaults, its CHECKs, what its indexes compute, and conditions of its triggers.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
         let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
         let checks = self.constraints.iter().filter_map(|constraint| match &constraint.kind {
@@ -195,7 +195,8 @@ impl Relation {
             ConstraintKind::ForeignKey(_) => None,
         });
         let computed = self.indexes.iter().flat_map(Index::definitions);
-        self.query().into_iter().chain(defaults).chain(checks).chain(computed)
+        let conditions = self.triggers.iter().filter_map(|trigger| trigger.when.as_ref());
+        self.query().into_iter().chain(defaults).chain(checks).chain(computed).chain(conditions)
     }
 }
 

@@ -47,6 +47,7 @@ pub mod system_column;
 pub mod temporary;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod trigger;
 pub mod user_type;
 mod uses;
 

@@ -450,6 +450,12 @@ impl Objects {
         for constraint in &relation.constraints {
             self.constraints.insert(constraint.oid, oid);
         }
+        for trigger in &relation.triggers {
+            let constraint = trigger.constraint.map(|found| found.0);
+            self.constraints
+                .extend(constraint.into_iter().chain([trigger.oid]).map(|one| (one, oid)));
+            self.depending.insert((Edge::Function(trigger.function), oid));
+        }
         for row_type in [relation.row_type.0, relation.row_type.1] {
             if row_type != Oid(0) {
                 self.row_types.insert(row_type, oid);
@@ -481,6 +487,13 @@ impl Objects {
         }
         for constraint in &relation.constraints {
             self.constraints.remove(&constraint.oid);
+        }
+        for trigger in &relation.triggers {
+            self.constraints.remove(&trigger.oid);
+            if let Some((constraint, ..)) = trigger.constraint {
+                self.constraints.remove(&constraint);
+            }
+            self.depending.remove(&(Edge::Function(trigger.function), oid));
         }
         self.row_types.remove(&relation.row_type.0);
         self.row_types.remove(&relation.row_type.1);

@@ -6,6 +6,7 @@ use crate::object::Version;
 use crate::quote::{identifier, qualified};
 use crate::sequence::State;
 use crate::settings::value::parse_bool;
+use crate::trigger::Trigger;
 use sql_types::tuple::Form;
 pub use sql_types::tuple::entry::Uniqueness;
 pub use sql_types::words::{Action, CheckOption, Deferral, MatchType};
@@ -50,6 +51,8 @@ pub struct Relation {
     pub acl: Option<Acl>,
     /// The query of a materialized view, whose rows a table of its own holds.
     pub stored_query: Option<StoredQuery>,
+    /// Its triggers, in the order in which they fire: by name.
+    pub triggers: Vec<Trigger>,
 }
 
 /// The query of a materialized view.
@@ -585,7 +588,7 @@ impl Relation {
         }
     }
 
-    /// Every definition of it: its query, its defaults, its CHECKs, and what its indexes compute.
+    /// Every definition of it but the conditions of its triggers: its query, its defaults, its CHECKs, and what its indexes compute.
     pub fn definitions_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
         let query = match (&mut self.kind, &mut self.stored_query) {
             (RelationKind::View { query }, _) => Some(query),

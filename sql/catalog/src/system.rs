@@ -100,6 +100,7 @@ fn build() -> System {
             row_type: (Oid(fields[3].parse().expect("a number")), Oid(0)),
             acl: None,
             stored_query: None,
+            triggers: Vec::new(),
         };
         system.by_oid.insert(oid, Arc::new(relation));
     }

@@ -122,5 +122,6 @@ pub fn table(first: u32) -> Relation {
         row_type: (oid(5), oid(6)),
         acl: None,
         stored_query: None,
+        triggers: Vec::new(),
     }
 }

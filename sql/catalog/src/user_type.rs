@@ -141,6 +141,7 @@ impl UserType {
             row_type: (self.oid, Oid(array_of_made(self.oid.0))),
             acl: None,
             stored_query: None,
+            triggers: Vec::new(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::ast::{
     AlterAction, AlterComposite, AlterEnum, AlterSequence, AlterSystem, AlterTable, ChangeOwner,
-    ObjectKind, Rename, RenamePart, SetSchema, Statement, Value,
+    ObjectKind, Rename, RenamePart, SetSchema, Statement, ToggledTrigger, Value,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -38,6 +38,7 @@ impl<'t> Parser<'t> {
                 self.back();
                 return Err(self.error());
             }
+            ObjectKind::Trigger => return self.alter_trigger(),
             ObjectKind::Function => {
                 self.back();
                 let word = match self.kind() {
@@ -206,6 +207,21 @@ impl<'t> Parser<'t> {
                     words = format!("{words} index {}", self.name()?).into();
                 }
                 Ok(AlterAction::ReplicaIdentity(words))
+            }
+            Keyword::Enable | Keyword::Disable
+                if let Some((enabled, words)) = self.trigger_toggle() =>
+            {
+                for _ in 0..words {
+                    self.advance();
+                }
+                let which = if self.accept(Keyword::All) {
+                    ToggledTrigger::All
+                } else if self.accept(Keyword::User) {
+                    ToggledTrigger::User
+                } else {
+                    ToggledTrigger::Named(self.name()?)
+                };
+                Ok(AlterAction::ToggleTrigger(enabled, which))
             }
             Keyword::Enable | Keyword::Disable | Keyword::Force => {
                 Ok(AlterAction::Toggle(self.words()))

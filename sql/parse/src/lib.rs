@@ -36,6 +36,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod trigger;
 mod type_statement;
 mod utility;
 pub mod value;

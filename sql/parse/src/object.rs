@@ -99,6 +99,11 @@ impl<'t> Parser<'t> {
             Keyword::Type => self.create_type(),
             Keyword::Extension => self.create_extension(),
             Keyword::Function | Keyword::Procedure => self.create_routine(replace),
+            Keyword::Trigger => self.create_trigger(replace, false),
+            Keyword::Constraint if self.is_at(1, Keyword::Trigger) => {
+                self.advance();
+                self.create_trigger(replace, true)
+            }
             Keyword::Trusted | Keyword::Procedural | Keyword::Language => {
                 self.create_language(replace)
             }
@@ -109,8 +114,7 @@ impl<'t> Parser<'t> {
             }
             _ => {
                 let words = match keyword {
-                    Keyword::Trigger
-                    | Keyword::Aggregate
+                    Keyword::Aggregate
                     | Keyword::Cast
                     | Keyword::Collation
                     | Keyword::Conversion
@@ -124,7 +128,6 @@ impl<'t> Parser<'t> {
                     | Keyword::Tablespace
                     | Keyword::Transform
                     | Keyword::Assertion => keyword.word(),
-                    Keyword::Constraint if self.is_at(1, Keyword::Trigger) => "constraint trigger",
                     Keyword::Event if self.is_at(1, Keyword::Trigger) => "event trigger",
                     Keyword::Foreign if self.is_at(1, Keyword::Table) => "foreign table",
                     Keyword::Foreign if self.is_at(1, Keyword::Data) => "foreign data wrapper",
@@ -500,7 +503,7 @@ impl<'t> Parser<'t> {
                 ObjectKind::Language
             }
             Keyword::Parameter => ObjectKind::Parameter,
-            Keyword::Trigger => ObjectKind::Other("TRIGGER"),
+            Keyword::Trigger => ObjectKind::Trigger,
             Keyword::Rule => ObjectKind::Other("RULE"),
             Keyword::Policy => ObjectKind::Other("POLICY"),
             Keyword::Aggregate => ObjectKind::Other("AGGREGATE"),
@@ -561,7 +564,7 @@ impl<'t> Parser<'t> {
                 let cascade = self.cascade();
                 return Ok(Statement::DropOwned(DropOwned { roles, cascade }));
             }
-            ObjectKind::Other("TRIGGER") => {
+            ObjectKind::Trigger => {
                 let if_exists = self.if_exists()?;
                 let name = self.name()?;
                 self.expect(Keyword::On)?;
@@ -666,9 +669,9 @@ impl<'t> Parser<'t> {
             }
             _ => self.object_name()?,
         };
-        if kind == ObjectKind::Constraint {
+        if matches!(kind, ObjectKind::Constraint | ObjectKind::Trigger) {
             self.expect(Keyword::On)?;
-            if self.accept(Keyword::Domain) {
+            if kind == ObjectKind::Constraint && self.accept(Keyword::Domain) {
                 kind = ObjectKind::DomainConstraint;
             }
             let table = self.object_name()?;

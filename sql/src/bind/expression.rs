@@ -125,6 +125,9 @@ impl Binder<'_> {
             ExprKind::Column(parts) => self.column(parts, place, at),
             // Outside of lists of columns `t.*` is the row as one value.
             ExprKind::Star(item) if !item.is_empty() => {
+                if let Some(row) = self.row_variable(item, place, at)? {
+                    return Ok(row);
+                }
                 let schema = item.len().checked_sub(2).map(|place| &*item[place]);
                 self.whole_row(schema, &item[item.len() - 1], place, at)
             }

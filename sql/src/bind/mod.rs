@@ -57,6 +57,7 @@ mod similar;
 mod subquery;
 mod target;
 mod through;
+pub mod trigger;
 pub mod type_name;
 pub mod typed;
 mod updatable;
@@ -529,6 +530,7 @@ pub fn value_relation(base: SqlType) -> Relation {
         row_type: (Oid(0), Oid(0)),
         acl: None,
         stored_query: None,
+        triggers: Vec::new(),
     }
 }
 

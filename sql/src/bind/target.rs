@@ -55,6 +55,11 @@ impl Binder<'_> {
         for target in targets {
             let at = self.position(target.expr.start());
             match &target.expr.kind {
+                ExprKind::Star(item) if let Some(row) = self.row_variable(item, place, at)? => {
+                    for (name, expr) in self.fields_of_row(&row)? {
+                        bound.push(BoundTarget { expr, name, origin: None, at });
+                    }
+                }
                 ExprKind::Star(item) => {
                     for column in self.star(item, place, at)? {
                         let origin = column.origin;
@@ -95,7 +100,12 @@ impl Binder<'_> {
     /// The fields that `(x).*` stands for, each with its name.
     fn all_fields(&self, operand: &ast::Expr, place: &Place<'_>) -> Result<Vec<(Ident, Expr)>> {
         let value = self.expression(operand, place)?;
-        let fields = self.composite_result(&value).ok_or_else(|| {
+        self.fields_of_row(&value)
+    }
+
+    /// The fields of a row, each with its name.
+    fn fields_of_row(&self, value: &Expr) -> Result<Vec<(Ident, Expr)>> {
+        let fields = self.composite_result(value).ok_or_else(|| {
             SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("type {} is not composite", self.type_text(value.ty().oid)),
@@ -119,6 +129,10 @@ impl Binder<'_> {
         for expr in exprs {
             let at = self.position(expr.start());
             match &expr.kind {
+                ExprKind::Star(item) if let Some(row) = self.row_variable(item, place, at)? => {
+                    let fields = self.fields_of_row(&row)?;
+                    bound.extend(fields.into_iter().map(|(_, field)| (field, at)));
+                }
                 ExprKind::Star(item) => {
                     for column in self.star(item, place, at)? {
                         self.read_column(column.origin);

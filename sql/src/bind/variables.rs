@@ -91,6 +91,25 @@ impl Binder<'_> {
         }
     }
 
+    /// The row that `name.*` means where nothing in FROM is called so, but a variable is.
+    pub(super) fn row_variable(
+        &self,
+        parts: &[Ident],
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Option<Expr>> {
+        let (Some(variables), Some(name)) = (self.variables, parts.last()) else {
+            return Ok(None);
+        };
+        let schema = parts.len().checked_sub(2).map(|place| &*parts[place]);
+        if place.scope.item(schema, name).is_some() {
+            return Ok(None);
+        }
+        let found = variables.find(parts)?;
+        let found = found.map(|found| self.variable(found, at)).transpose()?;
+        Ok(found.filter(|row| self.composite_result(row).is_some()))
+    }
+
     /// A variable, or a field of one.
     pub(super) fn variable(&self, variable: Variable, at: u32) -> Result<Expr> {
         let ty = match variable.fields {

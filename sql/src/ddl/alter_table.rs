@@ -297,6 +297,9 @@ impl Ddl<'_> {
             AlterAction::AlterConstraint(name, deferral) => {
                 self.alter_constraint(relation, name, *deferral)
             }
+            AlterAction::ToggleTrigger(enabled, which) => {
+                super::trigger::toggle(self, relation, *enabled, which)
+            }
             AlterAction::ReplicaIdentity(_) => unsupported("REPLICA IDENTITY"),
             AlterAction::Toggle(words) | AlterAction::Inheritance(words) => unsupported(words),
         }

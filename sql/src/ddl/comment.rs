@@ -134,6 +134,18 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             })?;
             Ok((Oid(2606), ddl.catalog.key(Class::Comment, oid)))
         }
+        ObjectKind::Trigger => {
+            let (table, name) = split(name).ok_or_else(|| missing("trigger"))?;
+            let found = ddl.lock_named(&table, TableLock::ShareUpdateExclusive)?;
+            let relation = match found {
+                Some((Named::Relation(_), relation)) => relation,
+                Some(_) => return Err(index(table.name())),
+                None => return Err(undefined_table(&table)),
+            };
+            check_owner_of_part(ddl, &relation)?;
+            let found = ddl.trigger_named(&relation, name)?;
+            Ok((Oid(2620), ddl.catalog.key(Class::Comment, found)))
+        }
         ObjectKind::DomainConstraint => {
             let (domain, name) = split(name).ok_or_else(|| missing("constraint"))?;
             let check = super::domain::owned_check(ddl, &domain, name)?;

@@ -241,6 +241,7 @@ impl Ddl<'_> {
             row_type: self.catalog.next_row_type()?,
             acl: self.default_acl(Grantable::Table, schema.oid)?,
             stored_query: None,
+            triggers: Vec::new(),
         })
     }
 

@@ -451,6 +451,12 @@ impl Ddl<'_> {
                 };
                 *definition = definition.reworded(text);
             }
+            for when in next.triggers.iter_mut().filter_map(|one| one.when.as_mut()) {
+                if names(false, when) {
+                    let (before, now) = ((before, &*found), (&*now, &*found));
+                    *when = when.reworded(semantics.renewed_condition(before, now, when)?);
+                }
+            }
             self.catalog.put_relation(self.transaction, next)?;
         }
         for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {

@@ -1,15 +1,11 @@
-//! DROP FUNCTION, PROCEDURE, ROUTINE and TRIGGER. What no user has made does not exist or is PostgreSQL's own; scripts name
+//! DROP FUNCTION, PROCEDURE and ROUTINE. What no user has made does not exist or is PostgreSQL's own; scripts name
 //! it with IF EXISTS.
 
 use super::Ddl;
 use super::privilege::function;
-use super::resolve::undefined_table;
-use crate::bind::dml::{composite_type, index};
-use crate::catalog::{Named, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{DropRoutine, DropTrigger, ObjectName, TypeName};
+use crate::parse::ast::{DropRoutine, ObjectName, TypeName};
 use crate::sqlstate::SqlState;
-use txn::TableLock;
 
 /// DROP FUNCTION, PROCEDURE, ROUTINE.
 ///
@@ -107,43 +103,4 @@ fn dotted(name: &ObjectName) -> String {
 
 fn as_written(ty: &TypeName) -> String {
     format!("{}{}", dotted(&ty.name), if ty.dimensions > 0 { "[]" } else { "" })
-}
-
-/// DROP TRIGGER.
-///
-/// # Errors
-/// 42P01, 42704.
-pub fn drop_trigger(ddl: &mut Ddl<'_>, drop: &DropTrigger) -> Result<&'static str> {
-    const TAG: &str = "DROP TRIGGER";
-    let DropTrigger { name, table, if_exists } = drop;
-    let found = match ddl.lock_named(table, TableLock::AccessExclusive) {
-        Err(error) if *if_exists && error.state() == SqlState::INVALID_SCHEMA_NAME => {
-            let message = format!("{}, skipping", error.fields().message);
-            ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
-            return Ok(TAG);
-        }
-        found => found?,
-    };
-    match &found {
-        Some((Named::Index { .. }, _)) => return Err(index(table.name())),
-        Some((_, relation)) if matches!(relation.kind, RelationKind::Composite) => {
-            return Err(composite_type(&relation.name));
-        }
-        _ => {}
-    }
-    let missing = match found {
-        None if !if_exists => return Err(undefined_table(table)),
-        None => format!("relation \"{}\" does not exist, skipping", dotted(table)),
-        Some(_) if *if_exists => {
-            let table = dotted(table);
-            format!("trigger \"{name}\" for relation \"{table}\" does not exist, skipping")
-        }
-        Some((_, relation)) => {
-            let message =
-                format!("trigger \"{name}\" for table \"{}\" does not exist", relation.name);
-            return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
-        }
-    };
-    ddl.notice(SqlState::SUCCESSFUL_COMPLETION, missing);
-    Ok(TAG)
 }

@@ -83,7 +83,7 @@ impl Ddl<'_> {
     ///
     /// # Errors
     /// Those of a lock; 42704 for what has gone.
-    fn hold_named(&mut self, definition: &Definition) -> Result<()> {
+    pub(super) fn hold_named(&mut self, definition: &Definition) -> Result<()> {
         for edge in definition.edges() {
             if let Edge::Type(ty) = edge {
                 self.hold_type(SqlType::plain(ty.0))?;

@@ -57,6 +57,7 @@ mod row_shape;
 pub mod schema;
 pub mod scram;
 pub mod sequence;
+pub mod trigger;
 pub mod truncate;
 mod type_dependents;
 pub mod user_type;
@@ -254,6 +255,27 @@ pub trait Semantics {
         snapshot: &CatalogSnapshot,
         text: &str,
     ) -> Result<Option<&'static str>>;
+    /// Binds WHEN of a trigger of this `tgtype`, over the rows `old` and `new`.
+    ///
+    /// # Errors
+    /// 42703, 42P17 and so on.
+    fn trigger_condition(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        kind: i16,
+        expr: &Expr,
+    ) -> Result<Definition>;
+    /// Prints the condition of a trigger anew, as [`Semantics::renewed`] does.
+    ///
+    /// # Errors
+    /// Those of binding.
+    fn renewed_condition(
+        &self,
+        before: (&CatalogSnapshot, &Relation),
+        now: (&CatalogSnapshot, &Relation),
+        text: &str,
+    ) -> Result<Arc<str>>;
     /// A timestamptz of a text, in microseconds since 2000-01-01 UTC; none is `infinity`.
     ///
     /// # Errors
@@ -413,7 +435,8 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::Drop(drop) => drop::drop(ddl, drop)?,
         Statement::DropRoutine(drop) => drop_routine::drop_routine(ddl, drop)?,
         Statement::AlterRoutine(alter) => routine::alter_routine(ddl, alter)?,
-        Statement::DropTrigger(drop) => drop_routine::drop_trigger(ddl, drop)?,
+        Statement::CreateTrigger(create) => trigger::create_trigger(ddl, create)?,
+        Statement::DropTrigger(drop) => trigger::drop_trigger(ddl, drop)?,
         Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
         Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,
         Statement::Cluster(cluster) => cluster::cluster(ddl, cluster)?,

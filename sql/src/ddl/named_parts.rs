@@ -70,6 +70,7 @@ pub(super) fn named_parts<N>(
             search.defaults(relation);
             search.checks(relation);
             search.indexes(relation);
+            search.triggers(relation);
         }
     }
     let types = users.iter().filter_map(|oid| snapshot.user_type(*oid));
@@ -124,6 +125,16 @@ impl<N> Search<'_, '_, N> {
             }
             let shown = format!("index {}", self.ddl.display_index(relation, index));
             self.push(names, (index.oid.0, 0, 0), shown, What::Index(relation.oid, index.oid));
+        }
+    }
+
+    fn triggers(&mut self, relation: &Relation) {
+        for trigger in &relation.triggers {
+            let Some(names) = (self.names)(&trigger.dependencies()) else { continue };
+            let of = format!("{} {}", kind_noun(relation), self.ddl.display(relation));
+            let shown = format!("trigger {} on {of}", identifier(&trigger.name));
+            let what = What::Trigger(relation.oid, trigger.oid);
+            self.push(names, (trigger.oid.0, 0, 0), shown, what);
         }
     }
 

@@ -54,7 +54,10 @@ impl Ddl<'_> {
             let keys = relation.indexes.iter().flat_map(|index| {
                 std::iter::once(index.oid).chain(index.constraint.as_ref().map(|key| key.0))
             });
-            constraints.chain(keys).collect()
+            let triggers = relation.triggers.iter().flat_map(|trigger| {
+                std::iter::once(trigger.oid).chain(trigger.constraint.map(|found| found.0))
+            });
+            constraints.chain(keys).chain(triggers).collect()
         };
         let left = parts(&next);
         self.lock_referenced(before, &|constraint| !left.contains(&constraint.oid))?;

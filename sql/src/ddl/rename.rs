@@ -33,6 +33,7 @@ fn tag(kind: ObjectKind) -> Result<&'static str> {
         ObjectKind::Role => "ALTER ROLE",
         ObjectKind::Type => "ALTER TYPE",
         ObjectKind::Domain => "ALTER DOMAIN",
+        ObjectKind::Trigger => "ALTER TRIGGER",
         kind => return Err(SqlError::unsupported(format!("ALTER {} is", kind.words()))),
     })
 }
@@ -43,6 +44,10 @@ fn tag(kind: ObjectKind) -> Result<&'static str> {
 /// 42P01, 42703, 42P07, 42701, 42501 and so on.
 pub fn rename(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<&'static str> {
     let tag = tag(rename.kind)?;
+    if let Some(RenamePart::Trigger(from)) = &rename.part {
+        super::trigger::rename_trigger(ddl, rename, from)?;
+        return Ok(tag);
+    }
     match rename.kind {
         ObjectKind::Schema => super::schema::rename_schema(ddl, rename.name.name(), &rename.to)?,
         ObjectKind::Database => {
@@ -103,6 +108,7 @@ pub(super) fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> 
         (Some(RenamePart::Constraint(from)), _) => {
             rename_constraint(ddl, &mut next, from, &rename.to)?;
         }
+        (Some(RenamePart::Trigger(_)), _) => return Err(undefined_table(&rename.name)),
         // What had been a relation's name is an index's now.
         (None, Named::Index { .. }) => return rename_relation(ddl, rename),
         (None, Named::Relation(_)) => {

@@ -271,6 +271,10 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         let shown = if language == SQL { "SQL" } else { "PL/pgSQL" };
         return Err(invalid(format!("{shown} functions cannot return or accept this type")));
     }
+    if [TRIGGER, EVENT_TRIGGER].contains(&result.0) && language == SQL {
+        let shown = format_type(result.0, None);
+        return Err(invalid(format!("SQL functions cannot return type {shown}")));
+    }
     if options.rows.is_some() && !returns_set {
         let message = "ROWS is not applicable when function does not return a set";
         return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));

@@ -189,6 +189,7 @@ impl Ddl<'_> {
             row_type: (self.catalog.next_oid()?, Oid(0)),
             acl: self.default_acl(Grantable::Sequence, schema_oid)?,
             stored_query: None,
+            triggers: Vec::new(),
         };
         self.catalog.put_relation(self.transaction, relation.clone())?;
         Ok(relation)

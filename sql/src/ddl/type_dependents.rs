@@ -50,6 +50,8 @@ pub(super) enum What {
     Constraint(Oid, Oid),
     /// An index of a table.
     Index(Oid, Oid),
+    /// A trigger of a table or view.
+    Trigger(Oid, Oid),
     /// A CHECK of a domain.
     DomainConstraint(Oid, Oid),
     /// A function or procedure that takes or gives the type.
@@ -80,6 +82,7 @@ impl Dependent {
             | What::View(relation)
             | What::Default(relation, _)
             | What::Constraint(relation, _)
+            | What::Trigger(relation, _)
             | What::Index(relation, _) => ddl.locked_exclusively(relation).map(|_| ()),
             What::Routine(routine) => {
                 let key = ddl.catalog.key(Class::Routine, routine);
@@ -102,6 +105,10 @@ impl Dependent {
             What::Constraint(table, constraint) => ddl.remove_constraint(table, constraint),
             What::Index(table, index) => match ddl.locked_exclusively(table)? {
                 Some(table) => remove_index(ddl, &table, index),
+                None => Ok(()),
+            },
+            What::Trigger(table, trigger) => match ddl.locked_exclusively(table)? {
+                Some(table) => super::trigger::remove(ddl, &table, trigger),
                 None => Ok(()),
             },
             What::DomainConstraint(domain, check) => ddl.remove_domain_constraint(domain, check),

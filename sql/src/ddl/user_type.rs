@@ -507,7 +507,7 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
         }
         // An attribute is a column, and columns of all relations have new names in this way, too.
         Some(RenamePart::Column(_)) => return super::rename::rename_relation(ddl, rename),
-        Some(RenamePart::Constraint(_)) => {
+        Some(RenamePart::Constraint(_) | RenamePart::Trigger(_)) => {
             return Err(SqlError::unsupported("a constraint of a type is"));
         }
         None => {}

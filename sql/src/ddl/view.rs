@@ -153,6 +153,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         row_type: ddl.catalog.next_row_type()?,
         acl: ddl.default_acl(Grantable::Table, schema.oid)?,
         stored_query: None,
+        triggers: Vec::new(),
     };
     ddl.catalog.put_relation(ddl.transaction, relation)?;
     Ok(TAG)

@@ -19,9 +19,10 @@ use super::drawn::Drawn;
 use super::foreign_key;
 use super::frame::Frame;
 use super::machine::Run;
+use super::trigger::{self, Rows, Transition};
 use super::write::duplicate_of;
 use crate::account;
-use crate::catalog::Deferral;
+use crate::catalog::{Deferral, Relation};
 use crate::error::Result;
 use crate::plan::physical::{Reference, Table};
 use crate::tuple::RowBuf;
@@ -66,18 +67,86 @@ pub enum Check {
         /// All columns of its row.
         row: RowBuf,
     },
+    /// A trigger of the table fires.
+    Trigger {
+        /// It.
+        trigger: Oid,
+        /// For what.
+        event: i16,
+        /// The row as it was, if it fires for one that was there.
+        old: Option<RowBuf>,
+        /// The row as it is.
+        new: Option<RowBuf>,
+    },
 }
 
 /// What a statement does at its end, in this order.
 #[derive(Debug, Default)]
 pub struct Pending {
     checks: VecDeque<(Arc<Table>, Check)>,
+    /// The statements whose BEFORE triggers have fired: of which table, for what.
+    begun: Vec<(Oid, i16)>,
+    /// What has been changed of tables whose triggers ask for it.
+    transitions: Vec<((Oid, i16), Arc<Transition>)>,
 }
 
 impl Pending {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.checks.clear();
+        self.begun.clear();
+        self.transitions.clear();
+    }
+
+    /// A statement changes rows of a table; false if it has begun to before.
+    pub fn begin_statement(&mut self, table: Oid, event: i16) -> bool {
+        let fresh = !self.begun.contains(&(table, event));
+        if fresh {
+            self.begun.push((table, event));
+        }
+        fresh
+    }
+
+    /// Takes back the triggers that wait for the end of such a statement.
+    pub fn forget_statement(&mut self, table: Oid, event: i16) {
+        self.checks.retain(|(of, check)| {
+            let of_statement = matches!(
+                check,
+                Check::Trigger { event: other, old: None, new: None, .. } if *other == event
+            );
+            !of_statement || of.relation.oid != table
+        });
+    }
+
+    /// Keeps the rows of a change, where a trigger of the table asks for them.
+    pub fn note_row(&mut self, relation: &Relation, event: i16, rows: Rows<'_>) {
+        let asks = relation
+            .triggers
+            .iter()
+            .any(|one| one.kind & event != 0 && one.transition != (None, None));
+        if !asks {
+            return;
+        }
+        let key = (relation.oid, event);
+        let at = match self.transitions.iter().position(|(known, _)| *known == key) {
+            Some(at) => at,
+            None => {
+                self.transitions.push((key, Arc::default()));
+                self.transitions.len() - 1
+            }
+        };
+        // Nobody else has it before the statement's end.
+        if let Some(kept) = Arc::get_mut(&mut self.transitions[at].1) {
+            rows.old.into_iter().for_each(|row| kept.old.push(row.iter()));
+            rows.new.into_iter().for_each(|row| kept.new.push(row.iter()));
+        }
+    }
+
+    /// What has been changed of a table.
+    #[must_use]
+    pub fn transition(&self, table: Oid, event: i16) -> Option<Arc<Transition>> {
+        let found = self.transitions.iter().find(|(known, _)| *known == (table, event));
+        Some(found.map_or_else(Arc::default, |(_, kept)| Arc::clone(kept)))
     }
 
     /// Puts one at the end.
@@ -172,6 +241,12 @@ impl Deferred {
         }
     }
 
+    /// Whether one of these is a trigger.
+    #[must_use]
+    pub fn fires(&self, due: &[(usize, Oid)]) -> bool {
+        due.iter().any(|(at, _)| matches!(self.checks[*at].check, Check::Trigger { .. }))
+    }
+
     /// Whether nothing waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -216,6 +291,11 @@ impl Check {
                 let index = &table.relation.indexes[*index];
                 (index.constraint.as_ref().map_or(index.oid, |found| found.0), index.deferral)
             }
+            Check::Trigger { trigger, .. } => {
+                let found = table.relation.triggers.iter().find(|one| one.oid == *trigger);
+                let constraint = found.and_then(|found| found.constraint);
+                constraint.map_or((*trigger, Deferral::Never), |(oid, deferral, _)| (oid, deferral))
+            }
         }
     }
 
@@ -236,6 +316,9 @@ impl Check {
                 };
                 (index, table.relation.indexes.iter().position(named))
             }
+            Check::Trigger { trigger, .. } => {
+                return table.relation.triggers.iter().any(|one| one.oid == *trigger);
+            }
         };
         found.inspect(|found| *place = *found).is_some()
     }
@@ -249,6 +332,10 @@ impl Check {
                 old.capacity_bytes() + new.as_ref().map_or(0, RowBuf::capacity_bytes)
             }
             Check::Key { entry, row, .. } => entry.len() + row.capacity_bytes(),
+            Check::Trigger { old, new, .. } => {
+                let rows = old.iter().chain(new);
+                rows.map(RowBuf::capacity_bytes).sum()
+            }
         }
     }
 }
@@ -346,6 +433,10 @@ fn make(cx: &mut Context<'_>, table: &Arc<Table>, check: &Check, locking: &ReadV
         }
         Check::Key { index, entry, columns, row } => {
             check_key(cx, table, *index, entry.split_at(*columns), row)
+        }
+        Check::Trigger { trigger, event, old, new } => {
+            let rows = Rows { old: old.as_ref(), new: new.as_ref() };
+            trigger::fire_queued(cx, table, (*trigger, *event), rows)
         }
     }
 }

@@ -43,6 +43,7 @@ pub mod system_scan;
 pub mod temp_file;
 #[cfg(test)]
 mod tests;
+pub mod trigger;
 pub mod unique;
 pub mod window;
 pub mod write;

@@ -4,14 +4,16 @@
 //! again; only the first time counts. Without RETURNING all rows are done in one call.
 
 use super::context::Context;
-use super::foreign_key;
+use super::foreign_key::{self, Timing};
 use super::operator::{Builder, Operator};
 use super::probe::Changed;
 use super::row_change::RowChange;
 use super::scan::{reread, still_meets};
+use super::trigger::{self as firing, Rows};
 use super::write::{Inserted, Writer};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::system_column::XMIN;
+use crate::catalog::trigger;
 use crate::catalog::{Index, Relation};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{
@@ -39,6 +41,8 @@ pub struct Modify {
     writer: Option<Writer>,
     /// Rows that the statement has changed, where one may come again.
     changed: HashSet<Vec<u8>>,
+    /// Whether the triggers of the statement itself have been put off to its end.
+    ended: bool,
     /// For EXPLAIN.
     counted: Changed,
     /// What is counted of the indexes that ON CONFLICT asks, by place in the table's.
@@ -78,9 +82,12 @@ impl Modify {
                 )
             }
         };
+        // Between a row and its parent triggers of rows before it may fire.
+        let fires = plan.table.relation.triggers.iter().any(|one| one.is_row());
+        let timing = if fires { Timing::AtEnd } else { builder.timing() };
         Modify {
             source: builder.build(source),
-            change: RowChange::new(plan.into(), row, builder, builder.timing()),
+            change: RowChange::new(plan.into(), row, builder, timing),
             recheck_subqueries: recheck,
             returning_subqueries: builder
                 .correlated(plan.returning.iter().flat_map(|(_, columns)| columns)),
@@ -89,6 +96,7 @@ impl Modify {
             kind,
             writer: None,
             changed: HashSet::new(),
+            ended: false,
             counted: Changed::default(),
             arbiters: Vec::new(),
         }
@@ -109,7 +117,9 @@ impl Modify {
                 if !self.lock(cx, writer, target, recheck, RowLock::NoKeyUpdate, *joined)? {
                     return Ok(false);
                 }
-                self.change.update(cx, writer, assignments)?;
+                if !self.change.update(cx, writer, assignments)? {
+                    return Ok(false);
+                }
                 self.show_system(cx, writer, false);
                 Ok(true)
             }
@@ -117,8 +127,7 @@ impl Modify {
                 if !self.lock(cx, writer, target, recheck, RowLock::Update, *joined)? {
                     return Ok(false);
                 }
-                self.change.delete(cx, writer)?;
-                Ok(true)
+                self.change.delete(cx, writer)
             }
             ModifyKind::Merge { target, recheck, actions, .. } => {
                 self.merge(cx, writer, target, recheck, actions)
@@ -195,16 +204,16 @@ impl Modify {
                     }
                 }
                 Locked::Same | Locked::Changed => {
-                    match change {
+                    let (done, counted) = match change {
                         MergeChange::Update(values) => {
-                            self.change.update(cx, writer, values)?;
-                            self.counted.updated += 1;
+                            (self.change.update(cx, writer, values)?, &mut self.counted.updated)
                         }
-                        _ => {
-                            self.change.delete(cx, writer)?;
-                            self.counted.deleted += 1;
-                        }
+                        _ => (self.change.delete(cx, writer)?, &mut self.counted.deleted),
+                    };
+                    if !done {
+                        return Ok(Some(false));
                     }
+                    *counted += 1;
                     self.changed.insert(self.change.key.clone());
                     return Ok(Some(true));
                 }
@@ -258,12 +267,73 @@ impl Modify {
                 reread(cx, target, &self.change.key, &self.change.record)?;
                 still_meets(cx, recheck, &self.recheck_subqueries)?
             }
-            Locked::Gone | Locked::Skipped => false,
+            Locked::Gone | Locked::Skipped => {
+                self.demand_untouched(cx, writer, mode == RowLock::Update)?;
+                false
+            }
         };
         if joined && go_on {
             self.changed.insert(self.change.key.clone());
         }
         Ok(go_on)
+    }
+
+    /// 27000 where a trigger has changed the row that is to be changed.
+    fn demand_untouched(&self, cx: &mut Context<'_>, writer: &Writer, deletes: bool) -> Result<()> {
+        if self.change.table.relation.triggers.is_empty() {
+            return Ok(());
+        }
+        let view = cx.view;
+        firing::demand_untouched(cx, &view, (&writer.rows, &self.change.key), deletes)
+    }
+
+    /// What the statement does to rows of the table, as triggers know it, in the order in which BEFORE triggers fire.
+    fn events(&self) -> Vec<(i16, Vec<usize>)> {
+        let assigned = |assignments: &[(usize, Scalar)]| {
+            let assigned = assignments.iter().map(|(at, _)| self.change.table.live[*at]);
+            assigned.chain(self.change.generated_columns()).collect::<Vec<_>>()
+        };
+        match &self.kind {
+            ModifyKind::Insert { on_conflict, .. } => {
+                let update = on_conflict.as_ref().and_then(|clause| clause.update.as_ref());
+                let update = update.map(|update| (trigger::UPDATE, assigned(&update.assignments)));
+                std::iter::once((trigger::INSERT, Vec::new())).chain(update).collect()
+            }
+            ModifyKind::Update { assignments, .. } => {
+                vec![(trigger::UPDATE, assigned(assignments))]
+            }
+            ModifyKind::Delete { .. } => vec![(trigger::DELETE, Vec::new())],
+            ModifyKind::Merge { actions, .. } => {
+                let (mut inserts, mut deletes, mut updates) = (false, false, None);
+                for action in actions {
+                    match &action.change {
+                        MergeChange::Insert(_) => inserts = true,
+                        MergeChange::Delete => deletes = true,
+                        MergeChange::Update(values) => {
+                            updates.get_or_insert_with(Vec::new).extend(assigned(values));
+                        }
+                        MergeChange::Nothing => {}
+                    }
+                }
+                let inserts = inserts.then(|| (trigger::INSERT, Vec::new()));
+                let updates = updates.map(|columns| (trigger::UPDATE, columns));
+                let deletes = deletes.then(|| (trigger::DELETE, Vec::new()));
+                inserts.into_iter().chain(updates).chain(deletes).collect()
+            }
+        }
+    }
+
+    /// Behind the last row the triggers of the statement itself are put off to its end, once.
+    fn end(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        if std::mem::replace(&mut self.ended, true)
+            || self.change.table.relation.triggers.is_empty()
+        {
+            return Ok(());
+        }
+        for (event, updated) in self.events().into_iter().rev() {
+            firing::after_statement(cx, &self.change.table, event, &updated)?;
+        }
+        Ok(())
     }
 
     fn insert(
@@ -274,6 +344,9 @@ impl Modify {
         on_conflict: Option<&OnConflict>,
     ) -> Result<bool> {
         cx.fill(self.change.new_slot, columns, &self.change.row_subqueries)?;
+        if !self.change.fire_before(cx, writer, trigger::INSERT, &[])? {
+            return Ok(false);
+        }
         self.change.generate(cx)?;
         self.change.check(cx, writer)?;
         let relation = &self.change.table.relation;
@@ -303,6 +376,8 @@ impl Modify {
                         None,
                         self.change.timing,
                     )?;
+                    let rows = Rows { old: None, new: Some(&self.change.new) };
+                    firing::after_row(cx, &self.change.table, trigger::INSERT, &[], rows)?;
                     self.show_system(cx, writer, false);
                     return Ok(true);
                 }
@@ -363,7 +438,9 @@ impl Modify {
             {
                 return Ok(false);
             }
-            self.change.update(cx, writer, &update.assignments)?;
+            if !self.change.update(cx, writer, &update.assignments)? {
+                return Ok(false);
+            }
             self.changed.insert(self.change.key.clone());
             self.show_system(cx, writer, true);
             return Ok(true);
@@ -477,6 +554,12 @@ impl Operator for Modify {
         if let Some(writer) = &self.writer {
             writer.begin(cx);
         }
+        self.ended = false;
+        if !self.change.table.relation.triggers.is_empty() {
+            for (event, updated) in self.events() {
+                firing::before_statement(cx, &self.change.table, event, &updated)?;
+            }
+        }
         // Rows whose number is told have it from the first one on.
         if self.system.as_ref().is_some_and(|(_, columns)| columns.contains(&XMIN)) {
             cx.host.catalog.transaction_number(true);
@@ -498,6 +581,9 @@ impl Operator for Modify {
         let result = self.step(cx, &mut writer, &kind);
         self.kind = kind;
         self.writer = Some(writer);
+        if matches!(result, Ok(false)) {
+            self.end(cx)?;
+        }
         result
     }
 

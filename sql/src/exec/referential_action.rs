@@ -10,12 +10,14 @@ use super::foreign_key::{Timing, children, key_of, refers};
 use super::operator::Builder;
 use super::row_change::RowChange;
 use super::write::Writer;
+use crate::catalog::trigger;
 use crate::catalog::{Action, ConstraintKind};
 use crate::error::{Result, SqlError};
-use crate::plan::physical::{self, Reference};
+use crate::plan::physical::{self, Reference, Table};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use std::sync::Arc;
 use txn::{Locked, ReadView, RowLock, WaitPolicy};
 
 /// An action of a foreign key, ready to run.
@@ -43,6 +45,19 @@ impl ReferentialAction {
             // The other parents of the row may be about to be changed by the same statement.
             change: RowChange::new(plan.into(), subqueries, builder, Timing::AtEnd),
             writer: None,
+        }
+    }
+
+    /// Its table, and what it does there as triggers know it: to which columns.
+    fn statement(&self) -> (Arc<Table>, i16, Vec<usize>) {
+        let table = Arc::clone(&self.change.table);
+        match &self.assignments {
+            None => (table, trigger::DELETE, Vec::new()),
+            Some(assignments) => {
+                let assigned = assignments.iter().map(|(at, _)| table.live[*at]);
+                let updated = assigned.chain(self.change.generated_columns()).collect();
+                (table, trigger::UPDATE, updated)
+            }
         }
     }
 
@@ -104,7 +119,7 @@ impl ReferentialAction {
             match &self.assignments {
                 Some(assignments) => change.update(cx, writer, assignments)?,
                 None => change.delete(cx, writer)?,
-            }
+            };
         }
         Ok(gone)
     }
@@ -122,15 +137,34 @@ pub fn perform(
     old: &RowBuf,
     new: Option<&RowBuf>,
 ) -> Result<()> {
+    let lost = || SqlError::new(SqlState::INTERNAL_ERROR, "a foreign key's action is not planned");
+    let wanted = |action: &Option<ReferentialAction>| {
+        action.as_ref().is_some_and(|action| action.is_of(reference, new.is_some()))
+    };
+    let at = cx.actions.iter().position(wanted).ok_or_else(lost)?;
+    if reference.child.triggers.is_empty() {
+        return perform_at(cx, locking, reference, (old, new), at);
+    }
+    // The statement of PostgreSQL is one, whether it finds rows or not.
+    let action = cx.actions[at].as_ref().ok_or_else(lost)?;
+    let (table, event, updated) = action.statement();
+    super::trigger::before_statement(cx, &table, event, &updated)?;
+    perform_at(cx, locking, reference, (old, new), at)?;
+    super::trigger::after_statement(cx, &table, event, &updated)
+}
+
+fn perform_at(
+    cx: &mut Context<'_>,
+    locking: &ReadView,
+    reference: &Reference,
+    (old, new): (&RowBuf, Option<&RowBuf>),
+    at: usize,
+) -> Result<()> {
+    let lost = || SqlError::new(SqlState::INTERNAL_ERROR, "a foreign key's action is not planned");
     let mut keys = children(cx, reference, old, usize::MAX)?;
     if keys.is_empty() {
         return Ok(());
     }
-    let wanted = |action: &Option<ReferentialAction>| {
-        action.as_ref().is_some_and(|action| action.is_of(reference, new.is_some()))
-    };
-    let lost = || SqlError::new(SqlState::INTERNAL_ERROR, "a foreign key's action is not planned");
-    let at = cx.actions.iter().position(wanted).ok_or_else(lost)?;
     let mut action = cx.actions[at].take().ok_or_else(lost)?;
     let mut run = || {
         while action.run(cx, locking, reference, (old, new), std::mem::take(&mut keys))? {

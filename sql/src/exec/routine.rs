@@ -4,6 +4,7 @@
 //! what is to be called, its caller has it called, and begins again with the value at hand ([`super::drawn`]).
 
 use super::context::Context;
+use super::trigger::Firing;
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::plan::scalar::CallTypes;
@@ -43,6 +44,16 @@ pub trait Routines {
     /// Everything that its body fails with.
     fn call(&self, lent: Lent<'_>, call: &RoutineCall, rows: Option<&mut RowSet>)
     -> Result<RowBuf>;
+    /// Runs the function of a trigger: the row that it returns, all columns by index.
+    ///
+    /// # Errors
+    /// Everything that its body fails with.
+    fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<Option<RowBuf>>;
+    /// Whether WHEN of a trigger holds.
+    ///
+    /// # Errors
+    /// Those of the condition.
+    fn meets(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<bool>;
 }
 
 impl Context<'_> {

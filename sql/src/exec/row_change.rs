@@ -7,7 +7,9 @@ use super::context::Context;
 use super::foreign_key::{self, Timing};
 use super::narrow::Narrow;
 use super::operator::Builder;
+use super::trigger::{self as firing, Rows};
 use super::write::{StoredRow, Writer};
+use crate::catalog::trigger;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, MergeAction, MergeChange, ModifyKind, Table};
 use crate::plan::scalar::Scalar;
@@ -101,7 +103,10 @@ impl RowChange {
             generated: generated.to_vec(),
             checks: checks.to_vec(),
             view_checks: view_checks.to_vec(),
-            whole: whole || !generated.is_empty() || !checks.is_empty(),
+            whole: whole
+                || !generated.is_empty()
+                || !checks.is_empty()
+                || table.relation.triggers.iter().any(|one| one.kind & trigger::UPDATE != 0),
             narrow: None,
             row_subqueries,
             timing,
@@ -112,17 +117,29 @@ impl RowChange {
         }
     }
 
-    /// Deletes the row that has been locked: its record is in `self.record`.
+    /// Deletes the row that has been locked: its record is in `self.record`. False where a trigger has kept it.
     ///
     /// # Errors
     /// Those of storage.
-    pub fn delete(&mut self, cx: &mut Context<'_>, writer: &mut Writer) -> Result<()> {
+    pub fn delete(&mut self, cx: &mut Context<'_>, writer: &mut Writer) -> Result<bool> {
         writer.read(cx, &self.record, &mut self.old)?;
+        let relation = &self.table.relation;
+        if relation.has_triggers(trigger::BEFORE, true, trigger::DELETE) {
+            if !firing::before_delete(cx, relation, trigger::BEFORE, &self.old.row)? {
+                return Ok(false);
+            }
+            let view = cx.view;
+            firing::demand_untouched(cx, &view, (&writer.rows, &self.key), true)?;
+        }
         writer.delete(cx, &self.key, &self.old)?;
-        foreign_key::after_parent(cx, &self.table, &self.old.row, None)
+        foreign_key::after_parent(cx, &self.table, &self.old.row, None)?;
+        let rows = Rows { old: Some(&self.old.row), new: None };
+        firing::after_row(cx, &self.table, trigger::DELETE, &[], rows)?;
+        Ok(true)
     }
 
-    /// Changes the row that has been locked: its record is in `self.record`. The assignments are the same each time.
+    /// Changes the row that has been locked: its record is in `self.record`. The assignments are the same each time. False
+    /// where a trigger has kept it as it is.
     ///
     /// # Errors
     /// 23502, 23503, 23505, 23514; those of expressions, locks and storage.
@@ -131,7 +148,7 @@ impl RowChange {
         cx: &mut Context<'_>,
         writer: &mut Writer,
         assignments: &[(usize, Scalar)],
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let (whole, table) = (self.whole, &self.table);
         let narrow = self
             .narrow
@@ -142,7 +159,7 @@ impl RowChange {
             None => Ok(false),
         };
         self.narrow = Some(narrow);
-        if done? { Ok(()) } else { self.update_whole(cx, writer, assignments) }
+        if done? { Ok(true) } else { self.update_whole(cx, writer, assignments) }
     }
 
     /// Changes the columns that are assigned, and carries the others over. False, and nothing is done, where the row has to
@@ -188,7 +205,7 @@ impl RowChange {
         cx: &mut Context<'_>,
         writer: &mut Writer,
         assignments: &[(usize, Scalar)],
-    ) -> Result<()> {
+    ) -> Result<bool> {
         writer.read(cx, &self.record, &mut self.old)?;
         // The row proposed (`excluded`) stays where it is while the new one is computed from it.
         let mut row = std::mem::take(&mut self.new);
@@ -209,10 +226,59 @@ impl RowChange {
         self.new = cx.frame.take(self.new_slot);
         cx.frame.put(self.new_slot, row);
         computed?;
+        let updates = |event| self.table.relation.triggers.iter().any(|one| one.kind & event != 0);
+        let updated: Vec<usize> = if updates(trigger::UPDATE) {
+            let assigned = assignments.iter().map(|(at, _)| self.table.live[*at]);
+            assigned.chain(self.generated.iter().map(|(at, _)| self.table.live[*at])).collect()
+        } else {
+            Vec::new()
+        };
+        if !self.fire_before(cx, writer, trigger::UPDATE, &updated)? {
+            return Ok(false);
+        }
         self.generate(cx)?;
         self.check(cx, writer)?;
         writer.widen(cx.frame.row(self.new_slot), &mut self.new);
-        self.write(cx, writer, None)
+        self.write(cx, writer, None)?;
+        let rows = Rows { old: Some(&self.old.row), new: Some(&self.new) };
+        firing::after_row(cx, &self.table, trigger::UPDATE, &updated, rows)?;
+        Ok(true)
+    }
+
+    /// Has the BEFORE triggers of a row that is about to be inserted or updated say what it becomes; false where nothing is
+    /// to be done.
+    ///
+    /// # Errors
+    /// Those of the triggers; 27000 where one has changed the row itself.
+    pub fn fire_before(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &Writer,
+        event: i16,
+        updated: &[usize],
+    ) -> Result<bool> {
+        let relation = &self.table.relation;
+        if !relation.has_triggers(trigger::BEFORE, true, event) {
+            return Ok(true);
+        }
+        let mut proposed = RowBuf::new();
+        writer.widen(cx.frame.row(self.new_slot), &mut proposed);
+        let is_update = event == trigger::UPDATE;
+        let old = is_update.then_some(&self.old.row);
+        let kinds = (trigger::BEFORE, event);
+        let Some(next) = firing::before_row(cx, relation, kinds, updated, (old, proposed))? else {
+            return Ok(false);
+        };
+        if is_update {
+            let view = cx.view;
+            firing::demand_untouched(cx, &view, (&writer.rows, &self.key), false)?;
+        }
+        let row = cx.frame.row_mut(self.new_slot);
+        row.clear();
+        for column in &self.table.live {
+            row.push_column(&next, *column);
+        }
+        Ok(true)
     }
 
     /// Writes the new row over the old one, and sees to what foreign keys demand.
@@ -240,6 +306,11 @@ impl RowChange {
         self.check_views(cx, writer)?;
         foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new))?;
         foreign_key::check_child(cx, writer, &self.new, Some(&self.old.row), self.timing)
+    }
+
+    /// The columns that are generated, by index.
+    pub fn generated_columns(&self) -> impl Iterator<Item = usize> {
+        self.generated.iter().map(|(at, _)| self.table.live[*at])
     }
 
     /// Works out the generated columns of the new row.

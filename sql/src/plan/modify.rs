@@ -390,6 +390,8 @@ impl Planner<'_> {
     ) -> Result<Table> {
         let facts = self.figures.facts();
         let mut table = table_of(relation, &|oid| facts.relation(oid))?;
+        // A trigger is called as a routine is.
+        self.calls_routines |= !relation.triggers.is_empty();
         if !computed.is_empty() {
             let width = table.live.len();
             let slot = self.slot(width);

@@ -10,6 +10,7 @@ use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
 };
 use crate::catalog::routine::PLPGSQL;
+use crate::catalog::trigger;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, oids};
@@ -43,10 +44,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Ok(found) => found,
                 Err(error) => return Some(Err(error)),
             },
-            // There are no partitions, rules, triggers and extended statistics.
+            "pg_get_triggerdef" => self.trigger(oid),
+            // There are no partitions, rules and extended statistics.
             "pg_get_partkeydef"
             | "pg_get_ruledef"
-            | "pg_get_triggerdef"
             | "pg_get_partition_constraintdef"
             | "pg_get_statisticsobjdef_columns" => Datum::Null,
             _ => return None,
@@ -88,6 +89,88 @@ impl<'a> Call<'_, '_, '_, 'a> {
             self.session.engine.shown_expression(self.session, self.context, relation, text, pretty)
         });
         shown.flatten()
+    }
+
+    /// A trigger's statement (`pg_get_triggerdef_worker`).
+    fn trigger(&self, oid: Oid) -> Datum<'a> {
+        let snapshot = self.session.snapshot;
+        let Some(table) = snapshot.constraint_table(oid) else { return Datum::Null };
+        let Some(found) = table.triggers.iter().find(|one| one.oid == oid) else {
+            return Datum::Null;
+        };
+        let pretty = self.arguments.len() > 1 && self.flag(1);
+        let mut text = String::from("CREATE ");
+        if found.constraint.is_some() {
+            text.push_str("CONSTRAINT ");
+        }
+        let time = match found.kind & trigger::TIMING {
+            trigger::BEFORE => "BEFORE",
+            trigger::INSTEAD => "INSTEAD OF",
+            _ => "AFTER",
+        };
+        write!(text, "TRIGGER {} {time} ", identifier(&found.name)).expect("a string grows");
+        let names = [
+            (trigger::INSERT, "INSERT"),
+            (trigger::DELETE, "DELETE"),
+            (trigger::UPDATE, "UPDATE"),
+            (trigger::TRUNCATE, "TRUNCATE"),
+        ];
+        let columns: Vec<String> =
+            found.columns.iter().map(|at| identifier(&table.columns[*at].name)).collect();
+        let events = names.iter().filter(|(event, _)| found.kind & event != 0);
+        let events: Vec<String> = events
+            .map(|(event, name)| match *event {
+                trigger::UPDATE if !columns.is_empty() => {
+                    format!("{name} OF {}", columns.join(", "))
+                }
+                _ => (*name).to_owned(),
+            })
+            .collect();
+        let of = |relation: &Relation| match pretty {
+            true => name_in_definition(self.session, relation.oid).unwrap_or_default(),
+            false => relation.qualified_name(),
+        };
+        write!(text, "{} ON {} ", events.join(" OR "), of(table)).expect("a string grows");
+        if let Some((_, deferral, from)) = found.constraint {
+            if let Some(from) = snapshot.relation(from) {
+                write!(text, "FROM {} ", of(from)).expect("a string grows");
+            }
+            let not = if deferral.is_deferrable() { "" } else { "NOT " };
+            let when = if deferral.is_deferred() { "DEFERRED" } else { "IMMEDIATE" };
+            write!(text, "{not}DEFERRABLE INITIALLY {when} ").expect("a string grows");
+        }
+        if found.transition != (None, None) {
+            text.push_str("REFERENCING ");
+            for (word, name) in [("OLD", &found.transition.0), ("NEW", &found.transition.1)] {
+                if let Some(name) = name {
+                    write!(text, "{word} TABLE AS {} ", identifier(name)).expect("a string grows");
+                }
+            }
+        }
+        text.push_str(if found.is_row() { "FOR EACH ROW " } else { "FOR EACH STATEMENT " });
+        if let Some(when) = &found.when {
+            let shown = self.session.engine.shown_condition(
+                self.session,
+                self.context,
+                table,
+                when,
+                pretty,
+            );
+            let shown = shown.as_deref().unwrap_or(when);
+            write!(text, "WHEN ({shown}) ").expect("a string grows");
+        }
+        let arguments: Vec<String> = found.arguments.iter().map(|one| literal(one)).collect();
+        let name = snapshot.routine(found.function).map(|routine| {
+            let path = self.session.settings.path.get();
+            let schema = snapshot.schema_by_oid(routine.schema);
+            match schema.filter(|schema| !path.schemas.contains(&schema.oid)) {
+                Some(schema) => qualified(&schema.name, &routine.name),
+                None => identifier(&routine.name),
+            }
+        });
+        let name = name.unwrap_or_default();
+        write!(text, "EXECUTE FUNCTION {name}({})", arguments.join(", ")).expect("a string grows");
+        self.text(&text)
     }
 
     fn index(&self, oid: Oid) -> Datum<'a> {

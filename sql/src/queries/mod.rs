@@ -65,6 +65,8 @@ pub trait EngineFacts {
     /// # Errors
     /// 25001, 0A000.
     fn export_snapshot(&self) -> Result<String>;
+    /// How many triggers of the session are firing.
+    fn trigger_depth(&self) -> u32;
     /// The text of the client's message; none where no session calls.
     fn query(&self) -> Option<String>;
     /// The number of the session's transaction, given now if it has none and `gives`, or if it has written; none where no
@@ -118,6 +120,15 @@ pub trait EngineFacts {
     fn counts(&self) -> Option<&SessionCounts>;
     /// About how many rows a table has now.
     fn live_rows(&self, table: &Relation) -> Option<f64>;
+    /// The condition of a trigger as it is shown; none where it is shown as it stands.
+    fn shown_condition(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        relation: &Relation,
+        text: &str,
+        pretty: bool,
+    ) -> Option<String>;
     /// A stored expression over a relation's columns, types as the search path finds them, with the fewest parentheses
     /// or with all; none if it cannot be read.
     fn shown_expression(

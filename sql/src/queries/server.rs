@@ -35,9 +35,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_is_in_recovery" | "pg_is_other_temp_schema" => Ok(Datum::Bool(false)),
             "pg_conf_load_time" => Ok(Datum::TimestampTz(session.engine.configured())),
             "current_query" => Ok(self.optional(session.engine.query().as_deref())),
-            // Nothing is compiled while it runs, and there are no triggers of users.
+            // Nothing is compiled while it runs.
             "pg_jit_available" => Ok(Datum::Bool(false)),
-            "pg_trigger_depth" => Ok(Datum::Int4(0)),
+            "pg_trigger_depth" => Ok(Datum::Int4(session.engine.trigger_depth() as i32)),
             "pg_my_temp_schema" => Ok(Datum::Oid(0)),
             "pg_tablespace_location" => Ok(Datum::Text("")),
             "pg_client_encoding" => {

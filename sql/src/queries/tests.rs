@@ -123,6 +123,21 @@ impl EngineFacts for Engine {
     fn live_rows(&self, _: &Relation) -> Option<f64> {
         None
     }
+    fn trigger_depth(&self) -> u32 {
+        0
+    }
+
+    fn shown_condition(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        relation: &Relation,
+        text: &str,
+        pretty: bool,
+    ) -> Option<String> {
+        crate::session::definitions::shown_condition(session, context, relation, text, pretty).ok()
+    }
+
     fn shown_expression(
         &self,
         session: &SessionCatalog<'_>,

@@ -41,7 +41,7 @@ impl Session {
         self.deferred.get_mut().set(named.as_deref(), set.deferred);
         if !set.deferred {
             self.check_deferred(false)?;
-            if self.block.depth() == 0 {
+            if self.block.depth() == 0 && self.within.is_empty() {
                 self.deferred.get_mut().forget_done();
             }
         }
@@ -125,6 +125,11 @@ impl Session {
             Ok(Some(made))
         };
         let parameters = RowBuf::new();
+        if self.deferred.get_mut().fires(&due) {
+            return self.with_lent_run(ReadView::LATEST, &parameters, |run| {
+                deferred::make_due(run, &due, &mut table)
+            });
+        }
         self.with_run(ReadView::LATEST, &parameters, |run| {
             deferred::make_due(run, &due, &mut table)
         })

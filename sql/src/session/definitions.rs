@@ -1,7 +1,7 @@
 //! Definitions as they are shown: what the catalog keeps as text is bound again and printed.
 
 use crate::bind::deparse::{self, Names, Printer, ViewText};
-use crate::bind::{self, Environment};
+use crate::bind::{self, Environment, Expr};
 use crate::catalog::Relation;
 use crate::catalog::quote::identifier;
 use crate::catalog::system_column::system_column;
@@ -38,6 +38,22 @@ impl Names for Columns<'_> {
     }
 }
 
+/// The columns of the rows `old` and `new` of a relation, which the condition of a trigger is over.
+pub(super) struct OldAndNew<'r>(pub &'r Relation);
+
+impl Names for OldAndNew<'_> {
+    fn column(&self, level: u16, column: u32) -> Result<String> {
+        match bind::trigger::column_at(self.0, column) {
+            Some((row, name)) if level == 0 => Ok(format!("{row}.{}", identifier(name))),
+            _ => Err(SqlError::unsupported("a column of another query in an expression is")),
+        }
+    }
+
+    fn item(&self, expr: &Expr) -> Option<String> {
+        bind::trigger::row_of(self.0, expr).map(str::to_owned)
+    }
+}
+
 /// VALUE of a domain's condition.
 pub(super) struct Value;
 
@@ -71,6 +87,26 @@ pub(crate) fn shown_expression(
     fitting(0, || {
         let parsed = parse_expression(text)?;
         let bound = bind::bind_printed(environment, text, &parsed, relation)?;
+        deparse::expression(&printer, &bound)
+    })
+}
+
+/// The condition of a trigger in the same way.
+pub(crate) fn shown_condition(
+    session: &SessionCatalog<'_>,
+    context: &CallContext<'_>,
+    relation: &Relation,
+    text: &str,
+    pretty: bool,
+) -> Result<String> {
+    let reader = Reader(context);
+    let path = &session.settings.path.get().schemas;
+    let environment = Environment { catalog: session.snapshot, path, constants: &reader };
+    let names = &OldAndNew(relation);
+    let printer = Printer { catalog: session.snapshot, path: Some(path), context, names, pretty };
+    fitting(0, || {
+        let parsed = parse_expression(text)?;
+        let bound = bind::trigger::printed_condition(environment, text, &parsed, relation)?;
         deparse::expression(&printer, &bound)
     })
 }

@@ -11,6 +11,7 @@
 
 use crate::catalog::object::Class;
 use crate::catalog::relation::{ConstraintKind, Index, Relation, RelationKind};
+use crate::catalog::trigger;
 use crate::ddl::build::{KeyFunction, duplicate_row, fill_percent, is_empty};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
@@ -45,6 +46,10 @@ impl Session {
         let RelationKind::Table { tree: rows, long_values, .. } = relation.kind else {
             return Ok(false);
         };
+        // What a trigger looks at is there when it fires.
+        if relation.triggers.iter().any(|one| one.kind & trigger::INSERT != 0) {
+            return Ok(false);
+        }
         let own = relation.trees().all(|tree| self.catalog.made(tree));
         let refers = |own: bool| {
             relation.constraints.iter().any(|constraint| match &constraint.kind {

@@ -197,6 +197,12 @@ pub struct Session {
     texts: FxHashMap<u64, Vec<Option<Arc<routine::Text>>>>,
     /// Routines whose bodies have been parsed, by OID and the types of their arguments.
     compiled: FxHashMap<(Oid, Vec<Oid>), Arc<routine::Compiled>>,
+    /// The conditions of triggers that have been asked, by trigger.
+    conditions: FxHashMap<Oid, Arc<routine::Condition>>,
+    /// The tables of the triggers that are firing, the innermost last.
+    firing: Vec<Oid>,
+    /// The statements that have lent the session to what they call, the innermost last.
+    running: Vec<Arc<statement::Prepared>>,
     /// The casts that assignments of routines have needed.
     casts: FxHashMap<(SqlType, SqlType), routine::CastText>,
     /// The routines and their statements that run, the innermost last.
@@ -291,6 +297,9 @@ impl Session {
             bodies: 0,
             texts: FxHashMap::default(),
             compiled: FxHashMap::default(),
+            conditions: FxHashMap::default(),
+            firing: Vec::new(),
+            running: Vec::new(),
             casts: FxHashMap::default(),
             within: Vec::new(),
             arena: Bump::new(),
@@ -657,7 +666,10 @@ impl Session {
 
     /// What a transaction does before its commit.
     fn before_commit(&mut self) -> Result<()> {
-        self.check_deferred(true)?;
+        // Triggers that fire now may put off more.
+        while !self.deferred.get_mut().is_empty() {
+            self.check_deferred(true)?;
+        }
         if !self.said.get_mut().is_empty() {
             self.demand_notifiable()?;
         }
@@ -907,6 +919,7 @@ impl Session {
                 long_query: &self.long_query,
                 activity: &self.activity,
                 counts: &self.counts,
+                trigger_depth: self.firing.len() as u32,
             }),
         };
         let running = RunningSettings::new(&self.settings, &self.path, &self.identity);

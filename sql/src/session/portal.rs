@@ -139,10 +139,7 @@ impl Portal {
 
     /// Whether it is a query over this relation that has begun and has not been closed.
     pub fn is_reading(&self, relation: Oid) -> bool {
-        let planned = self.prepared.planned.as_ref();
-        self.progress != Stage::Failed
-            && !self.is_held()
-            && planned.is_some_and(|plan| plan.relations.iter().any(|(oid, _)| *oid == relation))
+        self.progress != Stage::Failed && !self.is_held() && self.prepared.reads(relation)
     }
 
     /// Whether it outlives transactions: a cursor WITH HOLD whose own has committed.

@@ -91,6 +91,8 @@ pub(super) struct Own<'s> {
     pub long_query: &'s str,
     pub activity: &'s SessionActivity,
     pub counts: &'s SessionCounts,
+    /// How many triggers are firing.
+    pub trigger_depth: u32,
 }
 
 impl Asked<'_> {
@@ -102,6 +104,10 @@ impl Asked<'_> {
 }
 
 impl EngineFacts for Asked<'_> {
+    fn trigger_depth(&self) -> u32 {
+        self.own.as_ref().map_or(0, |own| own.trigger_depth)
+    }
+
     fn check_domain(
         &self,
         session: &SessionCatalog<'_>,
@@ -293,6 +299,17 @@ impl EngineFacts for Asked<'_> {
         definitions::shown_expression(session, context, relation, text, pretty).ok()
     }
 
+    fn shown_condition(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        relation: &Relation,
+        text: &str,
+        pretty: bool,
+    ) -> Option<String> {
+        definitions::shown_condition(session, context, relation, text, pretty).ok()
+    }
+
     fn simple_view(
         &self,
         session: &SessionCatalog<'_>,
@@ -413,9 +430,17 @@ impl Session {
             None => sink,
         };
         let height = portal.prepared.parsed.height().max(machine.program().height);
+        let lends = machine.program().calls_routines;
+        if lends {
+            self.running.push(Arc::clone(&portal.prepared));
+        }
         let stopped = crate::parse::depth::with_stack_for(height, || {
             self.drive(machine, view, &portal.parameters, max_rows, sink)
-        })?;
+        });
+        if lends {
+            self.running.pop();
+        }
+        let stopped = stopped?;
         if stopped == Stop::Done && copies {
             sink.copy_done();
         }
@@ -697,6 +722,7 @@ impl Session {
             domains,
             counts,
             temp_used,
+            firing,
             ..
         } = self;
         let environment = engine.manager().environment();
@@ -720,6 +746,7 @@ impl Session {
             long_query,
             activity,
             counts,
+            trigger_depth: firing.len() as u32,
         };
         let unnamed = unnamed_portal.as_deref();
         let unnamed = unnamed.filter(|portal| script.is_none() && !portal.over);

@@ -20,7 +20,7 @@ use crate::plan::logical::{Node, Output, Query};
 use crate::queries::SessionCatalog;
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
-use crate::session::definitions::{Columns, Value};
+use crate::session::definitions::{Columns, OldAndNew, Value};
 use crate::session::routine::aside::{Aside, Caller, Calls};
 use crate::session::run::{Asked, Shared};
 use crate::session::statement::{Basis, Known, Reader, planned};
@@ -221,6 +221,21 @@ impl Meaning<'_> {
             let printer =
                 deparse::Printer { catalog: snapshot, path: None, context, names, pretty: false };
             Ok(deparse::expression(&printer, expr)?.into())
+        })
+    }
+
+    /// The condition of a trigger over the rows `old` and `new` as it is kept.
+    fn print_condition(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        bound: &Expr,
+    ) -> Result<Arc<str>> {
+        self.with_context(snapshot, |context| {
+            let names = &OldAndNew(relation);
+            let printer =
+                deparse::Printer { catalog: snapshot, path: None, context, names, pretty: false };
+            Ok(deparse::expression(&printer, bound)?.into())
         })
     }
 
@@ -649,6 +664,10 @@ impl Semantics for Meaning<'_> {
                 *text = text.reworded(again(text, &names)?);
             }
         }
+        for when in after.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut()) {
+            let now = (snapshot, &names);
+            *when = when.reworded(self.renewed_condition((snapshot, before), now, when)?);
+        }
         for column in after.columns.iter_mut().filter(|column| column.generated && !column.dropped)
         {
             if let Some(text) = &mut column.default {
@@ -669,6 +688,35 @@ impl Semantics for Meaning<'_> {
             bind::bind_printed(environment, text, &parsed, over)
         })?;
         self.print(now, names, &bound)
+    }
+
+    fn trigger_condition(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        kind: i16,
+        expr: &ast::Expr,
+    ) -> Result<Definition> {
+        let positions = &self.text;
+        let bound = self.with_environment(snapshot, |environment| {
+            bind::trigger::condition(environment, positions, expr, relation, kind)
+        })?;
+        let text = self.print_condition(snapshot, relation, &bound)?;
+        let edges = bind::trigger::edges(snapshot, relation, &bound);
+        Ok(Definition::new(text, edges))
+    }
+
+    fn renewed_condition(
+        &self,
+        (before, over): (&CatalogSnapshot, &Relation),
+        (now, names): (&CatalogSnapshot, &Relation),
+        text: &str,
+    ) -> Result<Arc<str>> {
+        let parsed = crate::parse::parse_expression(text)?;
+        let bound = self.with_environment(before, |environment| {
+            bind::trigger::printed_condition(environment, text, &parsed, over)
+        })?;
+        self.print_condition(now, names, &bound)
     }
 
     fn timestamp(&self, text: &str) -> Result<Option<i64>> {

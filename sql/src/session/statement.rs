@@ -140,6 +140,12 @@ impl Basis {
 }
 
 impl Prepared {
+    /// Whether its plan reads or changes a relation.
+    pub(super) fn reads(&self, relation: Oid) -> bool {
+        let planned = self.planned.as_ref();
+        planned.is_some_and(|plan| plan.relations.iter().any(|(oid, _)| *oid == relation))
+    }
+
     /// What it takes, in bytes.
     fn bytes(&self) -> usize {
         let planned = self.planned.as_ref().map_or(0, |planned| planned.bytes);

@@ -582,6 +582,8 @@ impl Session {
             portals,
             counts,
             activity,
+            firing,
+            running,
             ..
         } = self;
         arena.reset();
@@ -629,7 +631,11 @@ impl Session {
             sequences,
             counts,
             progress: &activity.progress,
-            is_active: &|relation| portals.values().any(|portal| portal.is_reading(relation)),
+            is_active: &|relation| {
+                portals.values().any(|portal| portal.is_reading(relation))
+                    || firing.contains(&relation)
+                    || running.iter().any(|statement| statement.reads(relation))
+            },
             other_sessions: &other_sessions,
             sessions_of: &|database| {
                 let all = engine.activity();

@@ -193,6 +193,30 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                 }
             }
         }
+        for trigger in &relation.triggers {
+            const TRIGGER: u32 = 2620;
+            let on = (TRIGGER, trigger.oid);
+            emit(rows, on, (FUNCTION, trigger.function, 0), 'n')?;
+            match trigger.constraint {
+                Some((constraint, _, from)) => {
+                    emit(rows, on, (CONSTRAINT, constraint, 0), 'i')?;
+                    emit(rows, (CONSTRAINT, constraint), (CLASS, table, 0), 'a')?;
+                    if from != Oid(0) {
+                        emit(rows, on, (CLASS, from, 0), 'a')?;
+                    }
+                }
+                None => emit(rows, on, (CLASS, table, 0), 'a')?,
+            }
+            for &column in &trigger.columns {
+                emit(rows, on, (CLASS, table, i32::from(position(column))), 'n')?;
+            }
+            if let Some(when) = &trigger.when {
+                for column in when.own_numbers() {
+                    emit(rows, on, (CLASS, table, i32::from(column)), 'n')?;
+                }
+                emit_edges(rows, on, &[when])?;
+            }
+        }
         for constraint in &relation.constraints {
             let on = (CONSTRAINT, constraint.oid);
             match &constraint.kind {

@@ -11,6 +11,7 @@ mod routines;
 pub mod rows;
 mod session;
 mod time_zones;
+mod triggers;
 mod types;
 
 pub use counted::Counters;

@@ -169,7 +169,7 @@ fn class_of_relation(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Re
         Datum::Int2(relation.columns.len() as i16),
         Datum::Int2(checks as i16),
         Datum::Bool(relation.query().is_some()),
-        Datum::Bool(foreign_keys),
+        Datum::Bool(foreign_keys || !relation.triggers.is_empty()),
         Datum::Bool(false),
         Datum::Bool(false),
         Datum::Bool(false),
@@ -343,6 +343,22 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
         }
         for found in &relation.constraints {
             let row = of_constraint(found);
+            constraint(rows, relation, &row)?;
+        }
+        for trigger in &relation.triggers {
+            let Some((oid, deferral, _)) = trigger.constraint else { continue };
+            let row = ConstraintRow {
+                oid,
+                name: &trigger.name,
+                kind: 't',
+                validated: true,
+                no_inherit: true,
+                deferral,
+                index: Oid(0),
+                columns: Vec::new(),
+                foreign: None,
+                text: None,
+            };
             constraint(rows, relation, &row)?;
         }
     }

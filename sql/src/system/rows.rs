@@ -6,7 +6,8 @@
 
 use super::counted::Counters;
 use super::{
-    columns, definitions, dependencies, locks, objects, routines, session, time_zones, types,
+    columns, definitions, dependencies, locks, objects, routines, session, time_zones, triggers,
+    types,
 };
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
@@ -501,6 +502,7 @@ pub fn is_keyed(relation: &Relation, column: usize) -> bool {
         "pg_attrdef" | "pg_enum" => &[1],
         "pg_index" => &[0, 1],
         "pg_constraint" => &[0, 7],
+        "pg_trigger" => &[0, 1],
         "pg_rewrite" => &[2],
         "pg_depend" => &[1, 4],
         "pg_namespace" => &[],
@@ -539,6 +541,7 @@ pub fn scan<'a>(
         "pg_sequence" => objects::sequences(&mut rows),
         "pg_depend" => dependencies::dependencies(&mut rows),
         "pg_shdepend" => dependencies::shared(&mut rows),
+        "pg_trigger" => triggers::triggers(&mut rows),
         "pg_rewrite" => objects::rules(&mut rows),
         "pg_description" => objects::descriptions(&mut rows, relation),
         "pg_stats" => columns::statistics(&mut rows),

@@ -157,6 +157,26 @@ impl Transaction {
         })
     }
 
+    /// Whether this transaction has itself written a record in the command of `view` or a later one.
+    ///
+    /// # Errors
+    /// Storage's.
+    pub fn has_written_since(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        let State { writes, spilled, .. } = self.state_mut();
+        let mut since = false;
+        let own = |write: Write<'_>| {
+            into.found.set(storage::Lsn::MAX, write.value);
+            since = write.command >= view.command;
+        };
+        Ok(writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)? && since)
+    }
+
     /// Reads the latest state of a row that has just been locked.
     fn read_locked(
         &mut self,

@@ -57,9 +57,7 @@ impl Definition {
             "Client Connection Defaults / Statement Behavior",
             "Version and Platform Compatibility /",
         ];
-        // What it says of triggers is no advice.
-        self.name != "session_replication_role"
-            && SUBJECTS.iter().any(|subject| self.category.starts_with(subject))
+        SUBJECTS.iter().any(|subject| self.category.starts_with(subject))
     }
 }
 
@@ -272,6 +270,7 @@ const FOLLOWED: &[&str] = &[
     "search_path",
     "session_authorization",
     "session_preload_libraries",
+    "session_replication_role",
     "shared_buffers",
     "shared_preload_libraries",
     "ssl",

@@ -80,6 +80,8 @@ pub struct SessionSettings {
     pub synchronous_commit: bool,
     /// `restrict_nonsystem_relation_kind` names views.
     pub restrict_views: bool,
+    /// `session_replication_role` is `replica`.
+    pub replica: bool,
     /// `enable_*`.
     pub methods: Methods,
 }
@@ -131,6 +133,7 @@ impl Default for SessionSettings {
             synchronous_commit: true,
             methods: Methods::default(),
             restrict_views: false,
+            replica: false,
         }
     }
 }

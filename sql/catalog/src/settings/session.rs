@@ -754,6 +754,7 @@ impl Settings {
             track_activities: self.bool("track_activities"),
             synchronous_commit: &*self.text("synchronous_commit") != "off",
             methods: self.methods(),
+            replica: &*self.text("session_replication_role") == "replica",
             restrict_views: split_identifiers(&self.text("restrict_nonsystem_relation_kind"))
                 .is_some_and(|kinds| kinds.iter().any(|kind| kind.eq_ignore_ascii_case("view"))),
         };

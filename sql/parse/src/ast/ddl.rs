@@ -407,7 +407,9 @@ pub enum AlterAction {
     ClusterOn(Option<Ident>),
     /// REPLICA IDENTITY: what follows.
     ReplicaIdentity(Ident),
-    /// ENABLE or DISABLE TRIGGER, RULE, ROW LEVEL SECURITY and so on: the words.
+    /// ENABLE [REPLICA | ALWAYS] TRIGGER, DISABLE TRIGGER: O, R, A or D.
+    ToggleTrigger(u8, ToggledTrigger),
+    /// ENABLE or DISABLE RULE, ROW LEVEL SECURITY and so on: the words.
     Toggle(String),
     /// INHERIT, NO INHERIT, ATTACH PARTITION, DETACH PARTITION, OF: the words.
     Inheritance(String),
@@ -647,7 +649,9 @@ pub enum ObjectKind {
     Language,
     /// A parameter of the server, in GRANT and REVOKE.
     Parameter,
-    /// FOREIGN TABLE, TRIGGER, RULE, POLICY and whatever Atoll has none of.
+    /// TRIGGER.
+    Trigger,
+    /// FOREIGN TABLE, RULE, POLICY and whatever Atoll has none of.
     Other(&'static str),
 }
 
@@ -673,6 +677,7 @@ impl ObjectKind {
             ObjectKind::Tablespace => "TABLESPACE",
             ObjectKind::Language => "LANGUAGE",
             ObjectKind::Parameter => "PARAMETER",
+            ObjectKind::Trigger => "TRIGGER",
             ObjectKind::Other(words) => words,
         }
     }
@@ -700,6 +705,8 @@ pub enum RenamePart {
     Column(Ident),
     /// A constraint.
     Constraint(Ident),
+    /// A trigger.
+    Trigger(Ident),
 }
 
 /// ALTER ... SET SCHEMA.
@@ -914,6 +921,81 @@ pub struct CreateLanguage {
     pub inline: Option<ObjectName>,
     /// VALIDATOR.
     pub validator: Option<ObjectName>,
+}
+
+/// When a trigger fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerTime {
+    /// BEFORE.
+    Before,
+    /// AFTER.
+    After,
+    /// INSTEAD OF.
+    InsteadOf,
+}
+
+/// What a trigger fires for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TriggerEvent {
+    /// INSERT.
+    Insert,
+    /// DELETE.
+    Delete,
+    /// UPDATE, or UPDATE OF columns.
+    Update(Vec<Ident>),
+    /// TRUNCATE.
+    Truncate,
+}
+
+/// A part of REFERENCING: the rows as they were, or as they are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transition {
+    /// NEW.
+    pub new: bool,
+    /// TABLE, and not ROW.
+    pub table: bool,
+    /// Its name.
+    pub name: Ident,
+}
+
+/// CREATE TRIGGER.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTrigger {
+    /// Its name.
+    pub name: Ident,
+    /// OR REPLACE.
+    pub replace: bool,
+    /// CONSTRAINT: when it is fired.
+    pub constraint: Option<Deferral>,
+    /// When.
+    pub time: TriggerTime,
+    /// For what.
+    pub events: Vec<TriggerEvent>,
+    /// Of what.
+    pub table: ObjectName,
+    /// FROM.
+    pub from: Option<ObjectName>,
+    /// REFERENCING.
+    pub transitions: Vec<Transition>,
+    /// FOR EACH ROW.
+    pub row: bool,
+    /// WHEN.
+    pub when: Option<Expr>,
+    /// EXECUTE FUNCTION.
+    pub function: ObjectName,
+    /// What that is given.
+    pub arguments: Vec<Ident>,
+}
+
+/// Who fires a trigger.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToggledTrigger {
+    /// The one of this name.
+    Named(Ident),
+    /// ALL.
+    All,
+    /// USER.
+    User,
 }
 
 /// DROP TRIGGER.

@@ -199,6 +199,8 @@ pub enum Statement {
     DropRoutine(DropRoutine),
     /// CALL.
     Call(Box<Call>),
+    /// CREATE TRIGGER.
+    CreateTrigger(Box<CreateTrigger>),
     /// DROP TRIGGER.
     DropTrigger(DropTrigger),
     /// ALTER SYSTEM.
@@ -217,7 +219,7 @@ pub enum Statement {
     ReassignOwned(ReassignOwned),
     /// DO.
     Do(DoStatement),
-    /// A statement that PostgreSQL has and Atoll has not: `CREATE TRIGGER`. Its text has not been looked at further.
+    /// A statement that PostgreSQL has and Atoll has not: `CREATE RULE`. Its text has not been looked at further.
     Unsupported(String),
 }
 

@@ -9,11 +9,13 @@ use crate::catalog::{CatalogSnapshot, CatalogTransaction};
 use crate::engine::Engine;
 use crate::error::{Result, SqlError};
 use crate::exec::routine::{Lent, RoutineCall, Routines};
+use crate::exec::trigger::Firing;
 use crate::queries::identity::Identity;
 use crate::session::Session;
 use crate::session::activity::SessionActivity;
 use crate::session::statement::Planned;
 use crate::settings::session::Settings;
+use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use txn::SessionWait;
@@ -115,4 +117,17 @@ impl Routines for Calls<'_> {
     fn call(&self, _: Lent<'_>, call: &RoutineCall, rows: Option<&mut RowSet>) -> Result<RowBuf> {
         self.aside.call(&self.caller, &self.snapshot, call, rows)
     }
+
+    fn fire(&self, _: Lent<'_>, _: &Firing<'_>) -> Result<Option<RowBuf>> {
+        Err(fires_nothing())
+    }
+
+    fn meets(&self, _: Lent<'_>, _: &Firing<'_>) -> Result<bool> {
+        Err(fires_nothing())
+    }
+}
+
+/// An expression changes no rows itself.
+fn fires_nothing() -> SqlError {
+    SqlError::new(SqlState::INTERNAL_ERROR, "a trigger fires in an expression")
 }

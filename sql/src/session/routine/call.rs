@@ -32,8 +32,8 @@ const WEIGHT: u32 = 10;
 pub struct Compiled {
     routine: Arc<Routine>,
     /// The number under which its plans are kept.
-    id: u64,
-    body: Arc<Body>,
+    pub(super) id: u64,
+    pub(super) body: Arc<Body>,
     /// The statements of a body in SQL.
     statements: Vec<Sql>,
 }
@@ -82,14 +82,40 @@ impl Session {
             .collect()
     }
 
+    /// A body that has been parsed, unless the routine has become another one since.
+    pub(super) fn known_body(
+        &mut self,
+        key: &(Oid, Vec<Oid>),
+        routine: &Arc<Routine>,
+    ) -> Option<Arc<Compiled>> {
+        let known = self.compiled.get(key)?;
+        if Arc::ptr_eq(&known.routine, routine) || known.routine == *routine {
+            return Some(Arc::clone(known));
+        }
+        let old = known.id;
+        self.texts.remove(&old);
+        None
+    }
+
+    /// Keeps a parsed body.
+    pub(super) fn keep_body(
+        &mut self,
+        key: (Oid, Vec<Oid>),
+        routine: &Arc<Routine>,
+        body: Arc<Body>,
+        statements: Vec<Sql>,
+    ) -> Arc<Compiled> {
+        self.bodies += 1;
+        let compiled =
+            Arc::new(Compiled { routine: Arc::clone(routine), id: self.bodies, body, statements });
+        self.compiled.insert(key, Arc::clone(&compiled));
+        compiled
+    }
+
     fn compiled(&mut self, routine: &Arc<Routine>, types: &CallTypes) -> Result<Arc<Compiled>> {
         let key = (routine.oid, types.arguments.iter().map(|ty| ty.oid).collect::<Vec<_>>());
-        if let Some(known) = self.compiled.get(&key) {
-            if Arc::ptr_eq(&known.routine, routine) || known.routine == *routine {
-                return Ok(Arc::clone(known));
-            }
-            let old = known.id;
-            self.texts.remove(&old);
+        if let Some(known) = self.known_body(&key, routine) {
+            return Ok(known);
         }
         let given = self.given_of(routine, types);
         let (body, statements) = if routine.language == SQL {
@@ -101,11 +127,7 @@ impl Session {
             let name = &routine.name;
             (self.parsed_body(&routine.body, name, Some(name), &given, false)?, Vec::new())
         };
-        self.bodies += 1;
-        let compiled =
-            Arc::new(Compiled { routine: Arc::clone(routine), id: self.bodies, body, statements });
-        self.compiled.insert(key, Arc::clone(&compiled));
-        Ok(compiled)
+        Ok(self.keep_body(key, routine, body, statements))
     }
 
     /// The statements of a body in SQL.
@@ -178,10 +200,21 @@ impl Session {
         arguments: &RowBuf,
         ends_transactions: bool,
     ) -> Result<(Outcome, Frame)> {
+        let plain = !routine.security_definer && routine.settings.is_empty();
+        let ends_transactions = ends_transactions && plain;
+        self.under_rights(routine, &mut |session| {
+            session.run_called(routine, types, arguments, ends_transactions)
+        })
+    }
+
+    /// Runs a routine a level deeper, under its owner's rights and with its settings where it says so.
+    pub(super) fn under_rights<T>(
+        &mut self,
+        routine: &Arc<Routine>,
+        run: &mut dyn FnMut(&mut Session) -> Result<T>,
+    ) -> Result<T> {
         if !routine.security_definer && routine.settings.is_empty() {
-            return crate::types::depth::descend_by(WEIGHT, || {
-                self.run_called(routine, types, arguments, ends_transactions)
-            });
+            return crate::types::depth::descend_by(WEIGHT, || run(self));
         }
         let (identity, settings) = (self.identity.clone(), self.settings.clone());
         if routine.security_definer {
@@ -202,11 +235,7 @@ impl Session {
         }
         self.settings_changed();
         self.basis = None;
-        let done = set.and_then(|()| {
-            crate::types::depth::descend_by(WEIGHT, || {
-                self.run_called(routine, types, arguments, false)
-            })
-        });
+        let done = set.and_then(|()| crate::types::depth::descend_by(WEIGHT, || run(self)));
         self.identity = identity;
         self.settings = settings;
         self.settings_seen = None;
@@ -222,6 +251,13 @@ impl Session {
         arguments: &RowBuf,
         ends_transactions: bool,
     ) -> Result<(Outcome, Frame)> {
+        if routine.result.0 == crate::ddl::routine::TRIGGER {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "trigger functions can only be called as triggers",
+            )
+            .within(format!("compilation of PL/pgSQL function \"{}\" near line 1", routine.name)));
+        }
         let compiled = self.compiled(routine, types)?;
         let mut given = RowBuf::new();
         let mut inputs = 0..arguments.len();
@@ -451,7 +487,16 @@ impl Session {
             columns: Vec::new(),
             variadic_spread: false,
         };
-        let given = self.given_of(routine, &types);
+        let fires = routine.result.0 == crate::ddl::routine::TRIGGER;
+        if fires && !routine.parameters.is_empty() {
+            return Err(SqlError::new(
+                SqlState::INVALID_FUNCTION_DEFINITION,
+                "trigger functions cannot have declared arguments",
+            )
+            .hint("The arguments of the trigger can be accessed through TG_NARGS and TG_ARGV instead.")
+            .within(format!("compilation of PL/pgSQL function \"{}\" near line 1", routine.name)));
+        }
+        let given = if fires { super::trigger::given() } else { self.given_of(routine, &types) };
         let name = &routine.name;
         if routine.language != SQL {
             self.parsed_body(&routine.body, name, Some(name), &given, true)?;
@@ -563,6 +608,9 @@ impl Execution<'_> {
             }
             let value = self.frame.get(number as u32);
             let Datum::Record(bytes) = value else { continue };
+            if self.frame.shape(number as u32).is_some() {
+                continue;
+            }
             let bytes = bytes.to_vec();
             let shape: Arc<Shape> = self.shape_in(SqlType::plain(oids::RECORD), &bytes)?;
             self.frame.set_shape(number as u32, Some(shape));

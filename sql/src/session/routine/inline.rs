@@ -82,6 +82,19 @@ impl Session {
         for (number, value) in arguments.iter().enumerate() {
             frame.set(number as u32, value);
         }
+        self.run_in(id, name, body, frame, returned, ends_transactions)
+    }
+
+    /// The same with its first variables set.
+    pub(in crate::session) fn run_in(
+        &mut self,
+        id: u64,
+        name: Arc<str>,
+        body: Arc<Body>,
+        mut frame: Frame,
+        returned: Returned,
+        ends_transactions: bool,
+    ) -> Result<(Returned, Frame)> {
         frame.set(body.found, crate::types::Datum::Bool(false));
         self.within.push(Place::Routine(name, 0, "during function entry"));
         let mut execution = Execution {

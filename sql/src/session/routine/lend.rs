@@ -9,6 +9,7 @@ use crate::catalog::sequence::SessionSequences;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
 use crate::exec::routine::{Lent, RoutineCall, Routines};
+use crate::exec::trigger::Firing;
 use crate::exec::{Host, Run};
 use crate::queries::SessionCatalog;
 use crate::queries::running::RunningSettings;
@@ -85,13 +86,9 @@ struct Lender<'s> {
     running: &'s RunningSettings<'s>,
 }
 
-impl Routines for Lender<'_> {
-    fn call(
-        &self,
-        lent: Lent<'_>,
-        call: &RoutineCall,
-        rows: Option<&mut RowSet>,
-    ) -> Result<RowBuf> {
+impl Lender<'_> {
+    /// Has the session run something with what is lent.
+    fn with<T>(&self, lent: Lent<'_>, run: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
         let session = &mut **self.session.borrow_mut();
         self.held.exchange(session);
         std::mem::swap(&mut session.row_ids, lent.row_ids);
@@ -102,7 +99,7 @@ impl Routines for Lender<'_> {
             session.take_settings(Some(changed));
         }
         let generation = session.settings.generation();
-        let done = catch_unwind(AssertUnwindSafe(|| session.call_routine(call, rows)));
+        let done = catch_unwind(AssertUnwindSafe(|| run(session)));
         let back = session.block.take_transaction();
         std::mem::swap(&mut session.row_ids, lent.row_ids);
         self.held.exchange(session);
@@ -121,6 +118,25 @@ impl Routines for Lender<'_> {
             )),
             Err(payload) => resume_unwind(payload),
         }
+    }
+}
+
+impl Routines for Lender<'_> {
+    fn call(
+        &self,
+        lent: Lent<'_>,
+        call: &RoutineCall,
+        rows: Option<&mut RowSet>,
+    ) -> Result<RowBuf> {
+        self.with(lent, |session| session.call_routine(call, rows))
+    }
+
+    fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<Option<RowBuf>> {
+        self.with(lent, |session| session.fire_trigger(firing))
+    }
+
+    fn meets(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<bool> {
+        self.with(lent, |session| session.trigger_meets(firing))
     }
 }
 
@@ -148,7 +164,7 @@ impl Session {
         let (depth, number) = (self.block.depth(), self.block.number);
         let exporter = Some(transaction.exporter(database.0));
         let has_acted = transaction.has_writes() || transaction.has_locked_rows();
-        let held = Held::stand_in(self);
+        let (held, trigger_depth) = (Held::stand_in(self), self.firing.len() as u32);
         held.exchange(self);
         let already = held.exported.borrow().len();
         let running = RunningSettings::new(&settings, &path, &identity);
@@ -166,6 +182,7 @@ impl Session {
             long_query: &long_query,
             activity: &activity,
             counts: &held.counts,
+            trigger_depth,
         };
         let asked = Asked {
             engine: &engine,

@@ -9,6 +9,7 @@
 //! - `cursor`: cursors
 //! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
 //! - `aside`: routines that definitions call while no statement runs that could lend the session
+//! - `trigger`: functions and conditions of triggers
 //! - `lend`: how a statement that calls a routine lends it the session
 
 pub(super) mod aside;
@@ -24,12 +25,14 @@ mod query;
 mod raise;
 mod run;
 pub(super) mod text;
+mod trigger;
 mod types;
 mod value;
 
 pub(super) use call::Compiled;
 pub(super) use context::Place as ContextPlace;
 pub(super) use text::Text;
+pub(super) use trigger::Condition;
 pub(super) use value::CastText;
 
 use crate::error::SqlError;

@@ -1,0 +1,147 @@
+//! WHEN of a trigger: a condition over the rows `old` and `new` of its table (`CreateTriggerFiringOn` of `trigger.c`).
+//!
+//! The live columns of `old` come first, those of `new` behind them.
+
+use super::edges::edges_of_expression;
+use super::expression::Place;
+use super::levels;
+use super::scope::Scope;
+use super::typed::Expr;
+use super::{Binder, Environment, table_item};
+use crate::catalog::CatalogSnapshot;
+use crate::catalog::definition::Edge;
+use crate::catalog::relation::Relation;
+use crate::catalog::trigger;
+use crate::error::{Result, SqlError};
+use crate::parse::Positions;
+use crate::parse::ast::{self, Ident};
+use crate::sqlstate::SqlState;
+
+fn live(relation: &Relation) -> impl Iterator<Item = (usize, &crate::catalog::Column)> {
+    relation.columns.iter().enumerate().filter(|(_, column)| !column.dropped)
+}
+
+fn scope_of(relation: &Relation) -> Scope<'static> {
+    let mut scope = Scope::new(None, 0);
+    let (old, new): (Ident, Ident) = ("old".into(), "new".into());
+    scope.items.push(table_item(relation, Some(&old), 0, &[]));
+    scope.items.push(table_item(relation, Some(&new), live(relation).count(), &[]));
+    scope
+}
+
+/// Binds the condition of a trigger of this `tgtype`.
+///
+/// # Errors
+/// Those of binding; 42P17 for a row that such a trigger has not.
+pub fn condition<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
+    expr: &ast::Expr,
+    relation: &Relation,
+    kind: i16,
+) -> Result<Expr> {
+    let binder = Binder::new(environment, text, &[]);
+    let scope = scope_of(relation);
+    let bound = binder.expression(expr, &Place::plain(&scope, None, "trigger WHEN conditions"))?;
+    let mut bound = binder.boolean(bound, "WHEN", binder.position(expr.start()))?;
+    let (width, mut refused) = (live(relation).count() as u32, None);
+    let at_row = kind & trigger::ROW != 0;
+    levels::columns_of_expr(&mut bound, 0, &mut |column, _| {
+        let Expr::Column { column: place, .. } = column else { return };
+        let new = *place >= width;
+        let number = live(relation).nth((*place % width) as usize).map(|found| found.0);
+        let generated = number.is_some_and(|at| relation.columns[at].generated);
+        let message = match () {
+            () if !at_row => "statement trigger's WHEN condition cannot reference column values",
+            () if !new && kind & trigger::INSERT != 0 => {
+                "INSERT trigger's WHEN condition cannot reference OLD values"
+            }
+            () if new && kind & trigger::DELETE != 0 => {
+                "DELETE trigger's WHEN condition cannot reference NEW values"
+            }
+            () if new && generated && kind & trigger::BEFORE != 0 => {
+                "BEFORE trigger's WHEN condition cannot reference NEW generated columns"
+            }
+            () => return,
+        };
+        refused.get_or_insert((message, generated.then_some(number).flatten()));
+    });
+    let Some((message, generated)) = refused else { return Ok(bound) };
+    // Where it is named is where it is missed, if it is not there.
+    let mut without = scope_of(relation);
+    without.items.retain(|item| {
+        let name = item.name.as_deref().unwrap_or_default();
+        at_row && !message.contains(&name.to_ascii_uppercase())
+    });
+    let missed = binder.expression(expr, &Place::plain(&without, None, "trigger WHEN conditions"));
+    let position = missed.err().and_then(|error| error.fields().position);
+    let error = SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message);
+    let error = match position {
+        Some(position) => error.at(position),
+        None => error,
+    };
+    Err(match generated.filter(|_| message.ends_with("generated columns")) {
+        Some(at) => {
+            let name = &relation.columns[at].name;
+            error.detail(format!("Column \"{name}\" is a generated column."))
+        }
+        None => error,
+    })
+}
+
+/// Binds the condition as it is kept.
+///
+/// # Errors
+/// Those of binding.
+pub fn printed_condition<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
+    expr: &ast::Expr,
+    relation: &Relation,
+) -> Result<Expr> {
+    let binder = Binder { printed: true, ..Binder::new(environment, text, &[]) };
+    let scope = scope_of(relation);
+    binder.expression(expr, &Place::plain(&scope, None, "trigger WHEN conditions"))
+}
+
+/// What the condition depends on.
+#[must_use]
+pub fn edges(catalog: &CatalogSnapshot, relation: &Relation, bound: &Expr) -> Vec<Edge> {
+    let width = live(relation).count() as u32;
+    let mut over_one = bound.clone();
+    levels::columns_of_expr(&mut over_one, 0, &mut |column, _| {
+        if let Expr::Column { column: place, .. } = column {
+            *place %= width;
+        }
+    });
+    edges_of_expression(catalog, Some(relation), &over_one)
+}
+
+/// The row and the name of a column of the condition.
+#[must_use]
+pub fn column_at(relation: &Relation, column: u32) -> Option<(&'static str, &Ident)> {
+    let width = live(relation).count();
+    let row = if (column as usize) < width { "old" } else { "new" };
+    let (_, found) = live(relation).nth(column as usize % width.max(1))?;
+    Some((row, &found.name))
+}
+
+/// The row that an expression is the whole of.
+#[must_use]
+pub fn row_of(relation: &Relation, expr: &Expr) -> Option<&'static str> {
+    let Expr::Row(fields, ty, _) = expr else { return None };
+    let width = live(relation).count();
+    if fields.len() != width || ty.oid != relation.row_type.0 || width == 0 {
+        return None;
+    }
+    let Expr::Column { level: 0, column: first, .. } = fields[0] else { return None };
+    let whole = fields
+        .iter()
+        .zip(first..)
+        .all(|(field, at)| matches!(field, Expr::Column { level: 0, column, .. } if *column == at));
+    match first as usize {
+        0 if whole => Some("old"),
+        first if whole && first == width => Some("new"),
+        _ => None,
+    }
+}

@@ -1,0 +1,273 @@
+//! Firing triggers (PostgreSQL 15's `commands/trigger.c`): which of a table's triggers a change concerns, and when they run.
+//!
+//! BEFORE triggers run where the row is about to be written, and say what it becomes. AFTER triggers wait for the
+//! statement's end in one queue with the checks of foreign keys, or longer where they are deferred. As with routines that
+//! expressions call, the statement lends the session what is the transaction's.
+
+use super::context::Context;
+use super::deferred::{self, Check};
+use super::routine::Lent;
+use crate::catalog::relation::Relation;
+use crate::catalog::trigger::{self, Trigger};
+use crate::error::{Result, SqlError};
+use crate::plan::physical::Table;
+use crate::sqlstate::SqlState;
+use crate::tuple::{RowBuf, RowSet};
+use std::sync::Arc;
+use txn::{ReadView, RecordBuffer, Tree};
+
+/// The rows that a statement has changed, as they were and as they are, all columns by index.
+#[derive(Debug, Default)]
+pub struct Transition {
+    /// OLD TABLE.
+    pub old: RowSet,
+    /// NEW TABLE.
+    pub new: RowSet,
+}
+
+/// A trigger that is about to fire.
+#[derive(Clone, Copy)]
+pub struct Firing<'f> {
+    /// Its table, or view.
+    pub relation: &'f Arc<Relation>,
+    /// It.
+    pub trigger: &'f Trigger,
+    /// For what: one of the events of `catalog::trigger`.
+    pub event: i16,
+    /// The row as it was, all columns by index.
+    pub old: Option<&'f RowBuf>,
+    /// The row as it is to be, all columns by index.
+    pub new: Option<&'f RowBuf>,
+    /// What the statement has changed.
+    pub transition: Option<&'f Arc<Transition>>,
+}
+
+/// The rows of a change, all columns by index.
+#[derive(Clone, Copy, Default)]
+pub struct Rows<'r> {
+    /// As it was.
+    pub old: Option<&'r RowBuf>,
+    /// As it is.
+    pub new: Option<&'r RowBuf>,
+}
+
+/// Whether a trigger looks at an update of these columns, by index.
+fn concerns(trigger: &Trigger, event: i16, updated: &[usize]) -> bool {
+    event != trigger::UPDATE
+        || trigger.columns.is_empty()
+        || trigger.columns.iter().any(|column| updated.contains(column))
+}
+
+/// The enabled triggers of a relation for this, in the order in which they fire.
+fn fitting<'r>(
+    cx: &Context<'_>,
+    relation: &'r Relation,
+    (timing, row, event): (i16, bool, i16),
+    updated: &[usize],
+) -> Vec<&'r Trigger> {
+    let replica = cx.host.settings.get().replica;
+    let fits = |trigger: &&Trigger| {
+        trigger.is_for(timing, row, event)
+            && trigger.is_enabled(replica)
+            && concerns(trigger, event, updated)
+    };
+    relation.triggers.iter().filter(fits).collect()
+}
+
+impl Context<'_> {
+    fn lent(&mut self) -> Lent<'_> {
+        Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids }
+    }
+
+    /// Runs a trigger's function: the row that it returns, all columns by index.
+    fn fire(&mut self, firing: &Firing<'_>) -> Result<Option<RowBuf>> {
+        let Some(routines) = self.host.routines else { return Err(not_here(firing.trigger)) };
+        routines.fire(self.lent(), firing)
+    }
+
+    /// Whether WHEN of a trigger holds.
+    fn meets(&mut self, firing: &Firing<'_>) -> Result<bool> {
+        if firing.trigger.when.is_none() {
+            return Ok(true);
+        }
+        let Some(routines) = self.host.routines else { return Err(not_here(firing.trigger)) };
+        routines.meets(self.lent(), firing)
+    }
+}
+
+fn not_here(trigger: &Trigger) -> SqlError {
+    SqlError::unsupported(format!("firing the trigger {} here is", trigger.name))
+}
+
+/// Runs the BEFORE or INSTEAD OF triggers of a row that is about to be inserted or changed: the row that comes of them, all
+/// columns by index; none: nothing is to be done.
+///
+/// # Errors
+/// Those of the triggers.
+pub fn before_row(
+    cx: &mut Context<'_>,
+    relation: &Arc<Relation>,
+    (timing, event): (i16, i16),
+    updated: &[usize],
+    (old, mut new): (Option<&RowBuf>, RowBuf),
+) -> Result<Option<RowBuf>> {
+    for trigger in fitting(cx, relation, (timing, true, event), updated) {
+        let firing = Firing { relation, trigger, event, old, new: Some(&new), transition: None };
+        if !cx.meets(&firing)? {
+            continue;
+        }
+        match cx.fire(&firing)? {
+            Some(next) => new = next,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(new))
+}
+
+/// The same of a row that is about to be deleted; whether it is.
+///
+/// # Errors
+/// Those of the triggers.
+pub fn before_delete(
+    cx: &mut Context<'_>,
+    relation: &Arc<Relation>,
+    timing: i16,
+    old: &RowBuf,
+) -> Result<bool> {
+    let event = trigger::DELETE;
+    for trigger in fitting(cx, relation, (timing, true, event), &[]) {
+        let firing =
+            Firing { relation, trigger, event, old: Some(old), new: None, transition: None };
+        if cx.meets(&firing)? && cx.fire(&firing)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A row has been changed: its AFTER triggers wait for the statement's end, or longer.
+///
+/// # Errors
+/// Those of WHEN; 53200 where too much waits.
+pub fn after_row(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    event: i16,
+    updated: &[usize],
+    rows: Rows<'_>,
+) -> Result<()> {
+    let relation = &table.relation;
+    if relation.triggers.is_empty() {
+        return Ok(());
+    }
+    cx.checks.note_row(relation, event, rows);
+    for trigger in fitting(cx, relation, (0, true, event), updated) {
+        let Rows { old, new } = rows;
+        let firing = Firing { relation, trigger, event, old, new, transition: None };
+        if cx.meets(&firing)? {
+            let check = Check::Trigger {
+                trigger: trigger.oid,
+                event,
+                old: old.cloned(),
+                new: new.cloned(),
+            };
+            deferred::put_off(cx, table, check)?;
+        }
+    }
+    Ok(())
+}
+
+/// A statement is about to change rows of a table: its BEFORE triggers run, once a statement.
+///
+/// # Errors
+/// Those of the triggers.
+pub fn before_statement(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    event: i16,
+    updated: &[usize],
+) -> Result<()> {
+    let relation = &table.relation;
+    if relation.triggers.is_empty() || !cx.checks.begin_statement(relation.oid, event) {
+        return Ok(());
+    }
+    for trigger in fitting(cx, relation, (trigger::BEFORE, false, event), updated) {
+        let firing = Firing { relation, trigger, event, old: None, new: None, transition: None };
+        if cx.meets(&firing)? {
+            cx.fire(&firing)?;
+        }
+    }
+    Ok(())
+}
+
+/// A statement has changed the rows of a table that it changes: its AFTER triggers wait for its end.
+///
+/// # Errors
+/// Those of WHEN.
+pub fn after_statement(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    event: i16,
+    updated: &[usize],
+) -> Result<()> {
+    let relation = &table.relation;
+    if !relation.has_triggers(0, false, event) {
+        return Ok(());
+    }
+    cx.checks.forget_statement(relation.oid, event);
+    for trigger in fitting(cx, relation, (0, false, event), updated) {
+        let firing = Firing { relation, trigger, event, old: None, new: None, transition: None };
+        if cx.meets(&firing)? {
+            let check = Check::Trigger { trigger: trigger.oid, event, old: None, new: None };
+            cx.checks.push(table, check);
+        }
+    }
+    Ok(())
+}
+
+/// Fires a trigger that has waited; not one that has gone meanwhile.
+///
+/// # Errors
+/// Those of the trigger.
+pub fn fire_queued(
+    cx: &mut Context<'_>,
+    table: &Table,
+    (oid, event): (crate::types::Oid, i16),
+    rows: Rows<'_>,
+) -> Result<()> {
+    let relation = &table.relation;
+    let Some(trigger) = relation.triggers.iter().find(|one| one.oid == oid) else {
+        return Ok(());
+    };
+    let transition = match &trigger.transition {
+        (None, None) => None,
+        _ => cx.checks.transition(relation.oid, event),
+    };
+    let Rows { old, new } = rows;
+    let transition = transition.as_ref();
+    cx.fire(&Firing { relation, trigger, event, old, new, transition }).map(|_| ())
+}
+
+/// 27000 where a trigger of the command has itself changed the row that is about to be changed.
+///
+/// # Errors
+/// That; storage's.
+pub fn demand_untouched(
+    cx: &mut Context<'_>,
+    view: &ReadView,
+    (rows, key): (&Tree, &[u8]),
+    deletes: bool,
+) -> Result<()> {
+    let mut record = RecordBuffer::default();
+    if !cx.transaction.has_written_since(view, rows, key, &mut record)? {
+        return Ok(());
+    }
+    let what = if deletes { "deleted" } else { "updated" };
+    Err(SqlError::new(
+        SqlState::TRIGGERED_DATA_CHANGE_VIOLATION,
+        format!(
+            "tuple to be {what} was already modified by an operation triggered by the current command"
+        ),
+    )
+    .hint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows."))
+}

@@ -1,0 +1,295 @@
+//! Triggers: their functions with `NEW`, `OLD` and the `TG_` variables (`plpgsql_exec_trigger` of `pl_exec.c`), and their
+//! conditions.
+
+use super::Returned;
+use super::call::Compiled;
+use super::frame::{Frame, Shape};
+use crate::bind::VariableConflict;
+use crate::catalog::relation::Relation;
+use crate::catalog::routine::Routine;
+use crate::catalog::trigger::{self, Trigger};
+use crate::error::{Result, SqlError};
+use crate::exec::trigger::Firing;
+use crate::plpgsql::parse::Given;
+use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
+use crate::session::Session;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::array::{self, Dimension};
+use crate::types::type_name::format_type;
+use crate::types::{Datum, SqlType, oids, record};
+use std::sync::Arc;
+
+/// The first variables of a body: NEW, OLD, and what is told of the trigger.
+const VARIABLES: [(&str, Option<u32>); 12] = [
+    ("new", None),
+    ("old", None),
+    ("tg_name", Some(oids::NAME)),
+    ("tg_when", Some(oids::TEXT)),
+    ("tg_level", Some(oids::TEXT)),
+    ("tg_op", Some(oids::TEXT)),
+    ("tg_relid", Some(oids::OID)),
+    ("tg_relname", Some(oids::NAME)),
+    ("tg_table_name", Some(oids::NAME)),
+    ("tg_table_schema", Some(oids::NAME)),
+    ("tg_nargs", Some(oids::INT4)),
+    ("tg_argv", Some(TEXT_ARRAY)),
+];
+const NEW: u32 = 0;
+const OLD: u32 = 1;
+/// `text[]`.
+const TEXT_ARRAY: u32 = 1009;
+
+/// The condition of a trigger, made ready.
+#[derive(Debug)]
+pub struct Condition {
+    trigger: Trigger,
+    /// The number under which its plan is kept.
+    id: u64,
+    body: Arc<Body>,
+    sql: Sql,
+}
+
+/// The variables that the body of a trigger's function begins with.
+pub(super) fn given() -> Vec<Given> {
+    let all = VARIABLES.iter().map(|(name, ty)| Given {
+        name: Some((*name).into()),
+        ty: ty.map_or(VariableType::Record, |ty| VariableType::Scalar(SqlType::plain(ty))),
+    });
+    all.collect()
+}
+
+fn event_name(event: i16) -> &'static str {
+    match event {
+        trigger::INSERT => "INSERT",
+        trigger::DELETE => "DELETE",
+        trigger::UPDATE => "UPDATE",
+        _ => "TRUNCATE",
+    }
+}
+
+/// The live columns of a relation, as the fields of its rows.
+fn shape(relation: &Relation) -> Arc<Shape> {
+    let live = relation.columns.iter().filter(|column| !column.dropped);
+    let fields = live.map(|column| (Arc::clone(&column.name), column.ty)).collect();
+    Arc::new(Shape { ty: SqlType::plain(relation.row_type.0.0), fields })
+}
+
+/// A row of all columns as a value of the relation's type.
+fn record_of<'a>(arena: &'a bumpalo::Bump, relation: &Relation, row: &'a RowBuf) -> Datum<'a> {
+    let live = relation.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
+    let fields: Vec<(SqlType, Datum<'_>)> =
+        live.map(|(at, column)| (column.ty, row.get(at))).collect();
+    record::build(arena, &fields)
+}
+
+impl Session {
+    /// The body of a trigger's function, as it is for one table.
+    fn compiled_trigger(
+        &mut self,
+        routine: &Arc<Routine>,
+        relation: &Relation,
+    ) -> Result<Arc<Compiled>> {
+        let key = (routine.oid, vec![routine.result, relation.oid]);
+        if let Some(known) = self.known_body(&key, routine) {
+            return Ok(known);
+        }
+        let name = &routine.name;
+        let body = self.parsed_body(&routine.body, name, Some(name), &given(), false)?;
+        Ok(self.keep_body(key, routine, body, Vec::new()))
+    }
+
+    /// Fires a trigger: the row that its function returns, all columns by index.
+    pub(in crate::session) fn fire_trigger(
+        &mut self,
+        firing: &Firing<'_>,
+    ) -> Result<Option<RowBuf>> {
+        let snapshot = self.catalog.last_snapshot();
+        let Some(routine) = snapshot.routine(firing.trigger.function).cloned() else {
+            let message = format!("cache lookup failed for function {}", firing.trigger.function.0);
+            return Err(SqlError::new(SqlState::INTERNAL_ERROR, message));
+        };
+        self.firing.push(firing.relation.oid);
+        let fired =
+            self.under_rights(&routine, &mut |session| session.run_trigger(&routine, firing));
+        self.firing.pop();
+        fired
+    }
+
+    fn run_trigger(
+        &mut self,
+        routine: &Arc<Routine>,
+        firing: &Firing<'_>,
+    ) -> Result<Option<RowBuf>> {
+        let compiled = self.compiled_trigger(routine, firing.relation)?;
+        let body = Arc::clone(&compiled.body);
+        let mut frame = Frame::new(body.variables.len());
+        set_variables(&mut frame, firing);
+        let name: Arc<str> = self.routine_text(routine).into();
+        let returned = Returned::default();
+        let ran = self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, false);
+        let (returned, _) = ran?;
+        let within =
+            |error: SqlError, place: &str| error.within(format!("PL/pgSQL function {name}{place}"));
+        if !returned.met {
+            let message = "control reached end of trigger procedure without RETURN";
+            let state = SqlState::FUNCTION_EXECUTED_NO_RETURN_STATEMENT;
+            return Err(within(SqlError::new(state, message), ""));
+        }
+        let is_row = firing.trigger.is_row();
+        match returned.value.iter().next() {
+            Some(Datum::Record(bytes)) if is_row => {
+                let row = row_of(firing.relation, bytes);
+                row.map(Some).map_err(|error| within(error, " during function exit"))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether WHEN of a trigger holds.
+    pub(in crate::session) fn trigger_meets(&mut self, firing: &Firing<'_>) -> Result<bool> {
+        let key = firing.trigger.oid;
+        let known = self.conditions.get(&key).filter(|known| known.trigger == *firing.trigger);
+        let condition = match known.cloned() {
+            Some(known) => known,
+            None => {
+                if let Some(old) = self.conditions.remove(&key) {
+                    self.texts.remove(&old.id);
+                }
+                self.bodies += 1;
+                let made = Arc::new(condition_of(firing.trigger, self.bodies));
+                self.conditions.insert(key, Arc::clone(&made));
+                made
+            }
+        };
+        let mut frame = Frame::new(condition.body.variables.len());
+        set_rows(&mut frame, firing);
+        let text = self.text_of((condition.id, &condition.body), &frame, &condition.sql, None)?;
+        let mut value = RowBuf::new();
+        if !self.evaluate_simple(&text, frame.row(), &mut value)? {
+            let row = self.only_row(Arc::clone(&text.prepared), frame.row().clone())?;
+            return Ok(row.is_some_and(|row| matches!(row.get(0), Datum::Bool(true))));
+        }
+        Ok(matches!(value.get(0), Datum::Bool(true)))
+    }
+}
+
+/// The rows of a change, as values of the variables NEW and OLD.
+fn set_rows(frame: &mut Frame, firing: &Firing<'_>) {
+    if !firing.trigger.is_row() {
+        return;
+    }
+    let shape = shape(firing.relation);
+    for (variable, row) in [(NEW, firing.new), (OLD, firing.old)] {
+        frame.set_shape(variable, Some(Arc::clone(&shape)));
+        if let Some(row) = row {
+            let arena = bumpalo::Bump::new();
+            frame.set(variable, record_of(&arena, firing.relation, row));
+        }
+    }
+}
+
+fn set_variables(frame: &mut Frame, firing: &Firing<'_>) {
+    let Firing { relation, trigger, event, .. } = *firing;
+    set_rows(frame, firing);
+    let when = match trigger.kind & trigger::TIMING {
+        trigger::BEFORE => "BEFORE",
+        trigger::INSTEAD => "INSTEAD OF",
+        _ => "AFTER",
+    };
+    let arena = bumpalo::Bump::new();
+    let mut arguments = array::Builder::new(oids::TEXT);
+    trigger.arguments.iter().for_each(|argument| arguments.push(&Datum::Text(argument)));
+    let count = trigger.arguments.len();
+    let dimension = Dimension { length: count as i32, lower: 0 };
+    let values = [
+        Datum::Text(&trigger.name),
+        Datum::Text(when),
+        Datum::Text(if trigger.is_row() { "ROW" } else { "STATEMENT" }),
+        Datum::Text(event_name(event)),
+        Datum::Oid(relation.oid.0),
+        Datum::Text(&relation.name),
+        Datum::Text(&relation.name),
+        Datum::Text(&relation.schema.1),
+        Datum::Int4(count as i32),
+        match count {
+            0 => Datum::Null,
+            _ => Datum::Array(arguments.store(&arena, &[dimension])),
+        },
+    ];
+    for (number, value) in (2..).zip(values) {
+        frame.set(number, value);
+    }
+}
+
+/// The row that a trigger's function has returned, all columns by index.
+fn row_of(relation: &Relation, bytes: &[u8]) -> Result<RowBuf> {
+    let live = || relation.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
+    let mismatch = |detail: String| {
+        SqlError::new(
+            SqlState::DATATYPE_MISMATCH,
+            "returned row structure does not match the structure of the triggering table",
+        )
+        .detail(detail)
+    };
+    let returned: Vec<u32> = record::fields(bytes).map(|(ty, _)| ty).collect();
+    if returned.len() != live().count() {
+        return Err(mismatch(format!(
+            "Number of returned columns ({}) does not match expected column count ({}).",
+            returned.len(),
+            live().count()
+        )));
+    }
+    let arena = bumpalo::Bump::new();
+    let mut row = RowBuf::new();
+    row.set_nulls(relation.columns.len());
+    for (field, ((number, column), ty)) in live().zip(&returned).enumerate() {
+        if column.ty.oid.0 != *ty {
+            return Err(mismatch(format!(
+                "Returned type {} does not match expected type {} in column {}.",
+                format_type(*ty, None),
+                format_type(column.ty.oid.0, None),
+                field + 1
+            )));
+        }
+        row.set(number, record::field(&arena, bytes, field)?);
+    }
+    Ok(row)
+}
+
+/// A body of nothing but the rows that a condition is over.
+fn condition_of(trigger: &Trigger, id: u64) -> Condition {
+    let text = trigger.when.as_ref().map_or_else(|| "true".into(), |when| Arc::clone(when.text()));
+    let (mut names, mut variables) = (Vec::new(), Vec::new());
+    for (number, name) in ["new", "old"].into_iter().enumerate() {
+        let name: Arc<str> = name.into();
+        let previous = number.checked_sub(1).map(|previous| previous as u32);
+        let variable = Some(number as u32);
+        names.push(Name { previous, name: Arc::clone(&name), variable, is_block: false });
+        let (constant, not_null, default, cursor) = (false, false, None, None);
+        let ty = VariableType::Record;
+        variables.push(Variable { name, ty, constant, not_null, default, cursor });
+    }
+    let sql = Sql {
+        number: 0,
+        text,
+        is_expression: true,
+        is_cursor: false,
+        names: Some(1),
+        at: 0,
+        wanted: Some(SqlType::plain(oids::BOOL)),
+    };
+    let block =
+        Block { line: 0, label: None, variables: Vec::new(), body: Vec::new(), handlers: None };
+    let body = Arc::new(Body {
+        block,
+        arguments: 0,
+        found: 0,
+        variables,
+        names,
+        texts: 1,
+        ends_transactions: false,
+        conflict: VariableConflict::UseVariable,
+    });
+    Condition { trigger: trigger.clone(), id, body, sql }
+}
