@@ -2,7 +2,7 @@
 //! `shdepReassignOwned`).
 //!
 //! DROP OWNED takes the role out of all lists of privileges, with what it has passed on, drops its default privileges and
-//! then what it owns: relations together, then types, then schemas. Databases stay. REASSIGN OWNED gives all that is owned
+//! then what it owns: routines, relations together, then types, then schemas. Databases stay. REASSIGN OWNED gives all that is owned
 //! away, databases too, but no privileges.
 
 use super::Ddl;
@@ -172,7 +172,10 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         let column = snapshot.relation(oid).filter(|_| sub < kept::FUNCTION);
         let (kind, owner, name) = match (sub, column) {
             (_, Some(table)) => (Grantable::Column, table.owner, Arc::clone(&table.name)),
-            (kept::FUNCTION, _) => (Grantable::Function, well_known::SUPERUSER, "function".into()),
+            (kept::FUNCTION, _) => match snapshot.routine(oid) {
+                Some(routine) => (Grantable::Function, routine.owner, Arc::clone(&routine.name)),
+                None => (Grantable::Function, well_known::SUPERUSER, "function".into()),
+            },
             (kept::TYPE, _) => {
                 let name = snapshot.user_type(oid).map(|found| Arc::clone(&found.name));
                 let row = || snapshot.row_type(oid).map(|relation| Arc::clone(&relation.name));
@@ -216,6 +219,7 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
 
 fn drop_objects(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Result<()> {
     let snapshot = ddl.snapshot();
+    super::routine::drop_owned(ddl, owners, cascade)?;
     let mut relations = Vec::new();
     let mut owned: Vec<_> =
         snapshot.relations().filter(|found| owners.contains(&found.owner)).collect();
@@ -310,6 +314,12 @@ pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'s
     }
     for found in snapshot.types().filter(|found| owners.contains(&found.owner)) {
         super::user_type::put_owner(ddl, found, to.oid)?;
+    }
+    for routine in snapshot.routines().filter(|found| owners.contains(&found.owner)) {
+        if routine.owner != to.oid {
+            ddl.may_give(&to, routine.schema)?;
+        }
+        super::routine::put_owner(ddl, routine, to.oid)?;
     }
     for schema in snapshot.schemas().filter(|schema| owners.contains(&schema.owner)) {
         if schema.owner != to.oid {

@@ -3,9 +3,11 @@
 use super::resolve::undefined_role;
 use super::{Ddl, scram};
 use crate::bind::type_name::format_type_be;
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::acl::Acl;
 use crate::catalog::object::{Class, Membership, Object, ObjectKey, Role, well_known};
 use crate::catalog::privilege::kept;
+use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterRole, CreateRole, DropRole, GrantRole, Ident, RoleOption};
 use crate::sqlstate::SqlState;
@@ -353,6 +355,18 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                 }
             }
         }
+        for routine in contents.routines().filter(|routine| routine.owner == role) {
+            count += 1;
+            if here {
+                lines.push(format!("owner of {}", routine_shown(ddl, &contents, routine)));
+            }
+        }
+        for ty in contents.types().filter(|ty| ty.owner == role) {
+            count += 1;
+            if here {
+                lines.push(format!("owner of type {}", ddl.display_type(ty)));
+            }
+        }
         let granted = |acl: &Acl| acl.iter().any(|item| item.grantee == role);
         let mut more: Vec<String> = Vec::new();
         for schema in contents.schemas().filter(|schema| schema.acl.iter().any(granted)) {
@@ -367,6 +381,11 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                         super::resolve::kind_noun(table),
                         table.name
                     )
+                }
+                (kept::FUNCTION, _) if contents.routine(*oid).is_some() => {
+                    let routine = contents.routine(*oid).cloned();
+                    routine
+                        .map_or_else(String::new, |routine| routine_shown(ddl, &contents, &routine))
                 }
                 (kept::FUNCTION, _) => {
                     let found = crate::catalog::builtin::function(oid.0);
@@ -427,6 +446,13 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
         }
     }
     lines
+}
+
+/// A routine as messages show it.
+fn routine_shown(ddl: &mut Ddl<'_>, contents: &CatalogSnapshot, routine: &Routine) -> String {
+    let path = ddl.path().schemas;
+    let name = super::extension::display_function(contents, &path, &routine.procedure());
+    format!("function {name}")
 }
 
 fn remove(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {

@@ -5,10 +5,13 @@
 use super::Ddl;
 use super::dependency::{Dependents, SEVERAL};
 use super::kept_settings;
+use super::rename::give_acl;
 use super::resolve::{must_own, undefined_schema};
+use super::type_dependents::Dependent;
+use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge};
-use crate::catalog::object::{Class, Object, Schema};
+use crate::catalog::object::{Class, Object, ObjectKey, Schema};
 use crate::catalog::privilege::kept;
 use crate::catalog::routine::{PLPGSQL, Parameter, Routine, SQL};
 use crate::error::{Result, SqlError};
@@ -525,9 +528,60 @@ pub(super) fn drop_made(
     going.iter().try_for_each(|routine| remove(ddl, routine))
 }
 
+/// Drops the routines of these owners; what calls them is dropped with them by CASCADE, unless it is the owners' own, which
+/// goes anyway.
+///
+/// # Errors
+/// 2BP01; those of what goes with them.
+pub(super) fn drop_owned(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Result<()> {
+    let (dependents, going) = loop {
+        let snapshot = ddl.snapshot();
+        let mut going: Vec<Arc<Routine>> =
+            snapshot.routines().filter(|one| owners.contains(&one.owner)).cloned().collect();
+        going.sort_by_key(|routine| routine.oid.0);
+        let mut all = Dependents::default();
+        for routine in &going {
+            let shown = shown(ddl, routine);
+            collect_callers(ddl, routine, &shown, &mut all);
+        }
+        let others =
+            |one: &Dependent| !one.owner(&snapshot).is_some_and(|owner| owners.contains(&owner));
+        let parts: Vec<Dependent> = all.parts.into_iter().filter(others).collect();
+        let dependents = Dependents {
+            lines: parts.iter().map(|one| (one.shown.clone(), one.on.clone())).collect(),
+            views: parts.iter().filter_map(Dependent::view).collect(),
+            parts,
+            ..Dependents::default()
+        };
+        if ddl.hold(&dependents, &[])? {
+            break (dependents, going);
+        }
+    };
+    ddl.drop_dependents(&dependents, cascade, SEVERAL)?;
+    going.iter().try_for_each(|routine| remove(ddl, routine))
+}
+
+/// Gives a routine to another owner, with what it has granted.
+///
+/// # Errors
+/// Those of the catalog.
+pub(super) fn put_owner(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, owner: Oid) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let key = ObjectKey { sub: kept::FUNCTION, ..ddl.catalog.key(Class::Acl, routine.oid) };
+    let mut acl = snapshot.acl(routine.oid, kept::FUNCTION).map(|acl| Acl::clone(acl));
+    if acl.is_some() {
+        give_acl(&mut acl, routine.owner, owner);
+        let acl = acl.map(|acl| Object::Acl(Arc::new(acl)));
+        ddl.catalog.change(ddl.transaction, key, snapshot.object(key).as_ref(), acl)?;
+    }
+    let next = Routine { owner, ..Routine::clone(routine) };
+    put(ddl, Some(Arc::clone(routine)), next)?;
+    Ok(())
+}
+
 /// A routine as messages about what depends on it show it.
 fn shown(ddl: &mut Ddl<'_>, routine: &Routine) -> String {
-    format!("{} {}", noun_of(routine), ddl.display_function(&routine.procedure()))
+    format!("function {}", ddl.display_function(&routine.procedure()))
 }
 
 /// Collects the definitions that call a routine.
@@ -581,7 +635,8 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
                 return Ok(tag);
             }
             ddl.may_give(&owner, routine.schema)?;
-            next.owner = owner.oid;
+            put_owner(ddl, &routine, owner.oid)?;
+            return Ok(tag);
         }
         RoutineChange::Rename(name) => next.name = Arc::clone(name),
         RoutineChange::Schema(name) => {

@@ -75,6 +75,22 @@ impl Dependent {
         }
     }
 
+    /// Whose it is, or whose what it is part of.
+    pub(super) fn owner(&self, snapshot: &CatalogSnapshot) -> Option<Oid> {
+        match self.what {
+            What::Column(relation, _)
+            | What::View(relation)
+            | What::Default(relation, _)
+            | What::Constraint(relation, _)
+            | What::Trigger(relation, _)
+            | What::Index(relation, _) => snapshot.relation(relation).map(|found| found.owner),
+            What::Routine(routine) => snapshot.routine(routine).map(|found| found.owner),
+            What::Attribute(ty, _) | What::Domain(ty) | What::DomainConstraint(ty, _) => {
+                snapshot.user_type(ty).map(|found| found.owner)
+            }
+        }
+    }
+
     /// Locks the relation or the type that it is, or is part of.
     pub(super) fn lock(&self, ddl: &mut Ddl<'_>) -> Result<()> {
         match self.what {
@@ -318,8 +334,7 @@ fn depending_on(
         let types = routine.parameters.iter().map(|one| one.ty).chain([routine.result]);
         let arrays = types.filter(|used| is_of(*used, ty)).map(|used| used != ty);
         let Some(array) = arrays.max() else { continue };
-        let noun = super::routine::noun_of(routine);
-        let shown = format!("{noun} {}", ddl.display_function(&routine.procedure()));
+        let shown = format!("function {}", ddl.display_function(&routine.procedure()));
         let (rank, on) = on(array);
         let what = What::Routine(routine.oid);
         found.push(((rank, (routine.oid.0, 0, 0)), Dependent { shown, on, what }));

@@ -28,6 +28,30 @@ pub trait Declared {
     fn check(&self, text: &str, is_expression: bool) -> Result<()>;
     /// What a name is that both a variable and a column have, unless the body says it.
     fn conflict(&self) -> VariableConflict;
+    /// What the body returns, and how.
+    fn gives(&self) -> Gives;
+    /// Whether errors of INTO STRICT show the statement's variables, unless the body says it.
+    fn shows_strict(&self) -> bool;
+}
+
+/// What a body returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gives {
+    /// A value.
+    #[default]
+    Value,
+    /// Nothing: `void`, or a procedure.
+    Nothing {
+        /// A procedure.
+        procedure: bool,
+    },
+    /// What its OUT parameters hold.
+    Outputs,
+    /// A set of rows.
+    Set {
+        /// Of what its OUT parameters hold.
+        outputs: bool,
+    },
 }
 
 /// A variable that is there before the body begins: an argument, NEW.
@@ -59,6 +83,7 @@ pub fn parse(
         texts: 0,
         ends_transactions: false,
         conflict: declared.conflict(),
+        shows_strict: declared.shows_strict(),
         handling: None,
     };
     if let Some(label) = label {
@@ -86,6 +111,7 @@ pub fn parse(
         texts: parser.texts,
         ends_transactions: parser.ends_transactions,
         conflict: parser.conflict,
+        shows_strict: parser.shows_strict,
         found,
         arguments: given.len() as u32,
     })
@@ -101,6 +127,7 @@ pub(super) struct Parser<'t, 'd> {
     texts: u32,
     pub(super) ends_transactions: bool,
     conflict: VariableConflict,
+    shows_strict: bool,
     /// The variables of the handler around.
     pub(super) handling: Option<(u32, u32)>,
 }
@@ -130,6 +157,8 @@ impl Parser<'_, '_> {
                     self.conflict = VariableConflict::UseVariable;
                 }
                 ("variable_conflict", "use_column") => self.conflict = VariableConflict::UseColumn,
+                ("print_strict_params", "on") => self.shows_strict = true,
+                ("print_strict_params", "off") => self.shows_strict = false,
                 _ => {
                     return Err(SqlError::unsupported(format!("the PL/pgSQL option #{option} is")));
                 }
@@ -383,6 +412,7 @@ impl Parser<'_, '_> {
         if self.reader.accept("collate") {
             self.reader.name()?;
         }
+        let clause = self.reader.here();
         let not_null = if self.reader.accept("not") {
             self.reader.expect("null")?;
             true
@@ -407,7 +437,7 @@ impl Parser<'_, '_> {
                     "variable \"{name}\" must have a default value, since it's declared NOT NULL"
                 ),
             )
-            .at(self.reader.position(token.start)));
+            .at(self.reader.position(clause)));
         }
         let number = self.variable(Arc::clone(&name), ty);
         let variable = &mut self.variables[number as usize];

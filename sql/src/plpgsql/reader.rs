@@ -212,9 +212,15 @@ impl<'t> Reader<'t> {
         if let Kind::Error(lexical) = token.kind {
             return self.complaint(lexical.message(), token.start);
         }
+        self.near("syntax error")
+    }
+
+    /// 42601 with these words and the token at hand (`plpgsql_yyerror`).
+    fn near(&self, what: &str) -> SqlError {
+        let token = self.token();
         let message = match token.kind {
-            Kind::End => "syntax error at end of input".to_owned(),
-            _ => format!("syntax error at or near \"{}\"", self.text_of(token)),
+            Kind::End => format!("{what} at end of input"),
+            _ => format!("{what} at or near \"{}\"", self.text_of(token)),
         };
         self.complaint(message, token.start)
     }
@@ -247,7 +253,7 @@ impl<'t> Reader<'t> {
                     if ends.contains(&self.text_of(token)) {
                         break;
                     }
-                    return Err(self.complaint("mismatched parentheses", token.start));
+                    return Err(self.near("mismatched parentheses"));
                 }
                 Kind::Symbol(b')' | b']') => depth -= 1,
                 _ if depth == 0
@@ -258,7 +264,7 @@ impl<'t> Reader<'t> {
                 }
                 Kind::Symbol(b';') | Kind::End => {
                     if depth > 0 {
-                        return Err(self.complaint("mismatched parentheses", token.start));
+                        return Err(self.near("mismatched parentheses"));
                     }
                     if token.kind == Kind::End && ends.contains(&";") {
                         return Err(self.error());
@@ -274,9 +280,9 @@ impl<'t> Reader<'t> {
         }
         if self.at == begin {
             if expression {
-                return Err(self.complaint("missing expression", self.here()));
+                return Err(self.near("missing expression"));
             }
-            return Err(self.complaint("missing SQL statement", self.here()));
+            return Err(self.near("missing SQL statement"));
         }
         Ok((start, self.before()))
     }

@@ -1,7 +1,7 @@
 //! Statements (PostgreSQL 15 manual, sections 43.5 to 43.9).
 
 use super::condition;
-use super::parse::{Parser, unrecognized};
+use super::parse::{Gives, Parser, unrecognized};
 use super::tree::{
     Action, ForEach, ForInteger, ForQuery, Into, Level, Place, Query, Raise, RaiseOption, Sql,
     Statement, VariableType,
@@ -58,7 +58,6 @@ impl Parser<'_, '_> {
                 _ => Err(self.reader.error()),
             };
         }
-        let next = self.reader.kind_at(1);
         match &*word {
             "if" => self.branches(),
             "case" => self.case(),
@@ -99,9 +98,9 @@ impl Parser<'_, '_> {
                 self.ends_transactions = true;
                 Ok(Action::EndTransaction(word == "commit", chain))
             }
-            "null" if next == Kind::Symbol(b';') => {
+            "null" => {
                 self.reader.advance();
-                self.reader.advance();
+                self.reader.expect_symbol(b';')?;
                 Ok(Action::Nothing)
             }
             "call" | "do" => {
@@ -474,11 +473,26 @@ impl Parser<'_, '_> {
         false
     }
 
+    /// 42804 for a RETURN that does not fit what the body returns, at this place.
+    fn misfit(&self, message: &str, at: u32) -> SqlError {
+        SqlError::new(SqlState::DATATYPE_MISMATCH, message).at(self.reader.position(at))
+    }
+
     fn returned(&mut self) -> Result<Action> {
-        self.reader.advance();
+        let at = self.reader.advance().start;
+        let gives = self.declared.gives();
+        let is_set = matches!(gives, Gives::Set { .. });
         if self.reader.accept("next") {
-            if self.reader.accept_symbol(b';') {
-                return Ok(Action::ReturnNext(None));
+            if !is_set {
+                return Err(self.misfit("cannot use RETURN NEXT in a non-SETOF function", at));
+            }
+            let here = self.reader.here();
+            if gives == (Gives::Set { outputs: true }) {
+                if self.reader.accept_symbol(b';') {
+                    return Ok(Action::ReturnNext(None));
+                }
+                let message = "RETURN NEXT cannot have a parameter in function with OUT parameters";
+                return Err(self.misfit(message, here));
             }
             let value = self.expression(&[";"], ";")?;
             self.reader.expect_symbol(b';')?;
@@ -486,6 +500,9 @@ impl Parser<'_, '_> {
         }
         if self.reader.at_word("query") {
             self.reader.advance();
+            if !is_set {
+                return Err(self.misfit("cannot use RETURN QUERY in a non-SETOF function", at));
+            }
             let query = if self.reader.accept("execute") {
                 let text = self.expression_of(&["using", ";"], ";", oids::TEXT)?;
                 let values = self.using(&[";"], ";")?;
@@ -497,8 +514,25 @@ impl Parser<'_, '_> {
             self.reader.expect_symbol(b';')?;
             return Ok(Action::ReturnQuery(query));
         }
-        if self.reader.accept_symbol(b';') {
-            return Ok(Action::Return(None));
+        let here = self.reader.here();
+        if gives != Gives::Value {
+            if self.reader.accept_symbol(b';') {
+                return Ok(Action::Return(None));
+            }
+            let hint = "Use RETURN NEXT or RETURN QUERY.";
+            return Err(match gives {
+                Gives::Set { .. } => self
+                    .misfit("RETURN cannot have a parameter in function returning set", here)
+                    .hint(hint),
+                Gives::Nothing { procedure: true } => {
+                    self.reader.complaint("RETURN cannot have a parameter in a procedure", here)
+                }
+                Gives::Outputs => {
+                    let message = "RETURN cannot have a parameter in function with OUT parameters";
+                    self.misfit(message, here)
+                }
+                _ => self.misfit("RETURN cannot have a parameter in function returning void", here),
+            });
         }
         let value = self.expression(&[";"], ";")?;
         self.reader.expect_symbol(b';')?;
@@ -652,13 +686,14 @@ impl Parser<'_, '_> {
     }
 
     fn diagnostics(&mut self) -> Result<Action> {
-        self.reader.advance();
+        let start = self.reader.advance().start;
         let stacked = self.reader.accept("stacked");
         if !stacked {
             self.reader.accept("current");
         }
         self.reader.expect("diagnostics")?;
         let mut items = Vec::new();
+        let mut misplaced = None;
         loop {
             let at = self.reader.here();
             let name = self.qualified()?;
@@ -669,26 +704,27 @@ impl Parser<'_, '_> {
             self.reader.advance();
             let token = self.reader.token();
             let item = self.reader.name()?;
-            let known: &[&str] = if stacked {
-                &[
-                    "returned_sqlstate",
-                    "column_name",
-                    "constraint_name",
-                    "pg_datatype_name",
-                    "message_text",
-                    "table_name",
-                    "schema_name",
-                    "pg_exception_detail",
-                    "pg_exception_hint",
-                    "pg_exception_context",
-                ]
-            } else {
-                &["row_count", "pg_context"]
-            };
-            if !known.contains(&&*item) {
+            const STACKED: [&str; 10] = [
+                "returned_sqlstate",
+                "column_name",
+                "constraint_name",
+                "pg_datatype_name",
+                "message_text",
+                "table_name",
+                "schema_name",
+                "pg_exception_detail",
+                "pg_exception_hint",
+                "pg_exception_context",
+            ];
+            const CURRENT: [&str; 2] = ["row_count", "pg_context"];
+            let is_stacked = STACKED.contains(&&*item);
+            if !is_stacked && !CURRENT.contains(&&*item) {
                 return Err(self
                     .reader
                     .complaint("unrecognized GET DIAGNOSTICS item", token.start));
+            }
+            if is_stacked != stacked && misplaced.is_none() {
+                misplaced = Some(item.to_ascii_uppercase());
             }
             items.push((place, item));
             if !self.reader.accept_symbol(b',') {
@@ -696,6 +732,12 @@ impl Parser<'_, '_> {
             }
         }
         self.reader.expect_symbol(b';')?;
+        if let Some(item) = misplaced {
+            let which = if stacked { "STACKED" } else { "CURRENT" };
+            let message =
+                format!("diagnostics item {item} is not allowed in GET {which} DIAGNOSTICS");
+            return Err(self.reader.complaint(message, start));
+        }
         Ok(Action::Diagnostics(stacked, items))
     }
 

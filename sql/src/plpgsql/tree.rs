@@ -19,6 +19,8 @@ pub struct Body {
     pub ends_transactions: bool,
     /// What becomes of a name that is a variable's and a column's.
     pub conflict: VariableConflict,
+    /// Whether errors of INTO STRICT show the statement's variables.
+    pub shows_strict: bool,
     /// The number of FOUND.
     pub found: u32,
     /// How many variables are arguments, which come first.

@@ -9,6 +9,7 @@ use crate::catalog::extension::PG_EXTENSION;
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
 use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
+use crate::catalog::routine::PLPGSQL;
 use crate::catalog::user_type::UserType;
 use crate::error::{Result, SqlError};
 use crate::types::{Datum, Oid};
@@ -91,6 +92,22 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         }
         Ok::<_, SqlError>(())
     };
+    if rows.oid_key(0).is_none_or(|class| class.0 == FUNCTION) {
+        let snapshot = rows.system.snapshot;
+        for routine in snapshot.routines() {
+            let own = (FUNCTION, routine.oid);
+            emit(rows, own, (SCHEMA, routine.schema, 0), 'n')?;
+            // Its own languages the system has for good.
+            if routine.language == PLPGSQL {
+                emit(rows, own, (LANGUAGE, Oid(PLPGSQL), 0), 'n')?;
+            }
+            let types = routine.parameters.iter().map(|parameter| parameter.ty);
+            let types: BTreeSet<Oid> = types.chain([routine.result]).collect();
+            for ty in types.into_iter().filter(|ty| !builtin::is_lasting(ty.0)) {
+                emit(rows, own, (TYPE, ty, 0), 'n')?;
+            }
+        }
+    }
     let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
     let (relations, types) = keyed(rows);
     for ty in types {
@@ -256,6 +273,7 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     const TYPE: u32 = 1247;
     const SCHEMA: u32 = 2615;
     const CAST: u32 = 2605;
+    const FUNCTION: u32 = 1255;
     const DATABASE: u32 = 1262;
     const ROLE: u32 = 1260;
     let snapshot = rows.system.snapshot;
@@ -320,6 +338,15 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let types: Vec<_> = snapshot.types().cloned().collect();
     for ty in &types {
         emit((here, TYPE, ty.oid, 0), ty.owner, 'o')?;
+    }
+    let routines: Vec<_> = snapshot.routines().cloned().collect();
+    for routine in &routines {
+        let place = (here, FUNCTION, routine.oid, 0);
+        emit(place, routine.owner, 'o')?;
+        let acl = snapshot.acl(routine.oid, kept::FUNCTION).map(|acl| &**acl);
+        for role in parties(acl, routine.owner) {
+            emit(place, role, 'a')?;
+        }
     }
     for database in snapshot.shared().databases() {
         emit((Oid(0), DATABASE, database.oid, 0), database.owner, 'o')?;

@@ -9,7 +9,7 @@ use crate::catalog::routine::{Routine, SQL};
 use crate::error::{Result, SqlError};
 use crate::exec::routine::RoutineCall;
 use crate::plan::scalar::CallTypes;
-use crate::plpgsql::parse::Given;
+use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
 use crate::queries::identity::Identity;
 use crate::session::Session;
@@ -125,7 +125,9 @@ impl Session {
             (body, statements)
         } else {
             let name = &routine.name;
-            (self.parsed_body(&routine.body, name, Some(name), &given, false)?, Vec::new())
+            let gives = gives_of(routine);
+            let own = (&**name, Some(&**name));
+            (self.parsed_body(&routine.body, own, &given, false, gives)?, Vec::new())
         };
         Ok(self.keep_body(key, routine, body, statements))
     }
@@ -499,7 +501,8 @@ impl Session {
         let given = if fires { super::trigger::given() } else { self.given_of(routine, &types) };
         let name = &routine.name;
         if routine.language != SQL {
-            self.parsed_body(&routine.body, name, Some(name), &given, true)?;
+            let own = (&**name, Some(&**name));
+            self.parsed_body(&routine.body, own, &given, true, gives_of(routine))?;
             return Ok(());
         }
         let polymorphic = |ty: Oid| crate::bind::is_polymorphic(ty.0) && ty.0 != oids::RECORD;
@@ -556,6 +559,19 @@ impl Session {
     }
 }
 
+/// What the body of a routine returns.
+fn gives_of(routine: &Routine) -> Gives {
+    let outputs = !routine.outputs().is_empty();
+    if routine.returns_set {
+        return Gives::Set { outputs };
+    }
+    match (outputs, routine.procedure || routine.result.0 == oids::VOID) {
+        (true, _) => Gives::Outputs,
+        (false, true) => Gives::Nothing { procedure: routine.procedure },
+        (false, false) => Gives::Value,
+    }
+}
+
 /// Whether each row of a set is one value of a composite type.
 fn is_whole(types: &CallTypes, routine: &Routine) -> bool {
     matches!(&types.columns[..], [(_, only)] if only.oid == routine.result)
@@ -594,6 +610,7 @@ fn sql_body(routine: &Routine, given: &[Given]) -> Body {
         texts: 0,
         ends_transactions: false,
         conflict: VariableConflict::UseColumn,
+        shows_strict: false,
         found,
     }
 }

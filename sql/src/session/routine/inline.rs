@@ -5,6 +5,7 @@ use super::frame::Frame;
 use super::{Execution, Returned};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::DoStatement;
+use crate::plpgsql::parse::Gives;
 use crate::plpgsql::tree::{Body, Sql};
 use crate::session::Session;
 use crate::session::utility::{Outcome, done};
@@ -27,16 +28,16 @@ impl Session {
             return Err(self.no_inline_handler(language));
         }
         let alone = self.is_alone();
-        let body =
-            self.parsed_body(&statement.body, NAME, None, &[], true).map_err(
-                |error| match error.fields().position {
-                    Some(position) => {
-                        let before = crate::parse::Positions::new(text).of(statement.at) - 1;
-                        error.nowhere().at(before + position)
-                    }
-                    None => error,
-                },
-            )?;
+        let nothing = Gives::Nothing { procedure: false };
+        let body = self.parsed_body(&statement.body, (NAME, None), &[], true, nothing).map_err(
+            |error| match error.fields().position {
+                Some(position) => {
+                    let before = crate::parse::Positions::new(text).of(statement.at) - 1;
+                    error.nowhere().at(before + position)
+                }
+                None => error,
+            },
+        )?;
         let returned = Returned::default();
         self.run_routine(Arc::from(NAME), body, RowBuf::new(), returned, alone)?;
         done("DO")

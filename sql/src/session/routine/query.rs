@@ -11,6 +11,7 @@ use crate::plpgsql::tree::{ForQuery, Into, Query, Sql};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
+use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -193,12 +194,27 @@ impl Execution<'_> {
         using: &[Sql],
         as_cursor: bool,
     ) -> Result<(Arc<Prepared>, RowBuf)> {
+        let query = self.dynamic_text(text)?;
+        let (types, parameters) = self.given(using)?;
+        let dialect = self.session.settings.plain().dialect;
+        let source = one_statement(&query, dialect).map_err(|error| in_statement(error, &query))?;
+        let source = if as_cursor { source.of_cursor() } else { source };
+        Ok((self.dynamically_prepared(source, &types, &query)?, parameters))
+    }
+
+    /// The text of EXECUTE.
+    fn dynamic_text(&mut self, text: &Sql) -> Result<Arc<str>> {
         let query = self.text_value(text)?.ok_or_else(|| {
             SqlError::new(
                 SqlState::NULL_VALUE_NOT_ALLOWED,
                 "query string argument of EXECUTE is null",
             )
         })?;
+        Ok(query.into())
+    }
+
+    /// The values behind USING, and their types.
+    fn given(&mut self, using: &[Sql]) -> Result<(Vec<Oid>, RowBuf)> {
         let (mut types, mut parameters) = (Vec::new(), RowBuf::new());
         let mut value = RowBuf::new();
         for one in using {
@@ -206,25 +222,28 @@ impl Execution<'_> {
             types.push(Oid(ty.oid.0));
             parameters.push_column(&value, 0);
         }
-        let query: Arc<str> = query.into();
-        let dialect = self.session.settings.plain().dialect;
-        let prepared = one_statement(&query, dialect)
-            .and_then(|source| {
-                if source.statement().is_none() {
-                    return Err(SqlError::new(
-                        SqlState::INVALID_SQL_STATEMENT_NAME,
-                        "cannot EXECUTE an empty query",
-                    ));
-                }
-                let source = if as_cursor { source.of_cursor() } else { source };
-                self.session.prepare(Arc::new(source), &types)
-            })
-            .map_err(|error| in_statement(error, &query))?;
+        Ok((types, parameters))
+    }
+
+    /// A statement of such a text, ready to run.
+    fn dynamically_prepared(
+        &mut self,
+        source: Source,
+        types: &[Oid],
+        query: &str,
+    ) -> Result<Arc<Prepared>> {
+        if source.statement().is_none() {
+            let message = "cannot EXECUTE an empty query";
+            let error = SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message);
+            return Err(in_statement(error, query));
+        }
+        let prepared = self.session.prepare(Arc::new(source), types);
+        let prepared = prepared.map_err(|error| in_statement(error, query))?;
         if prepared.parameters.len() > types.len() {
             let message = format!("there is no parameter ${}", types.len() + 1);
             return Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, message));
         }
-        Ok((prepared, parameters))
+        Ok(prepared)
     }
 
     /// Runs a statement with INTO or without; FOUND follows where it is written in the body.
@@ -233,8 +252,11 @@ impl Execution<'_> {
         prepared: Arc<Prepared>,
         parameters: RowBuf,
         into: Option<&Into>,
-        dynamic: bool,
+        source: Option<&Sql>,
     ) -> Result<()> {
+        let dynamic = source.is_none();
+        let shows = self.body.shows_strict && into.is_some_and(|into| into.strict);
+        let given = if shows { Some((Arc::clone(&prepared), parameters.clone())) } else { None };
         let columns = prepared.columns.clone();
         let modifies = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
         let planned = prepared.planned.is_some();
@@ -247,11 +269,16 @@ impl Execution<'_> {
                 }
             }
             None if columns.is_some() && !dynamic && planned => {
-                return Err(SqlError::new(
+                let error = SqlError::new(
                     SqlState::SYNTAX_ERROR,
                     "query has no destination for result data",
-                )
-                .hint("If you want to discard the results of a SELECT, use PERFORM instead."));
+                );
+                return Err(match modifies {
+                    true => error,
+                    false => error.hint(
+                        "If you want to discard the results of a SELECT, use PERFORM instead.",
+                    ),
+                });
             }
             _ => 0,
         };
@@ -269,18 +296,61 @@ impl Execution<'_> {
         };
         match ran.rows.len() {
             0 if into.strict => {
-                return Err(SqlError::new(SqlState::NO_DATA_FOUND, "query returned no rows"));
+                let error = SqlError::new(SqlState::NO_DATA_FOUND, "query returned no rows");
+                return Err(self.with_given(error, source, given)?);
             }
             2.. if into.strict || modifies => {
-                return Err(SqlError::new(
-                    SqlState::TOO_MANY_ROWS,
-                    "query returned more than one row",
-                )
-                .hint("Make sure the query returns a single row, or use LIMIT 1."));
+                let message = "query returned more than one row";
+                let error = SqlError::new(SqlState::TOO_MANY_ROWS, message)
+                    .hint("Make sure the query returns a single row, or use LIMIT 1.");
+                return Err(self.with_given(error, source, given)?);
             }
             _ => {}
         }
         self.put_into(&into.places, &columns, ran.rows.first())
+    }
+
+    /// The error of an INTO STRICT with the variables or the values that the statement was given
+    /// (`plpgsql.print_strict_params`).
+    fn with_given(
+        &mut self,
+        error: SqlError,
+        source: Option<&Sql>,
+        given: Option<(Arc<Prepared>, RowBuf)>,
+    ) -> Result<SqlError> {
+        let Some((prepared, values)) = given else { return Ok(error) };
+        let named: Vec<(String, SqlType, usize)> = match source {
+            Some(sql) => {
+                let text = self.text(sql, None)?;
+                let variables = &self.body.variables;
+                let of = |number: u32| {
+                    let variable = &variables[number as usize];
+                    (variable.name.to_string(), super::text::type_of(&variable.ty), number as usize)
+                };
+                text.named().into_iter().map(of).collect()
+            }
+            None => {
+                let types = prepared.parameters.iter().enumerate();
+                types.map(|(at, ty)| (format!("${}", at + 1), SqlType::plain(ty.0), at)).collect()
+            }
+        };
+        if named.is_empty() {
+            return Ok(error);
+        }
+        let shown = self.session.with_context(|context| {
+            let mut shown = Vec::new();
+            for (name, ty, at) in named {
+                let value = values.get(at);
+                shown.push(if value.is_null() {
+                    format!("{name} = NULL")
+                } else {
+                    let text = crate::types::text_of(context, ty, &value)?;
+                    format!("{name} = '{}'", text.replace('\'', "''"))
+                });
+            }
+            Ok(shown.join(", "))
+        })?;
+        Ok(error.detail(format!("parameters: {shown}")))
     }
 
     pub(super) fn set_found(&mut self, found: bool) {
@@ -290,7 +360,7 @@ impl Execution<'_> {
     pub(super) fn execute(&mut self, sql: &Sql, into: Option<&Into>) -> Result<()> {
         let prepared = self.statement_of(sql)?;
         let parameters = self.parameters_for(&prepared);
-        self.run(prepared, parameters, into, false)
+        self.run(prepared, parameters, into, Some(sql))
     }
 
     /// The variables, for a statement that takes parameters.
@@ -304,8 +374,19 @@ impl Execution<'_> {
         into: Option<&Into>,
         using: &[Sql],
     ) -> Result<()> {
-        let (prepared, parameters) = self.dynamic_statement(text, using, false)?;
-        self.run(prepared, parameters, into, true)
+        let query = self.dynamic_text(text)?;
+        let (types, values) = self.given(using)?;
+        let dialect = self.session.settings.plain().dialect;
+        let (mut sources, _) =
+            Source::parse(&query, dialect).map_err(|error| in_statement(error, &query))?;
+        let last = sources.pop().unwrap_or_else(|| Source::empty(&query));
+        // Several statements are run one after the other; INTO is the last one's.
+        for source in sources {
+            let prepared = self.dynamically_prepared(source, &types, &query)?;
+            self.run(prepared, values.clone(), None, None)?;
+        }
+        let prepared = self.dynamically_prepared(last, &types, &query)?;
+        self.run(prepared, values, into, None)
     }
 
     pub(super) fn perform(&mut self, sql: &Sql) -> Result<()> {

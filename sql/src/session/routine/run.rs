@@ -2,7 +2,7 @@
 
 use super::{Execution, Leave};
 use crate::error::{Result, SqlError, cancel};
-use crate::plpgsql::tree::{Action, ForEach, ForInteger, Sql, Statement};
+use crate::plpgsql::tree::{Action, ForEach, ForInteger, Sql, Statement, VariableType};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::array::{self, Array};
@@ -229,6 +229,20 @@ impl Execution<'_> {
                 ));
             }
         };
+        let variable = &self.body.variables[looped.place.variable as usize];
+        if let (VariableType::Scalar(own), []) = (&variable.ty, &looped.place.path[..]) {
+            let is_array = crate::catalog::builtin::element_type(own.oid.0).is_some();
+            let mismatch = |message| Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+            match (looped.slice > 0, is_array) {
+                (true, false) => {
+                    return mismatch("FOREACH ... SLICE loop variable must be of an array type");
+                }
+                (false, true) => {
+                    return mismatch("FOREACH loop variable must not be of an array type");
+                }
+                _ => {}
+            }
+        }
         let source = Array::of(bytes);
         let dimensions: Vec<_> = source.dimensions().collect();
         if looped.slice as usize > dimensions.len() {

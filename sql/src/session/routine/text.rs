@@ -18,8 +18,9 @@ use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{Oid, SqlType, oids};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The variables that a text sees, as they were when it was made ready.
 #[derive(Debug)]
@@ -33,10 +34,13 @@ struct Visible {
     assigned: Option<u32>,
     /// The variables whose shapes it was made from, by number, modulo 64.
     used: AtomicU64,
+    /// The variables that it names.
+    named: Mutex<BTreeSet<u32>>,
 }
 
 impl Visible {
     fn variable(&self, number: u32, field: Option<Ident>) -> Result<Variable> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
         let ty = self.types[number as usize];
         let fields = match &self.body.variables[number as usize].ty {
             VariableType::Record => {
@@ -144,6 +148,12 @@ impl Text {
             )
     }
 
+    /// The variables that it names, by number.
+    pub(super) fn named(&self) -> Vec<u32> {
+        let named = self.visible.named.lock().unwrap_or_else(PoisonError::into_inner);
+        named.iter().copied().collect()
+    }
+
     /// The type of its only column.
     #[must_use]
     pub fn ty(&self) -> SqlType {
@@ -214,6 +224,7 @@ impl Session {
             wanted: sql.wanted,
             assigned,
             used: AtomicU64::new(0),
+            named: Mutex::default(),
         });
         let query: Arc<str> = if sql.is_expression {
             format!("SELECT {}", sql.text).into()

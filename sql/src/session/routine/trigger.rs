@@ -10,7 +10,7 @@ use crate::catalog::routine::Routine;
 use crate::catalog::trigger::{self, Trigger};
 use crate::error::{Result, SqlError};
 use crate::exec::trigger::Firing;
-use crate::plpgsql::parse::Given;
+use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
 use crate::session::Session;
 use crate::sqlstate::SqlState;
@@ -95,7 +95,8 @@ impl Session {
             return Ok(known);
         }
         let name = &routine.name;
-        let body = self.parsed_body(&routine.body, name, Some(name), &given(), false)?;
+        let body =
+            self.parsed_body(&routine.body, (name, Some(name)), &given(), false, Gives::Value)?;
         Ok(self.keep_body(key, routine, body, Vec::new()))
     }
 
@@ -290,6 +291,7 @@ fn condition_of(trigger: &Trigger, id: u64) -> Condition {
         texts: 1,
         ends_transactions: false,
         conflict: VariableConflict::UseVariable,
+        shows_strict: false,
     });
     Condition { trigger: trigger.clone(), id, body, sql }
 }

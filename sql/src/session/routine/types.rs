@@ -5,7 +5,7 @@ use crate::bind::type_name::{fields_of, format_type_be, resolve};
 use crate::catalog::{CatalogSnapshot, Named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::TypeName;
-use crate::plpgsql::parse::{Given, strip_word};
+use crate::plpgsql::parse::{Given, Gives, strip_word};
 use crate::plpgsql::tree::{Body, VariableType};
 use crate::plpgsql::{self, Declared};
 use crate::session::Session;
@@ -21,6 +21,9 @@ struct Types {
     dialect: Dialect,
     /// Whether texts of SQL are parsed now, to find what is wrong with them.
     checks: bool,
+    gives: Gives,
+    conflict: VariableConflict,
+    shows_strict: bool,
 }
 
 /// The type of a name in the catalog: of `table.column%TYPE`, too.
@@ -109,7 +112,15 @@ impl Declared for Types {
     }
 
     fn conflict(&self) -> VariableConflict {
-        VariableConflict::Error
+        self.conflict
+    }
+
+    fn gives(&self) -> Gives {
+        self.gives
+    }
+
+    fn shows_strict(&self) -> bool {
+        self.shows_strict
     }
 }
 
@@ -126,19 +137,36 @@ pub(in crate::session) fn variable_type(snapshot: &CatalogSnapshot, ty: SqlType)
 }
 
 impl Session {
-    /// Parses a body.
+    /// Parses a body that returns this; the settings of `plpgsql` say what it does not.
     pub(in crate::session) fn parsed_body(
         &mut self,
         text: &str,
-        name: &str,
-        label: Option<&str>,
+        (name, label): (&str, Option<&str>),
         given: &[Given],
         checks: bool,
+        gives: Gives,
     ) -> Result<Arc<Body>> {
+        let conflict = match self.settings.show("plpgsql.variable_conflict").as_deref() {
+            Some("use_variable") => VariableConflict::UseVariable,
+            Some("use_column") => VariableConflict::UseColumn,
+            _ => VariableConflict::Error,
+        };
+        let shows_strict = self.is_on("plpgsql.print_strict_params", false);
         let path = self.basis().path.to_vec();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
-        let types = Types { snapshot, path, dialect: self.settings.plain().dialect, checks };
+        let dialect = self.settings.plain().dialect;
+        let types = Types { snapshot, path, dialect, checks, gives, conflict, shows_strict };
         plpgsql::parse(text, &types, (name, label), given).map(Arc::new)
+    }
+
+    /// Whether a setting of `plpgsql` is on; what it is where nobody has set it.
+    pub(super) fn is_on(&self, name: &str, unset: bool) -> bool {
+        match self.settings.show(name).as_deref().map(str::trim) {
+            None | Some("") => unset,
+            Some(said) => ["on", "true", "yes", "1", "t", "y"]
+                .iter()
+                .any(|word| said.eq_ignore_ascii_case(word)),
+        }
     }
 
     /// A type's name, as messages have it.

@@ -1,0 +1,24 @@
+-- Whose routines are, and what depends on what
+create role routines_of_one; create role routines_of_other;
+grant create on schema public to routines_of_one;
+set role routines_of_one;
+create function mine() returns int language sql as 'select 1';
+create procedure mineproc() language plpgsql as 'begin end';
+create table t(a int default mine(), check (mine() > 0));
+create view v as select mine() as m;
+create type addr as (x int);
+create function takes(addr) returns setof t language sql as 'select * from t';
+reset role;
+create function shared() returns int language sql as 'select 1';
+grant execute on function shared() to routines_of_one;
+revoke execute on function shared() from public;
+select pg_describe_object(classid,objid,objsubid), pg_describe_object(refclassid,refobjid,refobjsubid), deptype from pg_depend where classid='pg_proc'::regclass and objid >= 16384 or refclassid='pg_proc'::regclass and refobjid>=16384 order by 1,2,3;
+select pg_describe_object(classid,objid,objsubid), deptype, refobjid::regrole from pg_shdepend where classid='pg_proc'::regclass and dbid=(select oid from pg_database where datname=current_database()) order by 1,2;
+reassign owned by routines_of_one to routines_of_other;
+select proname, proowner::regrole, proacl from pg_proc where pronamespace='public'::regnamespace order by 1;
+drop owned by routines_of_one;
+select proname, proowner::regrole, proacl from pg_proc where pronamespace='public'::regnamespace order by 1;
+drop owned by routines_of_other;
+drop owned by routines_of_other cascade;
+select proname, proowner::regrole, proacl from pg_proc where pronamespace='public'::regnamespace order by 1;
+drop role routines_of_one, routines_of_other;
