@@ -59,6 +59,13 @@ impl Trigger {
         Definition::new(text, columns.chain(named).chain([Edge::Function(self.function)]).collect())
     }
 
+    /// Whether it names a column, by index.
+    #[must_use]
+    pub fn names_column(&self, column: usize) -> bool {
+        self.columns.contains(&column)
+            || self.when.as_ref().is_some_and(|when| when.names_column(column))
+    }
+
     /// Whether it fires for each row.
     #[must_use]
     pub fn is_row(&self) -> bool {

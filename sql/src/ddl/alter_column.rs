@@ -9,9 +9,11 @@ use super::dependency::Dependents;
 use super::index::distinct_keys;
 use super::resolve::{changeable_column, refused_system_column, system_column_named};
 use super::row_shape::Reshape;
+use super::type_dependents::{Dependent, What};
 use super::{Ddl, RowFunction};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::definition::Definition;
+use crate::catalog::quote::identifier;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Index, Relation, RelationKind};
 use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
@@ -246,6 +248,13 @@ impl Ddl<'_> {
         };
         self.collect_references(relation, &[], &refers, what, into);
         self.collect_field(relation.oid, at, what, into);
+        let shown = self.display(relation);
+        for trigger in relation.triggers.iter().filter(|one| one.names_column(at)) {
+            let shown = format!("trigger {} on table {shown}", identifier(&trigger.name));
+            into.lines.push((shown.clone(), what.to_owned()));
+            let goes = What::Trigger(relation.oid, trigger.oid);
+            into.parts.push(Dependent { shown, on: what.to_owned(), what: goes });
+        }
         self.collect_views(relation, Some(at as i16 + 1), &own, what, into);
     }
 

@@ -15,6 +15,7 @@ use super::dependency::Dependents;
 use super::resolve::{changeable_column, undefined_column};
 use super::{Ddl, RowFunction};
 use crate::catalog::definition::Definition;
+use crate::catalog::quote::identifier;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident, ObjectName, SequenceOption, TypeName};
@@ -81,6 +82,15 @@ impl<'a> Ddl<'a> {
             self.retype_identity(relation, at, ty, named)?;
         }
         column_type(name, ty)?;
+        if let Some(trigger) = relation.triggers.iter().find(|one| one.names_column(at)) {
+            let of = self.display(relation);
+            let shown = identifier(&trigger.name);
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "cannot alter type of a column used in a trigger definition",
+            )
+            .detail(format!("trigger {shown} on table {of} depends on column \"{name}\"")));
+        }
         let collation = self.collation(ty, collation)?;
         self.check_membership(relation.row_type.0, ty)?;
         if old.ty == ty && using.is_none() {
@@ -99,7 +109,7 @@ impl<'a> Ddl<'a> {
                     "You might need to add an explicit cast.".to_owned(),
                 ),
                 None => {
-                    let column = crate::catalog::quote::identifier(name);
+                    let column = identifier(name);
                     let shown = self.type_shown(ty);
                     (
                         format!("column \"{name}\" cannot be cast automatically to type {plain}"),

@@ -86,6 +86,8 @@ pub struct Pending {
     checks: VecDeque<(Arc<Table>, Check)>,
     /// The statements whose BEFORE triggers have fired: of which table, for what.
     begun: Vec<(Oid, i16)>,
+    /// How many actions of foreign keys are running.
+    pub actions: u32,
     /// What has been changed of tables whose triggers ask for it.
     transitions: Vec<((Oid, i16), Arc<Transition>)>,
 }
@@ -94,6 +96,7 @@ impl Pending {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.checks.clear();
+        self.actions = 0;
         self.begun.clear();
         self.transitions.clear();
     }

@@ -95,6 +95,8 @@ pub struct Machine {
     root: Box<dyn Operator>,
     state: State,
     opened: bool,
+    /// Whether what waits for the statement's end waits for [`Machine::end`].
+    holds: bool,
     /// Rows that have gone out.
     sent: u64,
     /// What a modification returns, all of it: it runs to its end before its first row goes out, and shows none if it
@@ -192,6 +194,7 @@ impl Machine {
                 processed: 0,
             },
             opened: false,
+            holds: false,
             sent: 0,
             kept: None,
         }
@@ -218,7 +221,9 @@ impl Machine {
         state.run += 1;
         state.processed = 0;
         state.arena.reset();
-        state.checks.clear();
+        if !self.holds {
+            state.checks.clear();
+        }
         for subplan in &mut state.subplans {
             subplan.done = false;
             subplan.members = None;
@@ -226,6 +231,25 @@ impl Machine {
         for cte in &mut state.ctes {
             cte.reset();
         }
+    }
+
+    /// From here on all its runs are one statement, which ends by [`Machine::end`]: checks and triggers wait for that.
+    pub fn hold(&mut self) {
+        self.holds = true;
+    }
+
+    /// Whether its runs are one statement.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.holds
+    }
+
+    /// Makes the checks, and fires the triggers, that have waited through all runs.
+    ///
+    /// # Errors
+    /// Those of the checks and triggers.
+    pub fn end(&mut self, run: &mut Run<'_, '_>) -> Result<()> {
+        super::deferred::finish(&mut self.state.context(run))
     }
 
     /// The count of the command tag: rows changed by a modification, else rows that have gone out.
@@ -257,7 +281,7 @@ impl Machine {
         sink: &mut dyn RowSink,
     ) -> Result<Stop> {
         let host = run.host;
-        let Machine { program, root, state, opened, sent, kept } = self;
+        let Machine { program, root, state, opened, holds, sent, kept } = self;
         let columns = program.columns.as_deref().unwrap_or_default();
         let mut cx = state.context(run);
         let mut portion = 0;
@@ -266,7 +290,7 @@ impl Machine {
                 None if program.changes && program.columns.is_some() => {
                     // It runs to its end before its first row goes out.
                     let mut rows = Spool::new(program.output.len());
-                    while step(root, opened, &mut cx)? {
+                    while step(root, (opened, *holds), &mut cx)? {
                         let frame = &*cx.frame;
                         rows.push(program.output.iter().map(|var| frame.get(*var)));
                         if rows.bytes() > cx.memory_limit() {
@@ -277,7 +301,7 @@ impl Machine {
                     *kept = Some(Kept { rows, reader: SpoolReader::default(), next });
                     next > 0
                 }
-                None => step(root, opened, &mut cx)?,
+                None => step(root, (opened, *holds), &mut cx)?,
                 Some(kept) => {
                     cx.arena.reset();
                     kept.next += 1;
@@ -324,13 +348,17 @@ impl Machine {
     /// # Errors
     /// Everything a statement can fail with.
     pub fn next(&mut self, run: &mut Run<'_, '_>) -> Result<bool> {
-        step(&mut self.root, &mut self.opened, &mut self.state.context(run))
+        step(&mut self.root, (&mut self.opened, self.holds), &mut self.state.context(run))
     }
 }
 
 /// As [`Machine::next`], of its parts.
 #[inline]
-fn step(root: &mut Box<dyn Operator>, opened: &mut bool, cx: &mut Context<'_>) -> Result<bool> {
+fn step(
+    root: &mut Box<dyn Operator>,
+    (opened, holds): (&mut bool, bool),
+    cx: &mut Context<'_>,
+) -> Result<bool> {
     // Between rows, too: a statement that has cancelled itself is told so at the next one, or at its end.
     cx.check_cancel()?;
     if !*opened {
@@ -341,7 +369,9 @@ fn step(root: &mut Box<dyn Operator>, opened: &mut bool, cx: &mut Context<'_>) -
         return Ok(true);
     }
     cx.check_cancel()?;
-    super::deferred::finish(cx)?;
+    if !holds {
+        super::deferred::finish(cx)?;
+    }
     Ok(false)
 }
 

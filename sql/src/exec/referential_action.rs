@@ -148,9 +148,12 @@ pub fn perform(
     // The statement of PostgreSQL is one, whether it finds rows or not.
     let action = cx.actions[at].as_ref().ok_or_else(lost)?;
     let (table, event, updated) = action.statement();
-    super::trigger::before_statement(cx, &table, event, &updated)?;
-    perform_at(cx, locking, reference, (old, new), at)?;
-    super::trigger::after_statement(cx, &table, event, &updated)
+    cx.checks.actions += 1;
+    let done = super::trigger::before_statement(cx, &table, event, &updated)
+        .and_then(|()| perform_at(cx, locking, reference, (old, new), at))
+        .and_then(|()| super::trigger::after_statement(cx, &table, event, &updated));
+    cx.checks.actions -= 1;
+    done
 }
 
 fn perform_at(

@@ -38,6 +38,8 @@ pub struct Firing<'f> {
     pub old: Option<&'f RowBuf>,
     /// The row as it is to be, all columns by index.
     pub new: Option<&'f RowBuf>,
+    /// How many actions of foreign keys are around, which PostgreSQL's triggers do.
+    pub actions: u32,
     /// What the statement has changed.
     pub transition: Option<&'f Arc<Transition>>,
 }
@@ -111,8 +113,10 @@ pub fn before_row(
     updated: &[usize],
     (old, mut new): (Option<&RowBuf>, RowBuf),
 ) -> Result<Option<RowBuf>> {
+    let actions = cx.checks.actions;
     for trigger in fitting(cx, relation, (timing, true, event), updated) {
-        let firing = Firing { relation, trigger, event, old, new: Some(&new), transition: None };
+        let firing =
+            Firing { relation, trigger, event, old, new: Some(&new), transition: None, actions };
         if !cx.meets(&firing)? {
             continue;
         }
@@ -135,9 +139,17 @@ pub fn before_delete(
     old: &RowBuf,
 ) -> Result<bool> {
     let event = trigger::DELETE;
+    let actions = cx.checks.actions;
     for trigger in fitting(cx, relation, (timing, true, event), &[]) {
-        let firing =
-            Firing { relation, trigger, event, old: Some(old), new: None, transition: None };
+        let firing = Firing {
+            relation,
+            trigger,
+            event,
+            old: Some(old),
+            new: None,
+            transition: None,
+            actions,
+        };
         if cx.meets(&firing)? && cx.fire(&firing)?.is_none() {
             return Ok(false);
         }
@@ -161,9 +173,10 @@ pub fn after_row(
         return Ok(());
     }
     cx.checks.note_row(relation, event, rows);
+    let actions = cx.checks.actions;
     for trigger in fitting(cx, relation, (0, true, event), updated) {
         let Rows { old, new } = rows;
-        let firing = Firing { relation, trigger, event, old, new, transition: None };
+        let firing = Firing { relation, trigger, event, old, new, transition: None, actions };
         if cx.meets(&firing)? {
             let check = Check::Trigger {
                 trigger: trigger.oid,
@@ -191,8 +204,10 @@ pub fn before_statement(
     if relation.triggers.is_empty() || !cx.checks.begin_statement(relation.oid, event) {
         return Ok(());
     }
+    let actions = cx.checks.actions;
     for trigger in fitting(cx, relation, (trigger::BEFORE, false, event), updated) {
-        let firing = Firing { relation, trigger, event, old: None, new: None, transition: None };
+        let firing =
+            Firing { relation, trigger, event, old: None, new: None, transition: None, actions };
         if cx.meets(&firing)? {
             cx.fire(&firing)?;
         }
@@ -215,8 +230,10 @@ pub fn after_statement(
         return Ok(());
     }
     cx.checks.forget_statement(relation.oid, event);
+    let actions = cx.checks.actions;
     for trigger in fitting(cx, relation, (0, false, event), updated) {
-        let firing = Firing { relation, trigger, event, old: None, new: None, transition: None };
+        let firing =
+            Firing { relation, trigger, event, old: None, new: None, transition: None, actions };
         if cx.meets(&firing)? {
             let check = Check::Trigger { trigger: trigger.oid, event, old: None, new: None };
             cx.checks.push(table, check);
@@ -245,7 +262,7 @@ pub fn fire_queued(
     };
     let Rows { old, new } = rows;
     let transition = transition.as_ref();
-    cx.fire(&Firing { relation, trigger, event, old, new, transition }).map(|_| ())
+    cx.fire(&Firing { relation, trigger, event, old, new, transition, actions: 0 }).map(|_| ())
 }
 
 /// 27000 where a trigger of the command has itself changed the row that is about to be changed.

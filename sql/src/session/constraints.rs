@@ -81,7 +81,12 @@ impl Session {
                     .constraints
                     .iter()
                     .map(|found| (&found.name, found.oid, found.deferral));
-                for (_, oid, deferral) in keys.chain(others).filter(|one| one.0 == named) {
+                let triggers = relation.triggers.iter().filter_map(|trigger| {
+                    let (oid, deferral, _) = trigger.constraint?;
+                    Some((&trigger.name, oid, deferral))
+                });
+                let all = keys.chain(others).chain(triggers);
+                for (_, oid, deferral) in all.filter(|one| one.0 == named) {
                     found = true;
                     if deferral != Deferral::Never {
                         deferrable.push(oid);

@@ -445,6 +445,10 @@ impl Session {
             let column = &relation.columns[column];
             (Arc::clone(&column.name), column.ty)
         });
+        let mut machine = Machine::new(&planned.program);
+        if !relation.triggers.is_empty() {
+            machine.hold();
+        }
         let begun = CopyIn {
             table: Arc::clone(&relation.name),
             relation: relation.oid,
@@ -453,7 +457,7 @@ impl Session {
             columns: listed.collect(),
             reader: RowReader::of(&options),
             options,
-            machine: Machine::new(&planned.program),
+            machine,
             view,
             row: RowBuf::new(),
             rows: 0,
@@ -515,6 +519,10 @@ impl Session {
         let mut copy = self.copying()?;
         copy.reader.close();
         self.copy_rows(&mut copy)?;
+        if copy.machine.holds() {
+            let (machine, parameters) = (&mut copy.machine, RowBuf::new());
+            self.with_lent_run(copy.view, &parameters, |run| machine.end(run))?;
+        }
         if let Some((table, first_line)) = copy.loads {
             let name = &copy.table;
             self.end_load(table, &|error, before| {
@@ -637,6 +645,9 @@ impl Session {
         let inserted = self.drive(machine, *view, row, 0, &mut unseen);
         self.notices.get_mut().append(&mut unseen.notices);
         inserted.map_err(|error| match error.state() {
+            _ if machine.holds() && error.fields().context.is_some() => {
+                error.within(line_context(table, number, line))
+            }
             _ if error.fields().context.is_some() => error,
             // PostgreSQL finds a duplicate when it inserts the rows of many lines, and names the number only.
             SqlState::UNIQUE_VIOLATION => error.context(line_context(table, number, None)),

@@ -69,6 +69,8 @@ pub(super) struct Execution<'s> {
 pub(super) struct Returned {
     /// The type that RETURN gives; none where it gives nothing.
     pub ty: Option<SqlType>,
+    /// Whether it is a row for a trigger, of any type.
+    pub of_trigger: bool,
     /// The value, a row of one column.
     pub value: RowBuf,
     /// Whether a RETURN was met.

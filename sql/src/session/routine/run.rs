@@ -293,6 +293,13 @@ impl Execution<'_> {
         let Some(sql) = sql else { return Ok(()) };
         let mut value = RowBuf::new();
         let from = self.evaluate(sql, &mut value)?;
+        let is_row = matches!(value.get(0), Datum::Null | Datum::Record(_));
+        if self.returned.of_trigger && !is_row {
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                "cannot return non-composite value from function returning composite type",
+            ));
+        }
         if let Some(to) = self.returned.ty {
             let (line, what) = self.session.place();
             self.session.is_at(line, what);

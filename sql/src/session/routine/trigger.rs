@@ -110,10 +110,11 @@ impl Session {
             let message = format!("cache lookup failed for function {}", firing.trigger.function.0);
             return Err(SqlError::new(SqlState::INTERNAL_ERROR, message));
         };
-        self.firing.push(firing.relation.oid);
+        let outside = self.firing.len();
+        self.firing.resize(outside + 1 + firing.actions as usize, firing.relation.oid);
         let fired =
             self.under_rights(&routine, &mut |session| session.run_trigger(&routine, firing));
-        self.firing.pop();
+        self.firing.truncate(outside);
         fired
     }
 
@@ -127,7 +128,7 @@ impl Session {
         let mut frame = Frame::new(body.variables.len());
         set_variables(&mut frame, firing);
         let name: Arc<str> = self.routine_text(routine).into();
-        let returned = Returned::default();
+        let returned = Returned { of_trigger: true, ..Returned::default() };
         let ran = self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, false);
         let (returned, _) = ran?;
         let within =
@@ -166,12 +167,18 @@ impl Session {
         let mut frame = Frame::new(condition.body.variables.len());
         set_rows(&mut frame, firing);
         let text = self.text_of((condition.id, &condition.body), &frame, &condition.sql, None)?;
+        let outside = self.firing.len();
+        self.firing.resize(outside + firing.actions as usize, firing.relation.oid);
         let mut value = RowBuf::new();
-        if !self.evaluate_simple(&text, frame.row(), &mut value)? {
-            let row = self.only_row(Arc::clone(&text.prepared), frame.row().clone())?;
-            return Ok(row.is_some_and(|row| matches!(row.get(0), Datum::Bool(true))));
-        }
-        Ok(matches!(value.get(0), Datum::Bool(true)))
+        let met = match self.evaluate_simple(&text, frame.row(), &mut value) {
+            Ok(true) => Ok(matches!(value.get(0), Datum::Bool(true))),
+            Ok(false) => self
+                .only_row(Arc::clone(&text.prepared), frame.row().clone())
+                .map(|row| row.is_some_and(|row| matches!(row.get(0), Datum::Bool(true)))),
+            Err(error) => Err(error),
+        };
+        self.firing.truncate(outside);
+        met
     }
 }
 
