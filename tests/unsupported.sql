@@ -5,7 +5,6 @@ CREATE VIEW seen AS SELECT id, a FROM base;
 CREATE TYPE address AS (street text);
 CREATE TYPE pg_temp.passing AS ENUM ('a');
 -- statements
-ALTER DATABASE unsupported SET work_mem FROM CURRENT;
 ALTER EXTENSION plpgsql ADD TYPE address;
 -- objects
 CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);

@@ -96,3 +96,18 @@ reset role;
 drop role instance_reader, instance_monitor;
 SELECT pg_stat_reset_shared('absent');
 SELECT pg_stat_reset_replication_slot('absent');
+-- References between the catalogs, and what there is none of.
+SELECT count(*), count(*) FILTER (WHERE is_array), count(*) FILTER (WHERE is_opt) FROM pg_get_catalog_foreign_keys();
+SELECT * FROM pg_get_catalog_foreign_keys() WHERE fktable IN ('pg_class'::regclass, 'pg_constraint'::regclass, 'pg_attribute'::regclass) ORDER BY fktable::oid, fkcols, pktable::oid;
+SELECT * FROM pg_get_publication_tables('absent');
+SELECT * FROM pg_get_publication_tables(NULL);
+SELECT pg_import_system_collations('pg_catalog'), pg_import_system_collations(NULL);
+SELECT pg_import_system_collations(12345);
+SELECT pg_replication_origin_oid('absent'), pg_replication_origin_session_is_setup();
+CREATE ROLE instance_nobody;
+SET ROLE instance_nobody;
+SELECT pg_import_system_collations('pg_catalog');
+SELECT pg_replication_origin_oid('absent');
+SELECT pg_replication_origin_session_is_setup();
+RESET ROLE;
+DROP ROLE instance_nobody;

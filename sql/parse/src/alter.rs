@@ -16,6 +16,15 @@ impl<'t> Parser<'t> {
     pub(super) fn alter(&mut self) -> Result<Statement> {
         self.expect(Keyword::Alter)?;
         if self.accept(Keyword::System) {
+            // FROM CURRENT is no part of it (`generic_set`); it stands behind SET and a name, or a name of two parts.
+            let current = [2, 4].into_iter().find(|&ahead| {
+                self.is(Keyword::Set)
+                    && self.is_at(ahead, Keyword::From)
+                    && self.is_at(ahead + 1, Keyword::Current)
+            });
+            if let Some(ahead) = current {
+                return Err(self.error_at(self.token_at(ahead)));
+            }
             return Ok(Statement::AlterSystem(AlterSystem { change: self.setting_change()? }));
         }
         if self.accept(Keyword::Default) {

@@ -26,8 +26,12 @@ impl Parser<'_> {
             }
             return Ok(Statement::SetConstraints(SetConstraints { names, deferred }));
         }
-        let local = self.accept(Keyword::Local);
+        // Behind either a name stands; else it is one.
+        let names =
+            matches!(self.kind_at(1), Kind::Symbol(b'=' | b'.') | Kind::Keyword(Keyword::To));
+        let local = !names && self.accept(Keyword::Local);
         let session = !local
+            && !names
             && self.is(Keyword::Session)
             && !self.is_at(1, Keyword::Authorization)
             && self.accept(Keyword::Session);

@@ -64,12 +64,19 @@ pub fn alter_settings(ddl: &mut Ddl<'_>, alter: &AlterSettings) -> Result<&'stat
     Ok(if for_all || alter.role.is_some() { "ALTER ROLE" } else { "ALTER DATABASE" })
 }
 
-/// The text of a SET's values.
+/// The text of a SET's values; none for DEFAULT. FROM CURRENT is what `current` says that the setting is.
 ///
 /// # Errors
-/// 22023: several values for a setting that is no list; an interval's 22007, 22008, 22015.
-pub fn text_of(set: &SetStatement) -> Result<Option<String>> {
-    let SetValue::Values(values) = &set.value else { return Ok(None) };
+/// 22023: several values for a setting that is no list; an interval's 22007, 22008, 22015; those of `current`.
+pub fn text_of(
+    set: &SetStatement,
+    current: &dyn Fn(&str) -> Result<String>,
+) -> Result<Option<String>> {
+    let values = match &set.value {
+        SetValue::Default => return Ok(None),
+        SetValue::Current => return current(&set.name).map(Some),
+        SetValue::Values(values) => values,
+    };
     let texts: Vec<Arc<str>> = values
         .iter()
         .map(|value| match value {
@@ -87,6 +94,19 @@ fn zone_interval(text: &str, typmod: i32) -> Result<Arc<str>> {
     let mut out = Vec::new();
     interval_write::write(style, &interval, &mut out);
     Ok(format!("INTERVAL '{}'", String::from_utf8_lossy(&out)).into())
+}
+
+/// Gives a list a setting's value, in the place that it has; none takes it away (`GUCArrayAdd`, `GUCArrayDelete`).
+pub fn replace(list: &mut SettingList, name: String, value: Option<String>) {
+    let at = list.iter().position(|entry| entry.0.eq_ignore_ascii_case(&name));
+    match (at, value) {
+        (Some(at), Some(value)) => list[at].1 = value,
+        (Some(at), None) => {
+            list.remove(at);
+        }
+        (None, Some(value)) => list.push((name, value)),
+        (None, None) => {}
+    }
 }
 
 fn change(ddl: &mut Ddl<'_>, scope: (Oid, Oid), change: &SettingChange) -> Result<()> {
@@ -111,18 +131,12 @@ fn change(ddl: &mut Ddl<'_>, scope: (Oid, Oid), change: &SettingChange) -> Resul
             without(&mut list, name);
         }
         SettingChange::Set(set) => {
-            if matches!(set.value, SetValue::Current) {
-                return Err(SqlError::unsupported("SET ... FROM CURRENT is"));
-            }
-            let text = text_of(set)?;
+            let text = text_of(set, ddl.current_setting)?;
             if text.is_some() || !list.is_empty() {
                 demand_keepable((&set.name, text.as_deref()), &setter, ddl.notices)?;
             }
-            without(&mut list, &set.name);
-            if let Some(text) = text {
-                let name = definition(&set.name).map_or(&*set.name, |found| found.name);
-                list.push((name.to_owned(), text));
-            }
+            let name = definition(&set.name).map_or(&*set.name, |found| found.name);
+            replace(&mut list, name.to_owned(), text);
         }
     }
     let object = (!list.is_empty()).then(|| Object::Settings(Arc::new(list)));

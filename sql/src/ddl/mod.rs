@@ -350,6 +350,8 @@ pub struct Ddl<'a> {
     pub identity: &'a Identity,
     /// `search_path`, as set.
     pub search_path: &'a str,
+    /// What a setting is, as SHOW says it: for SET ... FROM CURRENT.
+    pub current_setting: &'a dyn Fn(&str) -> Result<String>,
     /// `maintenance_work_mem`: what sorting the records of a new tree may hold.
     pub maintenance_bytes: usize,
     /// `default_statistics_target`: how many common values and histogram bounds ANALYZE keeps of a column.

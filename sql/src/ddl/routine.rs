@@ -51,7 +51,11 @@ struct Options {
 }
 
 impl Options {
-    fn of(options: &[RoutineOption], procedure: bool) -> Result<Options> {
+    fn of(
+        options: &[RoutineOption],
+        procedure: bool,
+        current: &dyn Fn(&str) -> Result<String>,
+    ) -> Result<Options> {
         let mut all = Options::default();
         let twice = || SqlError::new(SqlState::SYNTAX_ERROR, "conflicting or redundant options");
         for option in options {
@@ -104,7 +108,7 @@ impl Options {
                     all.rows.replace(rows).is_some()
                 }
                 RoutineOption::Set(set) => {
-                    let value = kept_settings::text_of(set)?;
+                    let value = kept_settings::text_of(set, current)?;
                     all.settings.push((set.name.to_string(), value));
                     false
                 }
@@ -265,7 +269,7 @@ fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Signature> {
 pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<Routine>> {
     let schema = ddl.creation_schema(&create.name, 'p')?;
     let name = create.name.name();
-    let options = Options::of(&create.options, create.procedure)?;
+    let options = Options::of(&create.options, create.procedure, ddl.current_setting)?;
     let Signature { parameters, result, returns_set } = signature(ddl, create)?;
     let language = options.language.ok_or_else(|| invalid("no language specified"))?;
     let body = options.body.ok_or_else(|| invalid("no function body specified"))?;
@@ -644,7 +648,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
             next.schema = snapshot.schema(name).ok_or_else(|| undefined_schema(name))?.oid;
         }
         RoutineChange::Options(options) => {
-            let options = Options::of(options, routine.procedure)?;
+            let options = Options::of(options, routine.procedure, ddl.current_setting)?;
             next.volatility = options.volatility.unwrap_or(next.volatility);
             next.strict = options.strict.unwrap_or(next.strict);
             next.security_definer = options.security_definer.unwrap_or(next.security_definer);
@@ -653,8 +657,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
             next.cost = options.cost.unwrap_or(next.cost);
             next.rows = options.rows.unwrap_or(next.rows);
             for (name, value) in options.settings {
-                next.settings.retain(|(known, _)| *known != name);
-                next.settings.extend(value.map(|value| (name, value)));
+                kept_settings::replace(&mut next.settings, name, value);
             }
         }
     }

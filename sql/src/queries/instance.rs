@@ -65,6 +65,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let (none, zero) = (lsn(Lsn(0)), Datum::Int4(0));
                 Ok(self.out_row(CONTROL_RECOVERY, &[none, zero, none, none, Datum::Bool(false)]))
             }
+            "pg_import_system_collations" => self.import_collations(),
+            // There are no origins, as nothing is replicated.
+            "pg_replication_origin_oid" => Ok(Datum::Null),
+            "pg_replication_origin_session_is_setup" => Ok(Datum::Bool(false)),
             "pg_create_restore_point" => self.restore_point().map(lsn),
             "pg_switch_wal" => data.log().switch().map(lsn).map_err(SqlError::from),
             "pg_rotate_logfile" => self.host().map(|host| {
@@ -89,6 +93,21 @@ impl<'a> Call<'_, '_, '_, 'a> {
     pub(super) fn warn(&self, message: impl Into<String>) {
         let warning = SqlError::warning(SqlState::WARNING, message);
         self.context.notices.borrow_mut().push(warning);
+    }
+
+    /// `pg_import_system_collations`: a new database has all that there are.
+    fn import_collations(&self) -> Result<Datum<'a>> {
+        let snapshot = self.session.snapshot;
+        if !snapshot.shared().is_superuser(self.session.user()) {
+            let message = "must be superuser to import system collations";
+            return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+        }
+        let schema = self.oid(0);
+        if snapshot.schema_by_oid(schema).is_none() {
+            let message = format!("schema with OID {schema} does not exist");
+            return Err(SqlError::new(SqlState::INVALID_SCHEMA_NAME, message));
+        }
+        Ok(Datum::Int4(0))
     }
 
     fn control_changed(&self) -> Datum<'a> {

@@ -5,7 +5,7 @@ use super::Session;
 use super::utility::{Outcome, done};
 use crate::ddl::kept_settings::text_of;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{AlterSystem, SetValue, SettingChange};
+use crate::parse::ast::{AlterSystem, SettingChange};
 use crate::settings::definition::Context;
 use crate::settings::{auto_file, server, value};
 use crate::sqlstate::SqlState;
@@ -46,10 +46,10 @@ impl Session {
             return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
         }
         let given = match &alter.change {
-            SettingChange::Set(set) if matches!(set.value, SetValue::Current) => {
-                return Err(SqlError::unsupported("SET ... FROM CURRENT is"));
+            SettingChange::Set(set) => {
+                let current = |name: &str| self.settings.show_or_fail(name, true);
+                text_of(set, &current)?
             }
-            SettingChange::Set(set) => text_of(set)?,
             SettingChange::Reset(_) | SettingChange::ResetAll => None,
         };
         let name = match named {

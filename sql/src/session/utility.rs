@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
 use crate::parse::Positions;
 use crate::parse::Statement;
-use crate::parse::ast::{self, Discard, ObjectKind, SetValue};
+use crate::parse::ast::{self, Discard, ObjectKind};
 use crate::plan::logical::{Node, Output, Query};
 use crate::queries::identity::SettingUser;
 use crate::session::Session;
@@ -272,11 +272,8 @@ impl Session {
     // --- settings --------------------------------------------------------------------------------------------------
 
     fn set(&mut self, set: &ast::SetStatement) -> Result<Outcome> {
-        let value = match &set.value {
-            SetValue::Default => None,
-            SetValue::Current => return Err(SqlError::unsupported("SET ... FROM CURRENT is")),
-            SetValue::Values(_) => kept_settings::text_of(set)?,
-        };
+        let current = |name: &str| self.settings.show_or_fail(name, self.reads_guarded());
+        let value = kept_settings::text_of(set, &current)?;
         if set.local && self.is_alone() {
             self.notices.get_mut().push(SqlError::warning(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,
@@ -562,6 +559,7 @@ impl Session {
         // A change is one of what is there, whatever the transaction's snapshot shows.
         self.catalog.look_back(None);
         let company = self.company();
+        let guarded = self.reads_guarded();
         let engine = Arc::clone(&self.engine);
         match &mut own {
             Some(own) => own.begin_statement()?,
@@ -607,6 +605,7 @@ impl Session {
             sequences,
             started: block.started,
         };
+        let current_setting = |name: &str| settings.show_or_fail(name, guarded);
         let other_sessions = |database: Oid| engine.other_sessions(database, wait.pid);
         let mut ddl = Ddl {
             catalog,
@@ -618,6 +617,7 @@ impl Session {
             user,
             identity,
             search_path,
+            current_setting: &current_setting,
             maintenance_bytes: super::load::maintenance_bytes(settings),
             statistics_target: settings.integer("default_statistics_target").unsigned_abs()
                 as usize,

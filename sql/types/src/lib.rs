@@ -17,6 +17,7 @@ pub mod assign;
 mod binary_form;
 pub mod builtin;
 pub mod bytea;
+mod catalog_foreign_keys;
 mod citext;
 mod comparator;
 mod comparison;

@@ -41,6 +41,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::sample::FUNCTIONS,
     super::series::FUNCTIONS,
     super::session_facts::FUNCTIONS,
+    super::catalog_foreign_keys::FUNCTIONS,
     super::session_sets::FUNCTIONS,
     super::sizes::FUNCTIONS,
     super::text::build::FUNCTIONS,

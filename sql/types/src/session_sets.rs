@@ -2,7 +2,8 @@
 
 use super::Datum;
 use super::function::{CallContext, Callable, Signature};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 
 /// By `pg_proc` OID.
 pub const FUNCTIONS: &[(u32, Callable)] = &[
@@ -54,6 +55,7 @@ pub const FUNCTIONS: &[(u32, Callable)] = &[
     (3099, Callable::Set(nothing)),
     // pg_get_replication_slots: there is none.
     (3781, Callable::Set(nothing)),
+    (6119, Callable::Set(tables_of_publication)),
     // pg_show_replication_origin_status: there is none.
     (6014, Callable::Set(nothing)),
 ];
@@ -139,6 +141,17 @@ fn asked<'a, const FUNCTION: u32>(
     emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
 ) -> Result<()> {
     context.catalog.set(context, FUNCTION, arguments, emit)
+}
+
+/// `pg_get_publication_tables`: there is no publication.
+fn tables_of_publication<'a>(
+    _: &CallContext<'a>,
+    _: &Signature<'_>,
+    arguments: &[Datum<'a>],
+    _: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+) -> Result<()> {
+    let message = format!("publication \"{}\" does not exist", arguments[0].text());
+    Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message))
 }
 
 fn nothing<'a>(

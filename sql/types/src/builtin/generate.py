@@ -184,6 +184,10 @@ def main():
          ["oid", "definition"])
     copy("keywords", "select word, catcode, barelabel from pg_get_keywords() order by word collate \"C\"",
          ["word", "catcode", "barelabel"])
+    copy("catalog_foreign_keys",
+         "select fktable::oid, array_to_string(fkcols, ','), pktable::oid, array_to_string(pkcols, ','), is_array, is_opt"
+         " from pg_get_catalog_foreign_keys()",
+         ["fktable", "fkcols", "pktable", "pkcols", "is_array", "is_opt"])
 
 
 if __name__ == "__main__":
