@@ -75,7 +75,7 @@ pub use query_collation::collations;
 pub use subquery::compared_row;
 pub use typed::{AggregateCall, CallForm, Expr, Literal, Quantifier, SubqueryKind};
 pub(crate) use updatable::{simple_columns, unfit_for_check};
-pub use variables::{Variable, VariableConflict, Variables, bind_within};
+pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assign};
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::Version;

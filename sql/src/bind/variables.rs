@@ -160,6 +160,12 @@ pub fn bind_within<'t>(
     Ok(bound)
 }
 
+/// Whether a value of one type may be assigned to another.
+#[must_use]
+pub fn may_assign(environment: Environment<'_>, from: Oid, to: Oid) -> bool {
+    Binder::new(environment, "", &[]).can_coerce(from, to, Context::Assignment)
+}
+
 /// The value of a variable with a part of it changed.
 fn assigned_part(binder: Binder<'_>, target: Variable, update: &ast::Update) -> Result<Bound> {
     let [ast::Assignment::One(column, value)] = &update.assignments[..] else {

@@ -302,14 +302,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
             'r' => " PARALLEL RESTRICTED",
             _ => "",
         });
-        for (is_set, words) in [(found.strict, " STRICT"), (found.leakproof, " LEAKPROOF")] {
-            if is_set {
-                text.push_str(words);
-            }
-        }
-        if made.is_some_and(|made| made.security_definer) {
-            text.push_str(" SECURITY DEFINER");
-        }
+        let definer = made.is_some_and(|made| made.security_definer);
+        let words = [
+            (found.strict, " STRICT"),
+            (definer, " SECURITY DEFINER"),
+            (found.leakproof, " LEAKPROOF"),
+        ];
+        words.iter().filter(|(is_set, _)| *is_set).for_each(|(_, word)| text.push_str(word));
         if found.cost != usual_cost {
             let _ = write!(text, " COST {}", found.cost);
         }

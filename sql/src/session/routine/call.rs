@@ -4,7 +4,7 @@ use super::context::Place;
 use super::frame::{Frame, Shape};
 use super::query::Kept;
 use super::{Execution, Returned};
-use crate::bind::VariableConflict;
+use crate::bind::{Environment, VariableConflict};
 use crate::catalog::routine::{Routine, SQL};
 use crate::error::{Result, SqlError};
 use crate::exec::routine::RoutineCall;
@@ -15,6 +15,7 @@ use crate::queries::identity::Identity;
 use crate::session::Session;
 use crate::session::portal::{Portal, Stage};
 use crate::session::source::Source;
+use crate::session::statement::Reader;
 use crate::settings::Moment;
 use crate::settings::setter::Anyone;
 use crate::sqlstate::SqlState;
@@ -344,7 +345,7 @@ impl Session {
         }
         let is_void =
             routine.result.0 == oids::VOID || routine.procedure && routine.outputs().is_empty();
-        let row_types = self.row_types(routine, types);
+        let mut row_types = self.row_types(routine, types);
         let mut outcome = Outcome { value: RowBuf::new(), rows: None };
         let count = compiled.statements.len();
         for (number, sql) in compiled.statements.iter().enumerate() {
@@ -359,6 +360,10 @@ impl Session {
             })?;
             if !last {
                 continue;
+            }
+            // A record is what the statement gives, where the caller does not say its columns.
+            if row_types.is_empty() {
+                row_types.clone_from(&columns);
             }
             let same = columns.len() == row_types.len();
             for row in &mut rows {
@@ -535,7 +540,7 @@ impl Session {
             return Ok(());
         }
         let columns = last.as_ref().and_then(|text| text.prepared.columns.as_ref());
-        let shown = format_type(routine.result.0, None);
+        let shown = self.type_text(SqlType { oid: routine.result, typmod: -1 });
         let mismatch = |detail: &str| {
             SqlError::new(
                 SqlState::INVALID_FUNCTION_DEFINITION,
@@ -555,7 +560,39 @@ impl Session {
         if !is_row && columns.len() != 1 {
             return Err(mismatch("Final statement must return exactly one column."));
         }
+        let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
+        let wanted = self.row_types(routine, &types);
+        let whole = matches!(&given[..], [only] if is_row && only.oid == result.oid);
+        if whole || wanted.is_empty() {
+            return Ok(());
+        }
+        if given.len() != wanted.len() {
+            let much = if given.len() < wanted.len() { "few" } else { "many" };
+            return Err(mismatch(&format!("Final statement returns too {much} columns.")));
+        }
+        for (at, (from, to)) in given.iter().zip(&wanted).enumerate() {
+            if polymorphic(to.oid) || self.may_assign(from.oid, to.oid)? {
+                continue;
+            }
+            let (from, to) = (self.type_text(*from), self.type_text(*to));
+            return Err(mismatch(&match is_row {
+                false => format!("Actual return type is {from}."),
+                true => {
+                    format!("Final statement returns {from} instead of {to} at column {}.", at + 1)
+                }
+            }));
+        }
         Ok(())
+    }
+
+    fn may_assign(&mut self, from: Oid, to: Oid) -> Result<bool> {
+        let path = self.basis().path.clone();
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        self.with_context(|context| {
+            let constants = &Reader(context);
+            let environment = Environment { catalog: &snapshot, path: &path, constants };
+            Ok(crate::bind::may_assign(environment, from, to))
+        })
     }
 }
 
