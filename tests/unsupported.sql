@@ -7,7 +7,7 @@ CREATE TYPE pg_temp.passing AS ENUM ('a');
 -- statements
 ALTER EXTENSION plpgsql ADD TYPE address;
 -- objects
-CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);
+CREATE AGGREGATE last_of(ORDER BY int) (sfunc = int4pl, stype = int);
 CREATE FUNCTION atomic() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT 1; END;
 CREATE FUNCTION returned() RETURNS int LANGUAGE sql RETURN 1;
 CREATE FUNCTION windowed() RETURNS int LANGUAGE sql WINDOW AS 'SELECT 1';

@@ -71,3 +71,11 @@ grant select on a_above to public;
 alter default privileges in schema "Odd Schema" grant select on tables to dump_reader;
 revoke usage on schema public from public;
 alter table plain owner to dump_writer;
+-- Aggregates of users.
+CREATE FUNCTION add_up(state bigint, value integer) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT state + value';
+CREATE AGGREGATE added (integer) (SFUNC = add_up, STYPE = bigint, INITCOND = '0', COMBINEFUNC = int8pl, PARALLEL = SAFE);
+CREATE AGGREGATE widest (integer) (SFUNC = int4larger, STYPE = integer, SORTOP = >);
+CREATE AGGREGATE collected (anycompatible) (SFUNC = array_append, STYPE = anycompatiblearray, INITCOND = '{}');
+CREATE AGGREGATE moved (value integer) (SFUNC = int4pl, STYPE = integer, MSFUNC = int4pl, MINVFUNC = int4mi, MSTYPE = integer, MINITCOND = '0');
+COMMENT ON AGGREGATE added (integer) IS 'adds up';
+CREATE VIEW added_up AS SELECT added(n) AS sum, collected(n ORDER BY n) AS all_of_them FROM generate_series(1, 3) AS n;

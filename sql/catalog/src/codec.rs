@@ -17,7 +17,7 @@ use crate::relation::{
     IndexExpression, IndexState, MatchType, Properties, Relation, RelationKind, Sequence,
     StoredQuery,
 };
-use crate::routine::{Parameter, Routine};
+use crate::routine::{Aggregate, Moving, Parameter, Routine};
 use crate::sequence::State;
 use crate::snapshot::Change;
 use crate::statistics::{ColumnStatistics, TableStatistics};
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 15;
+const VERSION: u8 = 16;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -144,7 +144,14 @@ stored_struct! {
     Parameter { name, mode, ty, default }
     Routine {
         oid, schema, name, owner, language, procedure, volatility, strict, security_definer, leakproof, parallel, cost, rows,
-        returns_set, result, parameters, settings, body
+        returns_set, result, parameters, settings, body, aggregate
+    }
+    Aggregate {
+        transition, finish, finish_extra, finish_modify, combine, serialize, deserialize, sort_operator, state, state_space,
+        initial, moving
+    }
+    Moving {
+        transition, inverse, finish, finish_extra, finish_modify, state, state_space, initial
     }
     Schema { oid, name, owner, acl }
     Comment { class, text }

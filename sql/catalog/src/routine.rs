@@ -7,6 +7,8 @@ use crate::builtin::{ArgumentMode, Kind, ProcedureOf, Volatility};
 use sql_types::Oid;
 use std::sync::Arc;
 
+/// `pg_language` of what is in the server itself: aggregates.
+pub const INTERNAL: u32 = 12;
 /// `pg_language` of SQL.
 pub const SQL: u32 = 14;
 /// `pg_language` of PL/pgSQL.
@@ -52,6 +54,76 @@ pub struct Routine {
     pub settings: Vec<(String, String)>,
     /// Its body.
     pub body: Arc<str>,
+    /// What it is made of, where it is an aggregate.
+    pub aggregate: Option<Aggregate>,
+}
+
+/// What an aggregate is made of: a row of `pg_aggregate`. A function that it does not have is 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregate {
+    /// SFUNC.
+    pub transition: Oid,
+    /// FINALFUNC.
+    pub finish: Oid,
+    /// FINALFUNC_EXTRA.
+    pub finish_extra: bool,
+    /// FINALFUNC_MODIFY: r, s or w.
+    pub finish_modify: u8,
+    /// COMBINEFUNC.
+    pub combine: Oid,
+    /// SERIALFUNC.
+    pub serialize: Oid,
+    /// DESERIALFUNC.
+    pub deserialize: Oid,
+    /// SORTOP.
+    pub sort_operator: Oid,
+    /// STYPE.
+    pub state: Oid,
+    /// SSPACE.
+    pub state_space: u32,
+    /// INITCOND.
+    pub initial: Option<Arc<str>>,
+    /// What a moving frame would be computed with: it is kept and shown.
+    pub moving: Moving,
+}
+
+/// What an aggregate says of moving frames.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Moving {
+    /// MSFUNC.
+    pub transition: Oid,
+    /// MINVFUNC.
+    pub inverse: Oid,
+    /// MFINALFUNC.
+    pub finish: Oid,
+    /// MFINALFUNC_EXTRA.
+    pub finish_extra: bool,
+    /// MFINALFUNC_MODIFY.
+    pub finish_modify: u8,
+    /// MSTYPE.
+    pub state: Oid,
+    /// MSSPACE.
+    pub state_space: u32,
+    /// MINITCOND.
+    pub initial: Option<Arc<str>>,
+}
+
+impl Aggregate {
+    /// The functions that it calls, each of which has to stay.
+    pub fn functions(&self) -> impl Iterator<Item = Oid> {
+        let moving = &self.moving;
+        let all = [
+            self.transition,
+            self.finish,
+            self.combine,
+            self.serialize,
+            self.deserialize,
+            moving.transition,
+            moving.inverse,
+            moving.finish,
+        ];
+        all.into_iter().filter(|function| *function != Oid(0))
+    }
 }
 
 /// A parameter.
@@ -149,7 +221,11 @@ impl Routine {
             cost: self.cost as f32,
             rows: self.rows as f32,
             variadic: self.variadic(),
-            kind: if self.procedure { Kind::Procedure } else { Kind::Function },
+            kind: match (&self.aggregate, self.procedure) {
+                (Some(_), _) => Kind::Aggregate,
+                (None, true) => Kind::Procedure,
+                (None, false) => Kind::Function,
+            },
             leakproof: self.leakproof,
             strict: self.strict,
             returns_set: self.returns_set,

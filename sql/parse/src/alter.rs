@@ -53,6 +53,7 @@ impl<'t> Parser<'t> {
                 let word = match self.kind() {
                     Kind::Keyword(Keyword::Procedure) => "PROCEDURE",
                     Kind::Keyword(Keyword::Routine) => "ROUTINE",
+                    Kind::Keyword(Keyword::Aggregate) => "AGGREGATE",
                     _ => "FUNCTION",
                 };
                 self.advance();

@@ -6,6 +6,7 @@
 //!
 //! Trees are as deep as their text: [`depth`] has the limits, and the stacks to walk them on.
 
+mod aggregate;
 mod alter;
 pub mod ast;
 mod call;

@@ -104,6 +104,7 @@ impl<'t> Parser<'t> {
                 self.advance();
                 self.create_trigger(replace, true)
             }
+            Keyword::Aggregate => self.create_aggregate(replace),
             Keyword::Trusted | Keyword::Procedural | Keyword::Language => {
                 self.create_language(replace)
             }
@@ -114,8 +115,7 @@ impl<'t> Parser<'t> {
             }
             _ => {
                 let words = match keyword {
-                    Keyword::Aggregate
-                    | Keyword::Cast
+                    Keyword::Cast
                     | Keyword::Collation
                     | Keyword::Conversion
                     | Keyword::Operator
@@ -494,7 +494,9 @@ impl<'t> Parser<'t> {
             Keyword::Constraint => ObjectKind::Constraint,
             Keyword::Type => ObjectKind::Type,
             Keyword::Domain => ObjectKind::Domain,
-            Keyword::Function | Keyword::Procedure | Keyword::Routine => ObjectKind::Function,
+            Keyword::Function | Keyword::Procedure | Keyword::Routine | Keyword::Aggregate => {
+                ObjectKind::Function
+            }
             Keyword::Extension => ObjectKind::Extension,
             Keyword::Tablespace => ObjectKind::Tablespace,
             Keyword::Language => ObjectKind::Language,
@@ -506,7 +508,6 @@ impl<'t> Parser<'t> {
             Keyword::Trigger => ObjectKind::Trigger,
             Keyword::Rule => ObjectKind::Other("RULE"),
             Keyword::Policy => ObjectKind::Other("POLICY"),
-            Keyword::Aggregate => ObjectKind::Other("AGGREGATE"),
             Keyword::Cast => ObjectKind::Other("CAST"),
             Keyword::Collation => ObjectKind::Other("COLLATION"),
             Keyword::Conversion => ObjectKind::Other("CONVERSION"),
@@ -554,6 +555,7 @@ impl<'t> Parser<'t> {
         let word = match self.kind() {
             Kind::Keyword(Keyword::Procedure) => "PROCEDURE",
             Kind::Keyword(Keyword::Routine) => "ROUTINE",
+            Kind::Keyword(Keyword::Aggregate) => "AGGREGATE",
             _ => "FUNCTION",
         };
         let kind = self.object_kind()?;
@@ -632,6 +634,13 @@ impl<'t> Parser<'t> {
         if self.kind_at(1) == Kind::Symbol(b')') {
             self.advance();
             self.advance();
+            return Ok(Some(Vec::new()));
+        }
+        // An aggregate of no argument.
+        if self.kind_at(1) == Kind::Symbol(b'*') && self.kind_at(2) == Kind::Symbol(b')') {
+            for _ in 0..3 {
+                self.advance();
+            }
             return Ok(Some(Vec::new()));
         }
         let all = self.in_parentheses(Parser::argument_type)?;

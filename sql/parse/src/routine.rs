@@ -92,7 +92,7 @@ impl Parser<'_> {
         None
     }
 
-    fn routine_parameter(&mut self) -> Result<RoutineParameter> {
+    pub(super) fn routine_parameter(&mut self) -> Result<RoutineParameter> {
         let mut mode = self.parameter_mode();
         // A name is a word with a type behind it. Of the types of two words only one begins with what may be a name.
         let precision = self.is(Keyword::Double) && self.is_at(1, Keyword::Precision);

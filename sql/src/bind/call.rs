@@ -260,7 +260,10 @@ impl Binder<'_> {
         if chosen.procedure.oid == PG_COLLATION_FOR && !self.prints() {
             return self.collation_for(&arguments[0], place);
         }
-        if made && let Some(routine) = self.catalog.routine(function) {
+        if made
+            && chosen.procedure.kind != Kind::Aggregate
+            && let Some(routine) = self.catalog.routine(function)
+        {
             let form = CallForm::Routine(Arc::clone(routine));
             return Ok(Expr::Call { function, arguments, ty, form, position: at });
         }
@@ -591,7 +594,10 @@ impl Binder<'_> {
             )
             .at(self.position(call.name.at)));
         }
-        if call.filter.is_some() && aggregate(function.0).is_none() {
+        if call.filter.is_some()
+            && aggregate(function.0).is_none()
+            && self.catalog.routine(function).is_none()
+        {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "FILTER is not implemented for non-aggregate window functions",
@@ -632,7 +638,21 @@ impl Binder<'_> {
             .as_ref()
             .map(|filter| self.condition(filter, &within, "FILTER"))
             .transpose()?;
-        Ok(AggregateCall { function, arguments, distinct: call.distinct, order_by, filter, ty })
+        let made = match self.catalog.routine(function) {
+            Some(routine) => {
+                Some(Arc::new(self.made_aggregate(routine, &arguments, ty, call.name.at)?))
+            }
+            None => None,
+        };
+        Ok(AggregateCall {
+            function,
+            arguments,
+            distinct: call.distinct,
+            order_by,
+            filter,
+            ty,
+            made,
+        })
     }
 
     /// Hands an aggregate or window call to the query block that it belongs to; the expression that stands for its value.

@@ -36,6 +36,7 @@ pub mod levels;
 mod limit;
 mod literal_rows;
 mod locking;
+mod made_aggregate;
 mod mention;
 mod merge;
 mod names;
@@ -73,7 +74,7 @@ pub use copy::bind_copy;
 pub(crate) use locking::lock_words;
 pub use query_collation::collations;
 pub use subquery::compared_row;
-pub use typed::{AggregateCall, CallForm, Expr, Literal, Quantifier, SubqueryKind};
+pub use typed::{AggregateCall, CallForm, Expr, Literal, MadeAggregate, Quantifier, SubqueryKind};
 pub(crate) use updatable::{simple_columns, unfit_for_check};
 pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assign};
 

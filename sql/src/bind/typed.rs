@@ -286,6 +286,23 @@ pub struct AggregateCall {
     pub filter: Option<Expr>,
     /// Its result.
     pub ty: SqlType,
+    /// How it is computed, where a user has made it.
+    pub made: Option<Arc<MadeAggregate>>,
+}
+
+/// How an aggregate that a user made is computed: its functions' calls, over a row of the state and the arguments.
+#[derive(Clone, Debug)]
+pub struct MadeAggregate {
+    /// The state of a group at first: INITCOND, or NULL.
+    pub initial: Expr,
+    /// The state is that of the first arguments where it has no other: the function is strict, and there is no INITCOND.
+    pub takes_first: bool,
+    /// The function is strict: NULLs are left out, and a state that is NULL stays.
+    pub strict: bool,
+    /// The state with one row more.
+    pub transition: Expr,
+    /// The aggregate's value, of the state alone.
+    pub finish: Expr,
 }
 
 impl AggregateCall {

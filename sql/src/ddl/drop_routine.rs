@@ -3,6 +3,7 @@
 
 use super::Ddl;
 use super::privilege::function;
+use crate::catalog::builtin::Kind;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{DropRoutine, ObjectName, TypeName};
 use crate::sqlstate::SqlState;
@@ -15,11 +16,12 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
     let (noun, tag) = match drop.word {
         "PROCEDURE" => ("procedure", "DROP PROCEDURE"),
         "ROUTINE" => ("routine", "DROP ROUTINE"),
+        "AGGREGATE" => ("aggregate", "DROP AGGREGATE"),
         _ => ("function", "DROP FUNCTION"),
     };
     // In errors a routine is a function.
     let mut going = Vec::new();
-    let told = if noun == "procedure" { noun } else { "function" };
+    let told = if matches!(noun, "procedure" | "aggregate") { noun } else { "function" };
     for (name, arguments) in &drop.routines {
         if drop.if_exists
             && let Some(missing) = missing_part(ddl, name, arguments.as_deref())
@@ -40,6 +42,10 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
                 let types: Vec<String> =
                     found.arguments.iter().map(|ty| crate::types::format_type(*ty, None)).collect();
                 let shown = format!("{}({})", found.name, types.join(", "));
+                if noun == "aggregate" && found.kind != Kind::Aggregate {
+                    let message = format!("function {shown} is not an aggregate");
+                    return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+                }
                 if noun == "procedure" {
                     let message = format!("{shown} is not a procedure");
                     return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));

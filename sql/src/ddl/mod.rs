@@ -7,6 +7,7 @@
 //!
 //! What expressions mean is not this module's business: [`Semantics`] binds, prints and evaluates them.
 
+mod aggregate;
 pub mod alter_column;
 pub mod alter_index;
 mod alter_table;
@@ -439,6 +440,7 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::AlterRoutine(alter) => routine::alter_routine(ddl, alter)?,
         Statement::CreateTrigger(create) => trigger::create_trigger(ddl, create)?,
         Statement::DropTrigger(drop) => trigger::drop_trigger(ddl, drop)?,
+        Statement::CreateAggregate(create) => aggregate::create_aggregate(ddl, create)?,
         Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
         Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,
         Statement::Cluster(cluster) => cluster::cluster(ddl, cluster)?,

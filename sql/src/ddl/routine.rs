@@ -7,7 +7,7 @@ use super::dependency::{Dependents, SEVERAL};
 use super::kept_settings;
 use super::rename::give_acl;
 use super::resolve::{must_own, undefined_schema};
-use super::type_dependents::Dependent;
+use super::type_dependents::{Dependent, What};
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge};
@@ -31,7 +31,7 @@ pub const TRIGGER: u32 = 2279;
 /// `event_trigger`.
 pub const EVENT_TRIGGER: u32 = 3838;
 
-fn invalid(message: impl Into<String>) -> SqlError {
+pub(super) fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message)
 }
 
@@ -138,10 +138,10 @@ fn language(name: &str) -> Result<u32> {
 }
 
 /// The parameters and the result.
-struct Signature {
-    parameters: Vec<Parameter>,
-    result: Oid,
-    returns_set: bool,
+pub(super) struct Signature {
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) result: Oid,
+    pub(super) returns_set: bool,
 }
 
 fn type_of(ddl: &mut Ddl<'_>, ty: &TypeName) -> Result<SqlType> {
@@ -151,7 +151,7 @@ fn type_of(ddl: &mut Ddl<'_>, ty: &TypeName) -> Result<SqlType> {
     Ok(SqlType { typmod: -1, ..found })
 }
 
-fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Signature> {
+pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Signature> {
     let mut parameters: Vec<Parameter> = Vec::new();
     let mut had_default = false;
     for one in &create.parameters {
@@ -290,16 +290,12 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         let message = "only superuser can define a leakproof function";
         return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
     }
-    let inputs: Vec<u32> =
-        parameters.iter().filter(|one| one.is_input()).map(|one| one.ty.0).collect();
-    ddl.catalog.lock_name(ddl.transaction, Class::Routine, schema.oid, &key_text(name, &inputs))?;
-    let known = find(ddl, schema.oid, name, &inputs);
     let settings = options
         .settings
         .into_iter()
         .filter_map(|(name, value)| value.map(|value| (name, value)))
         .collect();
-    let mut next = Routine {
+    let next = Routine {
         oid: Oid(0),
         schema: schema.oid,
         name: Arc::clone(name),
@@ -318,22 +314,44 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         parameters,
         settings,
         body,
+        aggregate: None,
     };
+    keep(ddl, next, &schema, create.replace)
+}
+
+/// Keeps a routine under its name and the types of what callers give, as a new one or in the place of another.
+///
+/// # Errors
+/// 42723, 42809, 42P13, 42501.
+pub(super) fn keep(
+    ddl: &mut Ddl<'_>,
+    mut next: Routine,
+    schema: &Schema,
+    replace: bool,
+) -> Result<Arc<Routine>> {
+    let (name, inputs) = (Arc::clone(&next.name), next.input_types());
+    ddl.catalog.lock_name(
+        ddl.transaction,
+        Class::Routine,
+        schema.oid,
+        &key_text(&name, &inputs),
+    )?;
+    let known = find(ddl, schema.oid, &name, &inputs);
     match &known {
         None => {
-            ddl.hold_schema(&schema)?;
+            ddl.hold_schema(schema)?;
             ddl.owner_to_stay()?;
             next.oid = ddl.catalog.next_oid()?;
         }
         Some(known) => {
-            if !create.replace {
+            if !replace {
                 return Err(SqlError::new(
                     SqlState::DUPLICATE_FUNCTION,
                     format!("function \"{name}\" already exists with same argument types"),
                 ));
             }
             if !owns(ddl, known) {
-                return Err(must_own(noun_of(known), name));
+                return Err(must_own(noun_of(known), &name));
             }
             demand_replaceable(known, &next)?;
             (next.oid, next.owner) = (known.oid, known.owner);
@@ -347,13 +365,17 @@ fn demand_replaceable(known: &Routine, next: &Routine) -> Result<()> {
     let drop_first = || {
         let types: Vec<String> =
             known.input_types().iter().map(|ty| format_type(*ty, None)).collect();
-        let word = if known.procedure { "PROCEDURE" } else { "FUNCTION" };
+        let word = noun_of(known).to_ascii_uppercase();
         format!("Use DROP {word} {}({}) first.", known.name, types.join(","))
     };
-    if known.procedure != next.procedure {
-        let is = if known.procedure { "procedure" } else { "function" };
+    if noun_of(known) != noun_of(next) {
+        let is = match noun_of(known) {
+            "aggregate" => "an aggregate function",
+            "procedure" => "a procedure",
+            _ => "a function",
+        };
         return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, "cannot change routine kind")
-            .detail(format!("\"{}\" is a {is}.", known.name)));
+            .detail(format!("\"{}\" is {is}.", known.name)));
     }
     if known.result != next.result || known.returns_set != next.returns_set {
         return Err(invalid("cannot change return type of existing function").hint(drop_first()));
@@ -390,7 +412,11 @@ fn key_text(name: &str, inputs: &[u32]) -> String {
 }
 
 pub(super) fn noun_of(routine: &Routine) -> &'static str {
-    if routine.procedure { "procedure" } else { "function" }
+    match (&routine.aggregate, routine.procedure) {
+        (Some(_), _) => "aggregate",
+        (None, true) => "procedure",
+        (None, false) => "function",
+    }
 }
 
 /// 42501 for those who do not own a routine.
@@ -481,12 +507,21 @@ pub(super) fn named(
 /// 42809 for the other kind; 42501.
 pub(super) fn may_drop(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -> Result<()> {
     let shown = ddl.display_function(&routine.procedure());
-    match (word, routine.procedure) {
-        ("FUNCTION", true) => {
+    match (word, noun_of(routine)) {
+        ("FUNCTION", "procedure") => {
             let message = format!("{shown} is not a function");
             return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
-        ("PROCEDURE", false) => {
+        ("FUNCTION", "aggregate") => {
+            let message = format!("\"{}\" is an aggregate function", routine.name);
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+                .hint("Use DROP AGGREGATE to drop aggregate functions."));
+        }
+        ("AGGREGATE", "procedure" | "function") => {
+            let message = format!("function {shown} is not an aggregate");
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        }
+        ("PROCEDURE", "function" | "aggregate") => {
             let message = format!("{shown} is not a procedure");
             return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
@@ -588,9 +623,26 @@ fn shown(ddl: &mut Ddl<'_>, routine: &Routine) -> String {
     format!("function {}", ddl.display_function(&routine.procedure()))
 }
 
-/// Collects the definitions that call a routine.
+/// Collects the definitions that call a routine, and the aggregates that are made of it with the definitions that call these.
 fn collect_callers(ddl: &mut Ddl<'_>, routine: &Routine, shown: &str, into: &mut Dependents) {
-    let edge = Edge::Function(routine.oid);
+    collect_definitions(ddl, routine.oid, shown, into);
+    let snapshot = ddl.snapshot();
+    let calls = |one: &&Arc<Routine>| {
+        let own = one.aggregate.as_ref();
+        own.is_some_and(|own| own.functions().any(|called| called == routine.oid))
+    };
+    for aggregate in snapshot.routines().filter(calls) {
+        let own = self::shown(ddl, aggregate);
+        into.lines.push((own.clone(), shown.to_owned()));
+        collect_definitions(ddl, aggregate.oid, &own, into);
+        let what = What::Routine(aggregate.oid);
+        into.parts.push(Dependent { shown: own, on: shown.to_owned(), what });
+    }
+}
+
+/// Collects the definitions that call a routine.
+fn collect_definitions(ddl: &mut Ddl<'_>, routine: Oid, shown: &str, into: &mut Dependents) {
+    let edge = Edge::Function(routine);
     let users = ddl.snapshot().depending(edge).collect();
     let names = |made: &Definition| made.edges().contains(&edge);
     ddl.collect_naming(&users, &names, &|_, _| false, (&[], &[]), shown, into);
@@ -622,6 +674,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
     let tag = match alter.word {
         "PROCEDURE" => "ALTER PROCEDURE",
         "ROUTINE" => "ALTER ROUTINE",
+        "AGGREGATE" => "ALTER AGGREGATE",
         _ => "ALTER FUNCTION",
     };
     let Some(routine) = named(ddl, &alter.name, alter.arguments.as_deref())? else {

@@ -6,6 +6,7 @@
 
 use super::context::Context;
 use super::hash_rows::HashRows;
+use super::made_aggregate::Progress;
 use super::operator::{Builder, Operator};
 use super::partitions::{LEVELS, Partition, PartitionReader, Partitions};
 use super::row_sorter::RowSorter;
@@ -21,6 +22,8 @@ enum State {
     Plain(Box<dyn Accumulator>),
     /// Arguments kept (behind the sort keys) until all are there.
     Kept(Box<dyn Accumulator>, Box<RowSorter>),
+    /// The same of one that a user made: its value, once its arguments have been fed.
+    Made(RowBuf, Box<RowSorter>),
 }
 
 /// What a call keeps of a group goes to a temporary file where it is more than this part of what memory takes.
@@ -116,17 +119,19 @@ impl Group {
         calls
             .iter()
             .map(|call| {
-                let state = call.accumulator().ok_or_else(|| {
-                    SqlError::new(SqlState::INTERNAL_ERROR, "an aggregate has lost its code")
-                })?;
-                Ok(if call.keeps() {
+                let kept = || {
                     let keys = keys_of(call);
                     let places: Vec<usize> = (0..keys.len()).collect();
                     let width = keys.len() + call.arguments.len();
-                    State::Kept(state, Box::new(RowSorter::new(width, keys, places)))
-                } else {
-                    State::Plain(state)
-                })
+                    Box::new(RowSorter::new(width, keys, places))
+                };
+                if call.made.is_some() {
+                    return Ok(State::Made(RowBuf::new(), kept()));
+                }
+                let state = call.accumulator().ok_or_else(|| {
+                    SqlError::new(SqlState::INTERNAL_ERROR, "an aggregate has lost its code")
+                })?;
+                Ok(if call.keeps() { State::Kept(state, kept()) } else { State::Plain(state) })
             })
             .collect()
     }
@@ -136,12 +141,15 @@ impl Group {
         let mut states = Group::new_states(&self.plan.calls)?;
         while self.input.next(cx)? {
             cx.check_cancel()?;
-            let held = states.iter().map(|(State::Plain(one) | State::Kept(one, _))| one.bytes());
+            let held = states.iter().map(|state| match state {
+                State::Plain(one) | State::Kept(one, _) => one.bytes(),
+                State::Made(..) => 0,
+            });
             check_held(held.sum())?;
             let calls = &self.plan.calls;
             cx.eval(|eval| {
                 for (call, state) in calls.iter().zip(&mut states) {
-                    let (State::Plain(state) | State::Kept(state, _)) = state;
+                    let (State::Plain(state) | State::Kept(state, _)) = state else { continue };
                     if let Some(filter) = &call.filter
                         && !matches!(eval.scalar(filter)?, Datum::Bool(true))
                     {
@@ -331,7 +339,7 @@ impl Group {
                         state.add(&eval.call, values)?;
                         *bytes = (*bytes + state.bytes()).saturating_sub(before);
                     }
-                    State::Kept(_, sorter) => {
+                    State::Kept(_, sorter) | State::Made(_, sorter) => {
                         let before = sorter.bytes();
                         sorter.rows.push(own.iter().copied());
                         *bytes += sorter.bytes() - before;
@@ -380,7 +388,7 @@ impl Group {
         let mut freed = 0;
         for group in &self.touched {
             for state in &mut self.states[*group] {
-                let State::Kept(_, sorter) = state else { continue };
+                let (State::Kept(_, sorter) | State::Made(_, sorter)) = state else { continue };
                 let has_file = sorter.has_spilled();
                 if sorter.bytes() > limit / KEPT_SHARE && (has_file || self.files < FILES_MAX) {
                     self.files += usize::from(!has_file);
@@ -395,7 +403,14 @@ impl Group {
     /// Feeds what was kept for the calls of a group, sorted and without duplicates where asked for.
     fn feed(&mut self, cx: &mut Context<'_>, group: usize) -> Result<()> {
         for (call, state) in self.plan.calls.iter().zip(&mut self.states[group]) {
-            let State::Kept(accumulator, sorter) = state else { continue };
+            let (mut fed, sorter) = match state {
+                State::Plain(_) => continue,
+                State::Kept(accumulator, sorter) => (Fed::BuiltIn(accumulator), sorter),
+                State::Made(value, sorter) => {
+                    let step = call.made.as_ref().expect("it is one that a user made");
+                    (Fed::Made(Progress::begin(cx, step)?, value), sorter)
+                }
+            };
             let keys = sorter.keys().len();
             let mut last: Option<RowBuf> = None;
             sorter.finish(cx)?;
@@ -415,16 +430,32 @@ impl Group {
                     row.clear();
                     (0..keys).for_each(|key| row.push(sorter.get(key)));
                 }
-                cx.eval(|eval| {
-                    let values = keys..keys + call.arguments.len();
-                    let values: Vec<Datum<'_>> = values.map(|at| sorter.get(at)).collect();
-                    Ok(accumulator.add(&eval.call, &values)?)
-                })?;
+                let values = keys..keys + call.arguments.len();
+                match &mut fed {
+                    Fed::BuiltIn(accumulator) => cx.eval(|eval| {
+                        let values: Vec<Datum<'_>> =
+                            values.clone().map(|at| sorter.get(at)).collect();
+                        Ok(accumulator.add(&eval.call, &values)?)
+                    })?,
+                    Fed::Made(progress, _) => {
+                        cx.arena.reset();
+                        progress.add(cx, values.map(|at| sorter.get(at)))?;
+                    }
+                }
+            }
+            if let Fed::Made(mut progress, value) = fed {
+                *value = progress.finish(cx)?;
             }
             sorter.clear();
         }
         Ok(())
     }
+}
+
+/// What takes the arguments that were kept.
+enum Fed<'f> {
+    BuiltIn(&'f mut Box<dyn Accumulator>),
+    Made(Progress, &'f mut RowBuf),
 }
 
 /// What a call's kept rows are sorted by: its ORDER BY, or for DISTINCT alone its arguments.
@@ -472,8 +503,12 @@ impl Operator for Group {
             let keys = plan.keys.len();
             groups.rows.row(group).take(keys).for_each(|datum| row.push(datum));
             for state in states {
-                let (State::Plain(state) | State::Kept(state, _)) = state;
-                row.push(state.finish(&eval.call)?);
+                match state {
+                    State::Plain(state) | State::Kept(state, _) => {
+                        row.push(state.finish(&eval.call)?);
+                    }
+                    State::Made(value, _) => row.push(value.get(0)),
+                }
             }
             if plan.sets.len() > 1 {
                 let Datum::Int4(number) = groups.rows.get(group, keys) else { return Ok(()) };

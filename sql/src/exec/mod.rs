@@ -20,6 +20,7 @@ mod join;
 pub mod key_match;
 pub mod lock_rows;
 pub mod machine;
+pub mod made_aggregate;
 mod members;
 pub mod modify;
 mod narrow;

@@ -446,6 +446,7 @@ fn groups_and_aggregates_over_nothing() {
     let mut bench = filled();
     let count = 2803;
     let call = AggregateCall {
+        made: None,
         function: Oid(count),
         arguments: Vec::new(),
         distinct: false,

@@ -9,12 +9,13 @@
 
 use super::context::Context;
 use super::eval::{Eval, Failure};
+use super::made_aggregate::Progress;
 use super::operator::{Builder, Operator};
 use super::row_sorter::RowSorter;
 use super::spool::{Spool, SpoolReaders};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{FrameExclude, FrameUnit};
-use crate::plan::physical::{self, WindowBound, WindowFunction, WindowStep};
+use crate::plan::physical::{self, MadeStep, WindowBound, WindowFunction, WindowStep};
 use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
@@ -40,6 +41,8 @@ pub struct Window {
     distances: RowBuf,
     partition: Partition,
     aggregates: Vec<Option<Running>>,
+    /// The same of those that users made: the state, and the rows that are in it.
+    progress: Vec<Option<(Progress, Range<usize>)>>,
     /// The position of the next row in its partition.
     at: usize,
     filled: bool,
@@ -201,6 +204,7 @@ impl Window {
             distances: RowBuf::new(),
             partition: Partition::default(),
             aggregates: Vec::new(),
+            progress: Vec::new(),
             at: 0,
             filled: false,
         }
@@ -258,6 +262,7 @@ impl Window {
         };
         self.partition = Partition { rows: 0..rows, groups, group: 0, edges: Default::default() };
         self.aggregates = self.plan.calls.iter().map(|_| None).collect();
+        self.progress = self.plan.calls.iter().map(|_| None).collect();
         self.at = 0;
         Ok(rows > 0)
     }
@@ -471,6 +476,49 @@ impl Window {
         Ok(())
     }
 
+    /// The value of an aggregate that a user made, over the frame of a row. A frame that only grows is gone on with.
+    fn made(
+        &mut self,
+        cx: &mut Context<'_>,
+        (call, aggregate): (usize, &physical::AggregateStep),
+        step: &Arc<MadeStep>,
+        at: usize,
+    ) -> Result<RowBuf> {
+        let mut frame = None;
+        cx.eval(|eval| {
+            frame = Some(self.frame(eval, at)?);
+            Ok(())
+        })?;
+        let frame = frame.expect("it was computed");
+        let whole = self.plan.frame.exclude == FrameExclude::NoOthers;
+        let running = self.progress[call].take();
+        let reusable = running.filter(|(_, rows)| {
+            whole && rows.start == frame.rows.start && rows.end <= frame.rows.end
+        });
+        let (mut progress, from) = match reusable {
+            Some((progress, rows)) => (progress, rows.end),
+            None => (Progress::begin(cx, step)?, frame.rows.start),
+        };
+        let column = self.column(call);
+        let mut values = RowBuf::new();
+        for position in frame.positions_from(from) {
+            cx.check_cancel()?;
+            let taken = self.rows.with_row(position, |rows, row| {
+                values.clear();
+                let all = rows.row(row).skip(column + 1).take(aggregate.arguments.len());
+                all.for_each(|value| values.push(value));
+                matches!(rows.get(row, column), Datum::Bool(true))
+            })?;
+            if taken {
+                let width = aggregate.arguments.len();
+                progress.add(cx, (0..width).map(|at| values.get(at)))?;
+            }
+        }
+        let value = progress.finish(cx)?;
+        self.progress[call] = Some((progress, frame.rows.clone()));
+        Ok(value)
+    }
+
     /// The value of a function that is no aggregate.
     fn value<'v>(
         &'v self,
@@ -621,13 +669,26 @@ impl Operator for Window {
         }
         let at = self.at;
         self.at += 1;
-        let mut row = cx.frame.take(self.plan.slot);
         let plan = Arc::clone(&self.plan);
+        let mut made = RowBuf::new();
+        for (call, step) in plan.calls.iter().enumerate() {
+            let WindowFunction::Aggregate(aggregate) = &step.function else { continue };
+            if let Some(own) = &aggregate.made {
+                let value = self.made(cx, (call, aggregate), own, at)?;
+                made.push(value.get(0));
+            }
+        }
+        let mut row = cx.frame.take(self.plan.slot);
         let filled = cx.eval(|eval| {
             row.clear();
             let frame = self.frame(eval, at)?;
+            let mut values = 0..;
             for (call, step) in plan.calls.iter().enumerate() {
                 if let WindowFunction::Aggregate(aggregate) = &step.function {
+                    if aggregate.made.is_some() {
+                        row.push(made.get(values.next().unwrap_or_default()));
+                        continue;
+                    }
                     self.aggregate(eval, call, aggregate, &frame)?;
                     let running = self.aggregates[call].as_ref().expect("it has just been run");
                     row.push(running.state.finish(&eval.call)?);

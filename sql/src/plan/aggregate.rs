@@ -2,8 +2,9 @@
 
 use super::build::{Layout, Planner};
 use super::functions::call_types;
-use super::physical::{Aggregate, AggregateStep, Plan};
-use crate::bind::{AggregateCall, Expr};
+use super::physical::{Aggregate, AggregateStep, MadeStep, Plan};
+use super::scalar::CallTypes;
+use crate::bind::{AggregateCall, Expr, MadeAggregate};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::plan::logical::Node;
@@ -41,6 +42,9 @@ impl Planner<'_> {
 
     /// An aggregate with the code that computes it.
     pub(super) fn aggregate_step(&mut self, call: &AggregateCall) -> Result<AggregateStep> {
+        if let Some(made) = &call.made {
+            return self.made_step(call, made);
+        }
         let procedure = builtin::function(call.function.0).ok_or_else(|| {
             SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,
@@ -59,10 +63,43 @@ impl Planner<'_> {
             distinct: call.distinct,
             order_by: self.sort_keys(&call.order_by)?,
             filter: call.filter.as_ref().map(|filter| self.scalar(filter)).transpose()?,
+            made: None,
         };
         if step.accumulator().is_none() {
             return Err(SqlError::unsupported(format!("the aggregate {} is", procedure.name)));
         }
         Ok(step)
+    }
+
+    /// The same of one that a user made.
+    fn made_step(&mut self, call: &AggregateCall, made: &MadeAggregate) -> Result<AggregateStep> {
+        let width = call.arguments.len() + 1;
+        let slot = self.slot(width);
+        let step = self.over(&Self::layout(slot, width), |planner| {
+            Ok(MadeStep {
+                slot,
+                initial: planner.scalar(&made.initial)?,
+                takes_first: made.takes_first,
+                strict: made.strict,
+                transition: planner.scalar(&made.transition)?,
+                finish: planner.scalar(&made.finish)?,
+            })
+        })?;
+        let types = CallTypes {
+            arguments: call.arguments.iter().map(Expr::ty).collect(),
+            result: call.ty,
+            columns: Vec::new(),
+            variadic_spread: false,
+        };
+        Ok(AggregateStep {
+            function: call.function.0,
+            types: Arc::new(types),
+            strict: false,
+            arguments: self.all(&call.arguments)?.into_vec(),
+            distinct: call.distinct,
+            order_by: self.sort_keys(&call.order_by)?,
+            filter: call.filter.as_ref().map(|filter| self.scalar(filter)).transpose()?,
+            made: Some(Arc::new(step)),
+        })
     }
 }

@@ -468,6 +468,25 @@ pub struct AggregateStep {
     pub order_by: Vec<(Scalar, Comparator)>,
     /// FILTER.
     pub filter: Option<Scalar>,
+    /// How it is computed, where a user has made it.
+    pub made: Option<Arc<MadeStep>>,
+}
+
+/// How an aggregate that a user made is computed: over a slot that holds the state, then the arguments.
+#[derive(Clone, Debug)]
+pub struct MadeStep {
+    /// The slot.
+    pub slot: u32,
+    /// The state of a group at first.
+    pub initial: Scalar,
+    /// The first row's argument is the state where there is none.
+    pub takes_first: bool,
+    /// NULLs are left out, and a state that is NULL stays.
+    pub strict: bool,
+    /// The state with one row more.
+    pub transition: Scalar,
+    /// The value.
+    pub finish: Scalar,
 }
 
 impl AggregateStep {
@@ -479,10 +498,10 @@ impl AggregateStep {
             .or_else(|| crate::types::accumulator(self.function, &self.types.signature()))
     }
 
-    /// Whether its arguments are kept until all are there.
+    /// Whether its arguments are kept until all are there: functions that users made are called while nothing is evaluated.
     #[must_use]
     pub fn keeps(&self) -> bool {
-        self.distinct || !self.order_by.is_empty()
+        self.distinct || !self.order_by.is_empty() || self.made.is_some()
     }
 }
 

@@ -393,7 +393,18 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
                 None => found.name.to_owned(),
             };
             if reg_type == oids::REGOPER {
-                return name;
+                // A name that several operators have is shown with its schema.
+                let named = |prefix| builtin::operators_named(found.name, prefix).iter();
+                let there = |one: &&&builtin::Operator| {
+                    let own = session.snapshot.member_schema(one.oid);
+                    own.is_some_and(|own| own.0 == builtin::PG_CATALOG || path.contains(&own))
+                };
+                let several = named(true).chain(named(false)).filter(there).count() > 1;
+                let own = schema.and_then(|own| session.snapshot.schema_by_oid(own));
+                return match own.filter(|_| several) {
+                    Some(schema) => format!("{}.{}", identifier(&schema.name), found.name),
+                    None => name,
+                };
             }
             let side = |ty: u32| match ty {
                 0 => "NONE".to_owned(),

@@ -1,4 +1,4 @@
-//! `pg_proc`: the functions that are built in, and those that users made.
+//! `pg_proc` and `pg_aggregate`: the functions that are built in, and those that users made.
 
 use super::rows::Rows;
 use crate::catalog::object::well_known;
@@ -45,7 +45,11 @@ fn row(rows: &mut Rows<'_, '_, '_, '_>, routine: &Routine) -> Result<()> {
         Datum::Float4(routine.rows as f32),
         Datum::Oid(routine.variadic()),
         Datum::Oid(0),
-        Datum::Char(if routine.procedure { b'p' } else { b'f' }),
+        Datum::Char(match (&routine.aggregate, routine.procedure) {
+            (Some(_), _) => b'a',
+            (None, true) => b'p',
+            (None, false) => b'f',
+        }),
         Datum::Bool(routine.security_definer),
         Datum::Bool(routine.leakproof),
         Datum::Bool(routine.strict),
@@ -69,4 +73,40 @@ fn row(rows: &mut Rows<'_, '_, '_, '_>, routine: &Routine) -> Result<()> {
     ];
     debug_assert!(routine.oid.0 >= well_known::FIRST_NORMAL);
     rows.row(&row)
+}
+
+/// `pg_aggregate`.
+pub(super) fn aggregates(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
+    rows.builtin(relation)?;
+    let snapshot = rows.system.snapshot;
+    for routine in snapshot.routines() {
+        let Some(own) = &routine.aggregate else { continue };
+        let moving = &own.moving;
+        let row = [
+            Datum::Oid(routine.oid.0),
+            Datum::Char(b'n'),
+            Datum::Int2(0),
+            Datum::Oid(own.transition.0),
+            Datum::Oid(own.finish.0),
+            Datum::Oid(own.combine.0),
+            Datum::Oid(own.serialize.0),
+            Datum::Oid(own.deserialize.0),
+            Datum::Oid(moving.transition.0),
+            Datum::Oid(moving.inverse.0),
+            Datum::Oid(moving.finish.0),
+            Datum::Bool(own.finish_extra),
+            Datum::Bool(moving.finish_extra),
+            Datum::Char(own.finish_modify),
+            Datum::Char(moving.finish_modify),
+            Datum::Oid(own.sort_operator.0),
+            Datum::Oid(own.state.0),
+            Datum::Int4(own.state_space.cast_signed()),
+            Datum::Oid(moving.state.0),
+            Datum::Int4(moving.state_space.cast_signed()),
+            rows.optional(own.initial.as_deref()),
+            rows.optional(moving.initial.as_deref()),
+        ];
+        rows.row(&row)?;
+    }
+    Ok(())
 }

@@ -554,6 +554,7 @@ pub fn scan<'a>(
         "pg_parameter_acl" => definitions::parameters(&mut rows),
         "pg_default_acl" => definitions::default_acls(&mut rows),
         "pg_proc" => routines::routines(&mut rows, relation),
+        "pg_aggregate" => routines::aggregates(&mut rows, relation),
         "pg_extension" => definitions::extensions(&mut rows),
         "pg_init_privs" => definitions::initial_privileges(&mut rows, relation),
         "pg_settings" => session::settings(&mut rows),

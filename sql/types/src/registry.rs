@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 /// All lists.
 const LISTS: &[&[(u32, Callable)]] = &[
+    super::aggregate::accumulate::FUNCTIONS,
     super::arithmetic::FLOATS,
     super::arithmetic::FLOAT_FUNCTIONS,
     super::arithmetic::INTEGERS,

@@ -748,6 +748,36 @@ pub struct Drop {
     pub concurrently: bool,
 }
 
+/// CREATE AGGREGATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateAggregate {
+    /// OR REPLACE.
+    pub replace: bool,
+    /// In the old form, which lists no arguments.
+    pub old: bool,
+    /// Its name.
+    pub name: ObjectName,
+    /// Its arguments.
+    pub parameters: Vec<RoutineParameter>,
+    /// What is said of it, in any order.
+    pub options: Vec<(Ident, AggregateOption)>,
+}
+
+/// What an option of CREATE AGGREGATE says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AggregateOption {
+    /// A function.
+    Name(ObjectName),
+    /// A type.
+    Type(super::TypeName),
+    /// A text, a number or a word.
+    Text(Ident),
+    /// An operator.
+    Operator(super::Operator),
+    /// Yes or no.
+    Flag(bool),
+}
+
 /// CREATE FUNCTION, CREATE PROCEDURE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateRoutine {

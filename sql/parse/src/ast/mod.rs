@@ -193,6 +193,8 @@ pub enum Statement {
     Drop(Drop),
     /// CREATE FUNCTION, CREATE PROCEDURE.
     CreateRoutine(Box<CreateRoutine>),
+    /// CREATE AGGREGATE.
+    CreateAggregate(Box<CreateAggregate>),
     /// ALTER FUNCTION, PROCEDURE, ROUTINE.
     AlterRoutine(Box<AlterRoutine>),
     /// DROP FUNCTION, PROCEDURE, ROUTINE.

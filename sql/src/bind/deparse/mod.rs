@@ -24,9 +24,7 @@ use crate::bind::typed::{
     AggregateCall, CallForm, CurrentValue, Expr, Literal, Quantifier, SubqueryKind,
 };
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::builtin::{
-    self, Operator, ProcedureOf, aggregate, cast, function, operator, operators,
-};
+use crate::catalog::builtin::{self, Operator, ProcedureOf, aggregate, cast, operator, operators};
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
@@ -690,10 +688,10 @@ impl Printer<'_, '_> {
         window: Option<&BoundWindow>,
         out: &mut Layout,
     ) -> Result<()> {
-        let Some(procedure) = function(call.function.0) else {
+        let Some(procedure) = self.catalog.procedure(call.function) else {
             return Err(SqlError::unsupported("this function in a stored expression is"));
         };
-        out.push_str(&identifier(procedure.name));
+        out.push_str(&self.function_name(&procedure));
         out.push('(');
         if call.distinct {
             out.push_str("DISTINCT ");

@@ -3,6 +3,7 @@
 //! One accumulator for each *kind* of state, not for each row of `pg_aggregate`; the table in [`accumulator`] says which
 //! aggregate has which. Result types and scales are PostgreSQL's: sum(int4) is int8, sum(int8) numeric, avg of integers numeric.
 
+pub(crate) mod accumulate;
 mod collect;
 mod extreme;
 mod hypothetical;
