@@ -116,6 +116,12 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// The parameter whose rows a name without a schema stands for.
+    fn rows_named(&self, name: &ast::ObjectName) -> Option<u32> {
+        let variables = self.variables.filter(|_| name.schema().is_none())?;
+        variables.rows(name.name())
+    }
+
     fn bind_item(
         &self,
         item: &FromItem,
@@ -123,6 +129,14 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
     ) -> Result<From> {
         self.deeper(|| match item {
+            FromItem::Table { name, alias, .. } if let Some(rows) = self.rows_named(name) => {
+                let query = crate::parse::parse_query(&format!("SELECT * FROM unnest(${rows})"))?;
+                let named = || Alias { name: Arc::clone(name.name()), columns: Vec::new() };
+                let alias = Some(alias.clone().unwrap_or_else(named));
+                let (lateral, query) = (false, Arc::new(query));
+                let item = FromItem::Subquery { lateral, query, alias, at: name.at };
+                self.bind_item(&item, outside, ctes)
+            }
             FromItem::Table { name, alias, .. } => {
                 self.bind_table(name, alias.as_ref(), ctes)
             }

@@ -50,6 +50,11 @@ pub trait Variables: std::fmt::Debug + Send + Sync {
     fn find(&self, parts: &[Ident]) -> Result<Option<Variable>>;
     /// `$n`, from 1.
     fn parameter(&self, number: u32) -> Option<Variable>;
+    /// The array of rows, by number from 1 as `$n`, that a name in FROM stands for: what a statement has changed, where a trigger
+    /// asks for it.
+    fn rows(&self, _name: &str) -> Option<u32> {
+        None
+    }
     /// What becomes of a name that a column has, too.
     fn conflict(&self) -> VariableConflict;
     /// The type that the statement's only column is assigned to.

@@ -441,7 +441,6 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::CreateTrigger(create) => trigger::create_trigger(ddl, create)?,
         Statement::DropTrigger(drop) => trigger::drop_trigger(ddl, drop)?,
         Statement::CreateAggregate(create) => aggregate::create_aggregate(ddl, create)?,
-        Statement::Truncate(truncate) => truncate::truncate(ddl, truncate)?,
         Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,
         Statement::Cluster(cluster) => cluster::cluster(ddl, cluster)?,
         Statement::Comment(comment) => comment::comment(ddl, comment)?,

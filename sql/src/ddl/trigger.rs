@@ -258,12 +258,6 @@ pub fn create_trigger(ddl: &mut Ddl<'_>, create: &CreateTrigger) -> Result<&'sta
     if matches!(relation.kind, RelationKind::View { .. }) {
         return Err(SqlError::unsupported("a trigger on a view is"));
     }
-    if kind & trigger::TRUNCATE != 0 {
-        return Err(SqlError::unsupported("a TRUNCATE trigger is"));
-    }
-    if transition != (None, None) {
-        return Err(SqlError::unsupported("REFERENCING of a trigger is"));
-    }
     let snapshot = ddl.snapshot();
     let mut when = match &create.when {
         Some(expr) => Some(ddl.semantics.trigger_condition(&snapshot, &relation, kind, expr)?),

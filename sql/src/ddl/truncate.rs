@@ -15,11 +15,11 @@ use std::ops::Bound;
 use std::sync::Arc;
 use txn::{Direction, KeyRange, ReadView, TableLock, WaitPolicy};
 
-/// TRUNCATE.
+/// The tables of a TRUNCATE, which are locked.
 ///
 /// # Errors
 /// 42P01, 42809, 42501; 0A000 where another table refers to one of them.
-pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> {
+pub fn truncated(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<Vec<Arc<Relation>>> {
     let mut going: Vec<Arc<Relation>> = Vec::new();
     for name in &truncate.tables {
         let check = |ddl: &mut Ddl<'_>, named: &Named, relation: &Relation| match named {
@@ -37,7 +37,15 @@ pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> 
             ddl.check_owner(sequence)?;
         }
     }
-    for relation in &going {
+    Ok(going)
+}
+
+/// Empties these tables.
+///
+/// # Errors
+/// Those of the catalog.
+pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate, going: &[Arc<Relation>]) -> Result<()> {
+    for relation in going {
         empty(ddl, relation)?;
         ddl.counts.emptied(relation.oid);
         if truncate.restart_identity {
@@ -51,7 +59,7 @@ pub fn truncate(ddl: &mut Ddl<'_>, truncate: &Truncate) -> Result<&'static str> 
             }
         }
     }
-    Ok("TRUNCATE TABLE")
+    Ok(())
 }
 
 /// 42809, 42501.

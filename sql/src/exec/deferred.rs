@@ -25,8 +25,8 @@ use crate::account;
 use crate::catalog::{Deferral, Relation};
 use crate::error::Result;
 use crate::plan::physical::{Reference, Table};
-use crate::tuple::RowBuf;
 use crate::tuple::key::prefix_end;
+use crate::tuple::{RowBuf, RowSet};
 use crate::types::Oid;
 use crate::types::check_held;
 use bumpalo::Bump;
@@ -134,7 +134,9 @@ impl Pending {
         let at = match self.transitions.iter().position(|(known, _)| *known == key) {
             Some(at) => at,
             None => {
-                self.transitions.push((key, Arc::default()));
+                let none = || RowSet::new(relation.columns.len());
+                let kept = Transition { old: none(), new: none() };
+                self.transitions.push((key, Arc::new(kept)));
                 self.transitions.len() - 1
             }
         };

@@ -3,6 +3,7 @@
 use crate::bind;
 use crate::catalog::SearchPath;
 use crate::catalog::object::well_known;
+use crate::catalog::trigger;
 use crate::ddl::{self, Ddl, kept_settings};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
@@ -197,6 +198,7 @@ impl Session {
                 self.reindex_tables(parsed, reindex)
             }
             Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
+            Statement::Truncate(truncate) => self.truncate(parsed, truncate),
             Statement::CreateRoutine(create) => self.create_routine(parsed, create),
             Statement::Call(call) => self.call(parsed, call, portal, sink),
             Statement::Do(inline) => self.inline(inline, parsed.query_text()),
@@ -517,6 +519,17 @@ impl Session {
             return self.create_schema(text, create);
         }
         self.with_ddl(text, |ddl| ddl::execute(ddl, statement)).map(Outcome::Done)
+    }
+
+    /// TRUNCATE, with its triggers.
+    fn truncate(&mut self, parsed: &Arc<Source>, truncate: &ast::Truncate) -> Result<Outcome> {
+        let places = parsed.places();
+        let going = self.with_ddl(places, |ddl| ddl::truncate::truncated(ddl, truncate))?;
+        self.fire_truncate(&going, trigger::BEFORE)?;
+        let places = parsed.places();
+        self.with_ddl(places, |ddl| ddl::truncate::truncate(ddl, truncate, &going))?;
+        self.fire_truncate(&going, 0)?;
+        done("TRUNCATE TABLE")
     }
 
     /// Calls `body` with what a schema change runs in; expressions in it stand in `text`.

@@ -642,6 +642,7 @@ fn sql_body(routine: &Routine, given: &[Given]) -> Body {
             handlers: None,
         },
         arguments: found,
+        rows: Vec::new(),
         variables,
         names,
         texts: 0,

@@ -108,6 +108,11 @@ impl Variables for Visible {
         self.variable(number, None).ok()
     }
 
+    fn rows(&self, name: &str) -> Option<u32> {
+        let found = self.body.rows.iter().find(|(known, _)| **known == *name);
+        found.map(|(_, number)| number + 1)
+    }
+
     fn conflict(&self) -> VariableConflict {
         self.body.conflict
     }

@@ -14,7 +14,7 @@ use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
 use crate::session::Session;
 use crate::sqlstate::SqlState;
-use crate::tuple::RowBuf;
+use crate::tuple::{RowBuf, RowSet};
 use crate::types::array::{self, Dimension};
 use crate::types::type_name::format_type;
 use crate::types::{Datum, SqlType, oids, record};
@@ -88,15 +88,33 @@ impl Session {
     fn compiled_trigger(
         &mut self,
         routine: &Arc<Routine>,
-        relation: &Relation,
+        firing: &Firing<'_>,
     ) -> Result<Arc<Compiled>> {
-        let key = (routine.oid, vec![routine.result, relation.oid]);
-        if let Some(known) = self.known_body(&key, routine) {
+        let (relation, transition) = (firing.relation, &firing.trigger.transition);
+        let mut key = (routine.oid, vec![routine.result, relation.oid]);
+        let rows: Vec<(Arc<str>, u32)> = [&transition.0, &transition.1]
+            .into_iter()
+            .zip(VARIABLES.len() as u32..)
+            .filter_map(|(name, number)| Some((Arc::clone(name.as_ref()?), number)))
+            .collect();
+        if !rows.is_empty() {
+            key.1.push(firing.trigger.oid);
+        }
+        if let Some(known) = self.known_body(&key, routine).filter(|known| known.body.rows == rows)
+        {
             return Ok(known);
         }
-        let name = &routine.name;
-        let body =
-            self.parsed_body(&routine.body, (name, Some(name)), &given(), false, Gives::Value)?;
+        let (name, mut given) = (&routine.name, given());
+        if !rows.is_empty() {
+            let ty = VariableType::Scalar(SqlType::plain(relation.row_type.1.0));
+            given.extend([(); 2].map(|()| Given { name: None, ty: ty.clone() }));
+        }
+        let mut body =
+            self.parsed_body(&routine.body, (name, Some(name)), &given, false, Gives::Value)?;
+        // Nobody else has it yet.
+        if let Some(fresh) = Arc::get_mut(&mut body) {
+            fresh.rows = rows;
+        }
         Ok(self.keep_body(key, routine, body, Vec::new()))
     }
 
@@ -118,15 +136,51 @@ impl Session {
         fired
     }
 
+    /// Fires the triggers of tables that are about to be emptied, or have been.
+    pub(in crate::session) fn fire_truncate(
+        &mut self,
+        tables: &[Arc<Relation>],
+        timing: i16,
+    ) -> Result<()> {
+        let (event, replica) = (trigger::TRUNCATE, self.settings.plain().replica);
+        for relation in tables {
+            for one in &relation.triggers {
+                if !one.is_for(timing, false, event) || !one.is_enabled(replica) {
+                    continue;
+                }
+                let firing = Firing {
+                    relation,
+                    trigger: one,
+                    event,
+                    old: None,
+                    new: None,
+                    actions: 0,
+                    transition: None,
+                };
+                if one.when.is_none() || self.trigger_meets(&firing)? {
+                    self.fire_trigger(&firing)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn run_trigger(
         &mut self,
         routine: &Arc<Routine>,
         firing: &Firing<'_>,
     ) -> Result<Option<RowBuf>> {
-        let compiled = self.compiled_trigger(routine, firing.relation)?;
+        let compiled = self.compiled_trigger(routine, firing)?;
         let body = Arc::clone(&compiled.body);
         let mut frame = Frame::new(body.variables.len());
         set_variables(&mut frame, firing);
+        if let Some(changed) = firing.transition.filter(|_| !body.rows.is_empty()) {
+            for (set, number) in
+                [&changed.old, &changed.new].into_iter().zip(VARIABLES.len() as u32..)
+            {
+                set_transition(&mut frame, firing.relation, set, number);
+            }
+        }
         let name: Arc<str> = self.routine_text(routine).into();
         let returned = Returned { of_trigger: true, ..Returned::default() };
         let ran = self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, false);
@@ -195,6 +249,20 @@ fn set_rows(frame: &mut Frame, firing: &Firing<'_>) {
             frame.set(variable, record_of(&arena, firing.relation, row));
         }
     }
+}
+
+/// The rows that a statement has changed, as an array.
+fn set_transition(frame: &mut Frame, relation: &Relation, set: &RowSet, variable: u32) {
+    let arena = bumpalo::Bump::new();
+    let mut all = array::Builder::new(relation.row_type.0.0);
+    for at in 0..set.len() {
+        let mut row = RowBuf::new();
+        set.row(at).for_each(|value| row.push(value));
+        all.push(&record_of(&arena, relation, &row));
+    }
+    let dimension = Dimension { length: set.len() as i32, lower: 1 };
+    let dimensions = if set.is_empty() { &[][..] } else { &[dimension] };
+    frame.set(variable, Datum::Array(all.store(&arena, dimensions)));
 }
 
 fn set_variables(frame: &mut Frame, firing: &Firing<'_>) {
@@ -292,6 +360,7 @@ fn condition_of(trigger: &Trigger, id: u64) -> Condition {
     let body = Arc::new(Body {
         block,
         arguments: 0,
+        rows: Vec::new(),
         found: 0,
         variables,
         names,
