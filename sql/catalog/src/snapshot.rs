@@ -616,7 +616,8 @@ impl CatalogSnapshot {
     /// An extension of the database by name.
     #[must_use]
     pub fn extension(&self, name: &str) -> Option<&Arc<Extension>> {
-        self.extensions().find(|extension| &*extension.name == name)
+        self.note(|| Question::Extension(name.into()));
+        self.objects.extensions.values().find(|extension| &*extension.name == name)
     }
 
     /// The routines that users made, by OID.

@@ -11,6 +11,7 @@
 
 use crate::acl::Acl;
 use crate::codec;
+use crate::extension::Extension;
 use crate::object::{Object, well_known};
 use crate::relation::Relation;
 use crate::routine::Routine;
@@ -45,6 +46,8 @@ pub(super) enum Question {
     Acl(Oid, u32),
     /// The routines of a name.
     Routines(Box<str>),
+    /// The extension of a name: whether its members are there, and in which schema.
+    Extension(Box<str>),
 }
 
 /// An answer.
@@ -58,6 +61,7 @@ enum Answer {
     Oid(Option<Oid>),
     Acl(Option<Arc<Acl>>),
     Routines(Vec<Arc<Routine>>),
+    Extension(Option<Arc<Extension>>),
 }
 
 /// Whether two are there and `same`, or neither is.
@@ -100,6 +104,7 @@ impl Answer {
             (Answer::Oid(one), Answer::Oid(other)) => one == other,
             (Answer::Acl(one), Answer::Acl(other)) => one == other,
             (Answer::Routines(one), Answer::Routines(other)) => one == other,
+            (Answer::Extension(one), Answer::Extension(other)) => one == other,
             _ => false,
         }
     }
@@ -124,6 +129,7 @@ impl Question {
             Question::TypeNamed(schema, name) => Answer::Oid(snapshot.type_named(*schema, name)),
             Question::Acl(oid, sub) => Answer::Acl(snapshot.acl(*oid, *sub).cloned()),
             Question::Routines(name) => Answer::Routines(snapshot.routines_named(name)),
+            Question::Extension(name) => Answer::Extension(snapshot.extension(name).cloned()),
             Question::RowType(ty) => Answer::Oid(snapshot.row_type(*ty).map(|found| found.oid)),
         }
     }
