@@ -174,6 +174,7 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("search_path", By("pg_catalog", "SELECT current_schemas(false)")),
     ("session_authorization", By("looker", "SELECT session_user")),
     ("session_preload_libraries", In(STATEMENTS, "libraries_are_loaded_by_settings")),
+    ("session_replication_role", In("tests/sql/trigger_rows.sql", "")),
     ("shared_buffers", In(BULK, "with_the_smallest_pool_every_mechanism_of_it_is_at_work")),
     ("shared_preload_libraries", In(STATEMENTS, "libraries_are_loaded_by_settings")),
     ("ssl", LET_IN),
