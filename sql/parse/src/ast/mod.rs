@@ -7,6 +7,8 @@ pub mod ddl;
 pub mod expr;
 pub mod privilege;
 pub mod query;
+pub mod routine;
+pub mod trigger;
 pub mod type_statement;
 pub mod utility;
 
@@ -14,6 +16,8 @@ pub use ddl::*;
 pub use expr::*;
 pub use privilege::*;
 pub use query::*;
+pub use routine::*;
+pub use trigger::*;
 pub use type_statement::*;
 pub use utility::*;
 

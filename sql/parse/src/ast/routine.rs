@@ -1,0 +1,149 @@
+//! Routines as written: functions, procedures and aggregates, made, changed and dropped.
+
+use super::{Ident, ObjectName};
+
+/// CREATE AGGREGATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateAggregate {
+    /// OR REPLACE.
+    pub replace: bool,
+    /// In the old form, which lists no arguments.
+    pub old: bool,
+    /// Its name.
+    pub name: ObjectName,
+    /// Its arguments.
+    pub parameters: Vec<RoutineParameter>,
+    /// What is said of it, in any order.
+    pub options: Vec<(Ident, AggregateOption)>,
+}
+
+/// What an option of CREATE AGGREGATE says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AggregateOption {
+    /// A function.
+    Name(ObjectName),
+    /// A type.
+    Type(super::TypeName),
+    /// A text, a number or a word.
+    Text(Ident),
+    /// An operator.
+    Operator(super::Operator),
+    /// Yes or no.
+    Flag(bool),
+}
+
+/// CREATE FUNCTION, CREATE PROCEDURE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateRoutine {
+    /// OR REPLACE.
+    pub replace: bool,
+    /// A procedure.
+    pub procedure: bool,
+    /// Its name.
+    pub name: ObjectName,
+    /// Its parameters.
+    pub parameters: Vec<RoutineParameter>,
+    /// RETURNS.
+    pub returns: Option<Returns>,
+    /// What is said of it, in any order.
+    pub options: Vec<RoutineOption>,
+}
+
+/// A parameter of a routine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoutineParameter {
+    /// Its name.
+    pub name: Option<Ident>,
+    /// How it is passed.
+    pub mode: ParameterMode,
+    /// Its type.
+    pub ty: super::TypeName,
+    /// DEFAULT.
+    pub default: Option<super::Expr>,
+}
+
+/// How a parameter is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterMode {
+    /// IN.
+    In,
+    /// OUT.
+    Out,
+    /// INOUT.
+    InOut,
+    /// VARIADIC.
+    Variadic,
+}
+
+/// RETURNS.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Returns {
+    /// A type, or SETOF one.
+    Type(super::TypeName),
+    /// TABLE.
+    Table(Vec<(Ident, super::TypeName)>),
+}
+
+/// What is said of a routine.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RoutineOption {
+    /// LANGUAGE.
+    Language(Ident),
+    /// IMMUTABLE, STABLE, VOLATILE: i, s, v.
+    Volatility(u8),
+    /// STRICT and its kin.
+    Strict(bool),
+    /// SECURITY DEFINER or INVOKER.
+    SecurityDefiner(bool),
+    /// LEAKPROOF.
+    Leakproof(bool),
+    /// PARALLEL.
+    Parallel(Ident),
+    /// COST.
+    Cost(Ident),
+    /// ROWS.
+    Rows(Ident),
+    /// SET.
+    Set(super::SetStatement),
+    /// AS, and where the body begins in the query text.
+    Body(Ident, u32),
+}
+
+/// ALTER FUNCTION, PROCEDURE, ROUTINE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterRoutine {
+    /// Which of these words the statement says.
+    pub word: &'static str,
+    /// Its name.
+    pub name: ObjectName,
+    /// The types of what is passed in, where they are given.
+    pub arguments: Option<Vec<super::TypeName>>,
+    /// What becomes of it.
+    pub change: RoutineChange,
+}
+
+/// What ALTER FUNCTION changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RoutineChange {
+    /// OWNER TO.
+    Owner(Ident),
+    /// RENAME TO.
+    Rename(Ident),
+    /// SET SCHEMA.
+    Schema(Ident),
+    /// What CREATE says of it, too.
+    Options(Vec<RoutineOption>),
+}
+
+/// DROP FUNCTION, PROCEDURE, ROUTINE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropRoutine {
+    /// Which of these words the statement says.
+    pub word: &'static str,
+    /// Which, with the types of the arguments that are passed in, where they are given.
+    pub routines: Vec<(ObjectName, Option<Vec<super::TypeName>>)>,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// CASCADE.
+    pub cascade: bool,
+}
