@@ -19,3 +19,7 @@ CREATE VIEW insensitively AS SELECT name, name ~~* 'a%' AS a, kind = 'Plain' AS 
 CREATE EXTENSION "uuid-ossp" SCHEMA extended;
 CREATE EXTENSION pgcrypto;
 CREATE TABLE numbered (id uuid PRIMARY KEY DEFAULT extended.uuid_generate_v4(), hash bytea DEFAULT digest('none', 'sha256'));
+CREATE EXTENSION hstore SCHEMA extended;
+CREATE TABLE paired (h extended.hstore PRIMARY KEY, d extended.hstore DEFAULT 'a=>"b c"', v text GENERATED ALWAYS AS (h OPERATOR(extended.->) 'k') STORED, CHECK (extended.exist(h, 'k')));
+INSERT INTO paired VALUES ('k=>1, n=>NULL, "q\"x"=>"é"');
+CREATE VIEW keyed AS SELECT h['k'] AS k, d OPERATOR(extended.||) h AS both FROM paired;

@@ -9,12 +9,39 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Index};
 use crate::sqlstate::SqlState;
 use crate::types::array::check_dimensions;
-use crate::types::{Oid, SqlType};
+use crate::types::{Oid, SqlType, oids};
 
 /// `jsonb_extract_path`, which subscripts of a jsonb stand for.
 const JSONB_EXTRACT_PATH: u32 = 3217;
 
+/// `fetchval`, which a subscript of an hstore stands for.
+const HSTORE_FETCHVAL: u32 = 14_355;
+
 impl Binder<'_> {
+    /// The only subscript of an hstore, as a text, and what it was given as.
+    pub(super) fn hstore_key(
+        &self,
+        indices: &[Index],
+        place: &Place<'_>,
+    ) -> Result<(Expr, Vec<SqlType>)> {
+        let [Index::At(expr)] = indices else {
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "hstore allows only one subscript",
+            ));
+        };
+        let at = self.position(expr.start());
+        let bound = self.expression(expr, place)?;
+        let (source, text) = (bound.ty(), SqlType::plain(oid::TEXT));
+        if source.oid.0 != oid::UNKNOWN
+            && !self.can_coerce(source.oid, text.oid, Context::Assignment)
+        {
+            let message = "hstore subscript must have type text";
+            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).at(at));
+        }
+        Ok((self.cast(bound, text, Context::Assignment, at)?, vec![source]))
+    }
+
     /// The subscripts of a jsonb as a path: texts, and integers as texts.
     pub(super) fn json_path(
         &self,
@@ -158,6 +185,16 @@ impl Binder<'_> {
                 function: Oid(JSONB_EXTRACT_PATH),
                 arguments: vec![operand, path],
                 ty: SqlType::plain(oid::JSONB),
+                form: CallForm::Subscript { given },
+                position: at,
+            });
+        }
+        if base_type(self.catalog, ty.oid).0 == oids::HSTORE {
+            let (key, given) = self.hstore_key(indices, place)?;
+            return Ok(Expr::Call {
+                function: Oid(HSTORE_FETCHVAL),
+                arguments: vec![operand, key],
+                ty: SqlType::plain(oid::TEXT),
                 form: CallForm::Subscript { given },
                 position: at,
             });

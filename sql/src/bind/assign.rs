@@ -14,9 +14,9 @@ use crate::catalog::builtin::is_domain;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Index, TargetColumn, TargetStep};
 use crate::sqlstate::SqlState;
-use crate::types::SqlType;
 use crate::types::array::check_dimensions;
 use crate::types::assign::AssignStep;
+use crate::types::{SqlType, oids};
 
 /// The value that a column of the changed row has before the statement: the row is the first item of the scope.
 pub(super) fn target_value(relation: &Relation, number: usize, place: &Place<'_>) -> Expr {
@@ -115,6 +115,11 @@ impl Binder<'_> {
                     value
                 };
                 Ok(Expr::Assign { parts: vec![whole, value, path], step: AssignStep::JsonPath, ty })
+            }
+            TargetStep::Subscript(indices) if base_type(self.catalog, ty.oid).0 == oids::HSTORE => {
+                let (key, _) = self.hstore_key(indices, place)?;
+                let value = self.subscripted_value(value, SqlType::plain(oid::TEXT), column, at)?;
+                Ok(Expr::Assign { parts: vec![whole, value, key], step: AssignStep::HstoreKey, ty })
             }
             TargetStep::Subscript(indices) => {
                 self.assigned_element(whole, indices, rest, value, column, place, at)

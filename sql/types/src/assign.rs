@@ -2,6 +2,7 @@
 
 use super::array::{Array, Builder, Dimension, check_bounds, empty};
 use super::{CallContext, Datum, Oid, SqlType, json, record, stored};
+use crate::contrib::hstore;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub enum AssignStep {
     Slice(Oid, Arc<[(bool, bool)]>),
     /// What is at a path in a jsonb, whose elements are texts.
     JsonPath,
+    /// The value of a key in an hstore.
+    HstoreKey,
 }
 
 /// The value `parts[0]` with `parts[1]` at the place that `step` and the subscripts behind say.
@@ -32,6 +35,7 @@ pub fn part<'a>(
     match step {
         AssignStep::Field(number, types) => field(context, target, value, *number as usize, types),
         AssignStep::JsonPath => json_path(context, target, value, &subscripts[0]),
+        AssignStep::HstoreKey => hstore::with(context, target, value, &subscripts[0]),
         AssignStep::Element(element_type) => {
             let at = bounds(subscripts)?;
             element(context, target, value, &at, *element_type)

@@ -8,6 +8,7 @@ use super::{
     oids, record, xact, xml,
 };
 use crate::builtin::{self, stand_in};
+use crate::contrib::contrib_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
@@ -52,6 +53,9 @@ pub fn write_binary(
             Form::Inet => network::send(bytes, false, out),
             Form::Cidr => network::send(bytes, true, out),
             Form::JsonPath => jsonpath::send(bytes, out)?,
+            _ if let Some(ty) = contrib_type(domain::base(context, ty).oid.0) => {
+                (ty.send)(bytes, out);
+            }
             _ => out.extend_from_slice(bytes),
         },
         Datum::Interval(value) => {
@@ -239,6 +243,10 @@ pub fn read_binary<'a>(
         Form::Jsonb => json::receive(context, bytes)?,
         Form::JsonPath => jsonpath::receive(context, bytes)?,
         Form::Snapshot => xact::receive(context.arena, bytes)?,
+        Form::Contrib => match contrib_type(ty.oid.0) {
+            Some(found) => (found.receive)(context, bytes)?,
+            None => return Err(super::unsupported_type(ty.oid.0)),
+        },
         Form::Void => Datum::Text(""),
         Form::Record => {
             return Err(SqlError::new(

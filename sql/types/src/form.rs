@@ -2,6 +2,7 @@
 
 use super::oids;
 use crate::builtin::{self, TypeKind};
+use crate::contrib::contrib_type;
 
 /// How the values of a type are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,8 @@ pub enum Form {
     Snapshot,
     /// [`super::Datum::Bytea`]: see `jsonpath`.
     JsonPath,
+    /// [`super::Datum::Bytea`]: of an extension, see `contrib`.
+    Contrib,
     /// Always shown as nothing; held as NULL or an empty text.
     Void,
     /// Values of this type cannot be held yet.
@@ -149,6 +152,7 @@ fn looked_up(oid: u32) -> Form {
     match ty.kind {
         TypeKind::Domain => form(ty.base),
         TypeKind::Composite => Form::Record,
+        TypeKind::Base if contrib_type(oid).is_some() => Form::Contrib,
         TypeKind::Base if ty.is_array() => match form(ty.element) {
             Form::Unsupported => Form::Unsupported,
             _ => Form::Array(ty.element),

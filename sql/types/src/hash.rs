@@ -84,7 +84,8 @@ impl Words {
     }
 }
 
-fn bytes(bytes: &[u8], seed: u64) -> u64 {
+/// The hash of bytes, `hash_any_extended`.
+pub(crate) fn bytes(bytes: &[u8], seed: u64) -> u64 {
     let word = |piece: &[u8]| u32::from_le_bytes([piece[0], piece[1], piece[2], piece[3]]);
     let mut words = Words::begin(bytes.len(), seed);
     let mut pieces = bytes.chunks_exact(12);

@@ -22,5 +22,6 @@ oids! {
     TXID_SNAPSHOT 2970 "txid_snapshot", PG_SNAPSHOT 5038 "pg_snapshot",
     UUID 2950 "uuid", PG_LSN 3220 "pg_lsn", REGCONFIG 3734 "regconfig", REGDICTIONARY 3769 "regdictionary",
     JSONB 3802 "jsonb", JSONPATH 4072 "jsonpath", REGNAMESPACE 4089 "regnamespace", REGROLE 4096 "regrole", REGCOLLATION 4191 "regcollation",
-    XID8 5069 "xid8", CITEXT 14147 "citext, of the extension",
+    XID8 5069 "xid8", CITEXT 14147 "citext, of the extension", HSTORE 14410 "hstore, of the extension",
+    GHSTORE 14412 "what indexes by GiST over hstore keep",
 }

@@ -15,6 +15,7 @@ use super::numeric::View;
 use super::text::case;
 use super::{Datum, datetime, json, oids, record, stored};
 use crate::builtin::stand_in;
+use crate::contrib::ordered;
 use bumpalo::Bump;
 use std::cmp::Ordering;
 use std::hash::Hasher;
@@ -51,7 +52,7 @@ pub fn compare(ty: u32, a: &Datum<'_>, b: &Datum<'_>) -> Ordering {
         (Datum::Float4(a), Datum::Float8(b)) => compare_floats(f64::from(*a), *b),
         (Datum::Float8(a), Datum::Float4(b)) => compare_floats(*a, f64::from(*b)),
         (Datum::Numeric(a), Datum::Numeric(b)) => View::of(a).compare(&View::of(b)),
-        (Datum::Bytea(a), Datum::Bytea(b)) => a.cmp(b),
+        (Datum::Bytea(a), Datum::Bytea(b)) => ordered(ty, a).cmp(&ordered(ty, b)),
         (Datum::Jsonb(a), Datum::Jsonb(b)) => json::compare(a, b),
         (Datum::Interval(a), Datum::Interval(b)) => {
             datetime::interval::span(a).cmp(&datetime::interval::span(b))
@@ -114,7 +115,7 @@ pub fn beginning(ty: u32, value: &Datum<'_>) -> u64 {
             bytes(text.chars().take(8).map(case::lower).collect::<String>().as_bytes())
         }
         Datum::Text(text) => bytes(text.as_bytes()),
-        Datum::Bytea(value) => bytes(value),
+        Datum::Bytea(value) => bytes(&ordered(ty, value)),
         Datum::Uuid(value) => bytes(&value[..]),
         Datum::Int8(value) if matches!(ty, oids::PG_LSN | oids::XID8 | oids::TID) => *value as u64,
         Datum::Date(value) => signed(i64::from(*value)),
@@ -203,8 +204,9 @@ pub fn hash_into(ty: u32, datum: &Datum<'_>, hasher: &mut impl Hasher) {
         }
         Datum::Jsonb(bytes) => json::hash_into(bytes, hasher),
         Datum::Bytea(bytes) => {
+            let bytes = ordered(ty, bytes);
             hasher.write_usize(bytes.len());
-            hasher.write(bytes);
+            hasher.write(&bytes);
         }
         Datum::Uuid(uuid) => hasher.write(*uuid),
         Datum::Interval(value) => hasher.write_i128(datetime::interval::span(value)),

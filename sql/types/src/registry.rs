@@ -16,6 +16,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::array::functions::FUNCTIONS,
     super::array::compare::FUNCTIONS,
     super::citext::FUNCTIONS,
+    super::contrib::hstore::FUNCTIONS,
     super::crypto::FUNCTIONS,
     super::comparison::FUNCTIONS,
     super::comparison::MORE,

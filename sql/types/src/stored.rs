@@ -98,7 +98,9 @@ pub fn read<'a>(arena: &'a Bump, oid: u32, bytes: &'a [u8]) -> Result<Datum<'a>>
         Form::Timestamp => Datum::Timestamp(i64::from_le_bytes(fixed(bytes)?)),
         Form::TimestampTz => Datum::TimestampTz(i64::from_le_bytes(fixed(bytes)?)),
         Form::Interval => Datum::Interval(arena.alloc(read_interval(bytes)?)),
-        Form::Inet | Form::Cidr | Form::JsonPath | Form::Snapshot => Datum::Bytea(bytes),
+        Form::Inet | Form::Cidr | Form::JsonPath | Form::Snapshot | Form::Contrib => {
+            Datum::Bytea(bytes)
+        }
         Form::Uuid => Datum::Uuid(bytes.try_into().map_err(|_| corrupt())?),
         Form::Array(_) => Datum::Array(bytes),
         Form::Record => Datum::Record(bytes),

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::account;
 use crate::builtin;
+use crate::contrib::contrib_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 
@@ -56,6 +57,9 @@ pub fn write_text(
             Form::Cidr => network::write_stored(bytes, true, out),
             Form::JsonPath => jsonpath::write(bytes, out)?,
             Form::Snapshot => xact::write(bytes, out),
+            _ if let Some(ty) = contrib_type(domain::base(context, ty).oid.0) => {
+                (ty.write)(context, bytes, out);
+            }
             _ => bytea::write(bytes, context.settings.bytea_hex, out),
         },
         Datum::Date(days) => output::write_date(context.settings, *days, out),
@@ -190,6 +194,10 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         Form::Jsonb => json::jsonb_of_text(context, text)?,
         Form::JsonPath => jsonpath::read(context, text)?,
         Form::Snapshot => xact::read(context.arena, text)?,
+        Form::Contrib => match contrib_type(ty.oid.0) {
+            Some(found) => (found.read)(context, text)?,
+            None => return Err(super::unsupported_type(ty.oid.0)),
+        },
         Form::Void => Datum::Text(""),
         Form::Record => {
             return Err(SqlError::new(

@@ -11,6 +11,7 @@ pub(super) const DESCRIPTION: Available = Available {
     trusted: true,
     relocatable: true,
     schema: None,
+    requires: &[],
     members: builtin::extensions::CITEXT,
     language: None,
     views: &[],

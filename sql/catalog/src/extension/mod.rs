@@ -8,6 +8,7 @@
 //! the database's [`Extension`] lists.
 
 mod citext;
+mod contrib;
 pub mod pg_stat_statements;
 mod pgcrypto;
 mod plpgsql;
@@ -76,6 +77,8 @@ pub struct Available {
     pub relocatable: bool,
     /// `schema`, where its objects have to be in that.
     pub schema: Option<&'static str>,
+    /// `requires`: the extensions that have to be there.
+    pub requires: &'static [&'static str],
     /// The OIDs of its members: functions, types, operators, casts, operator classes and families, and their parts.
     pub members: Range<u32>,
     /// The language that is a member.
@@ -87,6 +90,7 @@ pub struct Available {
 /// All of them, by name.
 pub const AVAILABLE: &[Available] = &[
     citext::DESCRIPTION,
+    contrib::HSTORE,
     pg_stat_statements::DESCRIPTION,
     pgcrypto::DESCRIPTION,
     plpgsql::DESCRIPTION,

@@ -19,6 +19,7 @@ pub(super) const DESCRIPTION: Available = Available {
     trusted: false,
     relocatable: true,
     schema: None,
+    requires: &[],
     members: builtin::extensions::PG_STAT_STATEMENTS,
     language: None,
     views: &[

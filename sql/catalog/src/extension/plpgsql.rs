@@ -14,6 +14,7 @@ pub(super) const DESCRIPTION: Available = Available {
     trusted: true,
     relocatable: false,
     schema: Some("pg_catalog"),
+    requires: &[],
     members: builtin::extensions::PLPGSQL,
     language: Some(13563),
     views: &[],

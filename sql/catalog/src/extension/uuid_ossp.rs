@@ -10,6 +10,7 @@ pub(super) const DESCRIPTION: Available = Available {
     trusted: true,
     relocatable: true,
     schema: None,
+    requires: &[],
     members: builtin::extensions::UUID_OSSP,
     language: None,
     views: &[],

@@ -645,7 +645,10 @@ impl Printer<'_, '_> {
     /// A jsonb value and the path into it.
     fn path(&self, value: &Expr, path: &Expr, given: &[SqlType], out: &mut Layout) -> Result<()> {
         self.subscripted(value, out)?;
-        let Expr::Array { elements, .. } = path else { return self.write(path, out) };
+        let elements = match path {
+            Expr::Array { elements, .. } => elements,
+            alone => std::slice::from_ref(alone),
+        };
         for (element, given) in elements.iter().zip(given) {
             out.push('[');
             self.write(as_given(element, *given), out)?;

@@ -12,6 +12,8 @@ pub const CITEXT: Range<u32> = 14_100..14_204;
 pub const UUID_OSSP: Range<u32> = 14_250..14_260;
 /// Those of `pgcrypto`.
 pub const PGCRYPTO: Range<u32> = 14_300..14_336;
+/// Those of `hstore`.
+pub const HSTORE: Range<u32> = 14_350..14_474;
 /// Those of `plpgsql`.
 pub const PLPGSQL: Range<u32> = 13_560..13_563;
 
@@ -24,6 +26,7 @@ pub fn extension_of(member: u32) -> Option<&'static str> {
     [
         ("pg_stat_statements", PG_STAT_STATEMENTS),
         ("citext", CITEXT),
+        ("hstore", HSTORE),
         ("plpgsql", PLPGSQL),
         ("pgcrypto", PGCRYPTO),
         ("uuid-ossp", UUID_OSSP),

@@ -90,6 +90,7 @@ EXTENSIONS = {
     "citext": 14100,
     "uuid-ossp": 14250,
     "pgcrypto": 14300,
+    "hstore": 14350,
 }
 
 # The tables that have rows of extensions, in the order in which these are numbered; the file, what is the key, and which
@@ -146,7 +147,7 @@ def extensions():
     """Writes extension_*.tsv: in no schema and nobody's before CREATE EXTENSION, whose order numbers them."""
     bodies = {table: "" for table in MEMBERS}
     for name, first in EXTENSIONS.items():
-        ask(f'create extension "{name}"')
+        ask(f'create extension "{name}" cascade')
         numbers = {}
         for table in MEMBERS:
             for oid in members_of(name, table)[2]:

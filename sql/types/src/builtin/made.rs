@@ -7,6 +7,7 @@
 //! stays below these bits, and the sign bit is never set: some drivers read OIDs as signed numbers.
 
 use super::well_known::FIRST_NORMAL;
+use crate::contrib::contrib_type;
 use crate::oids;
 
 /// The bit of an array.
@@ -88,6 +89,8 @@ pub fn domain_oid(counted: u32, base: u32) -> Option<u32> {
         oids::XID | oids::CID | oids::REGPROC | oids::REGPROCEDURE | oids::REGOPER => oids::OID,
         oids::REGOPERATOR | oids::REGCLASS | oids::REGTYPE | oids::REGCONFIG => oids::OID,
         oids::REGDICTIONARY | oids::REGNAMESPACE | oids::REGROLE | oids::REGCOLLATION => oids::OID,
+        // What an extension brings is held as bytes that sort as its values do.
+        _ if contrib_type(base).is_some_and(|found| found.ordered.is_none()) => oids::BYTEA,
         _ if is_enum(base) => ENUM,
         _ if is_made(base) => oids::RECORD,
         other => other,

@@ -6,11 +6,12 @@
 
 use super::{View, escape};
 use crate::array::{Array, Dimension};
+use crate::contrib::hstore;
 use crate::datetime::{output, zone};
 use crate::depth::descend;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::{CallContext, Datum, Form, SqlType, form, oids, record, stored, write_text};
+use crate::{CallContext, Datum, Form, SqlType, domain, form, oids, record, stored, write_text};
 
 /// How containers are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,10 @@ pub(crate) fn write(
         }
         Datum::Record(bytes) => {
             descend(|| write_row(context, ty, bytes, layout, out))?;
+        }
+        // What has a cast to json is written by that.
+        Datum::Bytea(bytes) if domain::base(context, ty).oid.0 == oids::HSTORE => {
+            hstore::write_json(bytes, out);
         }
         other => {
             let mut text = Vec::new();

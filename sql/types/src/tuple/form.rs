@@ -2,6 +2,7 @@
 
 use crate::Oid;
 use crate::builtin;
+use crate::contrib::contrib_type;
 
 /// The variant of a datum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,6 +79,7 @@ impl Form {
             3802 => Form::Jsonb,
             22 | 30 | 2277 => Form::Array,
             other => match builtin::type_by_oid(other) {
+                Some(_) if contrib_type(other).is_some() => Form::Bytea,
                 Some(ty) if ty.is_array() => Form::Array,
                 Some(ty) if ty.kind == builtin::TypeKind::Composite => Form::Record,
                 Some(ty) if ty.base != 0 => Form::of(Oid(ty.base)),

@@ -11,6 +11,7 @@ use super::corrupt;
 use super::form::Form;
 use super::value::{Heap, Value};
 use crate::array::Array;
+use crate::contrib::{contrib_type, ordered};
 use crate::depth::deeper;
 use crate::error::Result;
 use crate::order::without_blanks;
@@ -97,7 +98,7 @@ impl KeyColumn {
                 out.push(0);
             }
             Datum::Bytea(v) => {
-                for byte in v {
+                for byte in ordered(self.ty.0, v).iter() {
                     out.push(*byte);
                     if *byte == 0 {
                         out.push(0xFF);
@@ -135,6 +136,10 @@ impl KeyColumn {
         match self.form {
             Form::Text => {
                 !matches!(crate::builtin::stand_in(self.ty.0), oids::BPCHAR | oids::CITEXT)
+            }
+            Form::Bytea => {
+                let held = crate::builtin::stand_in(self.ty.0);
+                contrib_type(held).is_none_or(|found| found.ordered.is_none())
             }
             Form::TimeTz
             | Form::Float4

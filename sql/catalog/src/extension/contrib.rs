@@ -1,0 +1,34 @@
+//! Those of PostgreSQL's `contrib` that are types and functions alone (PostgreSQL 15 manual, appendix F), as their control files
+//! describe them. What their functions do is said in `sql_types::contrib`.
+
+use super::Available;
+use sql_types::builtin::extensions;
+use std::ops::Range;
+
+/// An extension that anybody may create who may create in the database, in any schema.
+const fn trusted(
+    name: &'static str,
+    version: &'static str,
+    comment: &'static str,
+    members: Range<u32>,
+) -> Available {
+    Available {
+        name,
+        version,
+        comment,
+        trusted: true,
+        relocatable: true,
+        schema: None,
+        requires: &[],
+        members,
+        language: None,
+        views: &[],
+    }
+}
+
+pub(super) const HSTORE: Available = trusted(
+    "hstore",
+    "1.8",
+    "data type for storing sets of (key, value) pairs",
+    extensions::HSTORE,
+);
