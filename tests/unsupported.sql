@@ -8,8 +8,6 @@ CREATE TYPE pg_temp.passing AS ENUM ('a');
 ALTER EXTENSION plpgsql ADD TYPE address;
 -- objects
 CREATE AGGREGATE last_of(ORDER BY int) (sfunc = int4pl, stype = int);
-CREATE FUNCTION atomic() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT 1; END;
-CREATE FUNCTION returned() RETURNS int LANGUAGE sql RETURN 1;
 CREATE FUNCTION windowed() RETURNS int LANGUAGE sql WINDOW AS 'SELECT 1';
 CREATE TYPE span AS RANGE (subtype = int4);
 CREATE TABLE parted (a int) PARTITION BY RANGE (a);

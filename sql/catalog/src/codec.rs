@@ -31,7 +31,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 16;
+const VERSION: u8 = 17;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -144,7 +144,7 @@ stored_struct! {
     Parameter { name, mode, ty, default }
     Routine {
         oid, schema, name, owner, language, procedure, volatility, strict, security_definer, leakproof, parallel, cost, rows,
-        returns_set, result, parameters, settings, body, aggregate
+        returns_set, result, parameters, settings, body, support, standard, aggregate
     }
     Aggregate {
         transition, finish, finish_extra, finish_modify, combine, serialize, deserialize, sort_operator, state, state_space,

@@ -8,13 +8,14 @@ use crate::builtin::{array_type, element_of_made};
 use crate::definition::Edge;
 use crate::objects::second;
 use crate::relation::Relation;
+use crate::routine::Routine;
 use crate::snapshot::{CatalogSnapshot, Named};
 use sql_types::Oid;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl CatalogSnapshot {
-    /// The relations and the domains, by OID, that have a definition that leads to this.
+    /// The relations, the domains and the routines, by OID, that have a definition that leads to this.
     pub fn depending(&self, on: Edge) -> impl Iterator<Item = Oid> {
         second(&self.objects().depending, on)
     }
@@ -59,6 +60,23 @@ impl CatalogSnapshot {
         let found = depending.filter_map(|oid| self.relation(oid));
         found.filter(move |view| {
             view.query().is_some_and(|query| query.columns_read(relation).is_some())
+        })
+    }
+
+    /// The routines whose bodies or defaults depend on a relation or, if one is given, on its column of that number.
+    pub fn routines_of(
+        &self,
+        relation: Oid,
+        column: Option<i16>,
+    ) -> impl Iterator<Item = &Arc<Routine>> {
+        let depending = self.depending_on_relation(relation).into_iter();
+        let found = depending.filter_map(|oid| self.routine(oid));
+        found.filter(move |routine| {
+            let leads = |column| {
+                let edge = Edge::Relation(relation, column);
+                routine.definitions().any(|made| made.leads_to(edge))
+            };
+            column.is_none_or(leads)
         })
     }
 

@@ -242,6 +242,8 @@ impl Objects {
             }
             Some(Object::Routine(routine)) => {
                 self.forget_routine(key.oid);
+                self.depending
+                    .extend(leaving(routine.definitions()).map(|edge| (edge, routine.oid)));
                 let named = self.routine_names.entry(Arc::clone(&routine.name)).or_default();
                 named.insert(routine.oid);
                 self.routines.insert(routine.oid, Arc::clone(routine));
@@ -285,6 +287,9 @@ impl Objects {
     /// Takes a routine away, and its name.
     fn forget_routine(&mut self, oid: Oid) {
         let Some(known) = self.routines.remove(&oid) else { return };
+        for edge in leaving(known.definitions()) {
+            self.depending.remove(&(edge, oid));
+        }
         if let Some(named) = self.routine_names.get_mut(&known.name) {
             named.remove(&oid);
             if named.is_empty() {

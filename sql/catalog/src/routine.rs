@@ -4,6 +4,7 @@
 //! routine shows itself as a [`ProcedureOf`].
 
 use crate::builtin::{ArgumentMode, Kind, ProcedureOf, Volatility};
+use crate::definition::Definition;
 use sql_types::Oid;
 use std::sync::Arc;
 
@@ -52,8 +53,13 @@ pub struct Routine {
     pub parameters: Vec<Parameter>,
     /// SET.
     pub settings: Vec<(String, String)>,
-    /// Its body.
+    /// Its body; empty where it is of the standard's form.
     pub body: Arc<str>,
+    /// SUPPORT.
+    pub support: Oid,
+    /// Its body of the standard's form: RETURN or BEGIN ATOMIC, its parameters as `$1` and so on. It was bound when the routine
+    /// was made, and depends on what it names.
+    pub standard: Option<Definition>,
     /// What it is made of, where it is an aggregate.
     pub aggregate: Option<Aggregate>,
 }
@@ -136,7 +142,7 @@ pub struct Parameter {
     /// Its type.
     pub ty: Oid,
     /// DEFAULT, as PostgreSQL prints it.
-    pub default: Option<Arc<str>>,
+    pub default: Option<Definition>,
 }
 
 impl Parameter {
@@ -173,6 +179,18 @@ impl Routine {
     /// What callers give.
     pub fn inputs(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters.iter().filter(|parameter| parameter.is_input())
+    }
+
+    /// All definitions of it: the defaults of its parameters, and a body of the standard's form.
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        let defaults = self.parameters.iter().filter_map(|parameter| parameter.default.as_ref());
+        defaults.chain(&self.standard)
+    }
+
+    /// The same, to be changed.
+    pub fn definitions_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
+        let all = self.parameters.iter_mut();
+        all.filter_map(|parameter| parameter.default.as_mut()).chain(&mut self.standard)
     }
 
     /// The numbers of the parameters that are its result.
@@ -240,6 +258,7 @@ impl Routine {
             all_arguments: (!plain).then(|| all.collect()),
             argument_names: names.iter().map(|parameter| &*parameter.name).collect(),
             source: &self.body,
+            support: self.support.0,
             defaults,
         })
     }

@@ -160,6 +160,17 @@ pub fn parse_stored(text: &str) -> Result<Deep<ast::Query>> {
     Ok(Deep::new(query, parser.height + 1))
 }
 
+/// The body of a routine that a stored text is: RETURN, or BEGIN ATOMIC up to END.
+///
+/// # Errors
+/// As [`parse`]; 54001 where there is no room for it ([`depth`]).
+pub fn parse_body(text: &str) -> Result<ast::StandardBody> {
+    let mut parser = Parser::new(text);
+    let body = parser.standard_body()?;
+    parser.at_end()?;
+    depth::fits(body, parser.height + 1)
+}
+
 /// Whether a text is a type's name, by its form.
 ///
 /// # Errors

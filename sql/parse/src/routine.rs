@@ -1,8 +1,8 @@
 //! Statements about routines: CREATE and ALTER FUNCTION, PROCEDURE, ROUTINE; DO.
 
 use super::ast::{
-    AlterRoutine, CreateRoutine, DoStatement, ParameterMode, Returns, RoutineChange, RoutineOption,
-    RoutineParameter, Statement,
+    AlterRoutine, Body, BodyStatement, CreateRoutine, DoStatement, ParameterMode, Query, Returns,
+    RoutineChange, RoutineOption, RoutineParameter, Select, StandardBody, Statement, Target,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -66,6 +66,9 @@ impl Parser<'_> {
         let mut options = Vec::new();
         while let Some(option) = self.routine_option()? {
             options.push(option);
+        }
+        if self.is(Keyword::Return) || self.is(Keyword::Begin) {
+            options.push(RoutineOption::Standard(self.standard_body()?));
         }
         let create = CreateRoutine { replace, procedure, name, parameters, returns, options };
         Ok(Statement::CreateRoutine(Box::new(create)))
@@ -189,15 +192,49 @@ impl Parser<'_> {
             Keyword::Window => {
                 return Err(self.unsupported("a window function made by CREATE is", at));
             }
-            Keyword::Support => return Err(self.unsupported("SUPPORT of a function is", at)),
-            Keyword::Transform => return Err(self.unsupported("TRANSFORM of a function is", at)),
-            Keyword::Begin | Keyword::Return => {
-                return Err(
-                    self.unsupported("a body of the standard's form (BEGIN ATOMIC, RETURN) is", at)
-                );
+            Keyword::Support => {
+                self.advance();
+                RoutineOption::Support(self.object_name()?)
             }
+            Keyword::Transform => return Err(self.unsupported("TRANSFORM of a function is", at)),
             _ => return Ok(None),
         }))
+    }
+
+    /// A body of the standard's form: RETURN, or BEGIN ATOMIC up to END.
+    pub(super) fn standard_body(&mut self) -> Result<StandardBody> {
+        if self.is(Keyword::Return) {
+            return Ok(StandardBody { atomic: false, statements: vec![self.return_statement()?] });
+        }
+        self.expect_all(&[Keyword::Begin, Keyword::Atomic])?;
+        let mut statements = Vec::new();
+        while !self.accept(Keyword::End) {
+            if self.accept_symbol(b';') {
+                continue;
+            }
+            if self.is(Keyword::Return) {
+                statements.push(self.return_statement()?);
+            } else {
+                let start = self.here();
+                let statement = self.nested(Parser::statement)?;
+                let (returns, end) = (false, self.before());
+                statements.push(BodyStatement { statement, returns, start, end });
+            }
+            self.expect_symbol(b';')?;
+        }
+        Ok(StandardBody { atomic: true, statements })
+    }
+
+    /// RETURN and an expression, as the SELECT of it.
+    fn return_statement(&mut self) -> Result<BodyStatement> {
+        self.advance();
+        let start = self.here();
+        let expr = self.expr()?;
+        let mut select = Select::empty();
+        select.targets.push(Target { expr, alias: None });
+        let query = Query::plain(Body::Select(Box::new(select)), start);
+        let statement = Statement::Query(Box::new(query));
+        Ok(BodyStatement { statement, returns: true, start, end: self.before() })
     }
 
     /// ALTER FUNCTION, PROCEDURE, ROUTINE, behind that word.

@@ -29,6 +29,14 @@ pub fn edges_of_expression(
     walk.edges
 }
 
+/// What depends on a field of a row, by its place, depends on.
+#[must_use]
+pub fn edges_of_field(catalog: &CatalogSnapshot, of: SqlType, field: u32) -> Vec<Edge> {
+    let mut walk = Walk { catalog, own: None, edges: Vec::new() };
+    walk.field(of, field);
+    walk.edges
+}
+
 /// What a view of this query, whose views were not opened, depends on.
 #[must_use]
 pub fn edges_of_query(catalog: &CatalogSnapshot, bound: &Bound) -> Vec<Edge> {

@@ -46,6 +46,7 @@ mod overload;
 mod query;
 mod query_collation;
 mod referential;
+pub mod routine_body;
 mod same_query;
 mod sample;
 pub mod scope;

@@ -272,6 +272,8 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
         parameters,
         settings: Vec::new(),
         body: "aggregate_dummy".into(),
+        support: Oid(0),
+        standard: None,
         aggregate: Some(Aggregate {
             transition: transition.oid,
             finish,

@@ -353,6 +353,10 @@ impl<'a> Ddl<'a> {
         self.refuse_retyped((relation.row_type.0, name), &naming)?;
         let (mut views, number) = (Dependents::default(), Some(at as i16 + 1));
         self.collect_views(relation, number, &[], &format!("column \"{name}\""), &mut views);
+        if let Some(routine) = views.parts.iter().find(|one| one.routine().is_some()) {
+            let detail = format!("{} depends on {}", routine.shown, routine.on);
+            return Err(used_by("a function or procedure", detail));
+        }
         if let Some((view, column)) = views.lines.first() {
             let detail = format!("rule _RETURN on {view} depends on {column}");
             return Err(used_by("a view or rule", detail));

@@ -1,7 +1,7 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
 use super::resolve::kind_noun;
-use super::type_dependents::{Dependent, drop_all};
+use super::type_dependents::{Dependent, What, drop_all};
 use super::{Ddl, Reads};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
@@ -11,6 +11,7 @@ use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{qualified, regclass};
 use crate::catalog::relation::{Column, Constraint, ConstraintKind, ForeignKey, Relation};
+use crate::catalog::routine::Routine;
 use crate::catalog::snapshot::Change;
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::error::{Result, Severity, SqlError};
@@ -42,6 +43,8 @@ pub(super) struct Dependents {
 pub(super) struct Reworded {
     /// The views that read relations with new names.
     views: Vec<RewordedView>,
+    /// The routines whose bodies name such, with the texts that these are to have.
+    routines: Vec<(Oid, Arc<str>)>,
     /// How other texts name relations: as constants of type `regclass`, which say this before and that behind it.
     constants: Vec<(String, String)>,
     /// The same of types, those of relations' rows too.
@@ -184,6 +187,17 @@ impl Ddl<'_> {
                 deeper(|| self.collect_views(view, None, going, &thing, into));
             }
         }
+        for routine in snapshot.routines_of(relation.oid, column) {
+            let known = into.parts.iter().any(|one| one.routine() == Some(routine.oid));
+            if known || going.contains(&routine.oid) {
+                continue;
+            }
+            let shown = super::routine::shown(self, routine);
+            into.lines.push((shown.clone(), what.to_owned()));
+            let goes = What::Routine(routine.oid);
+            into.parts.push(Dependent { shown: shown.clone(), on: what.to_owned(), what: goes });
+            deeper(|| super::routine::collect_callers(self, routine, &shown, into));
+        }
     }
 
     /// Gives a relation its new names, those of its columns too, in what names it as well.
@@ -319,6 +333,17 @@ impl Ddl<'_> {
             let text = reworded.renewed(&text).unwrap_or(text);
             reworded.views.push(RewordedView { view: view.oid, text, reads });
         }
+        let naming = renamed.iter().flat_map(|next| snapshot.depending_on_relation(next.oid));
+        let calling = called.iter().flat_map(|oid| {
+            snapshot.depending(Edge::Function(*oid)).chain(snapshot.depending(Edge::Type(*oid)))
+        });
+        for oid in naming.chain(calling).collect::<BTreeSet<Oid>>() {
+            let Some(routine) = snapshot.routine(oid).filter(|one| one.standard.is_some()) else {
+                continue;
+            };
+            let text = self.semantics.reworded_body(&snapshot, &now, routine, renamed)?;
+            reworded.routines.push((oid, reworded.renewed(&text).unwrap_or(text)));
+        }
         Ok(reworded)
     }
 
@@ -348,6 +373,12 @@ impl Ddl<'_> {
             let mut next = Relation::clone(found);
             next.reword_query(Arc::clone(text));
             self.catalog.put_relation(self.transaction, next)?;
+        }
+        for (oid, text) in &reworded.routines {
+            let Some(found) = snapshot.routine(*oid).cloned() else { continue };
+            let mut next = Routine::clone(&found);
+            next.standard = found.standard.as_ref().map(|body| body.reworded(Arc::clone(text)));
+            super::routine::put(self, Some(found), next)?;
         }
         if reworded.constants.is_empty() && reworded.types.is_empty() {
             return Ok(());
@@ -384,6 +415,15 @@ impl Ddl<'_> {
             let found = now.user_type(ty.oid);
             if let Some(next) = found.and_then(renewed) {
                 super::user_type::put(self, found.map(|found| &**found), next)?;
+            }
+        }
+        for routine in users.iter().filter_map(|oid| snapshot.routine(*oid)) {
+            let key = self.catalog.key(Class::Routine, routine.oid);
+            self.catalog.lock(self.transaction, key)?;
+            let Some(found) = self.snapshot().routine(routine.oid).cloned() else { continue };
+            let mut next = Routine::clone(&found);
+            if reworded.renew(next.definitions_mut()) {
+                super::routine::put(self, Some(found), next)?;
             }
         }
         Ok(())
@@ -458,6 +498,26 @@ impl Ddl<'_> {
                 }
             }
             self.catalog.put_relation(self.transaction, next)?;
+        }
+        for routine in users.iter().filter_map(|oid| snapshot.routine(*oid)) {
+            let is_body = |made: &Definition| routine.standard.as_ref() == Some(made);
+            if !routine.definitions().any(|made| names(is_body(made), made)) {
+                continue;
+            }
+            let key = self.catalog.key(Class::Routine, routine.oid);
+            self.catalog.lock(self.transaction, key)?;
+            let now = self.snapshot();
+            let Some(found) = now.routine(routine.oid).cloned() else { continue };
+            let mut next = Routine::clone(&found);
+            let defaults = next.parameters.iter_mut().filter_map(|one| one.default.as_mut());
+            for definition in defaults.filter(|made| names(false, made)) {
+                let text = semantics.renewed((before, None), (&now, None), definition)?;
+                *definition = definition.reworded(text);
+            }
+            if let Some(body) = next.standard.as_mut().filter(|made| names(true, made)) {
+                *body = body.reworded(semantics.reworded_body(before, &now, &found, &[])?);
+            }
+            super::routine::put(self, Some(found), next)?;
         }
         for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
             let key = self.catalog.key(Class::Type, ty.oid);

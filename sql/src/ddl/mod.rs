@@ -66,15 +66,17 @@ pub mod vacuum;
 mod value_text;
 pub mod view;
 
+use crate::bind::routine_body::Parameters;
 use crate::catalog::definition::Definition;
 use crate::catalog::relation_counts::SessionCounts;
+use crate::catalog::routine::Routine;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{
     CatalogSnapshot, CatalogTransaction, Index, IndexExpression, Relation, RelationKind, SearchPath,
 };
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::Deferred;
-use crate::parse::ast::{Expr, Query, Statement, TypeName};
+use crate::parse::ast::{Expr, Query, StandardBody, Statement, TypeName};
 use crate::queries::identity::Identity;
 use crate::session::CommandTag;
 use crate::session::progress::ProgressCells;
@@ -309,6 +311,27 @@ pub trait Semantics {
     /// # Errors
     /// Those of binding.
     fn view(&self, snapshot: &CatalogSnapshot, query: &Query, end: u32) -> Result<ViewQuery>;
+    /// Binds the body of a routine in the standard's form: as it is kept, with what it depends on.
+    ///
+    /// # Errors
+    /// Those of binding; 0A000 where it cannot be printed.
+    fn routine_body(
+        &self,
+        snapshot: &CatalogSnapshot,
+        body: &StandardBody,
+        parameters: &Parameters,
+    ) -> Result<Definition>;
+    /// Such a body in the words for when relations that it names are called as in `renamed`, and everything else as in `now`.
+    ///
+    /// # Errors
+    /// 0A000 where it cannot be printed.
+    fn reworded_body(
+        &self,
+        snapshot: &CatalogSnapshot,
+        now: &CatalogSnapshot,
+        routine: &Routine,
+        renamed: &[Relation],
+    ) -> Result<Arc<str>>;
 }
 
 /// What a statement shares its transaction with.

@@ -9,6 +9,7 @@ use super::type_dependents::{Dependent, What, follow};
 use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation};
+use crate::catalog::routine::Routine;
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::catalog::{Named, builtin};
 use crate::error::Result;
@@ -75,6 +76,7 @@ pub(super) fn named_parts<N>(
     }
     let types = users.iter().filter_map(|oid| snapshot.user_type(*oid));
     types.filter(|ty| !going.contains(&ty.oid)).for_each(|ty| search.domain(ty));
+    users.iter().filter_map(|oid| snapshot.routine(*oid)).for_each(|one| search.routine(one));
     search.found
 }
 
@@ -138,6 +140,12 @@ impl<N> Search<'_, '_, N> {
         }
     }
 
+    fn routine(&mut self, routine: &Routine) {
+        let Some(names) = routine.definitions().find_map(self.names) else { return };
+        let shown = super::routine::shown(self.ddl, routine);
+        self.push(names, (routine.oid.0, 0, 0), shown, What::Routine(routine.oid));
+    }
+
     /// A domain goes with what its default names, and else without the CHECKs that name it.
     fn domain(&mut self, ty: &UserType) {
         let Some(domain) = ty.domain() else { return };
@@ -184,6 +192,13 @@ impl Ddl<'_> {
         let named = |definition: &Definition| definition.leads_to(constant).then_some(());
         let mut found = found_parts(named_parts(self, &users, &named, goes, going));
         found.extend(snapshot.views_of(relation.oid).map(|view| self.found_view(view)));
+        let known: Vec<Oid> = found.iter().filter_map(|(.., what)| what.routine()).collect();
+        for routine in snapshot.routines_of(relation.oid, None) {
+            if !known.contains(&routine.oid) {
+                let shown = super::routine::shown(self, routine);
+                found.push(((routine.oid.0, 0, 0), shown, What::Routine(routine.oid)));
+            }
+        }
         let current = self.relation(relation.oid);
         let keys = current.as_deref().unwrap_or(relation).referenced_by.clone();
         for (table, at) in keys {

@@ -8,6 +8,7 @@ use super::kept_settings;
 use super::rename::give_acl;
 use super::resolve::{must_own, undefined_schema};
 use super::type_dependents::{Dependent, What};
+use crate::bind::routine_body::Parameters;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge};
@@ -17,7 +18,7 @@ use crate::catalog::routine::{PLPGSQL, Parameter, Routine, SQL};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     AlterRoutine, CreateRoutine, ObjectName, ParameterMode, Returns, RoutineChange, RoutineOption,
-    TypeName,
+    StandardBody, TypeName,
 };
 use crate::sqlstate::SqlState;
 use crate::types::type_name::format_type;
@@ -47,7 +48,9 @@ struct Options {
     cost: Option<f64>,
     rows: Option<f64>,
     settings: Vec<(String, Option<String>)>,
+    support: Option<Oid>,
     body: Option<Arc<str>>,
+    standard: Option<StandardBody>,
 }
 
 impl Options {
@@ -67,6 +70,7 @@ impl Options {
                     | RoutineOption::Parallel(_)
                     | RoutineOption::Cost(_)
                     | RoutineOption::Rows(_)
+                    | RoutineOption::Support(_)
             );
             if procedure && of_function {
                 return Err(invalid("invalid attribute in procedure definition"));
@@ -112,7 +116,9 @@ impl Options {
                     all.settings.push((set.name.to_string(), value));
                     false
                 }
+                RoutineOption::Support(name) => all.support.replace(support(name)?).is_some(),
                 RoutineOption::Body(body, _) => all.body.replace(Arc::clone(body)).is_some(),
+                RoutineOption::Standard(body) => all.standard.replace(body.clone()).is_some(),
             };
             if again {
                 return Err(twice());
@@ -120,6 +126,25 @@ impl Options {
         }
         Ok(all)
     }
+}
+
+/// A support function by name: one of those that are built in.
+fn support(name: &ObjectName) -> Result<Oid> {
+    let built_in = name.schema().is_none_or(|schema| &**schema == "pg_catalog");
+    let mut named = builtin::functions_named(name.name()).iter().filter(|_| built_in);
+    let Some(found) = named.find(|found| *found.arguments == [INTERNAL]) else {
+        return Err(SqlError::new(
+            SqlState::UNDEFINED_FUNCTION,
+            format!("function {name}(internal) does not exist"),
+        ));
+    };
+    if found.result != INTERNAL {
+        return Err(SqlError::new(
+            SqlState::INVALID_OBJECT_DEFINITION,
+            format!("support function {name} must return type internal"),
+        ));
+    }
+    Ok(Oid(found.oid))
 }
 
 /// A language by name.
@@ -194,7 +219,8 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
                 had_default = true;
                 let snapshot = ddl.snapshot();
                 let kept = ddl.semantics.default(&snapshot, "", ty, value)?;
-                Some(Arc::clone(kept.text.text()))
+                ddl.hold_named(&kept.text)?;
+                Some(kept.text)
             }
         };
         let name: Arc<str> = one.name.clone().unwrap_or_default();
@@ -271,8 +297,20 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
     let name = create.name.name();
     let options = Options::of(&create.options, create.procedure, ddl.current_setting)?;
     let Signature { parameters, result, returns_set } = signature(ddl, create)?;
-    let language = options.language.ok_or_else(|| invalid("no language specified"))?;
-    let body = options.body.ok_or_else(|| invalid("no function body specified"))?;
+    let language = match options.language {
+        None if options.standard.is_some() => SQL,
+        language => language.ok_or_else(|| invalid("no language specified"))?,
+    };
+    if options.body.is_some() && options.standard.is_some() {
+        return Err(invalid("duplicate function body specified"));
+    }
+    if options.standard.is_some() && language != SQL {
+        return Err(invalid("inline SQL function body only valid for language SQL"));
+    }
+    if options.body.is_none() && options.standard.is_none() {
+        return Err(invalid("no function body specified"));
+    }
+    let body = options.body.unwrap_or_default();
     let pseudo = |ty: u32| [INTERNAL, oids::CSTRING].contains(&ty);
     if pseudo(result.0) || parameters.iter().any(|one| pseudo(one.ty.0)) {
         let shown = if language == SQL { "SQL" } else { "PL/pgSQL" };
@@ -290,12 +328,16 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         let message = "only superuser can define a leakproof function";
         return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
     }
+    if options.support.is_some() && !ddl.superuser() {
+        let message = "must be superuser to specify a support function";
+        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    }
     let settings = options
         .settings
         .into_iter()
         .filter_map(|(name, value)| value.map(|value| (name, value)))
         .collect();
-    let next = Routine {
+    let mut next = Routine {
         oid: Oid(0),
         schema: schema.oid,
         name: Arc::clone(name),
@@ -314,9 +356,34 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         parameters,
         settings,
         body,
+        support: options.support.unwrap_or(Oid(0)),
+        standard: None,
         aggregate: None,
     };
+    if let Some(body) = &options.standard {
+        next.standard = Some(standard_body(ddl, body, &next)?);
+    }
     keep(ddl, next, &schema, create.replace)
+}
+
+/// The body of a routine in the standard's form, bound while what it depends on is held.
+fn standard_body(ddl: &mut Ddl<'_>, body: &StandardBody, routine: &Routine) -> Result<Definition> {
+    let polymorphic =
+        |parameter: &Parameter| parameter.is_input() && crate::bind::is_polymorphic(parameter.ty.0);
+    if routine.parameters.iter().any(polymorphic) {
+        return Err(invalid(
+            "SQL function with unquoted function body cannot have polymorphic arguments",
+        ));
+    }
+    let parameters = Parameters::of(routine);
+    loop {
+        let snapshot = ddl.snapshot();
+        let kept = ddl.semantics.routine_body(&snapshot, body, &parameters)?;
+        ddl.hold_named(&kept)?;
+        if ddl.snapshot().version() == snapshot.version() {
+            return Ok(kept);
+        }
+    }
 }
 
 /// Keeps a routine under its name and the types of what callers give, as a new one or in the place of another.
@@ -432,7 +499,11 @@ fn owns(ddl: &mut Ddl<'_>, routine: &Routine) -> bool {
     ddl.snapshot().shared().has_privileges_of(user, routine.owner)
 }
 
-fn put(ddl: &mut Ddl<'_>, known: Option<Arc<Routine>>, next: Routine) -> Result<Arc<Routine>> {
+pub(super) fn put(
+    ddl: &mut Ddl<'_>,
+    known: Option<Arc<Routine>>,
+    next: Routine,
+) -> Result<Arc<Routine>> {
     let key = ddl.catalog.key(Class::Routine, next.oid);
     let next = Arc::new(next);
     let before = known.map(Object::Routine);
@@ -619,12 +690,17 @@ pub(super) fn put_owner(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, owner: Oid) -
 }
 
 /// A routine as messages about what depends on it show it.
-fn shown(ddl: &mut Ddl<'_>, routine: &Routine) -> String {
+pub(super) fn shown(ddl: &mut Ddl<'_>, routine: &Routine) -> String {
     format!("function {}", ddl.display_function(&routine.procedure()))
 }
 
 /// Collects the definitions that call a routine, and the aggregates that are made of it with the definitions that call these.
-fn collect_callers(ddl: &mut Ddl<'_>, routine: &Routine, shown: &str, into: &mut Dependents) {
+pub(super) fn collect_callers(
+    ddl: &mut Ddl<'_>,
+    routine: &Routine,
+    shown: &str,
+    into: &mut Dependents,
+) {
     collect_definitions(ddl, routine.oid, shown, into);
     let snapshot = ddl.snapshot();
     let calls = |one: &&Arc<Routine>| {
@@ -709,6 +785,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
             next.parallel = options.parallel.unwrap_or(next.parallel);
             next.cost = options.cost.unwrap_or(next.cost);
             next.rows = options.rows.unwrap_or(next.rows);
+            next.support = options.support.unwrap_or(next.support);
             for (name, value) in options.settings {
                 kept_settings::replace(&mut next.settings, name, value);
             }

@@ -13,6 +13,7 @@ use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::extension::Available;
 use crate::catalog::object::Class;
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::routine::Routine;
 use crate::catalog::user_type::UserType;
 use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::Result;
@@ -58,6 +59,16 @@ pub(super) enum What {
     Routine(Oid),
 }
 
+impl What {
+    /// The routine that it is.
+    pub(super) fn routine(&self) -> Option<Oid> {
+        match self {
+            What::Routine(routine) => Some(*routine),
+            _ => None,
+        }
+    }
+}
+
 impl Dependent {
     /// The view that it is.
     pub(super) fn view(&self) -> Option<Oid> {
@@ -69,10 +80,7 @@ impl Dependent {
 
     /// The routine that it is.
     pub(super) fn routine(&self) -> Option<Oid> {
-        match self.what {
-            What::Routine(routine) => Some(routine),
-            _ => None,
-        }
+        self.what.routine()
     }
 
     /// Whose it is, or whose what it is part of.
@@ -236,7 +244,8 @@ pub(super) fn depending_on_rows(
         // Who reads the relation depends on that.
         let snapshot = ddl.snapshot();
         let reading = snapshot.views_of(relation.oid).map(|view| view.oid);
-        let gone: Vec<Oid> = reading.chain(going.1.iter().copied()).collect();
+        let naming = snapshot.routines_of(relation.oid, None).map(|routine| routine.oid);
+        let gone: Vec<Oid> = reading.chain(naming).chain(going.1.iter().copied()).collect();
         let going = (going.0, &*gone);
         let shown = ddl.display(relation);
         depending_on(ddl, (relation.row_type.0, &shown), going, into);
@@ -330,7 +339,8 @@ fn depending_on(
         let (rank, on) = on(part.names);
         found.push(((rank, part.place), Dependent { shown: part.shown, on, what: part.what }));
     }
-    for routine in snapshot.routines() {
+    let others = |one: &&Arc<Routine>| !gone.contains(&one.oid);
+    for routine in snapshot.routines().filter(others) {
         let types = routine.parameters.iter().map(|one| one.ty).chain([routine.result]);
         let arrays = types.filter(|used| is_of(*used, ty)).map(|used| used != ty);
         let Some(array) = arrays.max() else { continue };
@@ -363,9 +373,12 @@ fn depending_on(
         query.is_some_and(|query| query.edges().iter().any(own))
     };
     told.extend(found.iter().filter_map(|(_, one)| one.view()).filter(casts));
+    told.extend(found.iter().filter_map(|(_, one)| one.routine()));
     for dependent in found.into_iter().map(|(_, one)| one).chain(shows) {
         let known = |view: Oid| into.iter().any(|one| one.view() == Some(view));
-        if dependent.view().is_some_and(known) {
+        let routine = dependent.routine();
+        let twice = routine.is_some() && into.iter().any(|one| one.routine() == routine);
+        if twice || dependent.view().is_some_and(known) {
             continue;
         }
         follow(ddl, dependent, (going, &told), into);
@@ -436,6 +449,17 @@ fn readers(
     known.extend(into.iter().filter_map(Dependent::view));
     let mut found = Dependents::default();
     ddl.collect_views(relation, column, &known, shown, &mut found);
-    let lines = found.lines.into_iter().zip(found.views);
-    into.extend(lines.map(|((shown, on), view)| Dependent { shown, on, what: What::View(view) }));
+    let mut routines = found.parts.into_iter().peekable();
+    let mut views = found.views.into_iter();
+    for (shown, on) in found.lines {
+        match routines.next_if(|routine| routine.shown == shown) {
+            Some(routine) if into.iter().any(|one| one.routine() == routine.routine()) => {}
+            Some(routine) => into.push(routine),
+            None => into.extend(views.next().map(|view| Dependent {
+                shown,
+                on,
+                what: What::View(view),
+            })),
+        }
+    }
 }

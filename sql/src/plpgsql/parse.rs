@@ -114,6 +114,7 @@ pub fn parse(
         shows_strict: parser.shows_strict,
         found,
         arguments: given.len() as u32,
+        positions: (0..given.len() as u32).collect(),
         rows: Vec::new(),
     })
 }

@@ -25,6 +25,8 @@ pub struct Body {
     pub found: u32,
     /// How many variables are arguments, which come first.
     pub arguments: u32,
+    /// The arguments that `$1` and so on mean.
+    pub positions: Vec<u32>,
     /// Names that stand for rows in FROM, each with the number of the variable that holds them.
     pub rows: Vec<(Arc<str>, u32)>,
 }

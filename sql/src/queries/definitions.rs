@@ -9,11 +9,12 @@ use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
 };
-use crate::catalog::routine::PLPGSQL;
+use crate::catalog::routine::{PLPGSQL, Routine};
 use crate::catalog::trigger;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, oids};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 impl<'a> Call<'_, '_, '_, 'a> {
@@ -37,8 +38,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_get_function_identity_arguments" => self.function(oid, false, false),
             "pg_get_function_result" => self.function(oid, false, true),
             "pg_get_function_sqlbody" => {
-                let body = builtin::function(oid.0).and_then(ProcedureOf::sql_body);
-                self.optional(body.as_deref())
+                let made = session.snapshot.routine(oid).and_then(|made| self.own_body(made));
+                let built_in = || builtin::function(oid.0).and_then(ProcedureOf::sql_body);
+                self.optional(made.map(Cow::Owned).or_else(built_in).as_deref())
             }
             "pg_get_functiondef" => match self.function_definition(oid) {
                 Ok(found) => found,
@@ -254,6 +256,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
 }
 
 impl<'a> Call<'_, '_, '_, 'a> {
+    /// The body of a routine in the standard's form.
+    fn own_body(&self, routine: &Routine) -> Option<String> {
+        let kept = routine.standard.as_ref()?;
+        let shown = self.session.engine.body_text(self.session, self.context, routine);
+        Some(shown.unwrap_or_else(|| kept.to_string()))
+    }
+
     /// `pg_get_functiondef`: CREATE FUNCTION (`pg_get_functiondef` of `ruleutils.c`).
     fn function_definition(&self, oid: Oid) -> Result<Datum<'a>> {
         /// `procost` and `prorows` that are not shown.
@@ -329,7 +338,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             };
             let _ = writeln!(text, " SET {} TO {shown}", identifier(name));
         }
-        match found.sql_body() {
+        let own = made.and_then(|made| self.own_body(made));
+        match own.map(Cow::Owned).or(found.sql_body()) {
             Some(body) => text.push_str(&body),
             None => {
                 let source = found.sql().unwrap_or(found.source.into());

@@ -29,6 +29,7 @@ use crate::catalog::builtin;
 use crate::catalog::quote::quoting;
 use crate::catalog::relation::RelationKind;
 use crate::catalog::relation_counts::SessionCounts;
+use crate::catalog::routine::Routine;
 use crate::catalog::sequence::{self, SessionSequences, State};
 use crate::catalog::{Catalog, CatalogSnapshot, Index, Relation};
 use crate::copy::server_files::ServerFiles;
@@ -165,6 +166,13 @@ pub trait EngineFacts {
         context: &CallContext<'_>,
         view: &Relation,
         how: (bool, usize),
+    ) -> Option<String>;
+    /// The body of a routine in the standard's form as it is shown; none if it has no such body.
+    fn body_text(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        routine: &Routine,
     ) -> Option<String>;
 }
 

@@ -156,6 +156,14 @@ impl EngineFacts for Engine {
     ) -> Option<(Oid, Vec<Option<usize>>)> {
         crate::session::definitions::simple_view(session, context, view)
     }
+    fn body_text(
+        &self,
+        _: &SessionCatalog<'_>,
+        _: &CallContext<'_>,
+        _: &Routine,
+    ) -> Option<String> {
+        None
+    }
     fn view_text(
         &self,
         _: &SessionCatalog<'_>,

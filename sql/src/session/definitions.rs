@@ -1,14 +1,16 @@
 //! Definitions as they are shown: what the catalog keeps as text is bound again and printed.
 
 use crate::bind::deparse::{self, Names, Printer, ViewText};
+use crate::bind::routine_body::Parameters;
 use crate::bind::{self, Environment, Expr};
 use crate::catalog::Relation;
 use crate::catalog::quote::identifier;
+use crate::catalog::routine::Routine;
 use crate::catalog::system_column::system_column;
 use crate::ddl::Reads;
 use crate::error::{Result, SqlError};
 use crate::parse::depth::fitting;
-use crate::parse::{parse_expression, parse_query};
+use crate::parse::{Positions, parse_body, parse_expression, parse_query};
 use crate::queries::SessionCatalog;
 use crate::session::statement::Reader;
 use crate::types::{CallContext, Oid, SqlType};
@@ -154,7 +156,35 @@ pub(super) fn view_text(
     fitting(0, || printed_view(environment, context, view, how))
 }
 
+/// The body of a routine in the standard's form, as `pg_get_function_sqlbody` prints it; none where it has no such body.
+pub(crate) fn shown_body(
+    session: &SessionCatalog<'_>,
+    context: &CallContext<'_>,
+    routine: &Routine,
+) -> Option<Result<String>> {
+    routine.standard.as_ref()?;
+    let path = &session.settings.path.get().schemas;
+    let environment = Environment { catalog: session.snapshot, path, constants: &Reader(context) };
+    let how = ViewText { pretty: false, wrap: 0, qualified: false, renamed: &[], now: None };
+    Some(fitting(0, || printed_body(environment, context, routine, how)))
+}
+
 /// The same, in another way.
+pub(super) fn printed_body(
+    environment: Environment<'_>,
+    context: &CallContext<'_>,
+    routine: &Routine,
+    how: ViewText<'_>,
+) -> Result<String> {
+    let Some(body) = &routine.standard else {
+        return Err(SqlError::unsupported("the body of such a routine is"));
+    };
+    let (parsed, parameters) = (parse_body(body)?, Parameters::of(routine));
+    let text = Positions::new(body);
+    Ok(deparse::body_text(environment, context, &text, &parsed, &parameters, how)?.0)
+}
+
+/// The same of a view, in another way.
 pub(super) fn printed_view(
     environment: Environment<'_>,
     context: &CallContext<'_>,

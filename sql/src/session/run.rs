@@ -3,6 +3,7 @@
 use crate::bind::{Required, may_use_schemas};
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::relation_counts::SessionCounts;
+use crate::catalog::routine::Routine;
 use crate::catalog::store;
 use crate::catalog::{Relation, RelationKind};
 use crate::copy::server_files::ServerFiles;
@@ -327,6 +328,15 @@ impl EngineFacts for Asked<'_> {
         how: (bool, usize),
     ) -> Option<String> {
         definitions::view_text(session, context, view, how).ok()
+    }
+
+    fn body_text(
+        &self,
+        session: &SessionCatalog<'_>,
+        context: &CallContext<'_>,
+        routine: &Routine,
+    ) -> Option<String> {
+        definitions::shown_body(session, context, routine)?.ok()
     }
 }
 

@@ -2,9 +2,11 @@
 
 use crate::bind::clause::{CHECK, GENERATED, INDEX_EXPRESSION, INDEX_PREDICATE};
 use crate::bind::edges::{edges_of_expression, edges_of_query};
+use crate::bind::routine_body::Parameters;
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
 use crate::catalog::definition::Definition;
 use crate::catalog::relation_counts::SessionCounts;
+use crate::catalog::routine::Routine;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, Index, IndexExpression, Relation, SearchPath};
 use crate::ddl::{DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
@@ -774,6 +776,46 @@ impl Semantics for Meaning<'_> {
             Ok(bind::named_relations(environment, &self.text, &statement, &[]))
         });
         named.unwrap_or_default()
+    }
+
+    fn routine_body(
+        &self,
+        snapshot: &CatalogSnapshot,
+        body: &ast::StandardBody,
+        parameters: &Parameters,
+    ) -> Result<Definition> {
+        let how =
+            deparse::ViewText { pretty: false, wrap: 0, qualified: true, renamed: &[], now: None };
+        self.with_context(snapshot, |context| {
+            let environment = bind::Environment {
+                catalog: snapshot,
+                path: &self.path,
+                constants: &Reader(context),
+            };
+            let (asker, text) = (self.identity.user, &self.text);
+            let mut edges = deparse::body_edges(environment, asker, text, body, parameters)?;
+            let (text, named) =
+                deparse::body_text(environment, context, text, body, parameters, how)?;
+            edges.extend(named);
+            Ok(Definition::new(text.into(), edges))
+        })
+    }
+
+    fn reworded_body(
+        &self,
+        snapshot: &CatalogSnapshot,
+        now: &CatalogSnapshot,
+        routine: &Routine,
+        renamed: &[Relation],
+    ) -> Result<Arc<str>> {
+        let how =
+            deparse::ViewText { pretty: false, wrap: 0, qualified: true, renamed, now: Some(now) };
+        self.with_environment(snapshot, |environment| {
+            self.with_context(now, |context| {
+                super::definitions::printed_body(environment, context, routine, how)
+            })
+        })
+        .map(Arc::from)
     }
 
     fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query, end: u32) -> Result<ViewQuery> {

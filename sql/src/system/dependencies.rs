@@ -106,6 +106,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             for ty in types.into_iter().filter(|ty| !builtin::is_lasting(ty.0)) {
                 emit(rows, own, (TYPE, ty, 0), 'n')?;
             }
+            let made: Vec<&Definition> = routine.definitions().collect();
+            emit_edges(rows, own, &made)?;
             // What an aggregate is made of; what is built in stays.
             let called = routine.aggregate.iter().flat_map(|aggregate| aggregate.functions());
             for function in called.filter(|function| function.0 >= well_known::FIRST_NORMAL) {

@@ -44,7 +44,7 @@ fn row(rows: &mut Rows<'_, '_, '_, '_>, routine: &Routine) -> Result<()> {
         Datum::Float4(routine.cost as f32),
         Datum::Float4(routine.rows as f32),
         Datum::Oid(routine.variadic()),
-        Datum::Oid(0),
+        Datum::Oid(routine.support.0),
         Datum::Char(match (&routine.aggregate, routine.procedure) {
             (Some(_), _) => b'a',
             (None, true) => b'p',
@@ -67,7 +67,7 @@ fn row(rows: &mut Rows<'_, '_, '_, '_>, routine: &Routine) -> Result<()> {
         Datum::Null,
         rows.text(&routine.body),
         Datum::Null,
-        Datum::Null,
+        rows.optional(routine.standard.as_deref()),
         if settings.is_empty() { Datum::Null } else { rows.texts(&settings) },
         rows.acl(acl.as_deref()),
     ];

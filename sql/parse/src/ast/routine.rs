@@ -107,6 +107,32 @@ pub enum RoutineOption {
     Set(super::SetStatement),
     /// AS, and where the body begins in the query text.
     Body(Ident, u32),
+    /// SUPPORT.
+    Support(ObjectName),
+    /// RETURN, BEGIN ATOMIC.
+    Standard(StandardBody),
+}
+
+/// A body of the standard's form, which is parsed with the statement that it stands in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StandardBody {
+    /// BEGIN ATOMIC ... END; else RETURN alone.
+    pub atomic: bool,
+    /// Its statements, without those that are empty.
+    pub statements: Vec<BodyStatement>,
+}
+
+/// A statement of such a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyStatement {
+    /// The statement; RETURN is a SELECT of what it returns.
+    pub statement: super::Statement,
+    /// RETURN.
+    pub returns: bool,
+    /// Its first byte in the text; that of the expression behind RETURN.
+    pub start: u32,
+    /// Behind its last byte.
+    pub end: u32,
 }
 
 /// ALTER FUNCTION, PROCEDURE, ROUTINE.

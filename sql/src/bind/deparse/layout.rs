@@ -6,6 +6,8 @@ pub struct Layout {
     /// What has been written.
     pub text: String,
     indent: i32,
+    /// All of it stands in one line.
+    flat: bool,
 }
 
 /// Lines are not indented further than this.
@@ -19,10 +21,30 @@ impl Layout {
     /// JOIN below FROM.
     pub const JOIN: i32 = 4;
 
+    /// An empty text of one line.
+    #[must_use]
+    pub fn flat() -> Layout {
+        Layout { flat: true, ..Layout::default() }
+    }
+
+    /// Whether all of it stands in one line.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        self.flat
+    }
+
     /// An empty text that begins at the level of this one.
     #[must_use]
     pub fn beside(&self) -> Layout {
-        Layout { text: String::new(), indent: self.indent }
+        Layout { text: String::new(), ..*self }
+    }
+
+    /// The space that a statement begins with where its clauses begin lines.
+    pub fn begin(&mut self) {
+        if !self.flat {
+            self.indent += Layout::STANDARD;
+            self.push(' ');
+        }
     }
 
     /// The level of the next line.
@@ -49,6 +71,10 @@ impl Layout {
     /// Begins a line with `word`: the level changes by `before`, this line alone is moved by `plus`, then the level changes
     /// by `after`.
     pub fn keyword(&mut self, word: &str, before: i32, after: i32, plus: i32) {
+        if self.flat {
+            self.text.push_str(word);
+            return;
+        }
         self.indent += before;
         self.trim_spaces();
         self.text.push('\n');

@@ -7,8 +7,10 @@
 
 mod from;
 mod layout;
+mod modify;
 mod place;
 mod printed;
+mod routine_body;
 mod set_operation;
 mod simple;
 mod standard_form;
@@ -16,6 +18,7 @@ pub(super) mod view;
 mod window;
 
 pub use layout::Layout;
+pub use routine_body::{RoutineText, body_edges, body_text};
 pub use view::{ViewText, view_text};
 
 use crate::bind::grouping::{AGGREGATES, BoundWindow};
@@ -70,6 +73,10 @@ pub trait Names {
     }
     /// The aggregate or window call that a column stands for.
     fn call(&self, _level: u16, _column: u32) -> Option<(AggregateCall, Option<BoundWindow>)> {
+        None
+    }
+    /// What a parameter is called, by its number from 0.
+    fn parameter(&self, _number: u32) -> Option<String> {
         None
     }
     /// The arguments of the GROUPING that a column stands for.
@@ -247,7 +254,10 @@ impl Printer<'_, '_> {
             }
             Expr::Subquery { kind, query, .. } => self.subquery(kind, query, out),
             Expr::Parameter(number, _) => {
-                write!(out.text, "${}", number + 1).expect("a string grows");
+                match self.names.parameter(*number) {
+                    Some(name) => out.push_str(&name),
+                    None => write!(out.text, "${}", number + 1).expect("a string grows"),
+                }
                 Ok(())
             }
             Expr::Call { function: called, arguments, ty, form, .. } => {
@@ -661,7 +671,9 @@ impl Printer<'_, '_> {
     fn subscripted(&self, operand: &Expr, out: &mut Layout) -> Result<()> {
         let plain = match operand {
             Expr::Column { .. } => !self.names.is_value(),
-            _ => matches!(operand, Expr::Parameter(..) | Expr::Field { .. }),
+            // That of a routine is no column.
+            Expr::Parameter(number, _) => self.names.parameter(*number).is_none(),
+            _ => matches!(operand, Expr::Field { .. }),
         };
         if !plain {
             out.push('(');

@@ -88,6 +88,14 @@ impl Names for Here<'_, '_, '_, '_> {
         Some((found, None))
     }
 
+    fn parameter(&self, number: u32) -> Option<String> {
+        let writer = self.writer;
+        let routine = writer.routine?;
+        // A name by itself is another one's where there is a relation that may have a column of that name.
+        let beside = writer.taken.borrow().iter().any(|names| !names.is_empty());
+        Some(routine.parameter(number, writer.how.qualified, beside))
+    }
+
     fn grouping(&self, level: u16, column: u32) -> Option<Vec<Expr>> {
         let collected = standing(self.place, level).collected?.borrow();
         let arguments = collected.groupings.get(column.checked_sub(GROUPINGS)? as usize)?;

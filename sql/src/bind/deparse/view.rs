@@ -6,6 +6,7 @@
 
 use super::place::Here;
 use super::printed::Printed;
+use super::routine_body::RoutineText;
 use super::{Layout, Names, Printer};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{AGGREGATES, Collected};
@@ -18,12 +19,13 @@ use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::bind::{Binder, Environment, lock_words};
+use crate::catalog::definition::Edge;
 use crate::catalog::quote::identifier;
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, CteBody, Distinct, GroupItem, Ident, Select};
 use crate::types::{CallContext, SqlType};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use txn::WaitPolicy;
 
 /// How a view's query is to be printed.
@@ -70,6 +72,9 @@ pub fn view_text(
         taken: RefCell::default(),
         printed: RefCell::default(),
         untyped: RefCell::default(),
+        routine: None,
+        returns: Cell::new(false),
+        edges: RefCell::default(),
     };
     // PostgreSQL's views have two more relations of these names.
     writer.taken.borrow_mut().push(vec!["old".to_owned(), "new".to_owned()]);
@@ -94,7 +99,7 @@ pub(super) enum Headings<'h> {
 pub(super) struct Writer<'w, 'b, 'a> {
     /// Binds its parts again.
     pub binder: &'w Binder<'b>,
-    context: &'w CallContext<'a>,
+    pub context: &'w CallContext<'a>,
     pub how: ViewText<'w>,
     /// The names of FROM items in the queries around, outermost first.
     pub taken: RefCell<Vec<Vec<String>>>,
@@ -103,6 +108,12 @@ pub(super) struct Writer<'w, 'b, 'a> {
     /// The types that literals without one have in the select list of the query that is written next: it is a side of a
     /// UNION or its kin.
     pub untyped: RefCell<Option<Vec<SqlType>>>,
+    /// The routine whose body it is.
+    pub routine: Option<&'w RoutineText<'w>>,
+    /// The query that is written next is what RETURN gives.
+    pub returns: Cell<bool>,
+    /// What expressions of statements that change rows depend on.
+    pub edges: RefCell<Vec<Edge>>,
 }
 
 /// 0A000.
@@ -177,15 +188,15 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         Ok(())
     }
 
-    fn with(
+    pub(super) fn with(
         &self,
         with: &ast::With,
         outside: Outside<'_>,
         scope: &CteScope<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        out.set_level(out.level() + Layout::STANDARD);
-        out.push_str(if with.recursive { " WITH RECURSIVE " } else { " WITH " });
+        out.begin();
+        out.push_str(if with.recursive { "WITH RECURSIVE " } else { "WITH " });
         for (at, cte) in self.binder.in_order_of_need(with)?.into_iter().enumerate() {
             if at > 0 {
                 out.push_str(", ");
@@ -296,8 +307,9 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         let order_by = binder.order_by(query, select, &mut targets, visible, &place)?;
         let distinct_on = binder.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
-        out.set_level(out.level() + Layout::STANDARD);
-        out.push_str(" SELECT");
+        out.begin();
+        let returns = self.returns.take();
+        out.push_str(if returns { "RETURN" } else { "SELECT" });
         match select.distinct {
             Distinct::No => {}
             Distinct::All => out.push_str(" DISTINCT"),
@@ -312,7 +324,14 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 out.push(')');
             }
         }
-        self.targets(&targets[..visible], &place, headings, out)?;
+        if returns {
+            out.push(' ');
+            for (target, _) in targets.iter().zip(0..visible) {
+                self.print(&place, |printer| printer.column(&target.expr, out))?;
+            }
+        } else {
+            self.targets(&targets[..visible], &place, headings, out)?;
+        }
         let mut item = 0;
         for (at, from) in select.from.iter().enumerate() {
             if at == 0 {
@@ -320,15 +339,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 self.from(from, &mut item, &names, &place, outside, out)?;
                 continue;
             }
-            out.push_str(", ");
-            let mut text = out.beside();
-            self.from(from, &mut item, &names, &place, outside, &mut text)?;
-            if text.text.starts_with('\n') {
-                out.trim_spaces();
-            } else if out.line_length() + text.text.len() > self.how.wrap {
-                out.keyword("", -Layout::STANDARD, Layout::STANDARD, Layout::VAR);
-            }
-            out.push_str(&text.text);
+            self.next_from(out, |out| self.from(from, &mut item, &names, &place, outside, out))?;
         }
         if let Some(filter) = &select.filter {
             let place = Place::plain(&scope, Some(ctes), "WHERE");
@@ -374,6 +385,24 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         Ok(())
     }
 
+    /// Another item of FROM: in the line of the one before it, where there is room.
+    pub(super) fn next_from(
+        &self,
+        out: &mut Layout,
+        print: impl FnOnce(&mut Layout) -> Result<()>,
+    ) -> Result<()> {
+        out.push_str(", ");
+        let mut text = out.beside();
+        print(&mut text)?;
+        if text.text.starts_with('\n') {
+            out.trim_spaces();
+        } else if !out.is_flat() && out.line_length() + text.text.len() > self.how.wrap {
+            out.keyword("", -Layout::STANDARD, Layout::STANDARD, Layout::VAR);
+        }
+        out.push_str(&text.text);
+        Ok(())
+    }
+
     /// FOR UPDATE and its family: each item of FROM by its name.
     fn locks(
         &self,
@@ -397,7 +426,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         Ok(())
     }
 
-    fn targets(
+    pub(super) fn targets(
         &self,
         targets: &[BoundTarget],
         place: &Place<'_>,
@@ -439,7 +468,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             if text.text.starts_with('\n') {
                 out.trim_spaces();
             } else {
-                let long = out.line_length() + text.text.len() > self.how.wrap;
+                let long = !out.is_flat() && out.line_length() + text.text.len() > self.how.wrap;
                 if at > 0 && (long || many_lines) {
                     out.keyword("", -Layout::STANDARD, Layout::STANDARD, Layout::VAR);
                 }

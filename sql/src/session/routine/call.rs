@@ -121,7 +121,7 @@ impl Session {
         let given = self.given_of(routine, types);
         let (body, statements) = if routine.language == SQL {
             let body = sql_body(routine, &given);
-            let statements = self.sql_statements(&routine.body, &body)?;
+            let statements = self.sql_statements(routine, &body)?;
             let body = Arc::new(Body { texts: statements.len() as u32, ..body });
             (body, statements)
         } else {
@@ -134,7 +134,11 @@ impl Session {
     }
 
     /// The statements of a body in SQL.
-    pub(super) fn sql_statements(&mut self, text: &Arc<str>, body: &Body) -> Result<Vec<Sql>> {
+    pub(super) fn sql_statements(&mut self, routine: &Routine, body: &Body) -> Result<Vec<Sql>> {
+        if let Some(standard) = &routine.standard {
+            return standard_statements(standard.text(), body);
+        }
+        let text = &routine.body;
         let dialect = self.settings.plain().dialect;
         let (sources, _) = Source::parse(text, dialect)?;
         let innermost = body.names.len().checked_sub(1).map(|last| last as u32);
@@ -355,6 +359,7 @@ impl Session {
             let ran = self.run_sql_statement((compiled.id, &compiled.body), &frame, sql, limit);
             let place = self.within.pop();
             let (columns, mut rows) = ran.map_err(|error| match place {
+                Some(place) if routine.standard.is_some() => error.nowhere().within(place.text()),
                 Some(place) => error.in_text(0, &*routine.body).within(place.text()),
                 None => error,
             })?;
@@ -515,7 +520,7 @@ impl Session {
             return Ok(());
         }
         let body = sql_body(routine, &given);
-        let statements = self.sql_statements(&routine.body, &body)?;
+        let statements = self.sql_statements(routine, &body)?;
         let body = Arc::new(Body { texts: statements.len() as u32, ..body });
         let frame = Frame::new(body.variables.len());
         self.bodies += 1;
@@ -614,16 +619,40 @@ fn is_whole(types: &CallTypes, routine: &Routine) -> bool {
     matches!(&types.columns[..], [(_, only)] if only.oid == routine.result)
 }
 
+/// The statements of a body of the standard's form.
+fn standard_statements(text: &Arc<str>, body: &Body) -> Result<Vec<Sql>> {
+    let innermost = body.names.len().checked_sub(1).map(|last| last as u32);
+    let parsed = crate::parse::parse_body(text)?;
+    let statements = parsed.statements.iter().enumerate().map(|(number, one)| {
+        let own = &text[one.start as usize..one.end as usize];
+        Sql {
+            number: number as u32,
+            text: if one.returns { format!("SELECT {own}").into() } else { own.into() },
+            is_expression: false,
+            is_cursor: false,
+            names: innermost,
+            at: one.start,
+            wanted: None,
+        }
+    });
+    Ok(statements.collect())
+}
+
 /// The body of a routine in SQL, whose statements see its parameters.
 fn sql_body(routine: &Routine, given: &[Given]) -> Body {
     let label =
         Name { previous: None, name: Arc::clone(&routine.name), variable: None, is_block: true };
     let mut names = vec![label];
     let mut variables = Vec::new();
-    for one in given {
+    let mut positions = Vec::new();
+    for (one, parameter) in given.iter().zip(&routine.parameters) {
         let number = variables.len() as u32;
         let name = one.name.clone().unwrap_or_default();
-        if one.name.is_some() {
+        // What it gives back has no name in it.
+        if parameter.is_input() {
+            positions.push(number);
+        }
+        if one.name.is_some() && parameter.is_input() {
             let previous = Some(names.len() as u32 - 1);
             let name = Arc::clone(&name);
             names.push(Name { previous, name, variable: Some(number), is_block: false });
@@ -642,6 +671,7 @@ fn sql_body(routine: &Routine, given: &[Given]) -> Body {
             handlers: None,
         },
         arguments: found,
+        positions,
         rows: Vec::new(),
         variables,
         names,

@@ -1,6 +1,7 @@
 //! CREATE FUNCTION and CREATE PROCEDURE, whose bodies are looked at; CALL.
 
 use super::Execution;
+use super::query::command_of;
 use crate::bind::{self, Expr};
 use crate::catalog::routine::Routine;
 use crate::ddl;
@@ -36,6 +37,16 @@ impl Session {
         create: &CreateRoutine,
     ) -> Result<Outcome> {
         let text = parsed.query_text();
+        for option in &create.options {
+            let RoutineOption::Standard(body) = option else { continue };
+            if let Some(one) = body.statements.iter().find(|one| !one.statement.is_planned()) {
+                let command = command_tag(&text[one.start as usize..one.end as usize]);
+                return Err(SqlError::new(
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                    format!("{command} is not yet supported in unquoted SQL function body"),
+                ));
+            }
+        }
         let made =
             self.with_ddl(parsed.places(), |ddl| ddl::routine::create_routine(ddl, create))?;
         if self.settings.bool("check_function_bodies") {
@@ -140,6 +151,25 @@ impl Session {
         let error: SqlError = crate::session::run::denied("procedure", &routine.name);
         Err(error)
     }
+}
+
+/// The tag of a command by its first words.
+fn command_tag(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default().to_ascii_uppercase();
+    match (first.as_str(), words.find(|word| !is_between(word))) {
+        ("CREATE" | "ALTER" | "DROP", Some(kind)) => {
+            let kind = kind.trim_end_matches(';').to_ascii_uppercase();
+            format!("{first} {kind}")
+        }
+        _ => command_of(text),
+    }
+}
+
+/// Whether a word stands between CREATE and the kind of what is made, and is not in the tag.
+fn is_between(word: &str) -> bool {
+    let between = ["TEMP", "TEMPORARY", "UNLOGGED", "LOCAL", "GLOBAL", "UNIQUE", "OR", "REPLACE"];
+    between.contains(&word.to_ascii_uppercase().as_str())
 }
 
 impl Execution<'_> {

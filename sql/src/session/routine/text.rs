@@ -103,9 +103,8 @@ impl Variables for Visible {
     }
 
     fn parameter(&self, number: u32) -> Option<Variable> {
-        // Arguments come first.
-        let number = number.checked_sub(1).filter(|number| *number < self.body.arguments)?;
-        self.variable(number, None).ok()
+        let number = self.body.positions.get(number.checked_sub(1)? as usize)?;
+        self.variable(*number, None).ok()
     }
 
     fn rows(&self, name: &str) -> Option<u32> {

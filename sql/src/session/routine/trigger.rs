@@ -360,6 +360,7 @@ fn condition_of(trigger: &Trigger, id: u64) -> Condition {
     let body = Arc::new(Body {
         block,
         arguments: 0,
+        positions: Vec::new(),
         rows: Vec::new(),
         found: 0,
         variables,

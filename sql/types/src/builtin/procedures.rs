@@ -94,6 +94,7 @@ pub struct Made<'n> {
     pub all_arguments: Option<Box<[(u32, ArgumentMode)]>>,
     pub argument_names: Box<[&'n str]>,
     pub source: &'n str,
+    pub support: u32,
     pub defaults: Vec<&'n str>,
 }
 
@@ -156,7 +157,7 @@ impl<'n> ProcedureOf<'n> {
             returns_set: made.returns_set,
             volatility: made.volatility,
             parallel: made.parallel,
-            support: 0,
+            support: made.support,
             default_count: made.defaults.len(),
             result: made.result,
             arguments: made.arguments,
