@@ -26,7 +26,7 @@ ALTER TABLE base ENABLE ROW LEVEL SECURITY;
 CREATE PUBLICATION changes;
 CREATE STATISTICS paired ON a, b FROM base;
 CREATE COLLATION plain FROM "C";
-CREATE TRIGGER unchanged BEFORE UPDATE ON base FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+CREATE TRIGGER searched BEFORE INSERT ON base FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger('v', 'pg_catalog.english', 'b');
 CREATE OPERATOR @@@ (leftarg = int, rightarg = int, function = int4pl);
 CREATE FOREIGN DATA WRAPPER nothing;
 CREATE ACCESS METHOD rows TYPE TABLE HANDLER heap_tableam_handler;

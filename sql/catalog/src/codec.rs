@@ -21,7 +21,7 @@ use crate::routine::{Aggregate, Moving, Parameter, Routine};
 use crate::sequence::State;
 use crate::snapshot::Change;
 use crate::statistics::{ColumnStatistics, TableStatistics};
-use crate::trigger::Trigger;
+use crate::trigger::{KeyTriggers, Trigger};
 use crate::user_type::{Attribute, Domain, DomainCheck, EnumLabel, UserType, UserTypeKind};
 use sql_types::account;
 use sql_types::error::{Result, SqlError};
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 17;
+const VERSION: u8 = 18;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -167,8 +167,10 @@ stored_struct! {
     IndexExpression { text, name, ty, collation, statistics }
     Constraint { oid, name, kind, validated, deferral }
     ForeignKey {
-        columns, references, referenced, index, match_type, on_update, on_delete, delete_columns
+        columns, references, referenced, index, match_type, on_update, on_delete, delete_columns,
+        triggers
     }
+    KeyTriggers { deletes, updates, checks_new, checks_changed }
     Sequence { ty, start, increment, min, max, cache, cycle, state, initial, owner }
     State { last_value, is_called }
     StoredQuery { text, populated }
@@ -410,6 +412,7 @@ impl Stored for Relation {
         self.acl.write(out);
         self.stored_query.write(out);
         self.triggers.write(out);
+        self.key_triggers.write(out);
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         let oid: Oid = Stored::read(from)?;
@@ -432,6 +435,7 @@ impl Stored for Relation {
             acl: Option::<Acl>::read(from)?,
             stored_query: Stored::read(from)?,
             triggers: Stored::read(from)?,
+            key_triggers: Stored::read(from)?,
         })
     }
 }
@@ -612,6 +616,7 @@ mod tests {
             on_update: Action::Cascade,
             on_delete: Action::SetNull,
             delete_columns: vec![0],
+            triggers: KeyTriggers::numbered(|| Ok(Oid(16420))).expect("numbers"),
         };
         Relation {
             oid: Oid(16384),
@@ -706,6 +711,7 @@ mod tests {
                 transition: (None, Some(Arc::from("added"))),
                 constraint: Some((Oid(16392), Deferral::Deferred, Oid(0))),
             }],
+            key_triggers: vec![(Oid(16421), b'D')],
         }
     }
 

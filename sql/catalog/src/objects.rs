@@ -454,6 +454,12 @@ impl Objects {
         }
         for constraint in &relation.constraints {
             self.constraints.insert(constraint.oid, oid);
+            if let ConstraintKind::ForeignKey(key) = &constraint.kind {
+                let triggers = key.triggers;
+                let own = [triggers.checks_new, triggers.checks_changed].map(|one| (one, oid));
+                let others = [triggers.deletes, triggers.updates].map(|one| (one, key.references));
+                self.constraints.extend(own.into_iter().chain(others));
+            }
         }
         for trigger in &relation.triggers {
             let constraint = trigger.constraint.map(|found| found.0);
@@ -492,6 +498,11 @@ impl Objects {
         }
         for constraint in &relation.constraints {
             self.constraints.remove(&constraint.oid);
+            if let ConstraintKind::ForeignKey(key) = &constraint.kind {
+                for trigger in key.triggers.all() {
+                    self.constraints.remove(&trigger);
+                }
+            }
         }
         for trigger in &relation.triggers {
             self.constraints.remove(&trigger.oid);

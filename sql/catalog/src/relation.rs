@@ -6,7 +6,7 @@ use crate::object::Version;
 use crate::quote::{identifier, qualified};
 use crate::sequence::State;
 use crate::settings::value::parse_bool;
-use crate::trigger::Trigger;
+use crate::trigger::{KeyTriggers, Trigger};
 use sql_types::tuple::Form;
 pub use sql_types::tuple::entry::Uniqueness;
 pub use sql_types::words::{Action, CheckOption, Deferral, MatchType};
@@ -53,6 +53,8 @@ pub struct Relation {
     pub stored_query: Option<StoredQuery>,
     /// Its triggers, in the order in which they fire: by name.
     pub triggers: Vec<Trigger>,
+    /// Those of the triggers of foreign keys that fire otherwise than by default, with their `tgenabled`.
+    pub key_triggers: Vec<(Oid, u8)>,
 }
 
 /// The query of a materialized view.
@@ -313,6 +315,8 @@ pub struct ForeignKey {
     pub on_delete: Action,
     /// The columns, by index, that ON DELETE SET NULL or SET DEFAULT changes; empty: all.
     pub delete_columns: Vec<usize>,
+    /// The triggers that PostgreSQL keeps it by.
+    pub triggers: KeyTriggers,
 }
 
 impl IndexExpression {

@@ -101,6 +101,7 @@ fn build() -> System {
             acl: None,
             stored_query: None,
             triggers: Vec::new(),
+            key_triggers: Vec::new(),
         };
         system.by_oid.insert(oid, Arc::new(relation));
     }

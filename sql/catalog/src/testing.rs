@@ -7,6 +7,7 @@ use crate::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Index, IndexColumn,
     IndexState, MatchType, Relation, RelationKind,
 };
+use crate::trigger::KeyTriggers;
 use crate::{Catalog, Loaded};
 use sql_types::{Oid, SqlType};
 use std::sync::Arc;
@@ -79,6 +80,12 @@ pub fn table(first: u32) -> Relation {
         on_update: Action::NoAction,
         on_delete: Action::Cascade,
         delete_columns: Vec::new(),
+        triggers: KeyTriggers {
+            deletes: oid(80),
+            updates: oid(81),
+            checks_new: oid(82),
+            checks_changed: oid(83),
+        },
     };
     let constraint = |at, name: &str, kind| Constraint {
         oid: oid(at),
@@ -123,5 +130,6 @@ pub fn table(first: u32) -> Relation {
         acl: None,
         stored_query: None,
         triggers: Vec::new(),
+        key_triggers: Vec::new(),
     }
 }

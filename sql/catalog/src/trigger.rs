@@ -3,8 +3,10 @@
 //! Whoever holds a table holds its triggers, and plans that write to it follow them.
 
 use crate::definition::{Definition, Edge};
-use crate::relation::{Deferral, Relation};
+use crate::relation::{Action, ConstraintKind, Deferral, ForeignKey, Relation};
+use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
+use sql_types::error::Result;
 use std::sync::Arc;
 
 /// FOR EACH ROW (`TRIGGER_TYPE_ROW`).
@@ -23,6 +25,9 @@ pub const TRUNCATE: i16 = 1 << 5;
 pub const INSTEAD: i16 = 1 << 6;
 /// When: none of these is AFTER.
 pub const TIMING: i16 = BEFORE | INSTEAD;
+
+/// `suppress_redundant_updates_trigger`: the one function of PostgreSQL's own that users' triggers may call.
+pub const SUPPRESS_REDUNDANT_UPDATES: Oid = Oid(1291);
 
 /// A trigger.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +52,141 @@ pub struct Trigger {
     pub transition: (Option<Arc<str>>, Option<Arc<str>>),
     /// Of a constraint trigger: its `pg_constraint` row, when it is fired, and the table that FROM names (0: none).
     pub constraint: Option<(Oid, Deferral, Oid)>,
+}
+
+/// The four triggers that PostgreSQL keeps a foreign key by, as rows of `pg_trigger`. They are not called: what they do is
+/// part of the statement that changes a row. But who switches one off means what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyTriggers {
+    /// The referenced table's, for its DELETE.
+    pub deletes: Oid,
+    /// The referenced table's, for its UPDATE.
+    pub updates: Oid,
+    /// The referencing table's, for its INSERT.
+    pub checks_new: Oid,
+    /// The referencing table's, for its UPDATE.
+    pub checks_changed: Oid,
+}
+
+/// A trigger of a foreign key, as the catalog shows it.
+#[derive(Clone, Debug)]
+pub struct KeyTrigger {
+    /// As if somebody had made it.
+    pub trigger: Trigger,
+    /// The referenced table's index.
+    pub index: Oid,
+}
+
+impl KeyTriggers {
+    /// With these numbers, in PostgreSQL's order.
+    ///
+    /// # Errors
+    /// Those of numbering.
+    pub fn numbered(mut next: impl FnMut() -> Result<Oid>) -> Result<KeyTriggers> {
+        let (deletes, updates) = (next()?, next()?);
+        Ok(KeyTriggers { deletes, updates, checks_new: next()?, checks_changed: next()? })
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(self) -> [Oid; 4] {
+        [self.deletes, self.updates, self.checks_new, self.checks_changed]
+    }
+}
+
+/// The function of a referenced table's trigger: its row of `pg_proc`.
+fn acting(action: Action, on_update: bool) -> u32 {
+    let on_delete = match action {
+        Action::Cascade => 1646,
+        Action::Restrict => 1648,
+        Action::SetNull => 1650,
+        Action::SetDefault => 1652,
+        Action::NoAction => 1654,
+    };
+    on_delete + u32::from(on_update)
+}
+
+impl Relation {
+    /// `tgenabled` of a trigger of a foreign key.
+    fn key_trigger_state(&self, trigger: Oid) -> u8 {
+        let found = self.key_triggers.iter().find(|(known, _)| *known == trigger);
+        found.map_or(b'O', |found| found.1)
+    }
+
+    /// Whether a session of this role minds what a trigger of a foreign key does.
+    #[must_use]
+    pub fn minds(&self, trigger: Oid, replica: bool) -> bool {
+        fires(self.key_trigger_state(trigger), replica)
+    }
+
+    fn key_trigger(
+        &self,
+        (oid, function, kind): (Oid, u32, i16),
+        (constraint, deferral, other): (Oid, Deferral, Oid),
+        key: &ForeignKey,
+    ) -> KeyTrigger {
+        let side = if function < acting(Action::Cascade, false) { 'c' } else { 'a' };
+        let trigger = Trigger {
+            oid,
+            name: format!("RI_ConstraintTrigger_{side}_{}", oid.0).into(),
+            function: Oid(function),
+            kind,
+            enabled: self.key_trigger_state(oid),
+            columns: Vec::new(),
+            arguments: Vec::new(),
+            when: None,
+            transition: (None, None),
+            constraint: Some((constraint, deferral, other)),
+        };
+        KeyTrigger { trigger, index: key.index }
+    }
+}
+
+impl CatalogSnapshot {
+    /// The triggers of the foreign keys of a table and of those that refer to it, by name.
+    #[must_use]
+    pub fn key_triggers(&self, table: &Relation) -> Vec<KeyTrigger> {
+        let mut found = Vec::new();
+        for constraint in &table.constraints {
+            let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
+            let of = (constraint.oid, constraint.deferral, key.references);
+            let (new, changed) = (key.triggers.checks_new, key.triggers.checks_changed);
+            found.push(table.key_trigger((new, 1644, ROW | INSERT), of, key));
+            found.push(table.key_trigger((changed, 1645, ROW | UPDATE), of, key));
+        }
+        for (child, at) in &table.referenced_by {
+            let Some(constraint) =
+                self.relation(*child).and_then(|child| child.constraints.get(*at))
+            else {
+                continue;
+            };
+            let ConstraintKind::ForeignKey(key) = &constraint.kind else { continue };
+            for (oid, action, on_update, event) in [
+                (key.triggers.deletes, key.on_delete, false, DELETE),
+                (key.triggers.updates, key.on_update, true, UPDATE),
+            ] {
+                let deferral = match action {
+                    Action::NoAction => constraint.deferral,
+                    _ => Deferral::Never,
+                };
+                let of = (constraint.oid, deferral, *child);
+                let function = acting(action, on_update);
+                found.push(table.key_trigger((oid, function, ROW | event), of, key));
+            }
+        }
+        found.sort_by(|a, b| a.trigger.name.cmp(&b.trigger.name));
+        found
+    }
+}
+
+/// Whether `tgenabled` says that a session of this role fires a trigger: one that applies changes of a replica, or another.
+fn fires(enabled: u8, replica: bool) -> bool {
+    match enabled {
+        b'A' => true,
+        b'D' => false,
+        b'R' => replica,
+        _ => !replica,
+    }
 }
 
 impl Trigger {
@@ -81,12 +221,7 @@ impl Trigger {
     /// Whether a session of this role fires it: one that applies changes of a replica, or another.
     #[must_use]
     pub fn is_enabled(&self, replica: bool) -> bool {
-        match self.enabled {
-            b'A' => true,
-            b'D' => false,
-            b'R' => replica,
-            _ => !replica,
-        }
+        fires(self.enabled, replica)
     }
 }
 
@@ -95,6 +230,13 @@ impl Relation {
     #[must_use]
     pub fn has_triggers(&self, timing: i16, row: bool, event: i16) -> bool {
         self.triggers.iter().any(|trigger| trigger.is_for(timing, row, event))
+    }
+
+    /// Whether a change of its rows is what triggers say: it is a view that has INSTEAD OF triggers for this event, enabled or
+    /// not.
+    #[must_use]
+    pub fn is_changed_by_triggers(&self, event: i16) -> bool {
+        self.has_triggers(INSTEAD, true, event)
     }
 
     /// The trigger of this name.

@@ -142,6 +142,7 @@ impl UserType {
             acl: None,
             stored_query: None,
             triggers: Vec::new(),
+            key_triggers: Vec::new(),
         })
     }
 

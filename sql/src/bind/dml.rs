@@ -54,7 +54,7 @@ pub fn composite_type(name: &str) -> SqlError {
 }
 
 impl Binder<'_> {
-    /// What a statement changes: a table, or what is behind a view.
+    /// What a statement changes: a table, a view that has triggers for it, or what is behind another view.
     pub(super) fn changed(
         &self,
         name: &ast::ObjectName,
@@ -64,6 +64,9 @@ impl Binder<'_> {
         self.require(relation.oid, change.privilege());
         if let RelationKind::View { query } = &relation.kind {
             self.hold(relation.oid, TableLock::RowExclusive);
+            if relation.is_changed_by_triggers(change.event()) {
+                return Ok((relation, None));
+            }
             let through = self.through(&relation, query, change)?;
             return Ok((Arc::clone(through.table()), Some(through)));
         }
@@ -234,6 +237,18 @@ impl Binder<'_> {
 
     // --- UPDATE, DELETE --------------------------------------------------------------------------------------------
 
+    /// The rows of what is changed: a table, or a view that has triggers for it.
+    pub(super) fn target_rows(
+        &self,
+        relation: &Arc<Relation>,
+        alias: Option<&ast::Alias>,
+    ) -> Result<From> {
+        match &relation.kind {
+            RelationKind::View { query } => self.bind_view(relation, query, alias),
+            _ => self.scan(relation, alias, TARGET),
+        }
+    }
+
     /// The rows that UPDATE and DELETE work on: the target's, then those of FROM or USING; of the target's only the one that a
     /// cursor stands on, where WHERE says so.
     fn changed_rows(
@@ -246,11 +261,11 @@ impl Binder<'_> {
     ) -> Result<From> {
         let alias = alias.map(|name| ast::Alias { name: name.clone(), columns: Vec::new() });
         let mut target = match view {
-            None => self.scan(relation, alias.as_ref(), TARGET)?,
+            None => self.target_rows(relation, alias.as_ref())?,
             Some(view) => view.rows(self, alias.as_ref())?,
         };
-        if view.is_some() && matches!(filter, Some(ast::Expr { kind: ExprKind::CurrentOf(_), .. }))
-        {
+        let of_view = view.is_some() || matches!(relation.kind, RelationKind::View { .. });
+        if of_view && matches!(filter, Some(ast::Expr { kind: ExprKind::CurrentOf(_), .. })) {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "WHERE CURRENT OF on a view is not implemented",

@@ -435,7 +435,7 @@ impl Binder<'_> {
     }
 
     /// A view: its query, bound with names of its own.
-    fn bind_view(
+    pub(super) fn bind_view(
         &self,
         relation: &Arc<Relation>,
         text: &str,

@@ -16,7 +16,7 @@ use crate::bind::typed::{Expr, Literal};
 use crate::bind::with::CteScope;
 use crate::catalog::acl::Privileges;
 use crate::catalog::system_column::is_system_column;
-use crate::catalog::{Identity, Relation};
+use crate::catalog::{Identity, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, ConflictTarget, ExprKind, TargetColumn};
 use crate::plan::logical::{Arbiters, ConflictUpdate, Modify, ModifyKind, Node, OnConflict};
@@ -57,7 +57,9 @@ impl Binder<'_> {
         let mut system = Vec::new();
         let item = match view {
             None => {
-                system = self.system_columns();
+                if !matches!(relation.kind, RelationKind::View { .. }) {
+                    system = self.system_columns();
+                }
                 table_item(&relation, insert.alias.as_ref(), 0, &system)
             }
             Some(view) => {

@@ -77,7 +77,7 @@ pub use query_collation::collations;
 pub use subquery::compared_row;
 pub use typed::{AggregateCall, CallForm, Expr, Literal, MadeAggregate, Quantifier, SubqueryKind};
 pub(crate) use updatable::{simple_columns, unfit_for_check};
-pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assign};
+pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assign, no_field};
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::Version;
@@ -533,6 +533,7 @@ pub fn value_relation(base: SqlType) -> Relation {
         acl: None,
         stored_query: None,
         triggers: Vec::new(),
+        key_triggers: Vec::new(),
     }
 }
 

@@ -59,7 +59,7 @@ impl Parameters {
     }
 
     fn variable(&self, number: u32, field: Option<Ident>) -> Variable {
-        Variable { number, ty: self.types[number as usize], fields: None, field }
+        Variable { number, ty: self.types[number as usize], fields: None, field, name: None }
     }
 }
 

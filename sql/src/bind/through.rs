@@ -1,7 +1,7 @@
 //! Changing views: INSERT, UPDATE and DELETE of a simple view are those of its table (`rewriteTargetView`).
 //!
 //! Rows are the table's, names are the view's, and a column that is no column of the table takes no value. A view that reads
-//! another one is changed through both. Each view's owner must be allowed on what the view reads what the user must be allowed
+//! another one is changed through both; one below that has INSTEAD OF triggers stands for the table. Each view's owner must be allowed on what the view reads what the user must be allowed
 //! on the view, unless it is one of security_invoker.
 //!
 //! WITH CHECK OPTION: a new row must be one that the view shows, and with CASCADED one that every view below it shows, too.
@@ -14,6 +14,7 @@ use crate::bind::typed::Expr;
 use crate::bind::updatable::{SimpleView, over_base, reads_one};
 use crate::bind::{Binder, Holder, Required, not_within};
 use crate::catalog::acl::Privileges;
+use crate::catalog::trigger;
 use crate::catalog::{CheckOption, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Alias, TargetColumn};
@@ -33,6 +34,15 @@ pub(super) enum Change {
 }
 
 impl Change {
+    /// The event of triggers.
+    pub(super) fn event(self) -> i16 {
+        match self {
+            Change::Insert => trigger::INSERT,
+            Change::Update => trigger::UPDATE,
+            Change::Delete => trigger::DELETE,
+        }
+    }
+
     pub(super) fn privilege(self) -> Privileges {
         match self {
             Change::Insert => Privileges::INSERT,
@@ -146,8 +156,9 @@ impl Binder<'_> {
         let privilege = change.privilege();
         self.hold(base.oid, TableLock::RowExclusive);
         self.require_as(Holder::of(view), base.oid, None, privilege);
+        let by_triggers = base.is_changed_by_triggers(change.event());
         let below = match &base.kind {
-            RelationKind::View { query } => {
+            RelationKind::View { query } if !by_triggers => {
                 above.push(view.oid);
                 let below = depth::within(parsed.height(), || {
                     self.deeper(|| self.through_from(above, &base, query, (change, cascaded)))
@@ -172,6 +183,7 @@ impl Binder<'_> {
         }
         let (base_rows, row_width, table) = match &below {
             Some(below) => (below.rows.0.clone(), below.rows.1, Arc::clone(&below.table)),
+            None if by_triggers => (inner.target_rows(&base, None)?.node, width, base),
             None => {
                 let mut rows = rows;
                 let system = match &mut rows {

@@ -25,6 +25,15 @@ pub struct Variable {
     pub fields: Option<Vec<(Arc<str>, SqlType)>>,
     /// The field of it that the name means.
     pub field: Option<Ident>,
+    /// What it is called, where it may turn out to have no such field.
+    pub name: Option<Arc<str>>,
+}
+
+/// 42703 for a field that a variable has not.
+#[must_use]
+pub fn no_field(variable: &str, field: &str) -> SqlError {
+    let message = format!("record \"{variable}\" has no field \"{field}\"");
+    SqlError::new(SqlState::UNDEFINED_COLUMN, message)
 }
 
 /// Which of the two a name is that is both a variable and a column.
@@ -134,7 +143,10 @@ impl Binder<'_> {
         };
         let whole = Expr::Parameter(variable.number, ty);
         match variable.field {
-            Some(field) => self.field_of(whole, &field, at),
+            Some(field) => self.field_of(whole, &field, at).map_err(|error| match &variable.name {
+                Some(name) if error.state() == SqlState::UNDEFINED_COLUMN => no_field(name, &field),
+                _ => error,
+            }),
             None => Ok(whole),
         }
     }

@@ -582,7 +582,9 @@ impl Finishing<'_> {
                 self.plan(&mut lock.input);
             }
             Plan::Modify(modify) => match &mut modify.kind {
-                ModifyKind::Insert { source, .. } => self.plan(source),
+                ModifyKind::Insert { source, .. } | ModifyKind::Instead { source, .. } => {
+                    self.plan(source);
+                }
                 ModifyKind::Update { source, recheck, .. }
                 | ModifyKind::Delete { source, recheck, .. } => {
                     costs.order(recheck);

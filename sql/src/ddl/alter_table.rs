@@ -202,6 +202,7 @@ pub(super) fn not_for_kind((name, kind): (&str, &str), action: &AlterAction) -> 
         AlterAction::AddIdentity { .. } => "ALTER COLUMN ... ADD IDENTITY",
         AlterAction::SetIdentity { .. } => "ALTER COLUMN ... SET",
         AlterAction::DropIdentity { .. } => "ALTER COLUMN ... DROP IDENTITY",
+        AlterAction::ToggleTrigger(enabled, which) => super::trigger::toggle_words(*enabled, which),
         _ => "this action",
     };
     SqlError::new(

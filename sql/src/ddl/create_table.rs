@@ -242,6 +242,7 @@ impl Ddl<'_> {
             acl: self.default_acl(Grantable::Table, schema.oid)?,
             stored_query: None,
             triggers: Vec::new(),
+            key_triggers: Vec::new(),
         })
     }
 

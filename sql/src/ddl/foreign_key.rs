@@ -10,6 +10,7 @@ use crate::catalog::acl::Privileges;
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, ForeignKey, Index, MatchType, Relation, RelationKind,
 };
+use crate::catalog::trigger::KeyTriggers;
 use crate::error::{Result, SqlError};
 use crate::exec::key_match::{Comparable, comparable, converted};
 use crate::parse::ast::{Ident, References};
@@ -78,6 +79,7 @@ impl Ddl<'_> {
         for (&child, &key) in columns.iter().zip(&referenced) {
             self.demand_comparable(relation, &parent, (child, key), &name)?;
         }
+        let oid = self.catalog.next_oid()?;
         let key = ForeignKey {
             columns,
             references: parent.oid,
@@ -87,8 +89,8 @@ impl Ddl<'_> {
             on_update: references.on_update,
             on_delete: references.on_delete,
             delete_columns: set_columns,
+            triggers: KeyTriggers::numbered(|| self.catalog.next_oid())?,
         };
-        let oid = self.catalog.next_oid()?;
         Ok(Constraint {
             oid,
             name,

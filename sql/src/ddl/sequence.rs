@@ -190,6 +190,7 @@ impl Ddl<'_> {
             acl: self.default_acl(Grantable::Sequence, schema_oid)?,
             stored_query: None,
             triggers: Vec::new(),
+            key_triggers: Vec::new(),
         };
         self.catalog.put_relation(self.transaction, relation.clone())?;
         Ok(relation)

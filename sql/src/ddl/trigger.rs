@@ -179,6 +179,9 @@ fn columns_of(create: &CreateTrigger, relation: &Relation) -> Result<Vec<usize>>
 fn function_of(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Oid> {
     let Some(found) = super::routine::named(ddl, name, Some(&[]))? else {
         let found = function(ddl, name, Some(&[])).map_err(SqlError::nowhere)?;
+        if found.oid == trigger::SUPPRESS_REDUNDANT_UPDATES.0 {
+            return Ok(trigger::SUPPRESS_REDUNDANT_UPDATES);
+        }
         if found.result == TRIGGER {
             return Err(SqlError::unsupported(format!("a trigger that calls {name} is")));
         }
@@ -255,9 +258,6 @@ pub fn create_trigger(ddl: &mut Ddl<'_>, create: &CreateTrigger) -> Result<&'sta
         }
     }
     let transition = transition_of(create, &relation)?;
-    if matches!(relation.kind, RelationKind::View { .. }) {
-        return Err(SqlError::unsupported("a trigger on a view is"));
-    }
     let snapshot = ddl.snapshot();
     let mut when = match &create.when {
         Some(expr) => Some(ddl.semantics.trigger_condition(&snapshot, &relation, kind, expr)?),
@@ -400,6 +400,20 @@ pub(super) fn rename_trigger(ddl: &mut Ddl<'_>, rename: &Rename, from: &Ident) -
     put(ddl, next, None)
 }
 
+/// ENABLE or DISABLE TRIGGER as messages say it.
+pub(super) fn toggle_words(enabled: u8, which: &ToggledTrigger) -> &'static str {
+    match (enabled, which) {
+        (b'D', ToggledTrigger::Named(_)) => "DISABLE TRIGGER",
+        (b'D', ToggledTrigger::All) => "DISABLE TRIGGER ALL",
+        (b'D', ToggledTrigger::User) => "DISABLE TRIGGER USER",
+        (b'R', _) => "ENABLE REPLICA TRIGGER",
+        (b'A', _) => "ENABLE ALWAYS TRIGGER",
+        (_, ToggledTrigger::Named(_)) => "ENABLE TRIGGER",
+        (_, ToggledTrigger::All) => "ENABLE TRIGGER ALL",
+        (_, ToggledTrigger::User) => "ENABLE TRIGGER USER",
+    }
+}
+
 /// ALTER TABLE ... ENABLE and DISABLE TRIGGER.
 ///
 /// # Errors
@@ -411,23 +425,29 @@ pub(super) fn toggle(
     which: &ToggledTrigger,
 ) -> Result<()> {
     let mut next = Relation::clone(relation);
-    match which {
-        ToggledTrigger::Named(name) => {
-            let found = next.triggers.iter_mut().find(|trigger| trigger.name == *name);
-            found.ok_or_else(|| undefined(name, relation))?.enabled = enabled;
+    let of_keys = ddl.snapshot().key_triggers(relation);
+    let is_meant = |trigger: &Trigger| match which {
+        ToggledTrigger::Named(name) => trigger.name == *name,
+        ToggledTrigger::All | ToggledTrigger::User => true,
+    };
+    let (mut found, superuser) = (false, ddl.superuser());
+    next.key_triggers.retain(|(known, _)| of_keys.iter().any(|one| one.trigger.oid == *known));
+    let of_keys = of_keys.iter().filter(|_| *which != ToggledTrigger::User);
+    for one in of_keys.map(|one| &one.trigger).filter(|one| is_meant(one)) {
+        if !superuser {
+            let message = format!("permission denied: \"{}\" is a system trigger", one.name);
+            return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
         }
-        ToggledTrigger::All | ToggledTrigger::User => {
-            // Foreign keys, which ALL means too, are no triggers here.
-            if *which == ToggledTrigger::All && enabled != b'O' {
-                let keys = !relation.parents().collect::<Vec<_>>().is_empty()
-                    || !relation.referenced_by.is_empty();
-                if keys {
-                    let what = "DISABLE TRIGGER ALL of a table with foreign keys is";
-                    return Err(SqlError::unsupported(what));
-                }
-            }
-            next.triggers.iter_mut().for_each(|trigger| trigger.enabled = enabled);
-        }
+        found = true;
+        next.key_triggers.retain(|(known, _)| *known != one.oid);
+        next.key_triggers.extend((enabled != b'O').then_some((one.oid, enabled)));
+    }
+    for trigger in next.triggers.iter_mut().filter(|one| is_meant(one)) {
+        found = true;
+        trigger.enabled = enabled;
+    }
+    if let (ToggledTrigger::Named(name), false) = (which, found) {
+        return Err(undefined(name, relation));
     }
     ddl.catalog.put_relation(ddl.transaction, next)
 }

@@ -154,6 +154,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         acl: ddl.default_acl(Grantable::Table, schema.oid)?,
         stored_query: None,
         triggers: Vec::new(),
+        key_triggers: Vec::new(),
     };
     ddl.catalog.put_relation(ddl.transaction, relation)?;
     Ok(TAG)

@@ -4,6 +4,9 @@
 //! holds it FOR UPDATE and then looks for children in the latest state. Whoever comes second sees the first. A child that is
 //! found is locked KEY SHARE before it forbids anything: it may be about to go.
 //!
+//! Whoever has switched off the triggers by which PostgreSQL does all this, or applies the changes of a replica, means that
+//! none of it is done.
+//!
 //! A child asks for its parent at once, unless rows of the same statement may still put things right: a table that refers to
 //! itself, a row that another foreign key has changed; or the constraint is deferred. All that a parent's going sets off
 //! waits for the statement's end, in one queue ([`super::deferred`]), as PostgreSQL's constraint triggers do: NO ACTION, RESTRICT (which, unlike it, does not care whether another
@@ -63,9 +66,17 @@ pub fn check_child(
     timing: Timing,
 ) -> Result<()> {
     let table = &writer.table;
+    let replica = !table.references.is_empty() && cx.host.settings.get().replica;
     for (at, reference) in table.references.iter().enumerate() {
         let key = key_of(reference);
         let constraint = &reference.child.constraints[reference.constraint];
+        let trigger = match old {
+            None => key.triggers.checks_new,
+            Some(_) => key.triggers.checks_changed,
+        };
+        if !table.relation.minds(trigger, replica) {
+            continue;
+        }
         let waits = cx.host.deferred.borrow().is_deferred((constraint.oid, constraint.deferral));
         if let Some(old) = old
             && !key.columns.iter().any(|column| differ(&table.relation, *column, old, new))
@@ -258,11 +269,13 @@ pub fn after_parent(
     old: &RowBuf,
     new: Option<&RowBuf>,
 ) -> Result<()> {
+    let replica = !table.referenced_by.is_empty() && cx.host.settings.get().replica;
     for (at, reference) in table.referenced_by.iter().enumerate() {
-        if !concerns(reference, old, new) {
+        let key = key_of(reference);
+        let trigger = if new.is_some() { key.triggers.updates } else { key.triggers.deletes };
+        if !table.relation.minds(trigger, replica) || !concerns(reference, old, new) {
             continue;
         }
-        let key = key_of(reference);
         let action = if new.is_some() { key.on_update } else { key.on_delete };
         let check = Check::Parent { reference: at, old: old.clone(), new: new.cloned() };
         if action == Action::NoAction {

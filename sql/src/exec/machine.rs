@@ -12,9 +12,12 @@ use super::rows::Nothing;
 use super::sink::{Flow, RowSink};
 use super::spool::{Spool, SpoolReader};
 use super::subquery::{CteRun, CteState, SubplanState, modifies};
+use super::trigger;
+use crate::catalog::trigger::INSERT;
 use crate::compile::Program;
 use crate::error::Result;
 use crate::parse::depth::with_stack_for;
+use crate::plan::Plan;
 use crate::plan::cte::CtePlanBody;
 use crate::plan::subplan::SubplanKind;
 use crate::tuple::RowBuf;
@@ -97,6 +100,8 @@ pub struct Machine {
     opened: bool,
     /// Whether what waits for the statement's end waits for [`Machine::end`].
     holds: bool,
+    /// Whether [`Machine::begin`] has been done.
+    begun: bool,
     /// Rows that have gone out.
     sent: u64,
     /// What a modification returns, all of it: it runs to its end before its first row goes out, and shows none if it
@@ -195,6 +200,7 @@ impl Machine {
             },
             opened: false,
             holds: false,
+            begun: false,
             sent: 0,
             kept: None,
         }
@@ -244,6 +250,22 @@ impl Machine {
         self.holds
     }
 
+    /// Begins a statement of many runs, or of none: the triggers of an INSERT as a whole fire whether rows come or not. Only the
+    /// first time.
+    ///
+    /// # Errors
+    /// Those of the triggers.
+    pub fn begin(&mut self, run: &mut Run<'_, '_>) -> Result<()> {
+        if std::mem::replace(&mut self.begun, true) {
+            return Ok(());
+        }
+        let program = Arc::clone(&self.program);
+        let Plan::Modify(modify) = &program.plan else { return Ok(()) };
+        let cx = &mut self.state.context(run);
+        trigger::before_statement(cx, &modify.table, INSERT, &[])?;
+        trigger::after_statement(cx, &modify.table, INSERT, &[])
+    }
+
     /// Makes the checks, and fires the triggers, that have waited through all runs.
     ///
     /// # Errors
@@ -281,7 +303,7 @@ impl Machine {
         sink: &mut dyn RowSink,
     ) -> Result<Stop> {
         let host = run.host;
-        let Machine { program, root, state, opened, holds, sent, kept } = self;
+        let Machine { program, root, state, opened, holds, sent, kept, .. } = self;
         let columns = program.columns.as_deref().unwrap_or_default();
         let mut cx = state.context(run);
         let mut portion = 0;

@@ -16,6 +16,7 @@ pub mod function_scan;
 pub mod grouping;
 pub mod hash_rows;
 pub(crate) mod index_keys;
+pub mod instead;
 mod join;
 pub mod key_match;
 pub mod lock_rows;

@@ -27,6 +27,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use txn::{Locked, RowLock, WaitPolicy};
 
+/// Who else does what `ModifyKind::Instead` says.
+const OF_VIEWS: &str = "what triggers of views do is an operator of its own";
+
 /// A running modification.
 pub struct Modify {
     source: Box<dyn Operator>,
@@ -81,6 +84,7 @@ impl Modify {
                     builder.correlated(recheck.iter().chain(conditions)),
                 )
             }
+            ModifyKind::Instead { .. } => unreachable!("{OF_VIEWS}"),
         };
         // Between a row and its parent triggers of rows before it may fire.
         let fires = plan.table.relation.triggers.iter().any(|one| one.is_row());
@@ -132,6 +136,7 @@ impl Modify {
             ModifyKind::Merge { target, recheck, actions, .. } => {
                 self.merge(cx, writer, target, recheck, actions)
             }
+            ModifyKind::Instead { .. } => unreachable!("{OF_VIEWS}"),
         }
     }
 
@@ -320,6 +325,7 @@ impl Modify {
                 let deletes = deletes.then(|| (trigger::DELETE, Vec::new()));
                 inserts.into_iter().chain(updates).chain(deletes).collect()
             }
+            ModifyKind::Instead { .. } => unreachable!("{OF_VIEWS}"),
         }
     }
 

@@ -5,6 +5,7 @@ use super::either::Either;
 use super::foreign_key::Timing;
 use super::function_scan::FunctionScan;
 use super::grouping::{Distinct, Group};
+use super::instead::Instead;
 use super::join::{HashJoin, NestedLoop};
 use super::lock_rows::LockRows;
 use super::modify::Modify;
@@ -23,7 +24,7 @@ use crate::error::Result;
 use crate::exec::function_scan::ProjectSet;
 use crate::plan::cte::CtePlanBody;
 use crate::plan::logical::JoinKind;
-use crate::plan::physical::{self, Access, Join, JoinMethod, Plan};
+use crate::plan::physical::{self, Access, Join, JoinMethod, ModifyKind, Plan};
 use crate::plan::scalar::Scalar;
 use crate::plan::vars;
 use std::cell::RefCell;
@@ -215,7 +216,12 @@ impl<'p> Builder<'p> {
             Plan::WithCtes(input, numbers) => {
                 Box::new(WithCtes::new(self.build(input), numbers.clone()))
             }
-            Plan::Modify(modify) => Box::new(Modify::new(modify, self)),
+            Plan::Modify(modify) => match &modify.kind {
+                ModifyKind::Instead { source, row, change } => {
+                    Box::new(Instead::new(modify, (source, row, change), self))
+                }
+                _ => Box::new(Modify::new(modify, self)),
+            },
         }
     }
 }

@@ -8,7 +8,7 @@ use super::foreign_key::{self, Timing};
 use super::narrow::Narrow;
 use super::operator::Builder;
 use super::trigger::{self as firing, Rows};
-use super::write::{StoredRow, Writer};
+use super::write::{StoredRow, Writer, failing_row};
 use crate::catalog::trigger;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, MergeAction, MergeChange, ModifyKind, Table};
@@ -365,7 +365,7 @@ impl RowChange {
                 relation.name, self.checks[at].0
             ),
         )
-        .maybe_detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?)
+        .maybe_detail(failing_row(cx, &writer.table, cx.frame.row(self.new_slot))?)
         .table(&*relation.schema.1, &*relation.name)
         .constraint(&*self.checks[at].0))
     }
@@ -382,7 +382,11 @@ impl RowChange {
                     SqlState::WITH_CHECK_OPTION_VIOLATION,
                     format!("new row violates check option for view \"{view}\""),
                 )
-                .maybe_detail(writer.failing_row(cx, cx.frame.row(self.new_slot))?));
+                .maybe_detail(failing_row(
+                    cx,
+                    &writer.table,
+                    cx.frame.row(self.new_slot),
+                )?));
             }
         }
         Ok(())

@@ -214,43 +214,12 @@ impl Writer {
                         column.name, relation.name
                     ),
                 )
-                .maybe_detail(self.failing_row(cx, live)?)
+                .maybe_detail(failing_row(cx, &self.table, live)?)
                 .table(&*relation.schema.1, &*relation.name)
                 .column(&*column.name));
             }
         }
         Ok(())
-    }
-
-    /// `Failing row contains (1, null).` Whoever may not read the whole table is told of the columns that he may read or
-    /// has written, with their names; nothing where there are none.
-    ///
-    /// # Errors
-    /// Those of the types' text forms.
-    pub fn failing_row(&self, cx: &Context<'_>, live: &RowBuf) -> Result<Option<String>> {
-        let Table { relation, live: columns, told, .. } = &*self.table;
-        let catalog = cx.host.catalog;
-        let named = match told {
-            Told::To { named } if !catalog.may_read(relation.oid, None) => Some(named),
-            _ => None,
-        };
-        let (mut names, mut values) = (Vec::new(), Vec::new());
-        for (column, datum) in columns.iter().zip(live.iter()) {
-            let number = *column as i16 + 1;
-            let is_told = |named: &Vec<usize>| {
-                named.contains(column) || catalog.may_read(relation.oid, Some(number))
-            };
-            if named.is_none_or(is_told) {
-                names.push(&*relation.columns[*column].name);
-                values.push(shown(cx, relation.columns[*column].ty, &datum, DETAIL_VALUE_BYTES)?);
-            }
-        }
-        let values = values.join(", ");
-        Ok(match named {
-            None => Some(format!("Failing row contains ({values}).")),
-            Some(_) if names.is_empty() => None,
-            Some(_) => Some(format!("Failing row contains ({}) = ({values}).", names.join(", "))),
-        })
     }
 
     /// `(a, b)=(1, 2)`: the columns of a key and their values; none where the current user may not read them.
@@ -730,4 +699,35 @@ fn shown(cx: &Context<'_>, ty: SqlType, datum: &Datum<'_>, max: usize) -> Result
     let text = text_of(&eval.call, ty, datum)?;
     let cut = crate::types::truncate_bytes(text, max);
     Ok(if cut.len() < text.len() { format!("{cut}...") } else { cut.to_owned() })
+}
+
+/// `Failing row contains (1, null).` Whoever may not read the whole table is told of the columns that he may read or
+/// has written, with their names; nothing where there are none.
+///
+/// # Errors
+/// Those of the types' text forms.
+pub fn failing_row(cx: &Context<'_>, table: &Table, live: &RowBuf) -> Result<Option<String>> {
+    let Table { relation, live: columns, told, .. } = table;
+    let catalog = cx.host.catalog;
+    let named = match told {
+        Told::To { named } if !catalog.may_read(relation.oid, None) => Some(named),
+        _ => None,
+    };
+    let (mut names, mut values) = (Vec::new(), Vec::new());
+    for (column, datum) in columns.iter().zip(live.iter()) {
+        let number = *column as i16 + 1;
+        let is_told = |named: &Vec<usize>| {
+            named.contains(column) || catalog.may_read(relation.oid, Some(number))
+        };
+        if named.is_none_or(is_told) {
+            names.push(&*relation.columns[*column].name);
+            values.push(shown(cx, relation.columns[*column].ty, &datum, DETAIL_VALUE_BYTES)?);
+        }
+    }
+    let values = values.join(", ");
+    Ok(match named {
+        None => Some(format!("Failing row contains ({values}).")),
+        Some(_) if names.is_empty() => None,
+        Some(_) => Some(format!("Failing row contains ({}) = ({values}).", names.join(", "))),
+    })
 }

@@ -18,8 +18,8 @@ use crate::plan::fold::never;
 use crate::plan::functions::Comparison;
 use crate::plan::logical::{CursorName, JoinKind, SetKind};
 use crate::plan::physical::{
-    Access, Aggregate, Join, JoinMethod, KeyAccess, KeyPart, Modify, ModifyKind, Plan, Scan,
-    SetCall, SetOperation,
+    Access, Aggregate, InsteadChange, Join, JoinMethod, KeyAccess, KeyPart, Modify, ModifyKind,
+    Plan, Scan, SetCall, SetOperation,
 };
 use crate::plan::{Scalar, Var, vars};
 use std::cell::RefCell;
@@ -791,6 +791,14 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             ModifyKind::Update { source, target, .. } => ("Update", source, target.slot),
             ModifyKind::Delete { source, target, .. } => ("Delete", source, target.slot),
             ModifyKind::Merge { source, target, .. } => ("Merge", source, target.slot),
+            ModifyKind::Instead { source, change, .. } => {
+                let operation = match change {
+                    InsteadChange::Insert => "Insert",
+                    InsteadChange::Update(_) => "Update",
+                    InsteadChange::Delete => "Delete",
+                };
+                (operation, source, modify.new_slot)
+            }
         };
         let mut item = self.relation("ModifyTable", relation, slot);
         item.title = item.title.replacen("ModifyTable", operation, 1);

@@ -122,6 +122,9 @@ impl<'p> Names<'p> {
                             self.aliases.insert(existing.slot, name);
                         }
                     }
+                    if let ModifyKind::Instead { .. } = &modify.kind {
+                        target = Some((modify.new_slot, &modify.table.relation.name));
+                    }
                     if let Some((slot, columns)) = &modify.returning {
                         self.slots.insert(*slot, Rows::Project(columns));
                     }
@@ -214,7 +217,7 @@ impl<'p> Names<'p> {
                 Some(column) => {
                     let column = &modify.table.relation.columns[*column];
                     let name = match &modify.kind {
-                        ModifyKind::Insert { .. } => alias(),
+                        ModifyKind::Insert { .. } | ModifyKind::Instead { .. } => alias(),
                         ModifyKind::Update { target, .. }
                         | ModifyKind::Delete { target, .. }
                         | ModifyKind::Merge { target, .. } => self.alias(target.slot).to_owned(),

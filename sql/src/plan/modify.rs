@@ -3,8 +3,9 @@
 use super::build::{Layout, Planner};
 use super::implied::implies;
 use super::physical::{
-    ComputedKey, ComputedKeys, ConflictUpdate, MergeAction, MergeChange, Modify, ModifyKind,
-    OnConflict, Plan, Reference, ReferentialAction, ScanColumn, Table, TargetRow, Told,
+    ComputedKey, ComputedKeys, ConflictUpdate, InsteadChange, MergeAction, MergeChange, Modify,
+    ModifyKind, NO_TREE, OnConflict, Plan, Reference, ReferentialAction, ScanColumn, Table,
+    TargetRow, Told,
 };
 use super::pushdown;
 use super::recheck::conditions;
@@ -53,10 +54,12 @@ impl Planner<'_> {
             })
             .collect::<Result<_>>()?;
         let generated = self.generated(&table, &modify.generated, &new_layout)?;
+        let by_triggers = matches!(modify.relation.kind, RelationKind::View { .. });
         for action in &modify.actions {
             self.action(action)?;
         }
         let (kind, returning_row) = match &modify.kind {
+            _ if by_triggers => self.instead(&table, &modify.kind, new_layout)?,
             logical::ModifyKind::Insert { source, on_conflict, system } => {
                 self.unconditional = logical::is_one_row(source);
                 let built = self.node(source);
@@ -120,6 +123,51 @@ impl Planner<'_> {
         };
         let plan = Modify { table, kind, new_slot, generated, checks, view_checks, returning };
         Ok((Plan::Modify(Box::new(plan)), output))
+    }
+
+    /// A change of a view that its triggers make, and what RETURNING reads: the row that they give, and what FROM has beside
+    /// it.
+    fn instead(
+        &mut self,
+        table: &Table,
+        kind: &logical::ModifyKind,
+        new_row: Layout,
+    ) -> Result<(ModifyKind, Layout)> {
+        let width = table.live.len();
+        let (source, change) = match kind {
+            logical::ModifyKind::Insert { source, on_conflict, .. } => {
+                if let Some(conflict) = on_conflict {
+                    self.arbiters(table, &conflict.arbiters)?;
+                }
+                (source, None)
+            }
+            logical::ModifyKind::Update { source, assignments } => (source, Some(&assignments[..])),
+            logical::ModifyKind::Delete { source } => (source, Some(&[][..])),
+            logical::ModifyKind::Merge { .. } => {
+                return Err(SqlError::unsupported("MERGE into a view is"));
+            }
+        };
+        self.unconditional = change.is_none() && logical::is_one_row(source);
+        let built = self.node(source);
+        self.unconditional = false;
+        let (source, layout) = built?;
+        self.asked(&layout[..width]);
+        let row = layout[..width].iter().map(|var| Scalar::Var(*var)).collect();
+        let change = match (kind, change) {
+            (logical::ModifyKind::Insert { .. }, _) => InsteadChange::Insert,
+            (logical::ModifyKind::Update { .. }, Some(assignments)) => {
+                let assignments = assignments.iter().map(|(column, value)| {
+                    let at = live_place(table, *column)?;
+                    Ok((at, self.over(&layout, |planner| planner.scalar(value))?))
+                });
+                InsteadChange::Update(assignments.collect::<Result<_>>()?)
+            }
+            _ => InsteadChange::Delete,
+        };
+        let mut shown = new_row;
+        shown.extend_from_slice(&layout[width..]);
+        let source = pushdown::optimise(self, source, Vec::new());
+        Ok((ModifyKind::Instead { source, row, change }, shown))
     }
 
     /// What RETURNING of an UPDATE reads: the new row, then the system columns that the row has from it on, and what FROM
@@ -411,11 +459,15 @@ pub fn table_of(
     relation: &Arc<Relation>,
     other: &dyn Fn(Oid) -> Option<Arc<Relation>>,
 ) -> Result<Table> {
-    let RelationKind::Table { tree, key, long_values } = &relation.kind else {
-        return Err(SqlError::new(
-            SqlState::WRONG_OBJECT_TYPE,
-            format!("cannot change relation \"{}\"", relation.name),
-        ));
+    let (tree, key, long_values) = match &relation.kind {
+        RelationKind::Table { tree, key, long_values } => (*tree, &key[..], *long_values),
+        RelationKind::View { .. } => (NO_TREE, &[][..], NO_TREE),
+        _ => {
+            return Err(SqlError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("cannot change relation \"{}\"", relation.name),
+            ));
+        }
     };
     let find = |oid: Oid| if oid == relation.oid { Some(Arc::clone(relation)) } else { other(oid) };
     let (mut references, mut referenced_by) = (Vec::new(), Vec::new());
@@ -436,17 +488,17 @@ pub fn table_of(
     Ok(Table {
         relation: Arc::clone(relation),
         layout: Arc::new(relation.row_layout()),
-        tree: *tree,
-        long_values: *long_values,
+        tree,
+        long_values,
         live: (0..relation.columns.len()).filter(|at| !relation.columns[*at].dropped).collect(),
         computed: None,
         key: (!key.is_empty()).then(|| relation.key_layout(key)),
-        primary: relation.indexes.iter().position(|index| index.tree == *tree),
+        primary: relation.indexes.iter().position(|index| index.tree == tree),
         indexes: relation
             .indexes
             .iter()
             .enumerate()
-            .filter(|(_, index)| index.tree != *tree && index.is_written())
+            .filter(|(_, index)| index.tree != tree && index.is_written())
             .map(|(at, index)| (at, relation.index_layout(index)))
             .collect(),
         references,

@@ -767,6 +767,26 @@ pub enum ModifyKind {
         /// The WHEN clauses.
         actions: Vec<MergeAction>,
     },
+    /// What INSTEAD OF triggers of a view do.
+    Instead {
+        /// Rows.
+        source: Plan,
+        /// The view's row, all live columns: the one to be inserted, or else the one to be changed.
+        row: Vec<Scalar>,
+        /// What is to become of it.
+        change: InsteadChange,
+    },
+}
+
+/// What a statement asks of the INSTEAD OF triggers of a view.
+#[derive(Clone, Debug)]
+pub enum InsteadChange {
+    /// INSERT.
+    Insert,
+    /// Live column (by place among the live ones) and its new value.
+    Update(Vec<(usize, Scalar)>),
+    /// DELETE.
+    Delete,
 }
 
 /// WHEN of MERGE.
@@ -877,6 +897,9 @@ impl OnConflict {
     }
 }
 
+/// A tree that is nowhere.
+pub const NO_TREE: TreeId = TreeId(u64::MAX);
+
 /// All that writing a table's rows needs to know of it.
 #[derive(Debug)]
 pub struct Table {
@@ -884,7 +907,7 @@ pub struct Table {
     pub relation: Arc<Relation>,
     /// How its rows are laid out.
     pub layout: Arc<RowLayout>,
-    /// The tree of its rows.
+    /// The tree of its rows; of a view that triggers change, which has none, [`NO_TREE`].
     pub tree: TreeId,
     /// The tree of its long values.
     pub long_values: TreeId,

@@ -1,8 +1,8 @@
 //! Which homes a plan fills, and which it reads: what decides where a condition can go and what a sort has to keep.
 
 use super::physical::{
-    Access, Again, ConflictUpdate, JoinMethod, ModifyKind, Plan, SetCall, SetColumn, Way,
-    WindowBound,
+    Access, Again, ConflictUpdate, InsteadChange, JoinMethod, ModifyKind, Plan, SetCall, SetColumn,
+    Way, WindowBound,
 };
 use super::scalar::{Scalar, Var};
 use crate::types::depth::deeper;
@@ -39,7 +39,8 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
             ModifyKind::Insert { source, .. }
             | ModifyKind::Update { source, .. }
             | ModifyKind::Delete { source, .. }
-            | ModifyKind::Merge { source, .. } => vec![source],
+            | ModifyKind::Merge { source, .. }
+            | ModifyKind::Instead { source, .. } => vec![source],
         },
     }
 }
@@ -202,6 +203,12 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
                     for action in actions {
                         action.conditions.iter().for_each(&mut *visit);
                         action.change.values().for_each(&mut *visit);
+                    }
+                }
+                ModifyKind::Instead { row, change, .. } => {
+                    row.iter().for_each(&mut *visit);
+                    if let InsteadChange::Update(assignments) = change {
+                        assignments.iter().for_each(|(_, value)| visit(value));
                     }
                 }
             }

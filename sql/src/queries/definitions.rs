@@ -97,9 +97,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
     fn trigger(&self, oid: Oid) -> Datum<'a> {
         let snapshot = self.session.snapshot;
         let Some(table) = snapshot.constraint_table(oid) else { return Datum::Null };
-        let Some(found) = table.triggers.iter().find(|one| one.oid == oid) else {
-            return Datum::Null;
-        };
+        let of_keys = snapshot.key_triggers(table);
+        let mut all = table.triggers.iter().chain(of_keys.iter().map(|one| &one.trigger));
+        let Some(found) = all.find(|one| one.oid == oid) else { return Datum::Null };
         let pretty = self.arguments.len() > 1 && self.flag(1);
         let mut text = String::from("CREATE ");
         if found.constraint.is_some() {
@@ -134,8 +134,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
         };
         write!(text, "{} ON {} ", events.join(" OR "), of(table)).expect("a string grows");
         if let Some((_, deferral, from)) = found.constraint {
-            if let Some(from) = snapshot.relation(from) {
-                write!(text, "FROM {} ", of(from)).expect("a string grows");
+            if let Some(from) = name_in_definition(self.session, from) {
+                write!(text, "FROM {from} ").expect("a string grows");
             }
             let not = if deferral.is_deferrable() { "" } else { "NOT " };
             let when = if deferral.is_deferred() { "DEFERRED" } else { "IMMEDIATE" };
@@ -170,7 +170,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 None => identifier(&routine.name),
             }
         });
-        let name = name.unwrap_or_default();
+        let built_in = || snapshot.procedure(found.function).map(|own| identifier(own.name));
+        let name = name.or_else(built_in).unwrap_or_default();
         write!(text, "EXECUTE FUNCTION {name}({})", arguments.join(", ")).expect("a string grows");
         self.text(&text)
     }

@@ -3,6 +3,7 @@
 use super::Call;
 use crate::catalog::RelationKind;
 use crate::catalog::object::well_known;
+use crate::catalog::trigger;
 use crate::encoding::names::{ENCODINGS, encoding_number};
 use crate::error::{Result, SqlError, cancel};
 use crate::settings::session::demand_readable;
@@ -59,7 +60,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Ok(Datum::Bool(table))
             }
             "pg_relation_is_updatable" => {
-                Ok(Datum::Int4(self.events_taken(self.oid(0), &|_| true, 0)))
+                let by_triggers = self.flag(1);
+                Ok(Datum::Int4(self.events_taken(self.oid(0), &|_| true, by_triggers, 0)))
             }
             "pg_column_is_updatable" => {
                 let column = match self.arguments.get(1) {
@@ -67,8 +69,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     _ => None,
                 };
                 let needed = event::UPDATE | event::DELETE;
-                let taken = column
-                    .map(|column| self.events_taken(self.oid(0), &|one| one == column, 0) & needed);
+                let by_triggers = self.flag(2);
+                let taken = column.map(|column| {
+                    self.events_taken(self.oid(0), &|one| one == column, by_triggers, 0) & needed
+                });
                 Ok(Datum::Bool(taken == Some(needed)))
             }
             "inet_client_addr" => Ok(network::host(self.context.arena, self.client_address())),
@@ -112,9 +116,15 @@ impl<'a> Call<'_, '_, '_, 'a> {
     }
 
     /// What a relation may be target of, as far as values go to these of its columns, by index: a table of everything, a
-    /// simple view of what its base is of, and of nothing but DELETE if none of the columns takes a value
-    /// (`relation_is_updatable`).
-    fn events_taken(&self, oid: Oid, asked: &dyn Fn(usize) -> bool, depth: u32) -> i32 {
+    /// simple view of what its base is of, and of nothing but DELETE if none of the columns takes a value; with `by_triggers`
+    /// a view also of what it has INSTEAD OF triggers for (`relation_is_updatable`).
+    fn events_taken(
+        &self,
+        oid: Oid,
+        asked: &dyn Fn(usize) -> bool,
+        by_triggers: bool,
+        depth: u32,
+    ) -> i32 {
         let Some(relation) = self.session.snapshot.relation(oid) else { return 0 };
         match relation.kind {
             RelationKind::Table { .. } if relation.stored_query.is_some() => 0,
@@ -122,13 +132,21 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 event::UPDATE | event::INSERT | event::DELETE
             }
             RelationKind::View { .. } if depth < VIEWS_MAX => {
+                let events = [
+                    (trigger::UPDATE, event::UPDATE),
+                    (trigger::INSERT, event::INSERT),
+                    (trigger::DELETE, event::DELETE),
+                ];
+                let fired = events.iter().filter(|one| relation.is_changed_by_triggers(one.0));
+                let fired: i32 = fired.filter(|_| by_triggers).map(|one| one.1).sum();
                 let (engine, context) = (self.session.engine, self.context);
                 let simple = engine.simple_view(self.session, context, relation);
-                let Some((base, columns)) = simple else { return 0 };
+                let Some((base, columns)) = simple else { return fired };
                 let taken = columns.iter().enumerate().filter(|(own, _)| asked(*own));
                 let behind: Vec<usize> = taken.filter_map(|(_, column)| *column).collect();
-                let base = self.events_taken(base, &|column| behind.contains(&column), depth + 1);
-                if behind.is_empty() { base & event::DELETE } else { base }
+                let asked = |column| behind.contains(&column);
+                let base = self.events_taken(base, &asked, by_triggers, depth + 1);
+                fired | if behind.is_empty() { base & event::DELETE } else { base }
             }
             RelationKind::View { .. } | RelationKind::Sequence(_) | RelationKind::Composite => 0,
         }

@@ -534,6 +534,10 @@ impl Session {
 
     /// Inserts all rows that have come as a whole.
     fn copy_rows(&mut self, copy: &mut CopyIn) -> Result<()> {
+        if copy.machine.holds() {
+            let (machine, parameters) = (&mut copy.machine, RowBuf::new());
+            self.with_lent_run(copy.view, &parameters, |run| machine.begin(run))?;
+        }
         let CopyIn {
             table, columns, options, reader, machine, view, row, rows, passed_over, ..
         } = copy;

@@ -8,6 +8,7 @@ use super::run::denied;
 use crate::bind::dml::system_catalog;
 use crate::catalog::acl::Privileges;
 use crate::catalog::system::is_served_view;
+use crate::catalog::trigger;
 use crate::catalog::{Relation, RelationKind};
 use crate::ddl::resolve::kind_noun;
 use crate::error::{Result, SqlError};
@@ -46,6 +47,9 @@ impl Session {
 
     /// Why COPY FROM does not write to a relation at all.
     pub(super) fn copy_refusal(&self, relation: &Relation) -> Option<SqlError> {
+        if relation.is_changed_by_triggers(trigger::INSERT) {
+            return None;
+        }
         let Some(what) = without_rows(relation) else {
             return matches!(relation.kind, RelationKind::System).then(|| system_catalog(relation));
         };

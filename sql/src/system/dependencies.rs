@@ -39,6 +39,7 @@ fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Ar
 pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     const DEFAULT: u32 = 2604;
     const CONSTRAINT: u32 = 2606;
+    const TRIGGER: u32 = 2620;
     const REWRITE: u32 = 2618;
     const SCHEMA: u32 = 2615;
     const FUNCTION: u32 = 1255;
@@ -218,9 +219,11 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             }
         }
         for trigger in &relation.triggers {
-            const TRIGGER: u32 = 2620;
             let on = (TRIGGER, trigger.oid);
-            emit(rows, on, (FUNCTION, trigger.function, 0), 'n')?;
+            // PostgreSQL's own functions stay anyway.
+            if trigger.function.0 >= well_known::FIRST_NORMAL {
+                emit(rows, on, (FUNCTION, trigger.function, 0), 'n')?;
+            }
             match trigger.constraint {
                 Some((constraint, _, from)) => {
                     emit(rows, on, (CONSTRAINT, constraint, 0), 'i')?;
@@ -266,6 +269,9 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                         emit(rows, on, to, 'n')?;
                     }
                     emit(rows, on, (CLASS, key.index, 0), 'n')?;
+                    for trigger in key.triggers.all() {
+                        emit(rows, (TRIGGER, trigger), (CONSTRAINT, constraint.oid, 0), 'i')?;
+                    }
                 }
             }
         }

@@ -1,10 +1,10 @@
-//! `pg_trigger`: the triggers of users' tables and views.
+//! `pg_trigger`: the triggers of users' tables and views, those of foreign keys among them.
 
 use super::objects::{letter, position, users};
 use super::rows::Rows;
 use crate::catalog::Deferral;
 use crate::catalog::relation::Relation;
-use crate::catalog::trigger::Trigger;
+use crate::catalog::trigger::{KeyTrigger, Trigger};
 use crate::error::Result;
 use crate::types::{Datum, Oid};
 
@@ -15,7 +15,10 @@ pub(super) fn triggers(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let table = rows.oid_key(1).or_else(|| rows.oid_key(0).map(by_oid));
     for relation in users(rows, table) {
         for trigger in &relation.triggers {
-            one(rows, relation, trigger)?;
+            one(rows, relation, trigger, None)?;
+        }
+        for KeyTrigger { trigger, index } in snapshot.key_triggers(relation) {
+            one(rows, relation, &trigger, Some(index))?;
         }
     }
     Ok(())
@@ -27,7 +30,13 @@ fn argument_bytes(trigger: &Trigger) -> Vec<u8> {
     ended.collect()
 }
 
-fn one(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation, trigger: &Trigger) -> Result<()> {
+/// One row; `index` is that of a foreign key whose trigger it is.
+fn one(
+    rows: &mut Rows<'_, '_, '_, '_>,
+    relation: &Relation,
+    trigger: &Trigger,
+    index: Option<Oid>,
+) -> Result<()> {
     let (constraint, deferral, from) =
         trigger.constraint.unwrap_or((Oid(0), Deferral::Never, Oid(0)));
     let columns: Vec<i16> = trigger.columns.iter().map(|column| position(*column)).collect();
@@ -39,9 +48,9 @@ fn one(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation, trigger: &Trigger) 
         Datum::Oid(trigger.function.0),
         Datum::Int2(trigger.kind),
         letter(trigger.enabled as char),
-        Datum::Bool(false),
+        Datum::Bool(index.is_some()),
         Datum::Oid(from.0),
-        Datum::Oid(0),
+        Datum::Oid(index.unwrap_or(Oid(0)).0),
         Datum::Oid(constraint.0),
         Datum::Bool(deferral.is_deferrable()),
         Datum::Bool(deferral.is_deferred()),

@@ -4,7 +4,7 @@
 //! (`exec_simple_check_plan`); everything else is a statement.
 
 use super::frame::{Frame, Shape};
-use crate::bind::{Variable, VariableConflict, Variables};
+use crate::bind::{Variable, VariableConflict, Variables, no_field};
 use crate::error::{Result, SqlError};
 use crate::exec::eval::{Eval, Failure};
 use crate::parse::ast::Ident;
@@ -46,18 +46,22 @@ impl Visible {
             VariableType::Record => {
                 self.used.fetch_or(1 << (number % 64), Relaxed);
                 match &self.shapes[number as usize] {
-                    Some(shape) if shape.ty.oid.0 != oids::RECORD => {
-                        return Ok(Variable { number, ty: shape.ty, fields: None, field });
-                    }
                     Some(shape) => {
-                        if let Some(name) = &field
-                            && !shape.fields.iter().any(|(known, _)| known == name)
-                        {
-                            let name_of = &self.body.variables[number as usize].name;
-                            return Err(SqlError::new(
-                                SqlState::UNDEFINED_COLUMN,
-                                format!("record \"{name_of}\" has no field \"{name}\""),
-                            ));
+                        let known =
+                            |name: &Ident| shape.fields.iter().any(|(known, _)| known == name);
+                        if let Some(name) = field.as_ref().filter(|name| !known(name)) {
+                            let own = &self.body.variables[number as usize].name;
+                            return Err(no_field(own, name));
+                        }
+                        if shape.ty.oid.0 != oids::RECORD {
+                            let name = None;
+                            return Ok(Variable {
+                                number,
+                                ty: shape.ty,
+                                fields: None,
+                                field,
+                                name,
+                            });
                         }
                         Some(shape.fields.clone())
                     }
@@ -69,7 +73,8 @@ impl Visible {
             }
             _ => None,
         };
-        Ok(Variable { number, ty, fields, field })
+        let name = Some(Arc::clone(&self.body.variables[number as usize].name));
+        Ok(Variable { number, ty, fields, field, name })
     }
 }
 

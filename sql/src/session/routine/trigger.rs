@@ -9,6 +9,7 @@ use crate::catalog::relation::Relation;
 use crate::catalog::routine::Routine;
 use crate::catalog::trigger::{self, Trigger};
 use crate::error::{Result, SqlError};
+use crate::exec::key_match::same_image;
 use crate::exec::trigger::Firing;
 use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
@@ -123,6 +124,9 @@ impl Session {
         &mut self,
         firing: &Firing<'_>,
     ) -> Result<Option<RowBuf>> {
+        if firing.trigger.function == trigger::SUPPRESS_REDUNDANT_UPDATES {
+            return suppress_redundant_update(firing);
+        }
         let snapshot = self.catalog.last_snapshot();
         let Some(routine) = snapshot.routine(firing.trigger.function).cloned() else {
             let message = format!("cache lookup failed for function {}", firing.trigger.function.0);
@@ -236,11 +240,30 @@ impl Session {
     }
 }
 
-/// The rows of a change, as values of the variables NEW and OLD.
+/// `suppress_redundant_updates_trigger`: no row is written that is what was there, byte for byte (`trigfuncs.c`).
+fn suppress_redundant_update(firing: &Firing<'_>) -> Result<Option<RowBuf>> {
+    let refused = match (firing.event, firing.trigger.kind & trigger::TIMING) {
+        (trigger::UPDATE, trigger::BEFORE) => "for each row",
+        (trigger::UPDATE, _) => "before update",
+        _ => "on update",
+    };
+    let (Some(old), Some(new)) = (firing.old, firing.new.filter(|_| refused == "for each row"))
+    else {
+        let message = format!("suppress_redundant_updates_trigger: must be called {refused}");
+        return Err(SqlError::new(SqlState::TRIGGER_PROTOCOL_VIOLATED, message));
+    };
+    let same = firing.relation.columns.iter().enumerate().all(|(at, column)| {
+        let (was, is) = (old.get(at), new.get(at));
+        column.dropped
+            || was.is_null() && is.is_null()
+            || !was.is_null() && !is.is_null() && same_image(column.ty.oid, &was, &is)
+    });
+    Ok((!same).then(|| new.clone()))
+}
+
+/// The rows of a change, as values of the variables NEW and OLD. One that is not there reads as NULL, in triggers of
+/// statements both, so that a function of several triggers may name its fields.
 fn set_rows(frame: &mut Frame, firing: &Firing<'_>) {
-    if !firing.trigger.is_row() {
-        return;
-    }
     let shape = shape(firing.relation);
     for (variable, row) in [(NEW, firing.new), (OLD, firing.old)] {
         frame.set_shape(variable, Some(Arc::clone(&shape)));

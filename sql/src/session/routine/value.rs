@@ -3,7 +3,7 @@
 use super::Execution;
 use super::frame::Shape;
 use super::text::{Text, type_of, unassigned};
-use crate::bind::{Variable, VariableConflict, Variables};
+use crate::bind::{Variable, VariableConflict, Variables, no_field};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::ast::Ident;
@@ -36,7 +36,7 @@ impl Variables for CastFrom {
     }
 
     fn parameter(&self, _: u32) -> Option<Variable> {
-        Some(Variable { number: 0, ty: self.from[0], fields: None, field: None })
+        Some(Variable { number: 0, ty: self.from[0], fields: None, field: None, name: None })
     }
 
     fn conflict(&self) -> VariableConflict {
@@ -402,12 +402,11 @@ impl Execution<'_> {
             _ => self.session.shape_of(type_of(&own.ty)),
         };
         let shape = shape.ok_or_else(|| unassigned(&own.name))?;
-        let at = shape.fields.iter().position(|(name, _)| name == field).ok_or_else(|| {
-            SqlError::new(
-                SqlState::UNDEFINED_COLUMN,
-                format!("record \"{}\" has no field \"{field}\"", own.name),
-            )
-        })?;
+        let at = shape
+            .fields
+            .iter()
+            .position(|(name, _)| name == field)
+            .ok_or_else(|| no_field(&own.name, field))?;
         let whole = match self.frame.get(place.variable) {
             Datum::Record(bytes) => Some(bytes.to_vec()),
             _ => None,
