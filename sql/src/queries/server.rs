@@ -9,7 +9,7 @@ use crate::error::{Result, SqlError, cancel};
 use crate::settings::session::demand_readable;
 use crate::sqlstate::SqlState;
 use crate::system::Activity;
-use crate::types::{Datum, Oid, network};
+use crate::types::{Datum, Oid, SqlType, network, oids, text_of};
 use txn::WaitEvent;
 
 /// UTF8's number among PostgreSQL's encodings.
@@ -90,6 +90,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             }),
             "current_setting" => self.current_setting(),
             "set_config" => self.set_config(),
+            "set_limit" => self.set_similarity_limit(),
+            "show_limit" => Ok(self.similarity_limit()),
             "pg_notify" => {
                 session.engine.notify(self.str(0), self.str(1)).map(|()| Datum::Text(""))
             }
@@ -196,6 +198,23 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let notices = &mut self.context.notices.borrow_mut();
         let shown = self.session.settings.set(snapshot, (name, value), local, notices)?;
         Ok(self.text(&shown))
+    }
+
+    /// `set_limit` of `pg_trgm`: sets the threshold, and says what it is then.
+    fn set_similarity_limit(&self) -> Result<Datum<'a>> {
+        let Some(limit) = self.arguments.first() else { return Ok(Datum::Null) };
+        let text = text_of(self.context, SqlType::plain(oids::FLOAT4), limit)?;
+        let snapshot = self.session.snapshot;
+        let setting = ("pg_trgm.similarity_threshold", Some(text));
+        let notices = &mut self.context.notices.borrow_mut();
+        self.session.settings.set(snapshot, setting, false, notices)?;
+        Ok(self.similarity_limit())
+    }
+
+    /// `show_limit` of `pg_trgm`.
+    fn similarity_limit(&self) -> Datum<'a> {
+        let limit = self.session.settings.read(|now| now.plain().values.similarity_threshold());
+        Datum::Float4(limit as f32)
     }
 
     fn signal(&self, reason: u32) -> Result<Datum<'a>> {

@@ -26,6 +26,7 @@ use crate::session::statement::{
 
 use crate::settings::Methods;
 use crate::settings::Moment;
+use crate::settings::library;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -518,7 +519,15 @@ impl Session {
         if let Statement::CreateSchema(create) = statement {
             return self.create_schema(text, create);
         }
-        self.with_ddl(text, |ddl| ddl::execute(ddl, statement)).map(Outcome::Done)
+        let tag = self.with_ddl(text, |ddl| ddl::execute(ddl, statement))?;
+        // What an extension's functions are in is loaded to see that they are there, and with it its settings.
+        if let Statement::CreateExtension(create) = statement
+            && library(&create.name).is_ok()
+        {
+            self.settings.load(&create.name)?;
+            self.settings_changed();
+        }
+        Ok(Outcome::Done(tag))
     }
 
     /// TRUNCATE, with its triggers.

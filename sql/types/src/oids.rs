@@ -23,5 +23,5 @@ oids! {
     UUID 2950 "uuid", PG_LSN 3220 "pg_lsn", REGCONFIG 3734 "regconfig", REGDICTIONARY 3769 "regdictionary",
     JSONB 3802 "jsonb", JSONPATH 4072 "jsonpath", REGNAMESPACE 4089 "regnamespace", REGROLE 4096 "regrole", REGCOLLATION 4191 "regcollation",
     XID8 5069 "xid8", CITEXT 14147 "citext, of the extension", HSTORE 14410 "hstore, of the extension",
-    GHSTORE 14412 "what indexes by GiST over hstore keep",
+    GHSTORE 14412 "what indexes by GiST over hstore keep", GTRGM 14511 "those over trigrams",
 }

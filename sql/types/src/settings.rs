@@ -27,6 +27,9 @@ pub struct ValueSettings {
     pub array_nulls: bool,
     /// `quote_all_identifiers`.
     pub quote_all_identifiers: bool,
+    /// `pg_trgm.similarity_threshold`, `pg_trgm.word_similarity_threshold`, `pg_trgm.strict_word_similarity_threshold`: the bits
+    /// of the numbers.
+    pub trigram_thresholds: [u64; 3],
     /// `work_mem`, in bytes.
     pub work_mem_bytes: u64,
 }
@@ -44,6 +47,7 @@ impl Default for ValueSettings {
             xml_binary: XmlBinary::Base64,
             array_nulls: true,
             quote_all_identifiers: false,
+            trigram_thresholds: [0.3f64, 0.6, 0.5].map(f64::to_bits),
             work_mem_bytes: 4 << 20,
         }
     }
@@ -108,6 +112,24 @@ pub enum IntervalStyle {
 const HELD_BYTES_MAX: u64 = 3 << 30;
 
 impl ValueSettings {
+    /// `pg_trgm.similarity_threshold`.
+    #[must_use]
+    pub fn similarity_threshold(&self) -> f64 {
+        f64::from_bits(self.trigram_thresholds[0])
+    }
+
+    /// `pg_trgm.word_similarity_threshold`.
+    #[must_use]
+    pub fn word_similarity_threshold(&self) -> f64 {
+        f64::from_bits(self.trigram_thresholds[1])
+    }
+
+    /// `pg_trgm.strict_word_similarity_threshold`.
+    #[must_use]
+    pub fn strict_word_similarity_threshold(&self) -> f64 {
+        f64::from_bits(self.trigram_thresholds[2])
+    }
+
     /// How many bytes an operator of a statement holds before it goes to temporary files: `work_mem`, but for what places
     /// of 32 bits can tell apart.
     #[must_use]

@@ -32,3 +32,17 @@ pub(super) const HSTORE: Available = trusted(
     "data type for storing sets of (key, value) pairs",
     extensions::HSTORE,
 );
+
+pub(super) const PG_TRGM: Available = trusted(
+    "pg_trgm",
+    "1.6",
+    "text similarity measurement and index searching based on trigrams",
+    extensions::PG_TRGM,
+);
+
+pub(super) const FUZZYSTRMATCH: Available = trusted(
+    "fuzzystrmatch",
+    "1.1",
+    "determine similarities and distance between strings",
+    extensions::FUZZYSTRMATCH,
+);

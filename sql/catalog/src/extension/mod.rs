@@ -90,8 +90,10 @@ pub struct Available {
 /// All of them, by name.
 pub const AVAILABLE: &[Available] = &[
     citext::DESCRIPTION,
+    contrib::FUZZYSTRMATCH,
     contrib::HSTORE,
     pg_stat_statements::DESCRIPTION,
+    contrib::PG_TRGM,
     pgcrypto::DESCRIPTION,
     plpgsql::DESCRIPTION,
     uuid_ossp::DESCRIPTION,

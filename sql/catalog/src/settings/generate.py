@@ -18,7 +18,7 @@ EXPRESSIONS = {
 
 
 # Libraries that the server has built in, which bring settings of their own.
-LIBRARIES = ["auto_explain", "pg_stat_statements"]
+LIBRARIES = ["auto_explain", "pg_stat_statements", "pg_trgm"]
 
 
 def write(file, condition):

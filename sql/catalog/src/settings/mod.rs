@@ -22,8 +22,10 @@ use sql_types::sqlstate::SqlState;
 pub const STATEMENT_STATISTICS: &str = "pg_stat_statements";
 /// The library `auto_explain`.
 pub const AUTO_EXPLAIN: &str = "auto_explain";
+/// The library `pg_trgm`.
+pub const TRIGRAMS: &str = "pg_trgm";
 /// Libraries that PostgreSQL loads and that are part of the server. The last one brings no settings.
-const LIBRARIES: [&str; 3] = [STATEMENT_STATISTICS, AUTO_EXPLAIN, "plpgsql"];
+const LIBRARIES: [&str; 4] = [STATEMENT_STATISTICS, AUTO_EXPLAIN, TRIGRAMS, "plpgsql"];
 
 /// The library that brings a setting.
 #[must_use]

@@ -741,6 +741,12 @@ impl Settings {
             },
             array_nulls: self.bool("array_nulls"),
             quote_all_identifiers: self.bool("quote_all_identifiers"),
+            trigram_thresholds: [
+                "pg_trgm.similarity_threshold",
+                "pg_trgm.word_similarity_threshold",
+                "pg_trgm.strict_word_similarity_threshold",
+            ]
+            .map(|name| self.real(name).to_bits()),
             work_mem_bytes: self.integer("work_mem") as u64 * 1024,
         };
         self.plain = SessionSettings {

@@ -14,6 +14,10 @@ pub const UUID_OSSP: Range<u32> = 14_250..14_260;
 pub const PGCRYPTO: Range<u32> = 14_300..14_336;
 /// Those of `hstore`.
 pub const HSTORE: Range<u32> = 14_350..14_474;
+/// Those of `pg_trgm`.
+pub const PG_TRGM: Range<u32> = 14_480..14_560;
+/// Those of `fuzzystrmatch`.
+pub const FUZZYSTRMATCH: Range<u32> = 14_570..14_580;
 /// Those of `plpgsql`.
 pub const PLPGSQL: Range<u32> = 13_560..13_563;
 
@@ -26,7 +30,9 @@ pub fn extension_of(member: u32) -> Option<&'static str> {
     [
         ("pg_stat_statements", PG_STAT_STATEMENTS),
         ("citext", CITEXT),
+        ("fuzzystrmatch", FUZZYSTRMATCH),
         ("hstore", HSTORE),
+        ("pg_trgm", PG_TRGM),
         ("plpgsql", PLPGSQL),
         ("pgcrypto", PGCRYPTO),
         ("uuid-ossp", UUID_OSSP),

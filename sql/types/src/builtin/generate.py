@@ -91,6 +91,8 @@ EXTENSIONS = {
     "uuid-ossp": 14250,
     "pgcrypto": 14300,
     "hstore": 14350,
+    "pg_trgm": 14480,
+    "fuzzystrmatch": 14570,
 }
 
 # The tables that have rows of extensions, in the order in which these are numbered; the file, what is the key, and which

@@ -6,7 +6,9 @@
 //! [`ContribType::ordered`] says which bytes count. The functions of the extensions are numbered as `builtin/generate.py`
 //! says.
 
+pub(crate) mod fuzzystrmatch;
 pub(crate) mod hstore;
+pub(crate) mod pg_trgm;
 
 use crate::builtin::stand_in;
 use crate::error::{Result, SqlError};
@@ -32,7 +34,7 @@ pub(crate) struct ContribType {
 pub(crate) fn contrib_type(oid: u32) -> Option<&'static ContribType> {
     match oid {
         oids::HSTORE => Some(&hstore::TYPE),
-        oids::GHSTORE => Some(&INDEX_KEY),
+        oids::GHSTORE | oids::GTRGM => Some(&INDEX_KEY),
         _ => None,
     }
 }

@@ -1,0 +1,21 @@
+-- The extension fuzzystrmatch: distances of texts, and codes of how words sound.
+CREATE EXTENSION fuzzystrmatch;
+SELECT soundex('hello world!'), soundex('Anne'), soundex('Ann'), soundex('Andrew'), soundex('Margaret'), soundex(''), soundex('123'), soundex('é1Tymczak'), soundex('Pfister'), text_soundex('Ashcraft'), soundex('a'), soundex('A-a-b_b');
+SELECT difference('Anne', 'Ann'), difference('Anne', 'Andrew'), difference('Anne', 'Margaret'), difference('', ''), difference('', 'a'), difference('1', 'Zz');
+SELECT levenshtein('GUMBO', 'GAMBOL'), levenshtein('', ''), levenshtein('abc', ''), levenshtein('', 'äöü'), levenshtein('äöü', 'aou'), levenshtein('kitten', 'sitting');
+SELECT levenshtein('GUMBO', 'GAMBOL', 2, 1, 1), levenshtein('GUMBO', 'GAMBOL', 3, 2, 7), levenshtein('a', 'b', 0, 0, 1), levenshtein('', 'abc', 4, 1, 1), levenshtein('abc', '', 4, 3, 1);
+SELECT levenshtein_less_equal('extensive', 'exhaustive', 2), levenshtein_less_equal('extensive', 'exhaustive', 4), levenshtein_less_equal('a', 'zzzzzz', 2), levenshtein_less_equal('abc', 'abd', 0), levenshtein_less_equal('abc', 'xyz', -1), levenshtein_less_equal('', 'abc', 1);
+SELECT levenshtein_less_equal('extensive', 'exhaustive', 1, 1, 1, 2), levenshtein_less_equal('kitten', 'sitting', 3, 1, 9, 4), levenshtein_less_equal('kitten', 'sitting', 2, 2, 3, 20);
+SELECT levenshtein(repeat('a', 255), repeat('b', 255)), levenshtein(repeat('ä', 255), 'ä');
+SELECT levenshtein(repeat('a', 256), 'b');
+SELECT levenshtein_less_equal('b', repeat('ä', 256), 3);
+SELECT metaphone('GUMBO', 4), metaphone('Thompson', 4), metaphone('Knight', 10), metaphone('Wright', 10), metaphone('Xavier', 10), metaphone('aesthetic', 10), metaphone('School Schwarz Christ', 30), metaphone('laugh tough night bough', 30), metaphone('', 4), metaphone('12', 4), metaphone('box', 1), metaphone('box', 2), metaphone('édge', 5);
+SELECT w, metaphone(w, 12) FROM unnest('{accident,bacchus,chianti,dodge,edge,foreign,signed,gnome,hutch,island,judge,knock,lamb,mission,nation,ocean,phone,queue,rhythm,science,cyanide,thumb,usual,vivid,which,wrist,xylem,yellow,zebra,Czech,social,special,physics,psychology,whale,write,away,exhume,ghost,sighs,bugged,rage,ragged}'::text[]) AS w;
+SELECT metaphone('a', 0);
+SELECT metaphone('a', 256);
+SELECT metaphone(repeat('a', 256), 4);
+SELECT metaphone('', 0);
+SELECT dmetaphone('gumbo'), dmetaphone_alt('gumbo'), dmetaphone(''), dmetaphone('12'), dmetaphone(' knight'), dmetaphone('Łódź');
+SELECT w, dmetaphone(w), dmetaphone_alt(w) FROM unnest('{accident,bacchus,bellocchio,Cagney,Caesar,chemistry,chianti,chorus,architect,Michael,Czerny,dumb,edge,edgar,focaccia,ghislane,Gough,hugh,laugh,San Jose,Jose,Jankelowicz,cabrillo,McHugh,McClelland,orchestra,pneumonia,psychology,resnais,artois,Schmidt,Schneider,school,schermerhorn,Smith,sugar,Thames,Thomas,thumb,Uomo,Filipowicz,Arnow,Vasserman,Wachtler,Wright,Xavier,breaux,Zhao,tagliaro,biaggi,island,Campbell,raj,hajj,tough,rogier,Thompson,tion,measure,manager,ragged}'::text[]) AS w;
+DROP EXTENSION fuzzystrmatch;
+SELECT soundex('a');
