@@ -27,7 +27,7 @@ CREATE PUBLICATION changes;
 CREATE STATISTICS paired ON a, b FROM base;
 CREATE COLLATION plain FROM "C";
 CREATE TRIGGER searched BEFORE INSERT ON base FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger('v', 'pg_catalog.english', 'b');
-CREATE OPERATOR @@@ (leftarg = int, rightarg = int, function = int4pl);
+CREATE CAST (bigint AS timestamp) WITHOUT FUNCTION;
 CREATE FOREIGN DATA WRAPPER nothing;
 CREATE ACCESS METHOD rows TYPE TABLE HANDLER heap_tableam_handler;
 CREATE CONVERSION turned FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8;

@@ -79,3 +79,20 @@ CREATE AGGREGATE collected (anycompatible) (SFUNC = array_append, STYPE = anycom
 CREATE AGGREGATE moved (value integer) (SFUNC = int4pl, STYPE = integer, MSFUNC = int4pl, MINVFUNC = int4mi, MSTYPE = integer, MINITCOND = '0');
 COMMENT ON AGGREGATE added (integer) IS 'adds up';
 CREATE VIEW added_up AS SELECT added(n) AS sum, collected(n ORDER BY n) AS all_of_them FROM generate_series(1, 3) AS n;
+-- Operators and casts of users.
+CREATE FUNCTION ends_alike(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 10 = $2 % 10';
+CREATE FUNCTION ends_otherwise(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 % 10 <> $2 % 10';
+CREATE OPERATOR === (FUNCTION = ends_alike, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = ===, NEGATOR = !==, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR !== (FUNCTION = ends_otherwise, LEFTARG = integer, RIGHTARG = integer, COMMUTATOR = !==, NEGATOR = ===);
+CREATE OPERATOR @@@ (FUNCTION = int4abs, RIGHTARG = integer);
+CREATE OPERATOR "Odd Schema".|+| (FUNCTION = textcat, LEFTARG = text, RIGHTARG = text);
+ALTER OPERATOR @@@ (NONE, integer) OWNER TO dump_writer;
+COMMENT ON OPERATOR === (integer, integer) IS 'alike at the end';
+CREATE VIEW by_operators AS SELECT n === 11 AS alike, @@@ n AS positive, n::text OPERATOR("Odd Schema".|+|) 'x' AS joined, n === ANY (ARRAY[1, 2]) AS among FROM generate_series(1, 3) AS n;
+CREATE TYPE shade AS ENUM ('light', 'dark');
+CREATE FUNCTION shade_number(shade) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT array_position(enum_range(NULL::shade), $1)';
+CREATE CAST (shade AS integer) WITH FUNCTION shade_number(shade) AS IMPLICIT;
+CREATE CAST (text AS shade) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (character varying AS shade) WITH INOUT;
+COMMENT ON CAST (shade AS integer) IS 'numbers shades';
+CREATE VIEW by_casts AS SELECT ('dark'::shade)::integer + 1 AS next, 'light'::shade + n AS more FROM generate_series(1, 3) AS n;

@@ -5,6 +5,7 @@
 //! at. Reading checks every length: what does not fit is corruption (XX001), not a panic.
 
 use crate::acl::{Acl, AclItem, Privileges};
+use crate::attachment::{EventTrigger, UserCast, UserOperator};
 use crate::definition::{Definition, Edge};
 use crate::effects::{Effects, PreparedNote};
 use crate::extension::Extension;
@@ -31,7 +32,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 18;
+const VERSION: u8 = 19;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -305,6 +306,8 @@ impl Stored for Edge {
             Edge::Type(oid) => (3, Some(oid), None),
             Edge::Constraint(oid) => (4, Some(oid), None),
             Edge::Function(oid) => (5, Some(oid), None),
+            Edge::Operator(oid) => (6, Some(oid), None),
+            Edge::Cast(oid) => (7, Some(oid), None),
         };
         out.push(kind);
         if let Some(oid) = oid {
@@ -322,6 +325,8 @@ impl Stored for Edge {
             3 => Edge::Type(Stored::read(from)?),
             4 => Edge::Constraint(Stored::read(from)?),
             5 => Edge::Function(Stored::read(from)?),
+            6 => Edge::Operator(Stored::read(from)?),
+            7 => Edge::Cast(Stored::read(from)?),
             _ => return Err(corrupt("an edge")),
         })
     }
@@ -469,6 +474,12 @@ impl Stored for UserTypeKind {
 
 stored_struct! {
     UserType { oid, schema, name, owner, kind }
+    UserOperator {
+        oid, schema, name, owner, left, right, result, commutator, negator, function, restrict, join, can_merge,
+        can_hash
+    }
+    UserCast { oid, source, target, function, context, method }
+    EventTrigger { oid, name, owner, event, function, tags, enabled }
     EnumLabel { oid, position, sort_order, name }
     Attribute { name, ty, dimensions, collation }
     Domain { base, collation, dimensions, not_null, default, checks }
@@ -571,6 +582,9 @@ pub fn encode(object: &Object) -> Vec<u8> {
         Object::Parameter(parameter) => parameter.write(&mut out),
         Object::Extension(extension) => extension.write(&mut out),
         Object::Routine(routine) => routine.write(&mut out),
+        Object::Operator(operator) => operator.write(&mut out),
+        Object::Cast(cast) => cast.write(&mut out),
+        Object::EventTrigger(trigger) => trigger.write(&mut out),
     }
     out
 }
@@ -597,6 +611,9 @@ pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
             Class::Parameter => Object::Parameter(Arc::new(Stored::read(from)?)),
             Class::Extension => Object::Extension(Arc::new(Stored::read(from)?)),
             Class::Routine => Object::Routine(Arc::new(Stored::read(from)?)),
+            Class::Operator => Object::Operator(Arc::new(Stored::read(from)?)),
+            Class::Cast => Object::Cast(Arc::new(Stored::read(from)?)),
+            Class::EventTrigger => Object::EventTrigger(Arc::new(Stored::read(from)?)),
             Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
         })
     })

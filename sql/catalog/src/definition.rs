@@ -28,6 +28,10 @@ pub enum Edge {
     Constraint(Oid),
     /// A function of an extension, or a routine.
     Function(Oid),
+    /// An operator that a user made.
+    Operator(Oid),
+    /// A cast that a user made. PostgreSQL keeps trees, which stay as they are without it; a text needs it.
+    Cast(Oid),
 }
 
 impl Edge {
@@ -35,7 +39,11 @@ impl Edge {
     #[must_use]
     pub fn leads_to_made(self) -> bool {
         match self {
-            Edge::Own(_) | Edge::Function(_) | Edge::Constraint(_) => true,
+            Edge::Own(_)
+            | Edge::Function(_)
+            | Edge::Operator(_)
+            | Edge::Cast(_)
+            | Edge::Constraint(_) => true,
             Edge::Relation(oid, _) => oid.0 >= well_known::FIRST_NORMAL,
             Edge::Type(oid) => !builtin::is_lasting(oid.0),
         }

@@ -100,6 +100,7 @@ impl CatalogSnapshot {
         let types = self.types_in(object).into_iter().map(|ty| ty.oid);
         let mut found: BTreeSet<Oid> = relations.chain(types).collect();
         found.extend(self.depending(Edge::Function(object)));
+        found.extend(self.depending(Edge::Operator(object)));
         let Some(whole) = self.whole(object) else { return found };
         found.insert(whole);
         found.extend(self.typed(whole));

@@ -16,6 +16,7 @@
 
 pub mod acl;
 mod array_names;
+pub mod attachment;
 pub mod bootstrap;
 pub mod built_in_domain;
 pub mod change;

@@ -7,6 +7,7 @@
 //! stored twice: the snapshot derives it.
 
 use crate::acl::Acl;
+use crate::attachment::{EventTrigger, UserCast, UserOperator};
 use crate::extension::Extension;
 use crate::relation::{Index, Relation};
 use crate::routine::Routine;
@@ -83,6 +84,12 @@ pub enum Class {
     Extension = 14,
     /// A function or procedure that a user made.
     Routine = 15,
+    /// An operator that a user made.
+    Operator = 16,
+    /// A cast that a user made.
+    Cast = 17,
+    /// An event trigger.
+    EventTrigger = 18,
     /// The access control list of what does not keep its own: a column, a function, a type, a language.
     Acl = 31,
     /// What ALTER DEFAULT PRIVILEGES says of objects yet to be made.
@@ -111,6 +118,9 @@ impl Class {
             13 => Class::Parameter,
             14 => Class::Extension,
             15 => Class::Routine,
+            16 => Class::Operator,
+            17 => Class::Cast,
+            18 => Class::EventTrigger,
             _ => return None,
         })
     }
@@ -152,6 +162,12 @@ pub enum Object {
     Extension(Arc<Extension>),
     /// A function or procedure.
     Routine(Arc<Routine>),
+    /// An operator.
+    Operator(Arc<UserOperator>),
+    /// A cast.
+    Cast(Arc<UserCast>),
+    /// An event trigger.
+    EventTrigger(Arc<EventTrigger>),
 }
 
 /// A database: a row of `pg_database`.

@@ -14,6 +14,7 @@
 
 use crate::acl::Acl;
 use crate::array_names::{ArrayNames, Elements};
+use crate::attachment::{EventTrigger, UserCast, UserOperator};
 use crate::builtin;
 use crate::definition::{Definition, Edge};
 use crate::extension::Extension;
@@ -46,6 +47,9 @@ pub struct Objects {
     pub(super) routines: OrdMap<Oid, Arc<Routine>>,
     /// Routines by name, in all schemas.
     pub(super) routine_names: OrdMap<Arc<str>, OrdSet<Oid>>,
+    pub(super) operators: OrdMap<Oid, Arc<UserOperator>>,
+    pub(super) casts: OrdMap<Oid, Arc<UserCast>>,
+    pub(super) event_triggers: OrdMap<Oid, Arc<EventTrigger>>,
     /// Composite types as the relations that they are, too.
     pub(super) composites: OrdMap<Oid, Arc<Relation>>,
     /// The schema that holds temporary objects: there is one in a session's own snapshot at most.
@@ -193,6 +197,11 @@ impl Objects {
             Class::Type => Object::Type(Arc::clone(self.types.get(&key.oid)?)),
             Class::Extension => Object::Extension(Arc::clone(self.extensions.get(&key.oid)?)),
             Class::Routine => Object::Routine(Arc::clone(self.routines.get(&key.oid)?)),
+            Class::Operator => Object::Operator(Arc::clone(self.operators.get(&key.oid)?)),
+            Class::Cast => Object::Cast(Arc::clone(self.casts.get(&key.oid)?)),
+            Class::EventTrigger => {
+                Object::EventTrigger(Arc::clone(self.event_triggers.get(&key.oid)?))
+            }
             _ => return None,
         })
     }
@@ -248,6 +257,15 @@ impl Objects {
                 named.insert(routine.oid);
                 self.routines.insert(routine.oid, Arc::clone(routine));
             }
+            Some(Object::Operator(operator)) => {
+                self.operators.insert(key.oid, Arc::clone(operator));
+            }
+            Some(Object::Cast(cast)) => {
+                self.casts.insert(key.oid, Arc::clone(cast));
+            }
+            Some(Object::EventTrigger(trigger)) => {
+                self.event_triggers.insert(key.oid, Arc::clone(trigger));
+            }
             Some(
                 Object::Database(_)
                 | Object::Role(_)
@@ -273,6 +291,9 @@ impl Objects {
                 }
                 Class::Extension => drop(self.extensions.remove(&key.oid)),
                 Class::Routine => self.forget_routine(key.oid),
+                Class::Operator => drop(self.operators.remove(&key.oid)),
+                Class::Cast => drop(self.casts.remove(&key.oid)),
+                Class::EventTrigger => drop(self.event_triggers.remove(&key.oid)),
                 Class::Counter
                 | Class::Database
                 | Class::Role
@@ -729,6 +750,9 @@ mod tests {
             extensions: _,
             routines: _,
             routine_names,
+            operators: _,
+            casts: _,
+            event_triggers: _,
             composites: _,
             temporary,
             schema_names,

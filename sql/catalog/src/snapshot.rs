@@ -11,6 +11,7 @@
 
 use crate::acl::{Acl, Privileges};
 use crate::array_names::array_name;
+use crate::attachment::{Attachment, EventTrigger, UserCast, UserOperator};
 use crate::built_in_domain;
 use crate::builtin::{self, ProcedureOf};
 use crate::extension::Extension;
@@ -225,7 +226,10 @@ impl Shared {
                 | Object::DefaultAcl(_)
                 | Object::Type(_)
                 | Object::Extension(_)
-                | Object::Routine(_),
+                | Object::Routine(_)
+                | Object::Operator(_)
+                | Object::Cast(_)
+                | Object::EventTrigger(_),
             ) => unreachable!("an object of a database is not shared"),
             None => match key.class {
                 Class::Database => drop(self.databases.remove(&key.oid)),
@@ -250,6 +254,9 @@ impl Shared {
                 | Class::Type
                 | Class::Extension
                 | Class::Routine
+                | Class::Operator
+                | Class::Cast
+                | Class::EventTrigger
                 | Class::SequenceState => {}
             },
         }
@@ -643,6 +650,46 @@ impl CatalogSnapshot {
         oids.filter_map(|oid| self.objects.routines.get(oid).cloned()).collect()
     }
 
+    /// What users made that stands on functions and types.
+    pub fn attachments(&self) -> impl Iterator<Item = Attachment> {
+        let objects = self.objects();
+        let operators = objects.operators.values().cloned().map(Attachment::Operator);
+        let casts = objects.casts.values().cloned().map(Attachment::Cast);
+        let triggers = objects.event_triggers.values().cloned().map(Attachment::EventTrigger);
+        operators.chain(casts).chain(triggers)
+    }
+
+    /// An operator that a user made.
+    #[must_use]
+    pub fn user_operator(&self, oid: Oid) -> Option<&Arc<UserOperator>> {
+        self.note(|| Question::Operator(oid));
+        self.objects.operators.get(&oid)
+    }
+
+    /// The operators that users made under a name, in whatever schema.
+    #[must_use]
+    pub fn user_operators_named(&self, name: &str) -> Vec<&Arc<UserOperator>> {
+        self.note(|| Question::Operators(name.into()));
+        self.objects.operators.values().filter(|operator| &*operator.name == name).collect()
+    }
+
+    /// The cast that a user made from one type to another.
+    #[must_use]
+    pub fn user_cast(&self, source: Oid, target: Oid) -> Option<&Arc<UserCast>> {
+        self.user_casts().find(|cast| (cast.source, cast.target) == (source, target))
+    }
+
+    /// The casts that users made.
+    pub fn user_casts(&self) -> impl Iterator<Item = &Arc<UserCast>> {
+        self.note(|| Question::Casts);
+        self.objects.casts.values()
+    }
+
+    /// The event triggers, by OID.
+    pub fn event_triggers(&self) -> impl Iterator<Item = &Arc<EventTrigger>> {
+        self.objects().event_triggers.values()
+    }
+
     /// The routines that users made in a schema.
     #[must_use]
     pub fn routines_in(&self, schema: Oid) -> Vec<Arc<Routine>> {
@@ -830,7 +877,9 @@ impl CatalogSnapshot {
         let types = objects.types.keys().map(|oid| key(Class::Type, *oid, 0));
         let extensions = objects.extensions.keys().map(|oid| key(Class::Extension, *oid, 0));
         let routines = objects.routines.keys().map(|oid| key(Class::Routine, *oid, 0));
-        own.chain(acls).chain(defaults).chain(types).chain(extensions).chain(routines).collect()
+        let attached = self.attachments().map(|one| key(one.class(), one.oid(), 0));
+        let own = own.chain(acls).chain(defaults).chain(types).chain(extensions).chain(routines);
+        own.chain(attached).collect()
     }
 
     /// The sequences that columns of `table` own.

@@ -10,6 +10,7 @@
 //! A question that has no place here counts as all that there is: the plan is good for that state only.
 
 use crate::acl::Acl;
+use crate::attachment::{UserCast, UserOperator};
 use crate::codec;
 use crate::extension::Extension;
 use crate::object::{Object, well_known};
@@ -46,6 +47,11 @@ pub(super) enum Question {
     Acl(Oid, u32),
     /// The routines of a name.
     Routines(Box<str>),
+    /// An operator by OID, and those of a name.
+    Operator(Oid),
+    Operators(Box<str>),
+    /// The casts that users made.
+    Casts,
     /// The extension of a name: whether its members are there, and in which schema.
     Extension(Box<str>),
 }
@@ -61,6 +67,8 @@ enum Answer {
     Oid(Option<Oid>),
     Acl(Option<Arc<Acl>>),
     Routines(Vec<Arc<Routine>>),
+    Operators(Vec<Arc<UserOperator>>),
+    Casts(Vec<Arc<UserCast>>),
     Extension(Option<Arc<Extension>>),
 }
 
@@ -104,6 +112,8 @@ impl Answer {
             (Answer::Oid(one), Answer::Oid(other)) => one == other,
             (Answer::Acl(one), Answer::Acl(other)) => one == other,
             (Answer::Routines(one), Answer::Routines(other)) => one == other,
+            (Answer::Operators(one), Answer::Operators(other)) => one == other,
+            (Answer::Casts(one), Answer::Casts(other)) => one == other,
             (Answer::Extension(one), Answer::Extension(other)) => one == other,
             _ => false,
         }
@@ -129,6 +139,14 @@ impl Question {
             Question::TypeNamed(schema, name) => Answer::Oid(snapshot.type_named(*schema, name)),
             Question::Acl(oid, sub) => Answer::Acl(snapshot.acl(*oid, *sub).cloned()),
             Question::Routines(name) => Answer::Routines(snapshot.routines_named(name)),
+            Question::Operator(oid) => {
+                Answer::Operators(snapshot.user_operator(*oid).cloned().into_iter().collect())
+            }
+            Question::Operators(name) => {
+                let named = snapshot.user_operators_named(name);
+                Answer::Operators(named.into_iter().cloned().collect())
+            }
+            Question::Casts => Answer::Casts(snapshot.user_casts().cloned().collect()),
             Question::Extension(name) => Answer::Extension(snapshot.extension(name).cloned()),
             Question::RowType(ty) => Answer::Oid(snapshot.row_type(*ty).map(|found| found.oid)),
         }

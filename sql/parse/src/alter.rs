@@ -59,6 +59,8 @@ impl<'t> Parser<'t> {
                 self.advance();
                 return self.alter_routine(word);
             }
+            ObjectKind::Other("OPERATOR") => return self.alter_operator(),
+            ObjectKind::Other("EVENT TRIGGER") => return self.alter_event_trigger(),
             _ => return Ok(self.unsupported_alter(kind)),
         }
         if self.is(Keyword::All) && self.is_at(1, Keyword::In) {

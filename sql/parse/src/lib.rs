@@ -21,6 +21,7 @@ pub mod lift;
 mod maintenance;
 mod modify;
 mod object;
+mod operator;
 mod parser;
 pub mod position;
 mod precision;

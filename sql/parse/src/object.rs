@@ -105,6 +105,9 @@ impl<'t> Parser<'t> {
                 self.create_trigger(replace, true)
             }
             Keyword::Aggregate => self.create_aggregate(replace),
+            Keyword::Operator => self.create_operator(),
+            Keyword::Cast => self.create_cast(),
+            Keyword::Event if self.is_at(1, Keyword::Trigger) => self.create_event_trigger(),
             Keyword::Trusted | Keyword::Procedural | Keyword::Language => {
                 self.create_language(replace)
             }
@@ -115,10 +118,8 @@ impl<'t> Parser<'t> {
             }
             _ => {
                 let words = match keyword {
-                    Keyword::Cast
-                    | Keyword::Collation
+                    Keyword::Collation
                     | Keyword::Conversion
-                    | Keyword::Operator
                     | Keyword::Policy
                     | Keyword::Publication
                     | Keyword::Rule
@@ -128,7 +129,6 @@ impl<'t> Parser<'t> {
                     | Keyword::Tablespace
                     | Keyword::Transform
                     | Keyword::Assertion => keyword.word(),
-                    Keyword::Event if self.is_at(1, Keyword::Trigger) => "event trigger",
                     Keyword::Foreign if self.is_at(1, Keyword::Table) => "foreign table",
                     Keyword::Foreign if self.is_at(1, Keyword::Data) => "foreign data wrapper",
                     Keyword::Access if self.is_at(1, Keyword::Method) => "access method",
@@ -561,6 +561,9 @@ impl<'t> Parser<'t> {
         let kind = self.object_kind()?;
         match kind {
             ObjectKind::Function => return self.drop_routine(word),
+            ObjectKind::Other("OPERATOR") => return self.drop_operator(),
+            ObjectKind::Other("CAST") => return self.drop_cast(),
+            ObjectKind::Other("EVENT TRIGGER") => return self.drop_event_trigger(),
             ObjectKind::Other("OWNED") => {
                 let roles = self.list(Parser::role)?;
                 let cascade = self.cascade();
@@ -667,7 +670,14 @@ impl<'t> Parser<'t> {
     pub(super) fn comment(&mut self) -> Result<Statement> {
         self.expect_all(&[Keyword::Comment, Keyword::On])?;
         let mut kind = self.object_kind()?;
+        let target = match kind {
+            ObjectKind::Other(words) => self.comment_target(words)?,
+            _ => None,
+        };
         let mut name = match kind {
+            ObjectKind::Other(_) if target.is_some() => {
+                ObjectName { parts: vec!["".into()], at: self.here() }
+            }
             ObjectKind::Other(_) => {
                 // What Atoll has none of: the name in whatever form is passed over.
                 let at = self.here();
@@ -694,7 +704,7 @@ impl<'t> Parser<'t> {
         };
         self.expect(Keyword::Is)?;
         let text = if self.accept(Keyword::Null) { None } else { Some(self.string()?) };
-        Ok(Statement::Comment(Comment { kind, name, arguments, text }))
+        Ok(Statement::Comment(Comment { kind, name, arguments, target, text }))
     }
 
     /// SET or RESET of kept settings, behind the object's name.

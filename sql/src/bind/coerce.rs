@@ -7,7 +7,7 @@ use crate::bind::typed::{CallForm, Expr, Literal};
 use crate::bind::{Binder, Required};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::function;
-use crate::catalog::builtin::{CastContext, CastMethod, cast};
+use crate::catalog::builtin::{CastContext, CastMethod};
 use crate::catalog::builtin::{element_type, is_domain, type_by_oid};
 use crate::catalog::search_path::schema_in_name;
 use crate::error::{Result, SqlError};
@@ -80,14 +80,14 @@ pub fn pathway(
     if source == target {
         return Some(Pathway::Relabel);
     }
-    if let Some(found) = cast(source.0, target.0) {
+    if let Some(found) = catalog.cast(source, target) {
         let needed = match found.context {
             CastContext::Implicit => Context::Implicit,
             CastContext::Assignment => Context::Assignment,
             CastContext::Explicit => Context::Explicit,
         };
         return (context >= needed).then_some(match found.method {
-            CastMethod::Function => Pathway::Function(found.function),
+            CastMethod::Function => Pathway::Function(found.function.0),
             CastMethod::InOut => Pathway::ViaText,
             CastMethod::Binary => Pathway::Relabel,
         });
@@ -192,7 +192,7 @@ impl Binder<'_> {
                 Ok(Expr::Relabel(Box::new(expr), SqlType { oid: target.oid, typmod: -1 }))
             }
             Some(Pathway::Function(chosen)) => {
-                let declared = function(chosen).map_or(1, |found| found.arguments.len());
+                let declared = self.cast_arguments(Oid(chosen));
                 Ok(cast_call(chosen, declared, expr, target, context, position))
             }
             Some(Pathway::ViaText) => {
@@ -331,13 +331,25 @@ impl Binder<'_> {
                 },
             };
         }
-        match cast(target.oid.0, target.oid.0) {
+        match self.catalog.cast(target.oid, target.oid) {
             Some(found) => {
-                let declared = function(found.function).map_or(2, |found| found.arguments.len());
-                cast_call(found.function, declared, expr, target, context, position)
+                let declared = self.cast_arguments(found.function);
+                cast_call(found.function.0, declared, expr, target, context, position)
             }
             None => Expr::Relabel(Box::new(expr), target),
         }
+    }
+
+    /// How many arguments the function of a cast takes. One that a user made is asked whether it may be called.
+    fn cast_arguments(&self, called: Oid) -> usize {
+        if let Some(found) = function(called.0) {
+            return found.arguments.len();
+        }
+        let Some(routine) = self.catalog.routine(called) else { return 1 };
+        // What takes its place is asked for anew.
+        drop(self.catalog.routines_named(&routine.name));
+        self.require_also(Required::Called(called));
+        routine.inputs().count()
     }
 
     /// A value of `target` with its modifier, as `context` allows.
@@ -362,7 +374,7 @@ impl Binder<'_> {
         let one_step = matches!(
             pathway(self.catalog, expr.ty().oid, target.oid, context),
             Some(Pathway::Function(chosen))
-                if expr.ty().oid != target.oid && function(chosen).is_some_and(|found| found.arguments.len() > 1)
+                if expr.ty().oid != target.oid && self.cast_arguments(Oid(chosen)) > 1
         );
         let converted = self.convert(expr, target, context, position)?;
         Ok(if one_step {

@@ -5,7 +5,7 @@
 //! the row's relation, a call on its function. Relations and their columns come from what the binder has noted of them.
 
 use crate::bind::levels::parts;
-use crate::bind::typed::{AggregateCall, Expr, Literal, SubqueryKind};
+use crate::bind::typed::{AggregateCall, CallForm, Expr, Literal, SubqueryKind};
 use crate::bind::{Bound, BoundStatement, Holder, Required, system_column_at};
 use crate::catalog::definition::Edge;
 use crate::catalog::relation::Relation;
@@ -57,7 +57,7 @@ pub fn edges_of_query(catalog: &CatalogSnapshot, bound: &Bound) -> Vec<Edge> {
                 whole_rows.extend(found.map(|found| found.row_type.0));
             }
             Required::Function(oid) => walk.function(*oid),
-            Required::Relation { .. } | Required::Schema(..) => {}
+            Required::Relation { .. } | Required::Called(_) | Required::Schema(..) => {}
         }
     }
     bound.fields.iter().for_each(|(ty, field)| walk.field(*ty, *field));
@@ -89,6 +89,21 @@ impl Walk<'_> {
         if extension::of_member(function.0).is_some() || self.catalog.routine(function).is_some() {
             self.edges.push(Edge::Function(function));
         }
+    }
+
+    /// A user's operator, which leads to its function; of others the function.
+    fn operator(&mut self, operator: Oid, function: Oid) {
+        match self.catalog.user_operator(operator) {
+            Some(_) => self.edges.push(Edge::Operator(operator)),
+            None => self.function(function),
+        }
+    }
+
+    /// The cast of a user by which a value was cast.
+    fn cast(&mut self, from: SqlType, to: SqlType) {
+        let (from, to) = (self.catalog.base_type(from).oid, self.catalog.base_type(to).oid);
+        let own = self.catalog.user_cast(from, to).map(|cast| Edge::Cast(cast.oid));
+        self.edges.extend(own);
     }
 
     fn constant(&mut self, literal: &Literal, ty: SqlType) {
@@ -133,10 +148,26 @@ impl Walk<'_> {
         match expr {
             Expr::Constant(literal, ty) => self.constant(literal, *ty),
             Expr::Column { level, column, .. } => self.column(*level, *column),
-            Expr::Call { function, .. } | Expr::ScalarArray { function, .. } => {
-                self.function(*function);
+            Expr::Call { function, form: CallForm::Operator(operator), .. }
+            | Expr::ScalarArray { function, operator, .. } => {
+                self.operator(*operator, *function);
             }
-            Expr::Relabel(_, ty) | Expr::ViaText(_, ty) | Expr::Domain(_, ty) => self.ty(*ty),
+            Expr::Call { function, form, arguments, ty, .. } => {
+                self.function(*function);
+                if let (CallForm::Cast, Some(value)) = (form, arguments.first()) {
+                    self.cast(value.ty(), *ty);
+                }
+            }
+            Expr::IsDistinct { equals, .. } | Expr::NullIf { equals, .. } => {
+                let made = self.catalog.user_operators_named("=");
+                let own = made.into_iter().filter(|found| found.function == *equals);
+                self.edges.extend(own.map(|found| Edge::Operator(found.oid)));
+            }
+            Expr::Relabel(value, ty) | Expr::ViaText(value, ty) => {
+                self.ty(*ty);
+                self.cast(value.ty(), *ty);
+            }
+            Expr::Domain(_, ty) => self.ty(*ty),
             Expr::ArrayCast { ty, element, .. } => {
                 self.ty(*ty);
                 // Its column is the element.

@@ -375,8 +375,8 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
             Expr::XmlTable { table: tb, arguments: b },
         ) => ta == tb && all(a, b),
         (
-            Expr::ScalarArray { left: la, function: fa, array: aa, quantifier: qa },
-            Expr::ScalarArray { left: lb, function: fb, array: ab, quantifier: qb },
+            Expr::ScalarArray { left: la, function: fa, array: aa, quantifier: qa, .. },
+            Expr::ScalarArray { left: lb, function: fb, array: ab, quantifier: qb, .. },
         ) => fa == fb && qa == qb && same(la, lb) && same(aa, ab),
         (
             Expr::Case { operand: ta, branches: ba, otherwise: oa, .. },

@@ -172,6 +172,8 @@ pub enum Required {
     },
     /// EXECUTE on a function that not everybody may call.
     Function(Oid),
+    /// EXECUTE on a function that an operator or a cast of a user calls.
+    Called(Oid),
     /// USAGE of a schema that was named, and where its name stands.
     Schema(Oid, u32),
 }

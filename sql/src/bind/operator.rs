@@ -20,10 +20,10 @@ impl Binder<'_> {
         let chosen = self.operator(operator, &[operand.ty().oid], at)?;
         let operand = self.argument(operand, Oid(chosen.right), at)?;
         Ok(Expr::Call {
-            function: Oid(chosen.function),
+            function: chosen.function,
             arguments: vec![operand],
             ty: SqlType::plain(chosen.result),
-            form: CallForm::Operator(Oid(chosen.oid)),
+            form: CallForm::Operator(chosen.oid),
             position: at,
         })
     }
@@ -54,10 +54,10 @@ impl Binder<'_> {
         let left = self.argument(left, declared[0], left_at)?;
         let right = self.argument(right, declared[1], right_at)?;
         Ok(Expr::Call {
-            function: Oid(chosen.function),
+            function: chosen.function,
             arguments: vec![left, right],
             ty: SqlType { oid: result, typmod: -1 },
-            form: CallForm::Operator(Oid(chosen.oid)),
+            form: CallForm::Operator(chosen.oid),
             position: at,
         })
     }
@@ -418,7 +418,8 @@ impl Binder<'_> {
         let array = self.argument(array, array_type, array_at)?;
         Ok(Expr::ScalarArray {
             left: Box::new(left),
-            function: Oid(chosen.function),
+            operator: chosen.oid,
+            function: chosen.function,
             array: Box::new(array),
             quantifier: if all { Quantifier::All } else { Quantifier::Any },
         })

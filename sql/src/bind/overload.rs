@@ -1,12 +1,11 @@
 //! Which operator or function a name means for given arguments (manual, sections 10.2 and 10.3).
 
-use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type, is_polymorphic};
 use crate::bind::type_name::{array_of, category, oid};
-use crate::catalog::builtin::{Kind, PG_CATALOG, ProcedureOf, functions_named};
-use crate::catalog::builtin::{Operator, operators_named};
+use crate::bind::{Binder, Required};
+use crate::catalog::attachment::OperatorOf;
+use crate::catalog::builtin::{Kind, PG_CATALOG, ProcedureOf, Volatility, functions_named};
 use crate::catalog::builtin::{TypeKind, element_type, is_enum, type_by_oid};
-use crate::catalog::extension;
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
 use crate::sqlstate::SqlState;
@@ -43,13 +42,17 @@ impl Binder<'_> {
         op: &ast::Operator,
         operands: &[Oid],
         position: u32,
-    ) -> Result<&'static Operator> {
+    ) -> Result<OperatorOf<'_>> {
         self.check_operator_schema(op).map_err(|error| error.at(position))?;
         let candidates = self.operators_called(op, operands.len() == 1);
-        let found = match self.choose_operator(&candidates, operands) {
-            Choice::One(found) => return Ok(found),
-            Choice::None => false,
-            Choice::Ambiguous => true,
+        let (found, shell) = match self.choose_operator(&candidates, operands) {
+            Choice::One(found) if found.function == Oid(0) => (false, true),
+            Choice::One(found) => {
+                self.note_operator(&found, position)?;
+                return Ok(found);
+            }
+            Choice::None => (false, false),
+            Choice::Ambiguous => (true, false),
         };
         let name = match &op.schema {
             Some(schema) => format!("{schema}.{}", op.name),
@@ -62,7 +65,10 @@ impl Binder<'_> {
             }
             _ => name,
         };
-        Err(if found {
+        Err(if shell {
+            let message = format!("operator is only a shell: {shown}");
+            SqlError::new(SqlState::UNDEFINED_FUNCTION, message)
+        } else if found {
             SqlError::new(SqlState::AMBIGUOUS_FUNCTION, format!("operator is not unique: {shown}"))
                 .hint("Could not choose a best candidate operator. You might need to add explicit type casts.")
         } else {
@@ -76,21 +82,39 @@ impl Binder<'_> {
         .at(position))
     }
 
+    /// What a user's operator demands of who uses it: EXECUTE on its function.
+    fn note_operator(&self, found: &OperatorOf<'_>, position: u32) -> Result<()> {
+        if !found.made {
+            return Ok(());
+        }
+        self.require_also(Required::Called(found.function));
+        let procedure = self.catalog.procedure(found.function);
+        if let Some(called) = procedure.as_ref().filter(|called| called.is_made()) {
+            // What takes its place is asked for anew.
+            drop(self.catalog.routines_named(called.name));
+        }
+        if procedure.as_ref().is_some_and(|called| called.returns_set) {
+            return Err(
+                SqlError::unsupported("an operator whose function returns a set is").at(position)
+            );
+        }
+        if procedure.is_some_and(|called| called.volatility == Volatility::Volatile) {
+            self.apart.set(true);
+        }
+        Ok(())
+    }
+
     /// The operators of a name in a schema, or where the path finds them: those that are built in, and those of extensions
-    /// that the database has.
-    fn operators_called(&self, op: &ast::Operator, prefix: bool) -> Vec<&'static Operator> {
-        let schema = op.schema.as_ref().and_then(|name| self.catalog.schema(name));
-        let there = |found: &&&Operator| {
-            let Some(known) = extension::of_member(found.oid) else {
-                return schema.is_none_or(|schema| schema.oid.0 == PG_CATALOG);
-            };
-            let own = self.catalog.extension(known.name).map(|found| found.schema);
-            own.is_some_and(|own| match schema {
-                Some(schema) => own == schema.oid,
-                None => own.0 == PG_CATALOG || self.path.contains(&own),
-            })
-        };
-        operators_named(&op.name, prefix).iter().filter(there).copied().collect()
+    /// and users that the database has.
+    fn operators_called(&self, op: &ast::Operator, prefix: bool) -> Vec<OperatorOf<'_>> {
+        match op.schema.as_ref().and_then(|name| self.catalog.schema(name)) {
+            Some(schema) => {
+                let mut named = self.catalog.operators_named(&op.name, prefix);
+                named.retain(|found| found.schema == schema.oid);
+                named
+            }
+            None => self.catalog.operators_along(self.path, &op.name, prefix),
+        }
     }
 
     fn check_operator_schema(&self, op: &ast::Operator) -> Result<()> {
@@ -103,12 +127,12 @@ impl Binder<'_> {
         }
     }
 
-    fn choose_operator(
+    fn choose_operator<'o>(
         &self,
-        candidates: &[&'static Operator],
+        candidates: &[OperatorOf<'o>],
         operands: &[Oid],
-    ) -> Choice<&'static Operator> {
-        let types = |found: &Operator| match operands.len() {
+    ) -> Choice<OperatorOf<'o>> {
+        let types = |found: &OperatorOf<'_>| match operands.len() {
             1 => vec![found.right],
             _ => vec![found.left, found.right],
         };
@@ -134,7 +158,7 @@ impl Binder<'_> {
         } else if let Some(found) = exact(operands) {
             return Choice::One(found);
         }
-        let listed: Vec<(&'static Operator, Vec<u32>)> =
+        let listed: Vec<(OperatorOf<'o>, Vec<u32>)> =
             candidates.iter().map(|found| (*found, types(found))).collect();
         self.choose(listed, operands)
     }

@@ -19,6 +19,8 @@ use crate::types::{Oid, SqlType};
 
 /// `array_append`.
 const ARRAY_APPEND: Oid = Oid(378);
+/// `=` of records.
+const RECORD_EQUALS_OPERATOR: Oid = Oid(2988);
 /// `record_eq`.
 const RECORD_EQUALS: Oid = Oid(2981);
 /// `int8inc`.
@@ -138,6 +140,7 @@ impl Binder<'_> {
             first.push(list(here.clone()));
             let met = Expr::ScalarArray {
                 left: Box::new(here.clone()),
+                operator: RECORD_EQUALS_OPERATOR,
                 function: RECORD_EQUALS,
                 array: Box::new(path.clone()),
                 quantifier: Quantifier::Any,

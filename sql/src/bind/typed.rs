@@ -200,6 +200,8 @@ pub enum Expr {
     ScalarArray {
         /// Left.
         left: Box<Expr>,
+        /// The operator.
+        operator: Oid,
         /// The boolean function of the operator.
         function: Oid,
         /// The array.

@@ -10,7 +10,7 @@ use crate::catalog::Named;
 use crate::catalog::object::{Class, Comment as Stored, Object, ObjectKey, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Comment, ObjectKind, ObjectName};
+use crate::parse::ast::{Comment, CommentTarget, ObjectKind, ObjectName};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -54,6 +54,20 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         SqlError::new(SqlState::UNDEFINED_OBJECT, format!("{what} \"{name}\" does not exist"))
     };
     let shared = |oid| ObjectKey { class: Class::Comment, database: Oid(0), oid, sub: 0 };
+    if let Some(target) = &comment.target {
+        let (class, oid) = match target {
+            CommentTarget::Operator(signature) => {
+                (2617, super::operator::commented(ddl, signature)?)
+            }
+            CommentTarget::Cast(source, target) => {
+                (2605, super::cast::commented(ddl, source, target)?)
+            }
+            CommentTarget::EventTrigger(_) => {
+                return Err(SqlError::unsupported("COMMENT ON EVENT TRIGGER is"));
+            }
+        };
+        return Ok((Oid(class), ddl.catalog.key(Class::Comment, oid)));
+    }
     match comment.kind {
         ObjectKind::Table
         | ObjectKind::View

@@ -13,9 +13,11 @@ pub mod alter_index;
 mod alter_table;
 mod alter_type;
 pub mod analyze;
+mod attachment;
 pub mod attribute;
 mod backfill;
 pub mod build;
+mod cast;
 pub mod cluster;
 mod column_clauses;
 mod column_properties;
@@ -44,6 +46,7 @@ mod language;
 mod like;
 pub mod name;
 mod named_parts;
+mod operator;
 pub mod options;
 pub mod owned;
 mod part_dependents;
@@ -464,6 +467,11 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::CreateTrigger(create) => trigger::create_trigger(ddl, create)?,
         Statement::DropTrigger(drop) => trigger::drop_trigger(ddl, drop)?,
         Statement::CreateAggregate(create) => aggregate::create_aggregate(ddl, create)?,
+        Statement::CreateOperator(create) => operator::create_operator(ddl, create)?,
+        Statement::AlterOperator(alter) => operator::alter_operator(ddl, alter)?,
+        Statement::DropOperator(drop) => operator::drop_operator(ddl, drop)?,
+        Statement::CreateCast(create) => cast::create_cast(ddl, create)?,
+        Statement::DropCast(drop) => cast::drop_cast(ddl, drop)?,
         Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,
         Statement::Cluster(cluster) => cluster::cluster(ddl, cluster)?,
         Statement::Comment(comment) => comment::comment(ddl, comment)?,

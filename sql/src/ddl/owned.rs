@@ -219,6 +219,8 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
 
 fn drop_objects(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Result<()> {
     let snapshot = ddl.snapshot();
+    let attached = super::attachment::owned_by(ddl, owners);
+    super::attachment::drop_all(ddl, &attached, cascade)?;
     super::routine::drop_owned(ddl, owners, cascade)?;
     let mut relations = Vec::new();
     let mut owned: Vec<_> =
@@ -320,6 +322,14 @@ pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'s
             ddl.may_give(&to, routine.schema)?;
         }
         super::routine::put_owner(ddl, routine, to.oid)?;
+    }
+    for one in super::attachment::owned_by(ddl, &owners) {
+        if let Some(schema) = one.schema()
+            && one.owner() != Some(to.oid)
+        {
+            ddl.may_give(&to, schema)?;
+        }
+        super::attachment::put(ddl, &one.with_owner(to.oid))?;
     }
     for schema in snapshot.schemas().filter(|schema| owners.contains(&schema.owner)) {
         if schema.owner != to.oid {

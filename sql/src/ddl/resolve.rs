@@ -141,6 +141,14 @@ impl Ddl<'_> {
         self.hold_role(self.user)
     }
 
+    /// Where a new object of that name would go, whoever may make it there.
+    pub(super) fn creation_schema_unchecked(&mut self, name: &ObjectName) -> Result<Arc<Schema>> {
+        match self.schema_part(name)? {
+            Some(schema) => Ok(schema),
+            None => self.creation_schema(name, 'p'),
+        }
+    }
+
     /// Where a new object of that name goes now.
     pub(super) fn creation_schema(
         &mut self,

@@ -361,6 +361,12 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                 lines.push(format!("owner of {}", routine_shown(ddl, &contents, routine)));
             }
         }
+        for one in contents.attachments().filter(|one| one.owner() == Some(role)) {
+            count += 1;
+            if here {
+                lines.push(format!("owner of {}", super::attachment::shown(ddl, &one)));
+            }
+        }
         for ty in contents.types().filter(|ty| ty.owner == role) {
             count += 1;
             if here {

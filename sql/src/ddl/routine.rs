@@ -3,6 +3,7 @@
 //! A routine's name and the types of what callers give are locked together while it is made, so that there is one of each.
 
 use super::Ddl;
+use super::attachment;
 use super::dependency::{Dependents, SEVERAL};
 use super::kept_settings;
 use super::rename::give_acl;
@@ -701,8 +702,11 @@ pub(super) fn collect_callers(
     shown: &str,
     into: &mut Dependents,
 ) {
-    collect_definitions(ddl, routine.oid, shown, into);
     let snapshot = ddl.snapshot();
+    for one in snapshot.attached_to(Edge::Function(routine.oid)) {
+        attachment::collect(ddl, &one, shown, into);
+    }
+    collect_definitions(ddl, routine.oid, shown, into);
     let calls = |one: &&Arc<Routine>| {
         let own = one.aggregate.as_ref();
         own.is_some_and(|own| own.functions().any(|called| called == routine.oid))

@@ -183,7 +183,11 @@ impl Ddl<'_> {
         let touched = |edge: &Edge| match edge {
             Edge::Type(ty) => holds(before, *ty, row_type),
             Edge::Relation(relation, _) => *relation == own && matches!(change, Reshape::Drop(_)),
-            Edge::Own(_) | Edge::Constraint(_) | Edge::Function(_) => false,
+            Edge::Own(_)
+            | Edge::Constraint(_)
+            | Edge::Function(_)
+            | Edge::Operator(_)
+            | Edge::Cast(_) => false,
         };
         let lost = |over: &Relation, made: &Definition| {
             made.edges().iter().any(touched)

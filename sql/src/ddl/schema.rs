@@ -1,11 +1,14 @@
 //! CREATE SCHEMA, ALTER SCHEMA, DROP SCHEMA.
 
 use super::Ddl;
+use super::attachment;
 use super::dependency::Dependents;
 use super::resolve::{kind_noun, must_own, undefined_schema};
 use super::type_dependents::{Dependent, depending, depending_on_rows, drop_all};
 use crate::catalog::acl::Privileges;
+use crate::catalog::attachment::Attachment;
 use crate::catalog::builtin;
+use crate::catalog::definition::Edge;
 use crate::catalog::extension::Extension;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::Grantable;
@@ -192,10 +195,17 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
     for ty in snapshot.types_in(schema.oid) {
         texts.note_type(ty.oid, (&schema.name, &ty.name), (to, &ty.name));
     }
-    put(ddl, Some(schema), next)?;
+    put(ddl, Some(Arc::clone(&schema)), next)?;
     ddl.put_reworded(texts)?;
     let members: Vec<_> = own.iter().map(|known| known.members.clone()).collect();
-    ddl.reprint_for_members(&snapshot, &members)
+    ddl.reprint_for_members(&snapshot, &members)?;
+    // Definitions name routines and operators with their schema.
+    let routines = snapshot.routines_in(schema.oid).into_iter();
+    let routines = routines.map(|routine| Edge::Function(routine.oid));
+    let attached = snapshot.attachments().filter(|one| one.schema() == Some(schema.oid));
+    let named: Vec<Edge> = routines.chain(attached.filter_map(|one| one.edge())).collect();
+    let users = named.iter().flat_map(|edge| snapshot.depending(*edge)).collect();
+    ddl.put_reprinted(&snapshot, &users, &|_, made| named.iter().any(|edge| made.leads_to(*edge)))
 }
 
 /// DROP SCHEMA.
@@ -229,6 +239,7 @@ enum Member<'m> {
     Type(&'m Arc<UserType>),
     Extension(&'m Arc<Extension>),
     Routine(&'m Arc<Routine>),
+    Attached(&'m Attachment),
 }
 
 impl Member<'_> {
@@ -239,6 +250,7 @@ impl Member<'_> {
             Member::Type(found) => builtin::counted(found.oid.0),
             Member::Extension(extension) => extension.oid.0,
             Member::Routine(routine) => routine.oid.0,
+            Member::Attached(one) => one.oid().0,
         }
     }
 }
@@ -249,6 +261,7 @@ struct Contents {
     types: Vec<Arc<UserType>>,
     extensions: Vec<Arc<Extension>>,
     routines: Vec<Arc<Routine>>,
+    attached: Vec<Attachment>,
     dependents: Dependents,
     typed: Vec<Dependent>,
 }
@@ -270,6 +283,9 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
     members.extend(extensions.iter().map(Member::Extension));
     let routines = snapshot.routines_in(schema.oid);
     members.extend(routines.iter().map(Member::Routine));
+    let inside_here = |one: &Attachment| one.schema() == Some(schema.oid);
+    let attached: Vec<Attachment> = snapshot.attachments().filter(inside_here).collect();
+    members.extend(attached.iter().map(Member::Attached));
     members.sort_by_key(Member::made);
     for member in members {
         let mut gone = [oids.as_slice(), &dependents.views].concat();
@@ -285,6 +301,15 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
             Member::Routine(routine) => {
                 let noun = if routine.procedure { "procedure" } else { "function" };
                 let shown = format!("{noun} {}", ddl.display_function(&routine.procedure()));
+                dependents.lines.push((shown.clone(), what.to_owned()));
+                let on = snapshot.attached_to(Edge::Function(routine.oid));
+                for one in on.iter().filter(|one| !inside_here(one)) {
+                    attachment::collect(ddl, one, &shown, &mut dependents);
+                }
+                continue;
+            }
+            Member::Attached(one) => {
+                let shown = attachment::shown(ddl, one);
                 dependents.lines.push((shown, what.to_owned()));
                 continue;
             }
@@ -295,6 +320,7 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
                 depending(ddl, found, (&named, &gone), &mut found_here);
                 found_here
                     .retain(|one| !routines.iter().any(|known| one.routine() == Some(known.oid)));
+                found_here.retain(|one| !one.attached().is_some_and(inside_here));
                 for one in found_here {
                     dependents.lines.push((one.shown.clone(), one.on.clone()));
                     typed.push(one);
@@ -323,12 +349,12 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
             typed.push(one);
         }
     }
-    Ok(Contents { relations: oids, types, extensions, routines, dependents, typed })
+    Ok(Contents { relations: oids, types, extensions, routines, attached, dependents, typed })
 }
 
 fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     let what = format!("schema {}", schema.name);
-    let Contents { relations, types, extensions, routines, dependents, typed } = loop {
+    let Contents { relations, types, extensions, routines, attached, dependents, typed } = loop {
         let found = contents(ddl, schema, &what)?;
         if ddl.hold(&found.dependents, &found.typed)? {
             break found;
@@ -339,6 +365,9 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     drop_all(ddl, typed)?;
     for extension in extensions {
         ddl.remove_extension(&extension)?;
+    }
+    for one in &attached {
+        attachment::remove(ddl, one)?;
     }
     for routine in routines {
         // One that takes or gives a type of the schema has gone with that.

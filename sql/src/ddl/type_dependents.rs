@@ -8,7 +8,8 @@ use super::drop::remove_index;
 use super::named_parts::{column_place, named_parts};
 use super::resolve::kind_noun;
 use super::user_type::remove;
-use super::{Ddl, attribute};
+use super::{Ddl, attachment, attribute};
+use crate::catalog::attachment::Attachment;
 use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::extension::Available;
 use crate::catalog::object::Class;
@@ -57,6 +58,8 @@ pub(super) enum What {
     DomainConstraint(Oid, Oid),
     /// A function or procedure that takes or gives the type.
     Routine(Oid),
+    /// What stands on functions and types.
+    Attached(Attachment),
 }
 
 impl What {
@@ -83,9 +86,27 @@ impl Dependent {
         self.what.routine()
     }
 
+    /// What stands on functions and types, if it is such.
+    pub(super) fn attached(&self) -> Option<&Attachment> {
+        match &self.what {
+            What::Attached(one) => Some(one),
+            _ => None,
+        }
+    }
+
+    /// How definitions and others lead to it.
+    fn edge(&self) -> Option<Edge> {
+        match &self.what {
+            What::Routine(routine) => Some(Edge::Function(*routine)),
+            What::Attached(one) => one.edge(),
+            _ => None,
+        }
+    }
+
     /// Whose it is, or whose what it is part of.
     pub(super) fn owner(&self, snapshot: &CatalogSnapshot) -> Option<Oid> {
         match self.what {
+            What::Attached(ref one) => one.owner(),
             What::Column(relation, _)
             | What::View(relation)
             | What::Default(relation, _)
@@ -108,6 +129,10 @@ impl Dependent {
             | What::Constraint(relation, _)
             | What::Trigger(relation, _)
             | What::Index(relation, _) => ddl.locked_exclusively(relation).map(|_| ()),
+            What::Attached(ref one) => {
+                let key = ddl.catalog.key(one.class(), one.oid());
+                ddl.catalog.lock(ddl.transaction, key)
+            }
             What::Routine(routine) => {
                 let key = ddl.catalog.key(Class::Routine, routine);
                 ddl.catalog.lock(ddl.transaction, key)
@@ -140,6 +165,7 @@ impl Dependent {
                 Some(found) => super::routine::remove(ddl, &found),
                 None => Ok(()),
             },
+            What::Attached(one) => attachment::remove(ddl, &one),
         }
     }
 }
@@ -349,6 +375,17 @@ fn depending_on(
         let what = What::Routine(routine.oid);
         found.push(((rank, (routine.oid.0, 0, 0)), Dependent { shown, on, what }));
     }
+    for one in snapshot.attachments() {
+        let arrays = one.needs().into_iter().filter_map(|edge| match edge {
+            Edge::Type(used) if is_of(used, ty) => Some(used != ty),
+            _ => None,
+        });
+        let Some(array) = arrays.max() else { continue };
+        let shown = attachment::shown(ddl, &one);
+        let (rank, on) = on(array);
+        let place = (one.oid().0, 0, 0);
+        found.push(((rank, place), Dependent { shown, on, what: What::Attached(one) }));
+    }
     found.sort_by_key(|(order, _)| *order);
     // Who reads what goes in any case goes with that.
     let mut reached = gone.to_vec();
@@ -374,15 +411,22 @@ fn depending_on(
     };
     told.extend(found.iter().filter_map(|(_, one)| one.view()).filter(casts));
     told.extend(found.iter().filter_map(|(_, one)| one.routine()));
+    told.extend(found.iter().filter_map(|(_, one)| one.attached().map(Attachment::oid)));
     for dependent in found.into_iter().map(|(_, one)| one).chain(shows) {
         let known = |view: Oid| into.iter().any(|one| one.view() == Some(view));
         let routine = dependent.routine();
         let twice = routine.is_some() && into.iter().any(|one| one.routine() == routine);
-        if twice || dependent.view().is_some_and(known) {
+        if twice || dependent.view().is_some_and(known) || is_told(&dependent, into) {
             continue;
         }
         follow(ddl, dependent, (going, &told), into);
     }
+}
+
+/// Whether what stands on functions and types is collected already.
+fn is_told(dependent: &Dependent, into: &[Dependent]) -> bool {
+    let own = dependent.attached().map(Attachment::oid);
+    own.is_some() && into.iter().any(|one| one.attached().map(Attachment::oid) == own)
 }
 
 /// Collects something that goes, and what depends on it.
@@ -405,11 +449,18 @@ pub(super) fn follow(
         What::Domain(oid) => snapshot.user_type(oid).cloned(),
         _ => None,
     };
-    let routine = dependent.routine().map(Edge::Function);
+    let edge = dependent.edge();
     let called: BTreeSet<Oid> =
-        routine.into_iter().flat_map(|edge| snapshot.depending(edge)).collect();
+        edge.into_iter().flat_map(|edge| snapshot.depending(edge)).collect();
     into.push(dependent);
-    if let Some(edge) = routine {
+    for one in edge.into_iter().flat_map(|edge| snapshot.attached_to(edge)) {
+        let (on, what) = (shown.clone(), What::Attached(one.clone()));
+        let dependent = Dependent { shown: attachment::shown(ddl, &one), on, what };
+        if !is_told(&dependent, into) && !gone.contains(&one.oid()) {
+            deeper(|| follow(ddl, dependent, (going, gone), into));
+        }
+    }
+    if let Some(edge) = edge {
         let names = |made: &Definition| made.leads_to(edge).then_some(());
         let goes = |oid: Oid, _: usize| gone.contains(&oid);
         let mut parts = named_parts(ddl, &called, &names, &goes, going);

@@ -173,7 +173,9 @@ impl Context<'_> {
                     let value = self.call_routine(&call, None)?;
                     self.drawn = drawn;
                     self.drawn.begin_again();
-                    self.drawn.know(call.place, value.get(0));
+                    if let Some(place) = call.place {
+                        self.drawn.know(place, value.get(0));
+                    }
                     continue;
                 }
                 Err(Failure::Subquery(number)) => {

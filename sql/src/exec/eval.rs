@@ -327,7 +327,7 @@ impl Eval<'_> {
             routine: Arc::clone(routine),
             types: Arc::clone(types),
             arguments: values,
-            place: super::drawn::place(callee),
+            place: self.drawn.map(|drawn| drawn.place(callee)),
         })))
     }
 
@@ -389,6 +389,13 @@ impl Eval<'_> {
         Ok(crate::types::read_text(&self.call, to, text)?)
     }
 
+    /// The turn of a loop has ended: what fails in it ends the evaluation, or has it begin again.
+    fn leave(&self, around: Option<u64>) {
+        if let (Some(drawn), Some(around)) = (self.drawn, around) {
+            drawn.leave(around);
+        }
+    }
+
     fn array_cast<'x>(
         &'x self,
         operand: &'x Scalar,
@@ -399,8 +406,10 @@ impl Eval<'_> {
         let Datum::Array(bytes) = self.scalar(operand)? else { return Ok(Datum::Null) };
         let source = Array::of(bytes);
         let mut builder = array::Builder::new(to);
-        for datum in source.datums(self.call.arena) {
+        for (turn, datum) in source.datums(self.call.arena).enumerate() {
+            let around = self.drawn.map(|drawn| drawn.enter(turn));
             builder.push(&self.with(home, datum?).scalar(element)?);
+            self.leave(around);
         }
         let dimensions: Vec<_> = source.dimensions().collect();
         Ok(Datum::Array(builder.store(self.call.arena, &dimensions)))
@@ -496,13 +505,16 @@ impl Eval<'_> {
             return Ok(Datum::Null);
         }
         let mut unknown = false;
-        for element in array.datums(self.call.arena) {
+        for (turn, element) in array.datums(self.call.arena).enumerate() {
             let element = element?;
             if element.is_null() && callee.strict {
                 unknown = true;
                 continue;
             }
-            match self.apply(callee, &[left, element])? {
+            let around = self.drawn.map(|drawn| drawn.enter(turn));
+            let tested = self.apply(callee, &[left, element])?;
+            self.leave(around);
+            match tested {
                 Datum::Bool(value) if value == decisive => return Ok(Datum::Bool(decisive)),
                 Datum::Bool(_) => {}
                 _ => unknown = true,

@@ -134,7 +134,7 @@ fn begin(
                 routine: Arc::clone(routine),
                 types: Arc::clone(types),
                 arguments: values,
-                place: 0,
+                place: None,
             };
             let mut rows = RowSet::new(width);
             cx.call_routine(&call, Some(&mut rows))?;

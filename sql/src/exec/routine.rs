@@ -4,6 +4,7 @@
 //! what is to be called, its caller has it called, and begins again with the value at hand ([`super::drawn`]).
 
 use super::context::Context;
+use super::drawn::Place;
 use super::trigger::Firing;
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
@@ -33,7 +34,7 @@ pub struct RoutineCall {
     /// With which values.
     pub arguments: RowBuf,
     /// Where its callee stands in the expression.
-    pub place: usize,
+    pub place: Option<Place>,
 }
 
 /// Who runs routines.

@@ -37,6 +37,16 @@ impl Planner<'_> {
         }
     }
 
+    /// A comparison of two values, or a routine that compares them.
+    fn predicate(&mut self, function: Oid, left: SqlType, right: SqlType) -> Result<Callee> {
+        match self.routine(function) {
+            Some(routine) => {
+                Ok(routine_callee(&routine, vec![left, right], SqlType::plain(oids::BOOL)))
+            }
+            None => predicate(function, left, right),
+        }
+    }
+
     /// A routine that a user made; the program runs it.
     pub(super) fn routine(&mut self, function: Oid) -> Option<Arc<Routine>> {
         let found = self.figures.facts().routine(function)?;
@@ -82,7 +92,7 @@ impl Planner<'_> {
                 self.folded(test, ty)
             }
             Expr::IsDistinct { left, right, equals, negated } => {
-                let equals = predicate(*equals, left.ty(), right.ty())?;
+                let equals = self.predicate(*equals, left.ty(), right.ty())?;
                 let immutable = equals.immutable;
                 let (left, right) = (self.boxed(left)?, self.boxed(right)?);
                 let test = Scalar::IsDistinct(left, right, equals, *negated);
@@ -97,7 +107,7 @@ impl Planner<'_> {
             }
             Expr::Coalesce(all, ..) => self.coalesce(all, ty)?,
             Expr::NullIf { left, right, equals, .. } => {
-                let equals = predicate(*equals, left.ty(), right.ty())?;
+                let equals = self.predicate(*equals, left.ty(), right.ty())?;
                 let immutable = equals.immutable;
                 let test = Scalar::NullIf(self.boxed(left)?, self.boxed(right)?, equals);
                 if immutable { self.folded(test, ty) } else { test }
@@ -173,9 +183,9 @@ impl Planner<'_> {
                 };
                 self.folded(subscript, ty)
             }
-            Expr::ScalarArray { left, function, array, quantifier } => {
+            Expr::ScalarArray { left, function, array, quantifier, .. } => {
                 let element = element_of(array.ty().oid)?;
-                let callee = predicate(*function, left.ty(), SqlType::plain(element.0))?;
+                let callee = self.predicate(*function, left.ty(), SqlType::plain(element.0))?;
                 let immutable = callee.immutable;
                 let test = Scalar::ScalarArray {
                     callee,

@@ -2,6 +2,7 @@
 
 use super::{Call, SessionCatalog};
 use crate::bind::type_name::{built_in, finds_type};
+use crate::catalog::attachment::OperatorOf;
 use crate::catalog::builtin;
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{identifier, qualified};
@@ -181,7 +182,7 @@ fn signature(session: &SessionCatalog<'_>, text: &str) -> Result<(String, Vec<u3
 }
 
 /// Operators of a name, which may have a schema in front.
-fn operators(session: &SessionCatalog<'_>, text: &str) -> Result<Vec<&'static builtin::Operator>> {
+fn operators<'s>(session: &SessionCatalog<'s>, text: &str) -> Result<Vec<OperatorOf<'s>>> {
     let (schema, name) = match text.rsplit_once('.') {
         Some((schema, name)) => {
             let mut names = split_name(schema).ok_or_else(invalid_name)?;
@@ -191,13 +192,10 @@ fn operators(session: &SessionCatalog<'_>, text: &str) -> Result<Vec<&'static bu
         None => (None, text),
     };
     let schemas = namespaces(session, schema.as_deref())?;
-    let named = builtin::operators_named(name, true).iter();
-    let named = named.chain(builtin::operators_named(name, false));
-    let there = |found: &&&builtin::Operator| {
-        let own = session.snapshot.member_schema(found.oid);
-        own.is_some_and(|own| schemas.contains(&own.0))
-    };
-    Ok(named.filter(there).copied().collect())
+    let mut named = session.snapshot.operators_named(name, true);
+    named.extend(session.snapshot.operators_named(name, false));
+    named.retain(|found| schemas.contains(&found.schema.0));
+    Ok(named)
 }
 
 /// The operator that `name(type,type)` names, NONE for no operand, if there is one.
@@ -229,7 +227,7 @@ pub(super) fn operator_of_signature(
         Err(error) if error.state() == SqlState::INVALID_SCHEMA_NAME => Vec::new(),
         found => found?,
     };
-    Ok(found.iter().find(|one| (one.left, one.right) == (left, right)).map(|one| one.oid))
+    Ok(found.iter().find(|one| (one.left, one.right) == (left, right)).map(|one| one.oid.0))
 }
 
 fn no_operator(text: &str) -> SqlError {
@@ -311,7 +309,7 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
             })
         }
         oids::REGOPER => match operators(session, text)?.as_slice() {
-            [one] => Ok(one.oid),
+            [one] => Ok(one.oid.0),
             [] => Err(no_operator(text)),
             _ => Err(SqlError::new(
                 SqlState::AMBIGUOUS_FUNCTION,
@@ -382,35 +380,21 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             };
             Some(format!("{name}({})", types.join(",")))
         }),
-        oids::REGOPER | oids::REGOPERATOR => builtin::operator(value).map(|found| {
-            let path = &session.settings.path.get().schemas;
-            let schema = session.snapshot.member_schema(found.oid);
-            let hidden = schema
-                .filter(|own| own.0 != builtin::PG_CATALOG && !path.contains(own))
-                .and_then(|own| session.snapshot.schema_by_oid(own));
-            let name = match hidden {
-                Some(schema) => format!("{}.{}", identifier(&schema.name), found.name),
-                None => found.name.to_owned(),
-            };
+        oids::REGOPER | oids::REGOPERATOR => session.snapshot.operator(Oid(value)).map(|found| {
+            let (path, snapshot) = (&session.settings.path.get().schemas, session.snapshot);
             if reg_type == oids::REGOPER {
                 // A name that several operators have is shown with its schema.
-                let named = |prefix| builtin::operators_named(found.name, prefix).iter();
-                let there = |one: &&&builtin::Operator| {
-                    let own = session.snapshot.member_schema(one.oid);
-                    own.is_some_and(|own| own.0 == builtin::PG_CATALOG || path.contains(&own))
-                };
-                let several = named(true).chain(named(false)).filter(there).count() > 1;
-                let own = schema.and_then(|own| session.snapshot.schema_by_oid(own));
-                return match own.filter(|_| several) {
+                let named = |prefix| snapshot.operators_along(path, found.name, prefix);
+                let several = named(true).len() + named(false).len() > 1;
+                let own = snapshot.schema_by_oid(found.schema).filter(|_| several);
+                return match own {
                     Some(schema) => format!("{}.{}", identifier(&schema.name), found.name),
-                    None => name,
+                    None => snapshot.operator_name(path, &found).into_owned(),
                 };
             }
-            let side = |ty: u32| match ty {
-                0 => "NONE".to_owned(),
-                ty => known_type_name(session, ty).unwrap_or_else(|| format_type(ty, None)),
-            };
-            format!("{name}({},{})", side(found.left), side(found.right))
+            let shown =
+                |ty: Oid| known_type_name(session, ty.0).unwrap_or_else(|| format_type(ty.0, None));
+            snapshot.operator_shown(path, &found, &shown)
         }),
         oids::REGCOLLATION => builtin::collation(value).map(identifier),
         _ => None,
@@ -566,6 +550,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     Some(schema) => path.contains(&schema),
                     None => return Datum::Null,
                 },
+                None => return Datum::Null,
+            },
+            "pg_operator_is_visible" => match snapshot.operator(oid) {
+                Some(found) => {
+                    let along = snapshot.operators_along(path, found.name, found.is_prefix());
+                    along.iter().any(|one| one.oid == oid)
+                }
                 None => return Datum::Null,
             },
             _ => match snapshot.member_schema(oid.0) {

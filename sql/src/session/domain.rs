@@ -115,7 +115,9 @@ pub(super) fn check(
                 Err(Failure::Routine(call)) => {
                     let value = aside.call(caller, snapshot, &call, None)?;
                     drawn.begin_again();
-                    drawn.know(call.place, value.get(0));
+                    if let Some(place) = call.place {
+                        drawn.know(place, value.get(0));
+                    }
                 }
                 Err(Failure::Subquery(_) | Failure::Settings) => {
                     return Err(SqlError::new(

@@ -629,7 +629,7 @@ impl Session {
                         return Err(denied(kind_noun(relation), &relation.name));
                     }
                 }
-                Required::Function(oid) => {
+                Required::Function(oid) | Required::Called(oid) => {
                     let found = snapshot.procedure(*oid);
                     if let Some(found) = found.filter(|found| !snapshot.may_call(user, found)) {
                         return Err(denied("function", found.name));
@@ -649,7 +649,7 @@ impl Session {
         let snapshot = self.catalog.last_snapshot();
         let views = planned.required.iter().filter_map(|required| match required {
             Required::Relation { relation, .. } => snapshot.relation(*relation),
-            Required::Function(_) | Required::Schema(..) => None,
+            Required::Function(_) | Required::Called(_) | Required::Schema(..) => None,
         });
         let mut views = views.filter(|relation| {
             relation.oid.0 >= well_known::FIRST_NORMAL

@@ -435,7 +435,8 @@ fn demand_immutable(snapshot: &CatalogSnapshot, expr: &Expr, place: &str) -> Res
 /// (`contain_mutable_functions`).
 fn works_alike(snapshot: &CatalogSnapshot, expr: &Expr) -> bool {
     let immutable = |function: u32| {
-        crate::catalog::builtin::function(function)
+        let found = snapshot.procedure(Oid(function));
+        found
             .is_some_and(|found| found.volatility == crate::catalog::builtin::Volatility::Immutable)
     };
     // A domain has the text form of the type that it stands on.

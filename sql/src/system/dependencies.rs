@@ -20,6 +20,8 @@ use std::sync::Arc;
 const CLASS: u32 = 1259;
 /// The class of types.
 const TYPE: u32 = 1247;
+/// The class of operators.
+const OPERATOR: u32 = 2617;
 
 /// The relations and the types whose rows of `pg_depend` may be those that the keys ask for.
 fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Arc<UserType>>) {
@@ -75,7 +77,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         let edges: BTreeSet<Edge> = made.iter().flat_map(|made| made.edges()).copied().collect();
         for edge in &edges {
             let to = match *edge {
-                Edge::Own(_) => continue,
+                Edge::Own(_) | Edge::Cast(_) => continue,
                 Edge::Relation(oid, 0) => {
                     let is_column =
                         |edge: &Edge| matches!(edge, Edge::Relation(of, 1..) if *of == oid);
@@ -88,6 +90,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                 Edge::Type(oid) => (TYPE, oid, 0),
                 Edge::Constraint(oid) => (CONSTRAINT, oid, 0),
                 Edge::Function(oid) => (FUNCTION, oid, 0),
+                Edge::Operator(oid) => (OPERATOR, oid, 0),
             };
             emit(rows, on, to, 'n')?;
         }
@@ -114,6 +117,24 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             for function in called.filter(|function| function.0 >= well_known::FIRST_NORMAL) {
                 emit(rows, own, (FUNCTION, function, 0), 'n')?;
             }
+        }
+    }
+    let snapshot = rows.system.snapshot;
+    for one in snapshot.attachments() {
+        let own = (one.table().0, one.oid());
+        if rows.oid_key(0).is_some_and(|class| class != one.table()) {
+            continue;
+        }
+        if let Some(schema) = one.schema() {
+            emit(rows, own, (SCHEMA, schema, 0), 'n')?;
+        }
+        for needed in one.needs() {
+            let to = match needed {
+                Edge::Type(oid) => (TYPE, oid, 0),
+                Edge::Function(oid) => (FUNCTION, oid, 0),
+                _ => continue,
+            };
+            emit(rows, own, to, 'n')?;
         }
     }
     let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
@@ -359,6 +380,11 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         let acl = snapshot.acl(routine.oid, kept::FUNCTION).map(|acl| &**acl);
         for role in parties(acl, routine.owner) {
             emit(place, role, 'a')?;
+        }
+    }
+    for one in snapshot.attachments() {
+        if let Some(owner) = one.owner() {
+            emit((here, one.table().0, one.oid(), 0), owner, 'o')?;
         }
     }
     for database in snapshot.shared().databases() {

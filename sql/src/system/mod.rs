@@ -1,6 +1,7 @@
 //! The rows of system relations, made from what the session sees: the catalog's state, its settings, the other sessions, the
 //! counters. Which relations there are, with which columns, is [`crate::catalog::system`]'s.
 
+mod attachments;
 mod columns;
 mod counted;
 mod definitions;

@@ -6,8 +6,8 @@
 
 use super::counted::Counters;
 use super::{
-    columns, definitions, dependencies, locks, objects, routines, session, time_zones, triggers,
-    types,
+    attachments, columns, definitions, dependencies, locks, objects, routines, session, time_zones,
+    triggers, types,
 };
 use crate::catalog::acl::{self, Acl};
 use crate::catalog::builtin::{self, Row};
@@ -555,6 +555,9 @@ pub fn scan<'a>(
         "pg_default_acl" => definitions::default_acls(&mut rows),
         "pg_proc" => routines::routines(&mut rows, relation),
         "pg_aggregate" => routines::aggregates(&mut rows, relation),
+        "pg_operator" => attachments::operators(&mut rows, relation),
+        "pg_cast" => attachments::casts(&mut rows, relation),
+        "pg_event_trigger" => attachments::event_triggers(&mut rows),
         "pg_extension" => definitions::extensions(&mut rows),
         "pg_init_privs" => definitions::initial_privileges(&mut rows, relation),
         "pg_settings" => session::settings(&mut rows),

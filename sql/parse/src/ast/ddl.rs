@@ -816,6 +816,8 @@ pub struct Comment {
     pub name: ObjectName,
     /// The types by which a routine is told from others of its name, if they are given.
     pub arguments: Option<Vec<super::TypeName>>,
+    /// Which, where no name alone tells it.
+    pub target: Option<super::CommentTarget>,
     /// The comment; none takes it away.
     pub text: Option<Ident>,
 }

@@ -5,6 +5,7 @@
 
 pub mod ddl;
 pub mod expr;
+pub mod operator;
 pub mod privilege;
 pub mod query;
 pub mod routine;
@@ -14,6 +15,7 @@ pub mod utility;
 
 pub use ddl::*;
 pub use expr::*;
+pub use operator::*;
 pub use privilege::*;
 pub use query::*;
 pub use routine::*;
@@ -74,6 +76,20 @@ pub struct TypeName {
     pub setof: bool,
     /// `%TYPE`.
     pub of_column: bool,
+}
+
+impl TypeName {
+    /// A type by its name alone.
+    #[must_use]
+    pub fn named(name: Ident) -> TypeName {
+        TypeName {
+            name: ObjectName { parts: vec![name], at: 0 },
+            modifiers: Vec::new(),
+            dimensions: 0,
+            setof: false,
+            of_column: false,
+        }
+    }
 }
 
 /// A statement.
@@ -209,6 +225,22 @@ pub enum Statement {
     CreateTrigger(Box<CreateTrigger>),
     /// DROP TRIGGER.
     DropTrigger(DropTrigger),
+    /// CREATE OPERATOR.
+    CreateOperator(Box<CreateOperator>),
+    /// ALTER OPERATOR.
+    AlterOperator(Box<AlterOperator>),
+    /// DROP OPERATOR.
+    DropOperator(DropOperator),
+    /// CREATE CAST.
+    CreateCast(Box<CreateCast>),
+    /// DROP CAST.
+    DropCast(Box<DropCast>),
+    /// CREATE EVENT TRIGGER.
+    CreateEventTrigger(Box<CreateEventTrigger>),
+    /// ALTER EVENT TRIGGER.
+    AlterEventTrigger(AlterEventTrigger),
+    /// DROP EVENT TRIGGER.
+    DropEventTrigger(DropEventTrigger),
     /// ALTER SYSTEM.
     AlterSystem(AlterSystem),
     /// COMMENT.

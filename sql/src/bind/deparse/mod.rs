@@ -27,7 +27,8 @@ use crate::bind::typed::{
     AggregateCall, CallForm, CurrentValue, Expr, Literal, Quantifier, SubqueryKind,
 };
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::builtin::{self, Operator, ProcedureOf, aggregate, cast, operator, operators};
+use crate::catalog::attachment::OperatorOf;
+use crate::catalog::builtin::{self, ProcedureOf, aggregate, cast};
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
@@ -147,31 +148,31 @@ fn is_length_cast(called: Oid, arguments: &[Expr], ty: SqlType) -> bool {
         && cast(ty.oid.0, ty.oid.0).is_some_and(|found| found.function == called.0)
 }
 
-/// The operator's name and the left operands of a comparison of values or rows: of `(a, b) < (c, d)` from
+/// The operator and the left operands of a comparison of values or rows: of `(a, b) < (c, d)` from
 /// `a < c OR a = c AND b < d`.
-fn comparison(test: &Expr) -> Option<(&'static str, Vec<&Expr>)> {
+fn comparison(test: &Expr) -> Option<(Oid, Vec<&Expr>)> {
     match test {
         Expr::And(parts) | Expr::Or(parts) => {
             if let [first, Expr::And(rest)] = parts.as_slice()
                 && let [_, rest] = rest.as_slice()
             {
-                let (name, mut fields) = comparison(rest)?;
+                let (operator, mut fields) = comparison(rest)?;
                 fields.insert(0, compared_pair(first)?.1);
-                return Some((name, fields));
+                return Some((operator, fields));
             }
             let pairs: Vec<_> = parts.iter().map(compared_pair).collect::<Option<_>>()?;
             Some((pairs.first()?.0, pairs.into_iter().map(|(_, left)| left).collect()))
         }
-        one => compared_pair(one).map(|(name, left)| (name, vec![left])),
+        one => compared_pair(one).map(|(operator, left)| (operator, vec![left])),
     }
 }
 
-/// The operator's name and the left operand of one comparison.
-fn compared_pair(test: &Expr) -> Option<(&'static str, &Expr)> {
+/// The operator and the left operand of one comparison.
+fn compared_pair(test: &Expr) -> Option<(Oid, &Expr)> {
     let Expr::Call { arguments, form: CallForm::Operator(called), .. } = test else {
         return None;
     };
-    Some((operator(called.0)?.name, &arguments[0]))
+    Some((*called, &arguments[0]))
 }
 
 /// An argument before it was converted to what a function takes: one of type `given`.
@@ -417,11 +418,9 @@ impl Printer<'_, '_> {
                 }
                 Ok(())
             }
-            Expr::ScalarArray { left, function: called, array, quantifier } => {
-                let name = operators()
-                    .iter()
-                    .find(|found| found.function == called.0)
-                    .map_or(Cow::Borrowed("="), |found| self.operator_name(found));
+            Expr::ScalarArray { left, operator, array, quantifier, .. } => {
+                let found = self.catalog.operator(*operator);
+                let name = found.map_or(Cow::Borrowed("="), |found| self.operator_name(&found));
                 self.plain('(', out);
                 self.operand(left, Parent::Other, out)?;
                 let word = if *quantifier == Quantifier::Any { "ANY" } else { "ALL" };
@@ -585,8 +584,8 @@ impl Printer<'_, '_> {
                 return self.path(&arguments[0], &arguments[1], given, out);
             }
             CallForm::Operator(used) => {
-                if let Some(operator) = operator(used.0) {
-                    return self.operation(operator, arguments, out);
+                if let Some(operator) = self.catalog.operator(*used) {
+                    return self.operation(&operator, arguments, out);
                 }
             }
             CallForm::Function | CallForm::Standard { .. } | CallForm::Routine(_) => {}
@@ -625,19 +624,21 @@ impl Printer<'_, '_> {
     }
 
     /// An operator as expressions name it: with its schema where the path does not find it.
-    fn operator_name(&self, operator: &Operator) -> Cow<'static, str> {
-        let schema = self.catalog.member_schema(operator.oid).unwrap_or(well_known::PG_CATALOG);
-        let found = schema == well_known::PG_CATALOG
-            || self.path.is_some_and(|path| path.contains(&schema));
-        match self.catalog.schema_by_oid(schema).filter(|_| !found) {
-            Some(schema) => {
-                Cow::Owned(format!("OPERATOR({}.{})", identifier(&schema.name), operator.name))
-            }
-            None => Cow::Borrowed(operator.name),
+    fn operator_name<'o>(&self, operator: &OperatorOf<'o>) -> Cow<'o, str> {
+        let path = self.path.unwrap_or_default();
+        let named = self.catalog.operator_name(path, operator);
+        match named.as_ref() == operator.name {
+            true => named,
+            false => Cow::Owned(format!("OPERATOR({named})")),
         }
     }
 
-    fn operation(&self, operator: &Operator, arguments: &[Expr], out: &mut Layout) -> Result<()> {
+    fn operation(
+        &self,
+        operator: &OperatorOf<'_>,
+        arguments: &[Expr],
+        out: &mut Layout,
+    ) -> Result<()> {
         self.plain('(', out);
         let parent = |first| Parent::Operator { name: operator.name, first };
         if let [left, right] = arguments {
@@ -796,9 +797,10 @@ impl Printer<'_, '_> {
     }
 
     /// The value or the row that a subquery's rows are compared with; gives the operator's name.
-    fn compared(&self, test: &Expr, out: &mut Layout) -> Result<&'static str> {
+    fn compared(&self, test: &Expr, out: &mut Layout) -> Result<Cow<'_, str>> {
         let unwritten = || SqlError::unsupported("this comparison with a subquery is");
-        let (name, fields) = comparison(test).ok_or_else(unwritten)?;
+        let (operator, fields) = comparison(test).ok_or_else(unwritten)?;
+        let operator = self.catalog.operator(operator).ok_or_else(unwritten)?;
         // The test stands one row further in than the subquery.
         let lowered = fields.into_iter().map(|field| {
             let mut field = field.clone();
@@ -813,7 +815,7 @@ impl Printer<'_, '_> {
                 out.push(')');
             }
         }
-        Ok(name)
+        Ok(self.operator_name(&operator))
     }
 
     fn subquery(&self, kind: &SubqueryKind, query: &Arc<Query>, out: &mut Layout) -> Result<()> {
@@ -838,7 +840,7 @@ impl Printer<'_, '_> {
             SubqueryKind::Quantified { test, quantifier } => {
                 out.push('(');
                 let name = self.compared(test, out)?;
-                match (name, quantifier) {
+                match (&*name, quantifier) {
                     ("=", Quantifier::Any) => out.push_str(" IN "),
                     (name, Quantifier::Any) => {
                         write!(out.text, " {name} ANY ").expect("a string grows");
