@@ -362,7 +362,7 @@ impl Engine {
             authenticated: found,
             session_user: role.oid,
             session_user_name: Arc::clone(&role.name),
-            restricted: false,
+            confinement: None,
             database_name: Arc::clone(&database.name),
             pid: wait.pid,
         };

@@ -26,13 +26,20 @@ impl Parser<'_> {
         };
         let mut events: Vec<TriggerEvent> = Vec::new();
         loop {
-            let at = self.here();
+            let first = self.token();
             let event = self.trigger_event()?;
             let again = |known: &TriggerEvent| {
                 std::mem::discriminant(known) == std::mem::discriminant(&event)
             };
             if events.iter().any(again) {
-                return Err(self.complaint("duplicate trigger events specified", at));
+                // PostgreSQL has looked one token further where more of the event could have followed.
+                let token = match event {
+                    TriggerEvent::Update(_) => self.token(),
+                    _ => first,
+                };
+                let near = self.text_of(token);
+                let message = format!("duplicate trigger events specified at or near \"{near}\"");
+                return Err(self.complaint(message, token.start));
             }
             events.push(event);
             if !self.accept(Keyword::Or) {

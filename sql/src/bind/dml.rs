@@ -60,6 +60,13 @@ impl Binder<'_> {
         name: &ast::ObjectName,
         change: Change,
     ) -> Result<(Arc<Relation>, Option<Through>)> {
+        if self.rows_named(name).is_some() {
+            let message = format!(
+                "relation \"{}\" cannot be the target of a modifying statement",
+                name.name()
+            );
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
         let relation = self.relation(name)?;
         self.require(relation.oid, change.privilege());
         if let RelationKind::View { query } = &relation.kind {

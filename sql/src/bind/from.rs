@@ -117,7 +117,7 @@ impl Binder<'_> {
     }
 
     /// The parameter whose rows a name without a schema stands for.
-    fn rows_named(&self, name: &ast::ObjectName) -> Option<u32> {
+    pub(super) fn rows_named(&self, name: &ast::ObjectName) -> Option<u32> {
         let variables = self.variables.filter(|_| name.schema().is_none())?;
         variables.rows(name.name())
     }

@@ -249,7 +249,10 @@ impl Ddl<'_> {
         self.collect_references(relation, &[], &refers, what, into);
         self.collect_field(relation.oid, at, what, into);
         let shown = self.display(relation);
-        for trigger in relation.triggers.iter().filter(|one| one.names_column(at)) {
+        let mut triggers: Vec<_> =
+            relation.triggers.iter().filter(|one| one.names_column(at)).collect();
+        triggers.sort_by_key(|one| one.oid);
+        for trigger in triggers {
             let shown = format!("trigger {} on table {shown}", identifier(&trigger.name));
             into.lines.push((shown.clone(), what.to_owned()));
             let goes = What::Trigger(relation.oid, trigger.oid);

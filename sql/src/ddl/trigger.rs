@@ -223,6 +223,9 @@ fn demand_privilege(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
 pub fn create_trigger(ddl: &mut Ddl<'_>, create: &CreateTrigger) -> Result<&'static str> {
     const TAG: &str = "CREATE TRIGGER";
     let kind = kind_of(create);
+    if create.replace && create.constraint.is_some() {
+        return Err(unsupported("CREATE OR REPLACE CONSTRAINT TRIGGER is not supported"));
+    }
     let found = ddl.lock_named(&create.table, TableLock::ShareRowExclusive)?;
     let relation = match found {
         None => return Err(undefined_table(&create.table)),
@@ -272,10 +275,9 @@ pub fn create_trigger(ddl: &mut Ddl<'_>, create: &CreateTrigger) -> Result<&'sta
         if !create.replace {
             return Err(taken(&create.name, &relation));
         }
-        if known.constraint.is_some() || create.constraint.is_some() {
-            let is = if known.constraint.is_some() { "a constraint" } else { "not a constraint" };
+        if known.constraint.is_some() {
             let message = format!(
-                "trigger \"{}\" for relation \"{}\" is {is} trigger",
+                "trigger \"{}\" for relation \"{}\" is a constraint trigger",
                 create.name, relation.name
             );
             return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));

@@ -9,7 +9,7 @@ use super::operator::{Builder, Operator};
 use super::probe::Changed;
 use super::row_change::RowChange;
 use super::scan::{reread, still_meets};
-use super::trigger::{self as firing, Rows};
+use super::trigger::{self as firing, Rows, Untouched};
 use super::write::{Inserted, Writer};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::system_column::XMIN;
@@ -273,7 +273,9 @@ impl Modify {
                 still_meets(cx, recheck, &self.recheck_subqueries)?
             }
             Locked::Gone | Locked::Skipped => {
-                self.demand_untouched(cx, writer, mode == RowLock::Update)?;
+                let deletes = mode == RowLock::Update;
+                let what = if deletes { Untouched::Deleted } else { Untouched::Updated };
+                self.demand_untouched(cx, writer, what)?;
                 false
             }
         };
@@ -284,12 +286,17 @@ impl Modify {
     }
 
     /// 27000 where a trigger has changed the row that is to be changed.
-    fn demand_untouched(&self, cx: &mut Context<'_>, writer: &Writer, deletes: bool) -> Result<()> {
+    fn demand_untouched(
+        &self,
+        cx: &mut Context<'_>,
+        writer: &Writer,
+        what: Untouched,
+    ) -> Result<()> {
         if self.change.table.relation.triggers.is_empty() {
             return Ok(());
         }
         let view = cx.view;
-        firing::demand_untouched(cx, &view, (&writer.rows, &self.change.key), deletes)
+        firing::demand_untouched(cx, &view, (&writer.rows, &self.change.key), what)
     }
 
     /// What the statement does to rows of the table, as triggers know it, in the order in which BEFORE triggers fire.

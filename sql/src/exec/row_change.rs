@@ -7,7 +7,7 @@ use super::context::Context;
 use super::foreign_key::{self, Timing};
 use super::narrow::Narrow;
 use super::operator::Builder;
-use super::trigger::{self as firing, Rows};
+use super::trigger::{self as firing, Rows, Untouched};
 use super::write::{StoredRow, Writer, failing_row};
 use crate::catalog::trigger;
 use crate::error::{Result, SqlError};
@@ -33,6 +33,8 @@ pub struct RowChange {
     /// Whether rows are always changed as a whole, and if not, what an update needs of them: found out by the first one.
     whole: bool,
     narrow: Option<Option<Narrow>>,
+    /// Whether it is a MERGE that changes it.
+    of_merge: bool,
     /// Correlated subqueries of the new row's expressions.
     pub row_subqueries: Box<[u32]>,
     check_subqueries: Box<[u32]>,
@@ -57,6 +59,7 @@ pub struct Demands<'p> {
     view_checks: &'p [(Arc<str>, Vec<Scalar>)],
     /// Whether somebody looks at the whole row that comes of it, or rows do not all get the same assignments.
     whole: bool,
+    of_merge: bool,
 }
 
 impl<'p> From<&'p physical::Modify> for Demands<'p> {
@@ -72,7 +75,8 @@ impl<'p> From<&'p physical::Modify> for Demands<'p> {
             _ => false,
         };
         let whole = returning.is_some() || !view_checks.is_empty() || several;
-        Demands { table, new_slot: *new_slot, generated, checks, view_checks, whole }
+        let of_merge = matches!(kind, ModifyKind::Merge { .. });
+        Demands { table, new_slot: *new_slot, generated, checks, view_checks, whole, of_merge }
     }
 }
 
@@ -80,7 +84,9 @@ impl<'p> From<&'p physical::ReferentialAction> for Demands<'p> {
     fn from(plan: &'p physical::ReferentialAction) -> Demands<'p> {
         let physical::ReferentialAction { table, new_slot, generated, checks, .. } = plan;
         let view_checks = &[];
-        Demands { table, new_slot: *new_slot, generated, checks, view_checks, whole: true }
+        let new_slot = *new_slot;
+        let (whole, of_merge) = (true, false);
+        Demands { table, new_slot, generated, checks, view_checks, whole, of_merge }
     }
 }
 
@@ -93,7 +99,7 @@ impl RowChange {
         builder: &Builder<'_>,
         timing: Timing,
     ) -> RowChange {
-        let Demands { table, new_slot, generated, checks, view_checks, whole } = demands;
+        let Demands { table, new_slot, generated, checks, view_checks, whole, of_merge } = demands;
         let of_views = view_checks.iter().flat_map(|(_, conditions)| conditions);
         RowChange {
             table: Arc::clone(table),
@@ -108,6 +114,7 @@ impl RowChange {
                 || !checks.is_empty()
                 || table.relation.triggers.iter().any(|one| one.kind & trigger::UPDATE != 0),
             narrow: None,
+            of_merge,
             row_subqueries,
             timing,
             key: Vec::new(),
@@ -129,7 +136,8 @@ impl RowChange {
                 return Ok(false);
             }
             let view = cx.view;
-            firing::demand_untouched(cx, &view, (&writer.rows, &self.key), true)?;
+            let what = if self.of_merge { Untouched::Either } else { Untouched::Deleted };
+            firing::demand_untouched(cx, &view, (&writer.rows, &self.key), what)?;
         }
         writer.delete(cx, &self.key, &self.old)?;
         foreign_key::after_parent(cx, &self.table, &self.old.row, None)?;
@@ -271,7 +279,8 @@ impl RowChange {
         };
         if is_update {
             let view = cx.view;
-            firing::demand_untouched(cx, &view, (&writer.rows, &self.key), false)?;
+            let what = if self.of_merge { Untouched::Either } else { Untouched::Updated };
+            firing::demand_untouched(cx, &view, (&writer.rows, &self.key), what)?;
         }
         let row = cx.frame.row_mut(self.new_slot);
         row.clear();

@@ -265,6 +265,17 @@ pub fn fire_queued(
     cx.fire(&Firing { relation, trigger, event, old, new, transition, actions: 0 }).map(|_| ())
 }
 
+/// What is to become of a row that no trigger may have touched.
+#[derive(Clone, Copy, Debug)]
+pub enum Untouched {
+    /// UPDATE.
+    Updated,
+    /// DELETE.
+    Deleted,
+    /// What MERGE does.
+    Either,
+}
+
 /// 27000 where a trigger of the command has itself changed the row that is about to be changed.
 ///
 /// # Errors
@@ -273,13 +284,17 @@ pub fn demand_untouched(
     cx: &mut Context<'_>,
     view: &ReadView,
     (rows, key): (&Tree, &[u8]),
-    deletes: bool,
+    what: Untouched,
 ) -> Result<()> {
     let mut record = RecordBuffer::default();
     if !cx.transaction.has_written_since(view, rows, key, &mut record)? {
         return Ok(());
     }
-    let what = if deletes { "deleted" } else { "updated" };
+    let what = match what {
+        Untouched::Updated => "updated",
+        Untouched::Deleted => "deleted",
+        Untouched::Either => "updated or deleted",
+    };
     Err(SqlError::new(
         SqlState::TRIGGERED_DATA_CHANGE_VIOLATION,
         format!(

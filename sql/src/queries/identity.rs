@@ -2,13 +2,13 @@
 //!
 //! Both are settings, so that they are shown, taken back with their transaction and local to it as settings are. They name
 //! the roles that were found when they were set, whatever others are called so later. The identity follows from them
-//! whenever a setting has changed; in a security-restricted operation, which has an identity of its own, they are not to be
-//! set. What a role may do is no part of the identity: that is asked of the role when it matters.
+//! whenever a setting has changed; in a routine of SECURITY DEFINER and in a security-restricted operation, which have an
+//! identity of their own, they are not to be set. What a role may do is no part of the identity: that is asked of the role when it matters.
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::snapshot::Shared;
 use crate::error::{Result, SqlError};
-use crate::settings::setter::NO_ROLE;
+use crate::settings::setter::{Confinement, NO_ROLE};
 use crate::settings::value::FoundRole;
 use crate::settings::{Setter, Settings, UserSetting};
 use crate::sqlstate::SqlState;
@@ -29,8 +29,8 @@ pub struct Identity {
     pub session_user: Oid,
     /// Its name.
     pub session_user_name: Arc<str>,
-    /// Whether a security-restricted operation runs, whose user is nobody's to change.
-    pub restricted: bool,
+    /// What runs whose user is nobody's to change.
+    pub confinement: Option<Confinement>,
     /// The session's database.
     pub database_name: Arc<str>,
     /// What others know the session by.
@@ -51,8 +51,8 @@ impl Setter for SettingUser<'_> {
         self.shared.may_on_parameter(self.identity.user, parameter, Privileges::SET)
     }
 
-    fn is_restricted(&self) -> bool {
-        self.identity.restricted
+    fn confinement(&self) -> Option<Confinement> {
+        self.identity.confinement
     }
 
     fn user(&self, setting: UserSetting, name: &str) -> Result<FoundRole> {
@@ -98,7 +98,7 @@ impl Identity {
 
     /// Takes the users anew from the settings, and whether they show a superuser; says whether that has changed.
     pub fn assume(&mut self, shared: &Shared, settings: &mut Settings) -> bool {
-        if self.restricted {
+        if self.confinement.is_some() {
             return false;
         }
         let session = settings.user(UserSetting::SessionAuthorization);

@@ -190,7 +190,7 @@ fn with_session(test: impl FnOnce(&SessionCatalog<'_>)) {
         authenticated: FoundRole { oid: user, superuser: true },
         session_user: user,
         session_user_name: "postgres".into(),
-        restricted: false,
+        confinement: None,
         database_name: "postgres".into(),
         pid: 7,
     };

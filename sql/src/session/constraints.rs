@@ -18,7 +18,7 @@ use txn::{ReadView, TableLock, WaitPolicy};
 impl Session {
     /// SET CONSTRAINTS.
     pub(super) fn set_constraints(&mut self, set: &SetConstraints) -> Result<Outcome> {
-        if self.is_alone() {
+        if self.is_alone_at_top() {
             self.notices.get_mut().push(SqlError::warning(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,
                 "SET CONSTRAINTS can only be used in transaction blocks",

@@ -127,7 +127,7 @@ impl Session {
     ) -> Result<&'static str> {
         let prepared = self.cursor_query(parsed, declare, &portal.prepared.parameters)?;
         let prepared = self.held(prepared)?;
-        if !declare.hold && self.is_alone() {
+        if !declare.hold && self.is_alone_at_top() {
             return Err(SqlError::new(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,
                 "DECLARE CURSOR can only be used in transaction blocks",

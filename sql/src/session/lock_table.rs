@@ -36,7 +36,7 @@ fn is_lockable(relation: &Relation) -> bool {
 
 impl Session {
     pub(super) fn lock(&mut self, parsed: &Arc<Source>, lock: &Lock) -> Result<Outcome> {
-        if self.is_alone() {
+        if self.is_alone_at_top() {
             return Err(SqlError::new(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,
                 "LOCK TABLE can only be used in transaction blocks",

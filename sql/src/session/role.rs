@@ -4,6 +4,7 @@ use crate::catalog::acl::Privileges;
 use crate::error::Result;
 use crate::queries::identity::Identity;
 use crate::session::Session;
+use crate::settings::setter::Confinement;
 use crate::types::Oid;
 use std::sync::Arc;
 
@@ -47,7 +48,12 @@ impl Session {
         if let Some(role) = shared.role_by_oid(user) {
             let user_name = Arc::clone(&role.name);
             let own = self.identity.clone();
-            let within = Identity { user, user_name, restricted: true, ..own.clone() };
+            let within = Identity {
+                user,
+                user_name,
+                confinement: Some(Confinement::Restricted),
+                ..own.clone()
+            };
             self.identity = within;
             self.outside = Some(own);
             self.basis = None;

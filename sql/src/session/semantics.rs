@@ -68,7 +68,7 @@ pub(crate) fn with_semantics<T>(
         user_name: "".into(),
         session_user: Oid(0),
         session_user_name: "".into(),
-        restricted: false,
+        confinement: None,
         database_name: "".into(),
         pid: 0,
     };

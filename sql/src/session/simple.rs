@@ -122,6 +122,11 @@ impl Session {
         !(shares || self.block.is_explicit())
     }
 
+    /// The same of a statement that no routine runs: that of a routine ends no sooner than the routine.
+    pub(super) fn is_alone_at_top(&self) -> bool {
+        self.within.is_empty() && self.is_alone()
+    }
+
     /// What the statement shares its transaction with.
     pub(super) fn company(&self) -> Company {
         match (self.is_alone(), self.block.is_pipelined()) {

@@ -277,7 +277,7 @@ impl Session {
     fn set(&mut self, set: &ast::SetStatement) -> Result<Outcome> {
         let current = |name: &str| self.settings.show_or_fail(name, self.reads_guarded());
         let value = kept_settings::text_of(set, &current)?;
-        if set.local && self.is_alone() {
+        if set.local && self.is_alone_at_top() {
             self.notices.get_mut().push(SqlError::warning(
                 SqlState::NO_ACTIVE_SQL_TRANSACTION,
                 "SET LOCAL can only be used in transaction blocks",

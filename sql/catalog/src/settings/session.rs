@@ -792,6 +792,7 @@ pub fn join_values(name: &str, values: &[Arc<str>]) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::setter::Confinement;
     use super::*;
 
     fn session() -> Settings {
@@ -806,8 +807,8 @@ mod tests {
             self.0
         }
 
-        fn is_restricted(&self) -> bool {
-            false
+        fn confinement(&self) -> Option<Confinement> {
+            None
         }
 
         fn user(&self, _: UserSetting, _: &str) -> Result<FoundRole> {

@@ -52,13 +52,22 @@ impl UserSetting {
     }
 }
 
+/// What runs as a user whom its statements do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// A routine of SECURITY DEFINER.
+    Definer,
+    /// A security-restricted operation.
+    Restricted,
+}
+
 /// Who sets, as roles and privileges are now.
 pub trait Setter {
     /// Whether it may set what only superusers may: because it is one, or has been granted SET on the parameter.
     fn is_trusted_with(&self, parameter: &str) -> bool;
 
-    /// Whether a security-restricted operation runs, in which nobody becomes somebody else.
-    fn is_restricted(&self) -> bool;
+    /// What runs within which nobody becomes somebody else.
+    fn confinement(&self) -> Option<Confinement>;
 
     /// The role that the session becomes by that name.
     ///
@@ -76,8 +85,8 @@ impl Setter for Anyone {
         false
     }
 
-    fn is_restricted(&self) -> bool {
-        false
+    fn confinement(&self) -> Option<Confinement> {
+        None
     }
 
     fn user(&self, setting: UserSetting, _: &str) -> Result<FoundRole> {
@@ -91,10 +100,16 @@ pub(super) fn may_set(
     moment: Moment,
     setter: &dyn Setter,
 ) -> Result<()> {
-    if setter.is_restricted() && UserSetting::of(definition).is_some() {
+    if let Some(confinement) =
+        setter.confinement().filter(|_| UserSetting::of(definition).is_some())
+    {
+        let within = match confinement {
+            Confinement::Definer => "security-definer function",
+            Confinement::Restricted => "security-restricted operation",
+        };
         return Err(SqlError::new(
             SqlState::INSUFFICIENT_PRIVILEGE,
-            format!("cannot set parameter \"{name}\" within security-restricted operation"),
+            format!("cannot set parameter \"{name}\" within {within}"),
         ));
     }
     let starting = moment == Moment::Start(Source::Client);

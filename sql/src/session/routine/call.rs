@@ -17,7 +17,7 @@ use crate::session::portal::{Portal, Stage};
 use crate::session::source::Source;
 use crate::session::statement::Reader;
 use crate::settings::Moment;
-use crate::settings::setter::Anyone;
+use crate::settings::setter::{Anyone, Confinement};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::check_held;
@@ -228,7 +228,10 @@ impl Session {
             let shared = self.catalog.last_snapshot().shared();
             if let Some(owner) = shared.role_by_oid(routine.owner) {
                 let user_name = Arc::clone(&owner.name);
-                self.identity = Identity { user: routine.owner, user_name, ..identity.clone() };
+                // A restricted operation stays one.
+                let confinement = identity.confinement.or(Some(Confinement::Definer));
+                let user = routine.owner;
+                self.identity = Identity { user, user_name, confinement, ..identity.clone() };
                 self.basis = None;
             }
         }
@@ -244,7 +247,10 @@ impl Session {
         self.basis = None;
         let done = set.and_then(|()| crate::types::depth::descend_by(WEIGHT, || run(self)));
         self.identity = identity;
-        self.settings = settings;
+        // What a routine without SET clauses sets stays set.
+        if !routine.settings.is_empty() {
+            self.settings = settings;
+        }
         self.settings_seen = None;
         self.settings_changed();
         self.basis = None;

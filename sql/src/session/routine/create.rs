@@ -132,7 +132,7 @@ impl Session {
         let basis = self.basis().clone();
         let parameters = std::mem::take(&mut portal.parameters);
         let values = self.values_with(bound.arguments, basis, (bound.parameters, &parameters))?;
-        let alone = self.is_alone() && self.within.is_empty();
+        let alone = self.is_alone_at_top();
         let row = self.call_procedure(&routine, &types, &values, alone)?;
         let Some(columns) = self.call_columns(&routine) else { return done("CALL") };
         self.with_context(|context| {

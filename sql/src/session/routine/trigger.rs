@@ -267,8 +267,17 @@ fn set_rows(frame: &mut Frame, firing: &Firing<'_>) {
     let shape = shape(firing.relation);
     for (variable, row) in [(NEW, firing.new), (OLD, firing.old)] {
         frame.set_shape(variable, Some(Arc::clone(&shape)));
-        if let Some(row) = row {
-            let arena = bumpalo::Bump::new();
+        let Some(row) = row else { continue };
+        let arena = bumpalo::Bump::new();
+        let before = firing.trigger.kind & trigger::BEFORE != 0 && firing.event == trigger::UPDATE;
+        let columns = &firing.relation.columns;
+        // What is generated is not worked out yet: it reads as NULL, not as what it was.
+        if variable == NEW && before && columns.iter().any(|column| column.generated) {
+            let mut row = row.clone();
+            let generated = columns.iter().enumerate().filter(|(_, column)| column.generated);
+            generated.for_each(|(at, _)| row.set(at, Datum::Null));
+            frame.set(variable, record_of(&arena, firing.relation, &row));
+        } else {
             frame.set(variable, record_of(&arena, firing.relation, row));
         }
     }
