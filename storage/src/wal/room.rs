@@ -236,7 +236,7 @@ impl Shared {
         // As much is kept ready as was written since the last checkpoint: recycled segments need not be filled with
         // zeros, and their blocks are the file's already.
         let (tail, before) = (self.inserter.tail(), self.checkpointed.load(Ordering::Relaxed));
-        let ahead = 2 + tail.saturating_sub(before) / bytes;
+        let ahead = (2 + tail.saturating_sub(before) / bytes).max(1 + self.ahead().div_ceil(bytes));
         let recycled = self.segments.recycle(until, Lsn(tail), ahead);
         self.space.add(self.halt_if_unsynced(recycled)? * bytes);
         Ok(())
@@ -257,9 +257,11 @@ impl Shared {
         }
     }
 
-    /// How much of the pool is kept prepared, in bytes.
+    /// How much of the pool is kept prepared, in bytes: a segment that is begun is not recycled, so that where a full disk lets
+    /// nothing be prepared half a segment is left to commits behind a checkpoint, wherever in its segment that ends.
     fn ahead(&self) -> u64 {
-        self.space.kept_for_restart() + self.space.kept() + self.segments.bytes() / 2
+        let bytes = self.segments.bytes();
+        self.space.kept_for_restart() + self.space.kept() + bytes + bytes / 2
     }
 
     /// Prepares one more segment; with `limited`, only within the log's limit, which recovery does not have: a checkpoint,
