@@ -5,6 +5,7 @@
 //! What expressions compute lives in an arena that any operator may empty when it is called: the borrow checker sees to it
 //! that nobody still looks.
 
+pub mod code;
 pub mod context;
 pub mod deferred;
 pub mod drawn;

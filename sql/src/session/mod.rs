@@ -194,6 +194,10 @@ pub struct Session {
     outside: Option<Identity>,
     /// How many bodies of routines it has run or kept, and the plans of those that it keeps.
     bodies: u64,
+    /// Counts what may have changed what texts of bodies mean: statements, settings, the ends of transactions.
+    changes: u64,
+    /// Rows that bodies have done with.
+    spare_rows: Vec<RowBuf>,
     texts: FxHashMap<u64, Vec<Option<Arc<routine::Text>>>>,
     /// Routines whose bodies have been parsed, by OID and the types of their arguments.
     compiled: FxHashMap<(Oid, Vec<Oid>), Arc<routine::Compiled>>,
@@ -295,6 +299,8 @@ impl Session {
             inbox: None,
             outside: None,
             bodies: 0,
+            changes: 1,
+            spare_rows: Vec::new(),
             texts: FxHashMap::default(),
             compiled: FxHashMap::default(),
             conditions: FxHashMap::default(),
@@ -450,6 +456,7 @@ impl Session {
 
     /// Takes anew what is kept beside the settings as plain values, if any setting has changed.
     fn settings_changed(&mut self) {
+        self.changes += 1;
         let in_block = self.block.is_explicit();
         let shows = in_block || self.modes_shown;
         if shows && self.settings_seen == Some(self.settings.generation()) {

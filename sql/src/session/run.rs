@@ -349,6 +349,7 @@ impl Session {
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Progress> {
+        self.changes += 1;
         match portal.progress {
             Stage::Ready | Stage::Running => {}
             // A portal that has ended gives no more rows.

@@ -177,7 +177,7 @@ fn underflow() -> SqlError {
 }
 
 /// Checks a result: not infinite unless an operand was (`infinite`), not zero unless that is right (`zero`).
-fn checked(result: f64, infinite: bool, zero: bool) -> Result<f64> {
+pub(crate) fn checked(result: f64, infinite: bool, zero: bool) -> Result<f64> {
     if result.is_infinite() && !infinite {
         return Err(overflow());
     }

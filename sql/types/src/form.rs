@@ -75,6 +75,29 @@ pub enum Form {
     Unsupported,
 }
 
+impl Form {
+    /// Whether all its values have the same number of stored bytes.
+    #[must_use]
+    pub fn is_fixed(self) -> bool {
+        !matches!(
+            self,
+            Form::Numeric
+                | Form::Text
+                | Form::Bytea
+                | Form::Inet
+                | Form::Cidr
+                | Form::Array(_)
+                | Form::Record
+                | Form::Jsonb
+                | Form::Snapshot
+                | Form::JsonPath
+                | Form::Contrib
+                | Form::Void
+                | Form::Unsupported
+        )
+    }
+}
+
 /// How the values of the type with this OID are held. A domain's are held as its base type's.
 #[must_use]
 pub fn form(oid: u32) -> Form {

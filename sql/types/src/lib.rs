@@ -49,6 +49,7 @@ pub mod numeric;
 pub mod oids;
 pub mod order;
 mod plain;
+pub mod primitive;
 pub mod record;
 mod record_order;
 mod registry;
@@ -237,6 +238,36 @@ impl<'a> Datum<'a> {
     #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Datum::Null)
+    }
+
+    /// The same value, where it borrows nothing.
+    #[must_use]
+    #[inline]
+    pub fn by_value(self) -> Option<Datum<'static>> {
+        Some(match self {
+            Datum::Null => Datum::Null,
+            Datum::Bool(v) => Datum::Bool(v),
+            Datum::Int2(v) => Datum::Int2(v),
+            Datum::Int4(v) => Datum::Int4(v),
+            Datum::Int8(v) => Datum::Int8(v),
+            Datum::Oid(v) => Datum::Oid(v),
+            Datum::Float4(v) => Datum::Float4(v),
+            Datum::Float8(v) => Datum::Float8(v),
+            Datum::Char(v) => Datum::Char(v),
+            Datum::Date(v) => Datum::Date(v),
+            Datum::Time(v) => Datum::Time(v),
+            Datum::TimeTz(v) => Datum::TimeTz(v),
+            Datum::Timestamp(v) => Datum::Timestamp(v),
+            Datum::TimestampTz(v) => Datum::TimestampTz(v),
+            Datum::Numeric(_)
+            | Datum::Text(_)
+            | Datum::Bytea(_)
+            | Datum::Interval(_)
+            | Datum::Array(_)
+            | Datum::Record(_)
+            | Datum::Uuid(_)
+            | Datum::Jsonb(_) => return None,
+        })
     }
 
     /// The same value, its bytes in `arena`.

@@ -73,7 +73,18 @@ pub fn read_interval(bytes: &[u8]) -> Result<Interval> {
 /// # Errors
 /// XX001; 0A000 for a type that cannot be held.
 pub fn read<'a>(arena: &'a Bump, oid: u32, bytes: &'a [u8]) -> Result<Datum<'a>> {
-    Ok(match form(oid) {
+    match read_in_place(oid, bytes)? {
+        Some(datum) => Ok(datum),
+        None => Ok(Datum::Interval(arena.alloc(read_interval(bytes)?))),
+    }
+}
+
+/// The same where the bytes themselves are the value; none for an interval, which needs a place of its own.
+///
+/// # Errors
+/// XX001; 0A000 for a type that cannot be held.
+pub fn read_in_place(oid: u32, bytes: &[u8]) -> Result<Option<Datum<'_>>> {
+    Ok(Some(match form(oid) {
         Form::Bool => Datum::Bool(fixed::<1>(bytes)?[0] != 0),
         Form::Char => Datum::Char(fixed::<1>(bytes)?[0]),
         Form::Int2 => Datum::Int2(i16::from_le_bytes(fixed(bytes)?)),
@@ -97,7 +108,7 @@ pub fn read<'a>(arena: &'a Bump, oid: u32, bytes: &'a [u8]) -> Result<Datum<'a>>
         }
         Form::Timestamp => Datum::Timestamp(i64::from_le_bytes(fixed(bytes)?)),
         Form::TimestampTz => Datum::TimestampTz(i64::from_le_bytes(fixed(bytes)?)),
-        Form::Interval => Datum::Interval(arena.alloc(read_interval(bytes)?)),
+        Form::Interval => return Ok(None),
         Form::Inet | Form::Cidr | Form::JsonPath | Form::Snapshot | Form::Contrib => {
             Datum::Bytea(bytes)
         }
@@ -107,5 +118,5 @@ pub fn read<'a>(arena: &'a Bump, oid: u32, bytes: &'a [u8]) -> Result<Datum<'a>>
         Form::Jsonb => Datum::Jsonb(bytes),
         Form::Void => Datum::Text(""),
         Form::Unsupported => return Err(super::unsupported_type(oid)),
-    })
+    }))
 }

@@ -1,7 +1,7 @@
 //! The variables of a running body: one row, a column each, which expressions read as their parameters.
 
 use crate::tuple::RowBuf;
-use crate::types::{Datum, SqlType};
+use crate::types::{Datum, SqlType, array};
 use std::sync::Arc;
 
 /// The fields of a row that a variable holds, and the row's type.
@@ -68,6 +68,28 @@ impl Frame {
         if self.written > self.limit {
             self.compact();
         }
+    }
+
+    /// Gives a variable a value that borrows nothing.
+    #[inline]
+    pub fn set_plain(&mut self, variable: u32, value: Datum<'static>) {
+        self.row.set_plain(variable as usize, value);
+    }
+
+    /// Replaces an element of a variable that is an array, where it lies; whether that could be done.
+    pub fn replace_element(&mut self, variable: u32, subscript: i32, value: &Datum<'_>) -> bool {
+        let stored = self.row.array_mut(variable as usize);
+        stored.is_some_and(|stored| array::replace_in_place(stored, subscript, value))
+    }
+
+    /// The values, for a statement that takes them as its parameters and gives them back by [`Frame::put_row`].
+    pub fn take_row(&mut self) -> RowBuf {
+        std::mem::take(&mut self.row)
+    }
+
+    /// The values are back.
+    pub fn put_row(&mut self, row: RowBuf) {
+        self.row = row;
     }
 
     /// Gives back what values took that have been replaced.

@@ -117,6 +117,7 @@ impl Session {
     pub(super) fn rollback_subtransaction(&mut self) {
         self.close_behind_savepoint();
         self.with_block(|block, parts| block.rollback_subtransaction(parts));
+        self.changes += 1;
         self.settings_changed();
     }
 }

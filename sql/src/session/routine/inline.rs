@@ -137,6 +137,7 @@ impl Session {
             self.hold_kept();
         }
         self.after_transaction();
+        self.changes += 1;
         let (engine, wait) = (Arc::clone(&self.engine), Arc::clone(&self.wait));
         let transaction = self.block.ensure(engine.manager(), &wait);
         if let Some(modes) = modes.filter(|_| chains) {

@@ -1,7 +1,7 @@
 //! Statements of SQL within a body: INTO, EXECUTE, queries of loops, CALL and DO.
 
 use super::context::Place as Around;
-use super::text::one_statement;
+use super::text::{Text, one_statement};
 use super::{Execution, Leave};
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
@@ -9,8 +9,9 @@ use crate::parse::Statement;
 use crate::parse::ast::CopyTarget;
 use crate::plpgsql::tree::{ForQuery, Into, Query, Sql};
 use crate::session::Session;
+use crate::session::machines::REST_BYTES_MAX;
 use crate::session::message::{CommandTag, Progress};
-use crate::session::portal::Portal;
+use crate::session::portal::{Portal, Stage};
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
@@ -26,6 +27,8 @@ const PORTION: u64 = 50;
 #[derive(Default)]
 pub(super) struct Kept {
     pub rows: Vec<RowBuf>,
+    /// Rows that may be filled anew.
+    spare: Vec<RowBuf>,
     notices: Vec<Notice>,
 }
 
@@ -44,7 +47,8 @@ impl RowSink for Kept {
         _: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<Flow> {
-        let mut kept = RowBuf::new();
+        let mut kept = self.spare.pop().unwrap_or_default();
+        kept.clear();
         for datum in row {
             kept.push(*datum);
         }
@@ -64,15 +68,27 @@ pub(super) struct Ran {
     pub rows: Vec<RowBuf>,
 }
 
+/// How many rows are kept to be filled anew.
+const SPARE_ROWS: usize = 4;
+
 impl Session {
+    /// Keeps a few rows that nobody needs any more.
+    fn spare_rows(&mut self, rows: Vec<RowBuf>) {
+        let room = SPARE_ROWS.saturating_sub(self.spare_rows.len());
+        let small = rows.into_iter().filter(|row| row.capacity_bytes() <= REST_BYTES_MAX);
+        self.spare_rows.extend(small.take(room));
+    }
+
     /// Runs a portal on, up to so many rows; whether there may be more.
     fn run_portion(
         &mut self,
         portal: &mut Portal,
         max_rows: u64,
     ) -> Result<(Option<CommandTag>, Vec<RowBuf>)> {
-        let mut kept = Kept::default();
+        let spare = std::mem::take(&mut self.spare_rows);
+        let mut kept = Kept { spare, ..Kept::default() };
         let progress = self.run_portal(portal, "", max_rows, &mut kept);
+        self.spare_rows = kept.spare;
         self.notices.get_mut().append(&mut kept.notices);
         match progress? {
             Progress::Complete(tag) => Ok((Some(tag), kept.rows)),
@@ -85,31 +101,44 @@ impl Session {
         }
     }
 
-    /// A statement that a body runs, with its text around what it says.
+    /// A statement that a body runs, with its text around what it says; `custom` says that it is planned for these parameters,
+    /// which may fail.
     fn run_statement(
         &mut self,
-        prepared: Arc<Prepared>,
-        parameters: RowBuf,
+        prepared: &Arc<Prepared>,
+        parameters: &mut RowBuf,
         max_rows: u64,
+        custom: bool,
     ) -> Result<Ran> {
-        demand_runnable(&prepared)?;
-        let text = prepared.text.clone();
-        self.within.push(Around::Statement(Arc::clone(&text)));
+        demand_runnable(prepared)?;
+        if custom {
+            self.check_presets(prepared, parameters)
+                .map_err(|error| in_statement(error, &prepared.text))?;
+        }
+        self.within.push(Around::Statement(Arc::clone(&prepared.text)));
         let ran = self.run_plainly(prepared, parameters, max_rows);
         self.within.pop();
-        ran.map_err(|error| in_statement(error, &text))
+        ran.map_err(|error| in_statement(error, &prepared.text))
     }
 
-    /// The same without its text.
+    /// The same without its text. The parameters are lent to the portal: nobody looks at them while it runs.
     fn run_plainly(
         &mut self,
-        prepared: Arc<Prepared>,
-        parameters: RowBuf,
+        prepared: &Arc<Prepared>,
+        parameters: &mut RowBuf,
         max_rows: u64,
     ) -> Result<Ran> {
-        let mut portal = self.opened(prepared, parameters)?;
+        let mut portal = self.new_portal(Arc::clone(prepared));
+        std::mem::swap(&mut portal.parameters, parameters);
+        portal.depth = self.block.depth();
         let ran = crate::types::depth::deeper(|| self.run_portion(&mut portal, max_rows));
+        std::mem::swap(&mut portal.parameters, parameters);
         self.let_go(&portal);
+        if let (Ok((None, rows)), Stage::Running) = (&ran, portal.progress) {
+            // Nobody asks it for more: its machine is as good for the next run as one that has come to its end.
+            let rows = Some(rows.len() as u64);
+            portal.progress = Stage::Done(CommandTag { words: "SELECT", rows });
+        }
         self.retire(portal);
         let (tag, rows) = ran?;
         Ok(Ran {
@@ -133,15 +162,16 @@ impl Session {
     /// The first row of a query that may give no other.
     pub(super) fn only_row(
         &mut self,
-        prepared: Arc<Prepared>,
-        parameters: RowBuf,
+        prepared: &Arc<Prepared>,
+        parameters: &mut RowBuf,
     ) -> Result<Option<RowBuf>> {
         // What is one scalar PostgreSQL evaluates by itself.
-        let alone = super::text::is_scalar(&prepared);
+        let alone = super::text::is_scalar(prepared);
         let mut ran = if alone {
+            self.check_presets(prepared, parameters)?;
             self.run_plainly(prepared, parameters, 2)?
         } else {
-            self.run_statement(prepared, parameters, 2)?
+            self.run_statement(prepared, parameters, 2, true)?
         };
         if ran.rows.len() > 1 {
             return Err(SqlError::new(
@@ -183,8 +213,11 @@ pub(super) fn in_statement(error: SqlError, text: &str) -> SqlError {
 impl Execution<'_> {
     /// A statement of the body, ready to run.
     pub(super) fn statement_of(&mut self, sql: &Sql) -> Result<Arc<Prepared>> {
-        let text = self.text(sql, None).map_err(|error| in_statement(error, &sql.text))?;
-        Ok(Arc::clone(&text.prepared))
+        Ok(Arc::clone(&self.statement_text(sql)?.prepared))
+    }
+
+    fn statement_text(&mut self, sql: &Sql) -> Result<Arc<Text>> {
+        self.text(sql, None).map_err(|error| in_statement(error, &sql.text))
     }
 
     /// A text that is made when it runs, with the values behind USING.
@@ -249,15 +282,14 @@ impl Execution<'_> {
     /// Runs a statement with INTO or without; FOUND follows where it is written in the body.
     fn run(
         &mut self,
-        prepared: Arc<Prepared>,
-        parameters: RowBuf,
+        prepared: &Arc<Prepared>,
+        values: Option<RowBuf>,
         into: Option<&Into>,
-        source: Option<&Sql>,
+        source: Option<(&Sql, &Text)>,
     ) -> Result<()> {
+        let (source, text) = (source.map(|(sql, _)| sql), source.map(|(_, text)| text));
         let dynamic = source.is_none();
-        let shows = self.body.shows_strict && into.is_some_and(|into| into.strict);
-        let given = if shows { Some((Arc::clone(&prepared), parameters.clone())) } else { None };
-        let columns = prepared.columns.clone();
+        let columns = prepared.columns.as_deref();
         let modifies = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
         let planned = prepared.planned.is_some();
         let max_rows = match into {
@@ -282,7 +314,18 @@ impl Execution<'_> {
             }
             _ => 0,
         };
-        let ran = self.session.run_statement(prepared, parameters, max_rows)?;
+        let shows = self.body.shows_strict && into.is_some_and(|into| into.strict);
+        let (given, ran) = match values {
+            Some(mut values) => {
+                let given = shows.then(|| (Arc::clone(prepared), values.clone()));
+                let ran = self.session.run_statement(prepared, &mut values, max_rows, true);
+                (given, ran?)
+            }
+            None => {
+                let given = shows.then(|| (Arc::clone(prepared), self.frame.row().clone()));
+                (given, self.run_over_variables(prepared, max_rows, text)?)
+            }
+        };
         self.row_count = ran.tag.rows.unwrap_or(0);
         if !dynamic && planned {
             self.set_found(self.row_count > 0);
@@ -307,7 +350,29 @@ impl Execution<'_> {
             }
             _ => {}
         }
-        self.put_into(&into.places, &columns, ran.rows.first())
+        self.put_into(&into.places, columns, ran.rows.first())?;
+        self.session.spare_rows(ran.rows);
+        Ok(())
+    }
+
+    /// Runs a statement of the body whose parameters are the variables.
+    fn run_over_variables(
+        &mut self,
+        prepared: &Arc<Prepared>,
+        max_rows: u64,
+        text: Option<&Text>,
+    ) -> Result<Ran> {
+        if prepared.planned.is_none() {
+            return self.session.run_statement(prepared, &mut RowBuf::new(), max_rows, false);
+        }
+        let custom = text.is_some_and(Text::is_custom);
+        let mut variables = self.frame.take_row();
+        let ran = self.session.run_statement(prepared, &mut variables, max_rows, custom);
+        if let (Some(text), Ok(_)) = (text, &ran) {
+            text.count_run();
+        }
+        self.frame.put_row(variables);
+        ran
     }
 
     /// The error of an INTO STRICT with the variables or the values that the statement was given
@@ -358,9 +423,8 @@ impl Execution<'_> {
     }
 
     pub(super) fn execute(&mut self, sql: &Sql, into: Option<&Into>) -> Result<()> {
-        let prepared = self.statement_of(sql)?;
-        let parameters = self.parameters_for(&prepared);
-        self.run(prepared, parameters, into, Some(sql))
+        let text = self.statement_text(sql)?;
+        self.run(&text.prepared, None, into, Some((sql, &text)))
     }
 
     /// The variables, for a statement that takes parameters.
@@ -383,16 +447,15 @@ impl Execution<'_> {
         // Several statements are run one after the other; INTO is the last one's.
         for source in sources {
             let prepared = self.dynamically_prepared(source, &types, &query)?;
-            self.run(prepared, values.clone(), None, None)?;
+            self.run(&prepared, Some(values.clone()), None, None)?;
         }
         let prepared = self.dynamically_prepared(last, &types, &query)?;
-        self.run(prepared, values, into, None)
+        self.run(&prepared, Some(values), into, None)
     }
 
     pub(super) fn perform(&mut self, sql: &Sql) -> Result<()> {
-        let prepared = self.statement_of(sql)?;
-        let parameters = self.parameters_for(&prepared);
-        let ran = self.session.run_statement(prepared, parameters, 0)?;
+        let text = self.statement_text(sql)?;
+        let ran = self.run_over_variables(&text.prepared, 0, Some(&*text))?;
         self.row_count = ran.tag.rows.unwrap_or(0);
         self.set_found(self.row_count > 0);
         Ok(())
@@ -484,9 +547,9 @@ impl Execution<'_> {
                 "cannot use RETURN QUERY in a non-SETOF function",
             ));
         }
-        let (prepared, parameters) = self.query(query)?;
+        let (prepared, mut parameters) = self.query(query)?;
         let columns = prepared.columns.clone().unwrap_or_default();
-        let ran = self.session.run_statement(prepared, parameters, 0)?;
+        let ran = self.session.run_statement(&prepared, &mut parameters, 0, true)?;
         self.row_count = ran.rows.len() as u64;
         self.set_found(self.row_count > 0);
         let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();

@@ -29,11 +29,9 @@ impl Execution<'_> {
 
     pub(super) fn statements(&mut self, statements: &[Statement]) -> Result<Leave> {
         for statement in statements {
-            let around = self.session.place();
             cancel::check(&self.session.wait.cancel)?;
             self.session.is_at(statement.line, statement.action.name());
             let left = self.statement(&statement.action)?;
-            self.session.is_at(around.0, around.1);
             if left != Leave::Next {
                 return Ok(left);
             }
@@ -93,6 +91,16 @@ impl Execution<'_> {
                 self.put_at(place, &mut value, ty)?;
             }
             Action::AssignElement(place, sql) => {
+                self.session.look_again(self.id, sql)?;
+                if place.path.is_empty()
+                    && self.session.assign_element(
+                        self.id,
+                        &mut self.frame,
+                        (place.variable, sql),
+                    )?
+                {
+                    return Ok(Leave::Next);
+                }
                 let text = self.text(sql, Some(place.variable)).map_err(SqlError::nowhere)?;
                 let mut value = RowBuf::new();
                 let ty = self.evaluate_text(&text, &mut value)?;
@@ -145,8 +153,10 @@ impl Execution<'_> {
         condition: Option<&Sql>,
         body: &[Statement],
     ) -> Result<Leave> {
+        let at = self.session.place();
         loop {
             cancel::check(&self.session.wait.cancel)?;
+            self.session.is_at(at.0, at.1);
             if let Some(condition) = condition
                 && !self.holds(condition)?
             {
@@ -193,7 +203,7 @@ impl Execution<'_> {
             }
             cancel::check(&self.session.wait.cancel)?;
             found = true;
-            self.frame.set(looped.variable, Datum::Int4(value));
+            self.frame.set_plain(looped.variable, Datum::Int4(value));
             let left = self.statements(&looped.body)?;
             if let Some(left) = after_round(left, looped.label.as_ref()) {
                 break left;

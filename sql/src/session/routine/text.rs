@@ -6,6 +6,7 @@
 use super::frame::{Frame, Shape};
 use crate::bind::{Variable, VariableConflict, Variables, no_field};
 use crate::error::{Result, SqlError};
+use crate::exec::code::{Code, ElementCode};
 use crate::exec::eval::{Eval, Failure};
 use crate::parse::ast::Ident;
 use crate::plan::physical::Plan as PlanNode;
@@ -17,9 +18,9 @@ use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::{Oid, SqlType, oids};
+use crate::types::{Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The variables that a text sees, as they were when it was made ready.
@@ -137,8 +138,20 @@ pub struct Text {
     pub prepared: Arc<Prepared>,
     /// As a scalar over the variables.
     simple: Option<Scalar>,
+    /// The same as a flat program, where it needs nothing else.
+    code: Option<Code>,
+    /// As the assignment of an element, where that needs nothing else.
+    element: Option<ElementCode>,
+    ty: SqlType,
     visible: Arc<Visible>,
+    /// [`Session::changes`] when it was last found good.
+    seen: AtomicU64,
+    /// How often it has been run as a statement, up to a few times.
+    runs: AtomicU32,
 }
+
+/// How often a statement is planned for its parameters before it has a plan for all (`choose_custom_plan`).
+const CUSTOM_PLANS: u32 = 5;
 
 impl Text {
     /// Whether it was made from the rows that variables hold now.
@@ -163,11 +176,42 @@ impl Text {
         named.iter().copied().collect()
     }
 
+    /// Whether it is planned for its parameters this time, as in its first runs; what that computes may fail.
+    pub(super) fn is_custom(&self) -> bool {
+        self.runs.load(Relaxed) < CUSTOM_PLANS
+    }
+
+    /// It has been run.
+    pub(super) fn count_run(&self) {
+        let runs = self.runs.load(Relaxed);
+        if runs < CUSTOM_PLANS {
+            self.runs.store(runs + 1, Relaxed);
+        }
+    }
+
     /// The type of its only column.
     #[must_use]
     pub fn ty(&self) -> SqlType {
-        let columns = self.prepared.columns.as_deref().unwrap_or_default();
-        columns.first().map_or(SqlType::plain(oids::TEXT), |column| column.ty)
+        self.ty
+    }
+
+    fn new(prepared: Arc<Prepared>, visible: Arc<Visible>, simple: Option<Scalar>) -> Text {
+        let columns = prepared.columns.as_deref().unwrap_or_default();
+        let ty = columns.first().map_or(SqlType::plain(oids::TEXT), |column| column.ty);
+        // Rights are asked of what says that it needs any.
+        let free = prepared.planned.as_ref().is_some_and(|planned| planned.required.is_empty());
+        let scalar = simple.as_ref().filter(|_| free);
+        let (code, element) = (scalar.and_then(Code::of), scalar.and_then(ElementCode::of));
+        Text {
+            prepared,
+            simple,
+            code,
+            element,
+            ty,
+            visible,
+            seen: AtomicU64::new(0),
+            runs: AtomicU32::new(0),
+        }
     }
 }
 
@@ -217,11 +261,14 @@ impl Session {
         let known = self.texts.get(&body.0).and_then(|texts| texts[number].clone());
         if let Some(known) = known.filter(|known| known.fits(frame)) {
             match self.fresh(&known.prepared, false)? {
-                None => return Ok(known),
+                None => {
+                    known.seen.store(self.changes, Relaxed);
+                    return Ok(known);
+                }
                 Some(prepared) => {
                     let simple = simple(&prepared);
-                    let visible = Arc::clone(&known.visible);
-                    return Ok(self.keep_text(body, number, Text { prepared, simple, visible }));
+                    let text = Text::new(prepared, Arc::clone(&known.visible), simple);
+                    return Ok(self.keep_text(body, number, text));
                 }
             }
         }
@@ -247,14 +294,70 @@ impl Session {
         let planned = source.statement().is_some_and(crate::parse::Statement::is_planned);
         let prepared = self.prepare(Arc::new(source), if planned { &types } else { &[] })?;
         let simple = if sql.is_expression || assigned.is_some() { simple(&prepared) } else { None };
-        Ok(self.keep_text(body, number, Text { prepared, simple, visible }))
+        Ok(self.keep_text(body, number, Text::new(prepared, visible, simple)))
     }
 
     fn keep_text(&mut self, body: (u64, &Arc<Body>), number: usize, text: Text) -> Arc<Text> {
         let text = Arc::new(text);
+        text.seen.store(self.changes, Relaxed);
         let texts = self.texts.entry(body.0).or_insert_with(|| vec![None; body.1.texts as usize]);
         texts[number] = Some(Arc::clone(&text));
         text
+    }
+
+    /// Runs a text that needs nothing but the variables, and was found good since anything has happened that could change
+    /// that; nothing for every other.
+    #[inline]
+    pub(super) fn run_plain<'x>(
+        &'x self,
+        body: u64,
+        frame: &'x Frame,
+        sql: &Sql,
+    ) -> Result<Option<(Datum<'x>, SqlType)>> {
+        let Some(text) = self.good_text(body, frame, sql) else { return Ok(None) };
+        let Some(code) = &text.code else { return Ok(None) };
+        Ok(code.run(frame.row())?.map(|value| (value, text.ty)))
+    }
+
+    /// Looks whether a text that needs nothing but the variables is good still, where something has happened since.
+    #[inline]
+    pub(super) fn look_again(&mut self, body: u64, sql: &Sql) -> Result<()> {
+        let text = self.texts.get(&body).and_then(|texts| texts[sql.number as usize].as_ref());
+        let Some(text) = text else { return Ok(()) };
+        let plain = text.code.is_some() || text.element.is_some();
+        if !plain || text.seen.load(Relaxed) == self.changes {
+            return Ok(());
+        }
+        let text = Arc::clone(text);
+        if self.fresh(&text.prepared, false)?.is_none() {
+            text.seen.store(self.changes, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// A text that has been found good since anything has happened that could change that.
+    #[inline]
+    fn good_text(&self, body: u64, frame: &Frame, sql: &Sql) -> Option<&Text> {
+        let text = self.texts.get(&body)?[sql.number as usize].as_ref()?;
+        (text.seen.load(Relaxed) == self.changes && text.fits(frame)).then_some(text)
+    }
+
+    /// `a[i] := value`, where the array lies; whether that could be done.
+    pub(super) fn assign_element(
+        &self,
+        body: u64,
+        frame: &mut Frame,
+        (variable, sql): (u32, &Sql),
+    ) -> Result<bool> {
+        let code = self.good_text(body, frame, sql).and_then(|text| text.element.as_ref());
+        let Some(code) = code.filter(|code| code.array == variable) else { return Ok(false) };
+        // As the whole is evaluated: the value, then the subscript.
+        let value = code.value.run(frame.row())?.and_then(Datum::by_value);
+        let subscript = code.subscript.run(frame.row())?;
+        let (Some(value), Some(Datum::Int4(subscript))) = (value, subscript) else {
+            return Ok(false);
+        };
+        Ok(frame.replace_element(variable, subscript, &value))
     }
 
     /// Evaluates a text that is a scalar, into a row of one column; false if it is none.

@@ -231,7 +231,7 @@ impl Session {
         let met = match self.evaluate_simple(&text, frame.row(), &mut value) {
             Ok(true) => Ok(matches!(value.get(0), Datum::Bool(true))),
             Ok(false) => self
-                .only_row(Arc::clone(&text.prepared), frame.row().clone())
+                .only_row(&text.prepared, &mut frame.row().clone())
                 .map(|row| row.is_some_and(|row| matches!(row.get(0), Datum::Bool(true)))),
             Err(error) => Err(error),
         };

@@ -76,7 +76,7 @@ impl Session {
             }
         };
         self.casts.insert((from, to), Arc::clone(&cast));
-        let row = self.only_row(cast, value.clone())?;
+        let row = self.only_row(&cast, &mut value.clone())?;
         if let Some(row) = row {
             *value = row;
         }
@@ -152,6 +152,12 @@ fn fields_in(whole: Option<&[u8]>, count: usize) -> Result<RowBuf> {
 impl Execution<'_> {
     /// Evaluates an expression into a row of one column; its type.
     pub(super) fn evaluate(&mut self, sql: &Sql, into: &mut RowBuf) -> Result<SqlType> {
+        self.session.look_again(self.id, sql)?;
+        if let Some((value, ty)) = self.session.run_plain(self.id, &self.frame, sql)? {
+            into.clear();
+            into.push(value);
+            return Ok(ty);
+        }
         let text = self.text(sql, None).map_err(|error| self.in_expression(sql, error))?;
         self.evaluate_text(&text, into)
     }
@@ -184,8 +190,10 @@ impl Execution<'_> {
                 format!("query returned {count} columns"),
             ));
         }
-        let parameters = self.frame.row().clone();
-        let row = self.session.only_row(Arc::clone(&text.prepared), parameters)?;
+        let mut variables = self.frame.take_row();
+        let row = self.session.only_row(&text.prepared, &mut variables);
+        self.frame.put_row(variables);
+        let row = row?;
         into.clear();
         match row {
             Some(row) => into.push_column(&row, 0),
@@ -196,6 +204,10 @@ impl Execution<'_> {
 
     /// A condition; NULL is false.
     pub(super) fn holds(&mut self, sql: &Sql) -> Result<bool> {
+        self.session.look_again(self.id, sql)?;
+        if let Some((value, _)) = self.session.run_plain(self.id, &self.frame, sql)? {
+            return Ok(matches!(value, Datum::Bool(true)));
+        }
         let mut value = std::mem::take(&mut self.scratch);
         let result = self.evaluate(sql, &mut value);
         let holds = result.is_ok() && matches!(value.get(0), Datum::Bool(true));
@@ -217,6 +229,18 @@ impl Execution<'_> {
 
     /// `variable := expression`.
     pub(super) fn assign(&mut self, variable: u32, sql: &Sql) -> Result<()> {
+        self.session.look_again(self.id, sql)?;
+        let own = &self.body.variables[variable as usize];
+        if let VariableType::Scalar(to) = own.ty
+            && let Some((value, ty)) = self.session.run_plain(self.id, &self.frame, sql)?
+            && ty.oid == to.oid
+            && (to.typmod < 0 || to.typmod == ty.typmod)
+            && let Some(value) = value.by_value()
+            && !(own.not_null && value.is_null())
+        {
+            self.frame.set_plain(variable, value);
+            return Ok(());
+        }
         let mut value = std::mem::take(&mut self.scratch);
         let result =
             self.evaluate(sql, &mut value).and_then(|ty| self.put(variable, &mut value, ty));

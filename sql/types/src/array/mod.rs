@@ -12,6 +12,7 @@ pub mod text;
 use super::{Datum, stored};
 use crate::account;
 use crate::error::{Result, SqlError};
+use crate::form::form;
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
@@ -56,6 +57,25 @@ pub fn is_vector(bytes: &[u8]) -> bool {
     array.dimension_count() == 1
         && array.dimension(0).is_some_and(|dimension| dimension.lower == 0)
         && array.slots().all(|slot| slot.is_some())
+}
+
+/// Replaces the element at a subscript of a stored array of one dimension whose elements all have the same length, by a value
+/// that is not NULL; whether that could be done.
+pub fn replace_in_place(stored: &mut [u8], subscript: i32, value: &Datum<'_>) -> bool {
+    let array = Array::of(stored);
+    let Some(dimension) = array.dimension(0).filter(|_| array.dimension_count() == 1) else {
+        return false;
+    };
+    let offset = i64::from(subscript) - i64::from(dimension.lower);
+    if offset < 0 || offset >= i64::from(dimension.length) || value.is_null() {
+        return false;
+    }
+    let Some(stride) = array.stride() else { return false };
+    let at = stored.len() - array.elements.len() + offset as usize * stride;
+    let mut written = Vec::new();
+    stored::write(value, &mut written);
+    let place = stored.get_mut(at + 4..at + stride).filter(|place| place.len() == written.len());
+    place.map(|place| place.copy_from_slice(&written)).is_some()
 }
 
 impl<'a> Array<'a> {
@@ -127,9 +147,48 @@ impl<'a> Array<'a> {
     /// # Errors
     /// XX001.
     pub fn datum(&self, arena: &'a Bump, index: usize) -> Result<Datum<'a>> {
-        match self.slots().nth(index).flatten() {
+        match self.slot(index) {
             Some(bytes) => stored::read(arena, self.element, bytes),
             None => Ok(Datum::Null),
+        }
+    }
+
+    /// The bytes of element `index` in storage order, from 0; `None` is NULL. Where all have the same length and none is NULL,
+    /// the place of one is known from that.
+    #[must_use]
+    pub fn slot(&self, index: usize) -> Option<&'a [u8]> {
+        match self.stride() {
+            Some(stride) => self.elements.get(index * stride..)?.get(4..stride),
+            None => self.slots().nth(index).flatten(),
+        }
+    }
+
+    /// How far elements are from one another, where all have the same length and none is NULL.
+    fn stride(&self) -> Option<usize> {
+        let first = word(self.elements, 0);
+        let stride = 4 + first as usize;
+        let even = first != NULL
+            && form(self.element).is_fixed()
+            && self.elements.len() == self.len() * stride;
+        even.then_some(stride)
+    }
+
+    /// The element at a subscript of an array of one dimension, where its bytes are its value; NULL outside, nothing where it
+    /// has another number of dimensions or its elements are no such values.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn element(&self, subscript: i32) -> Result<Option<Datum<'a>>> {
+        let Some(dimension) = self.dimension(0).filter(|_| self.dimension_count() == 1) else {
+            return Ok(None);
+        };
+        let offset = i64::from(subscript) - i64::from(dimension.lower);
+        if offset < 0 || offset >= i64::from(dimension.length) {
+            return Ok(Some(Datum::Null));
+        }
+        match self.slot(offset as usize) {
+            Some(bytes) => stored::read_in_place(self.element, bytes),
+            None => Ok(Some(Datum::Null)),
         }
     }
 

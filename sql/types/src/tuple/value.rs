@@ -271,6 +271,37 @@ impl RowBuf {
         self.values[column] = self.heap.store(datum);
     }
 
+    /// Replaces a column by a value that borrows nothing.
+    #[inline]
+    pub fn set_plain(&mut self, column: usize, datum: Datum<'static>) {
+        self.values[column] = match datum {
+            Datum::Int4(v) => Value::Int4(v),
+            Datum::Int8(v) => Value::Int8(v),
+            Datum::Bool(v) => Value::Bool(v),
+            other => self.heap.store(other),
+        };
+    }
+
+    /// A column that is an integer.
+    #[must_use]
+    #[inline]
+    pub fn integer(&self, column: usize) -> Option<i64> {
+        match self.values[column] {
+            Value::Int4(v) => Some(i64::from(v)),
+            Value::Int8(v) => Some(v),
+            Value::Int2(v) => Some(i64::from(v)),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a column that is an array, to be changed where they are.
+    pub fn array_mut(&mut self, column: usize) -> Option<&mut [u8]> {
+        match self.values[column] {
+            Value::Array(Span { start, length }) => self.heap.bytes.get_mut(start..start + length),
+            _ => None,
+        }
+    }
+
     /// Replaces a column by what `read` makes in this row's heap.
     ///
     /// # Errors
@@ -289,7 +320,11 @@ impl RowBuf {
     #[must_use]
     #[inline]
     pub fn get(&self, column: usize) -> Datum<'_> {
-        self.heap.view(&self.values[column])
+        match &self.values[column] {
+            Value::Int4(v) => Datum::Int4(*v),
+            Value::Int8(v) => Datum::Int8(*v),
+            other => self.heap.view(other),
+        }
     }
 
     /// All columns in order.
