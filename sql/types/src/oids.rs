@@ -24,4 +24,6 @@ oids! {
     JSONB 3802 "jsonb", JSONPATH 4072 "jsonpath", REGNAMESPACE 4089 "regnamespace", REGROLE 4096 "regrole", REGCOLLATION 4191 "regcollation",
     XID8 5069 "xid8", CITEXT 14147 "citext, of the extension", HSTORE 14410 "hstore, of the extension",
     GHSTORE 14412 "what indexes by GiST over hstore keep", GTRGM 14511 "those over trigrams",
+    QUERY_INT 14694 "query_int, of intarray", INTBIG_GKEY 14696 "what indexes by GiST over arrays keep", LTREE 14838 "ltree, of the extension",
+    LQUERY 14840 "lquery", LTXTQUERY 14842 "ltxtquery", LTREE_GIST 14844 "what indexes by GiST over ltree keep",
 }

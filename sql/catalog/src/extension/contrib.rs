@@ -46,3 +46,16 @@ pub(super) const FUZZYSTRMATCH: Available = trusted(
     "determine similarities and distance between strings",
     extensions::FUZZYSTRMATCH,
 );
+
+pub(super) const INTARRAY: Available = trusted(
+    "intarray",
+    "1.5",
+    "functions, operators, and index support for 1-D arrays of integers",
+    extensions::INTARRAY,
+);
+
+pub(super) const LTREE: Available =
+    trusted("ltree", "1.2", "data type for hierarchical tree-like structures", extensions::LTREE);
+
+pub(super) const UNACCENT: Available =
+    trusted("unaccent", "1.1", "text search dictionary that removes accents", extensions::UNACCENT);

@@ -92,22 +92,27 @@ pub const AVAILABLE: &[Available] = &[
     citext::DESCRIPTION,
     contrib::FUZZYSTRMATCH,
     contrib::HSTORE,
+    contrib::INTARRAY,
+    contrib::LTREE,
     pg_stat_statements::DESCRIPTION,
     contrib::PG_TRGM,
     pgcrypto::DESCRIPTION,
     plpgsql::DESCRIPTION,
+    contrib::UNACCENT,
     uuid_ossp::DESCRIPTION,
 ];
 
 /// The classes of members, each with the file of its rows: `pg_proc`, `pg_type`, `pg_operator`, `pg_cast`, `pg_opfamily`,
-/// `pg_opclass`.
-const CLASSES: [(u32, &str); 6] = [
+/// `pg_opclass`, `pg_ts_template`, `pg_ts_dict`.
+const CLASSES: [(u32, &str); 8] = [
     (1255, "extension_proc"),
     (1247, "extension_type"),
     (2617, "extension_operator"),
     (2605, "extension_cast"),
     (2753, "extension_opfamily"),
     (2616, "extension_opclass"),
+    (3764, "extension_ts_template"),
+    (3600, "extension_ts_dict"),
 ];
 
 impl Available {

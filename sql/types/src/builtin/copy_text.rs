@@ -28,6 +28,8 @@ static RELATIONS: &[Relation] = files![
     "extension_operator",
     "extension_opfamily",
     "extension_proc",
+    "extension_ts_dict",
+    "extension_ts_template",
     "extension_type",
     "keywords",
     "pg_aggregate",

@@ -18,6 +18,12 @@ pub const HSTORE: Range<u32> = 14_350..14_474;
 pub const PG_TRGM: Range<u32> = 14_480..14_560;
 /// Those of `fuzzystrmatch`.
 pub const FUZZYSTRMATCH: Range<u32> = 14_570..14_580;
+/// Those of `unaccent`.
+pub const UNACCENT: Range<u32> = 14_590..14_596;
+/// Those of `intarray`.
+pub const INTARRAY: Range<u32> = 14_640..14_751;
+/// Those of `ltree`.
+pub const LTREE: Range<u32> = 14_760..14_944;
 /// Those of `plpgsql`.
 pub const PLPGSQL: Range<u32> = 13_560..13_563;
 
@@ -32,7 +38,10 @@ pub fn extension_of(member: u32) -> Option<&'static str> {
         ("citext", CITEXT),
         ("fuzzystrmatch", FUZZYSTRMATCH),
         ("hstore", HSTORE),
+        ("intarray", INTARRAY),
+        ("ltree", LTREE),
         ("pg_trgm", PG_TRGM),
+        ("unaccent", UNACCENT),
         ("plpgsql", PLPGSQL),
         ("pgcrypto", PGCRYPTO),
         ("uuid-ossp", UUID_OSSP),

@@ -93,6 +93,9 @@ EXTENSIONS = {
     "hstore": 14350,
     "pg_trgm": 14480,
     "fuzzystrmatch": 14570,
+    "unaccent": 14590,
+    "intarray": 14640,
+    "ltree": 14760,
 }
 
 # The tables that have rows of extensions, in the order in which these are numbered; the file, what is the key, and which
@@ -107,9 +110,11 @@ MEMBERS = {
     "pg_amop": "extension_amop",
     "pg_amproc": "extension_amproc",
     "pg_aggregate": "extension_aggregate",
+    "pg_ts_template": "extension_ts_template",
+    "pg_ts_dict": "extension_ts_dict",
 }
-OWNERS = {"proowner", "typowner", "oprowner", "opfowner", "opcowner"}
-SCHEMAS = {"pronamespace", "typnamespace", "oprnamespace", "opfnamespace", "opcnamespace"}
+OWNERS = {"proowner", "typowner", "oprowner", "opfowner", "opcowner", "dictowner"}
+SCHEMAS = {"pronamespace", "typnamespace", "oprnamespace", "opfnamespace", "opcnamespace", "dictnamespace", "tmplnamespace"}
 
 
 def columns_of(table):
@@ -148,13 +153,16 @@ def members_of(name, table):
 def extensions():
     """Writes extension_*.tsv: in no schema and nobody's before CREATE EXTENSION, whose order numbers them."""
     bodies = {table: "" for table in MEMBERS}
+    # Of all: members of one may be of types of another.
+    numbers = {}
     for name, first in EXTENSIONS.items():
-        ask(f'create extension "{name}" cascade')
-        numbers = {}
+        ask(f'create extension "{name}"')
+        count = 0
         for table in MEMBERS:
             for oid in members_of(name, table)[2]:
                 if oid not in numbers:
-                    numbers[oid] = str(first + len(numbers))
+                    numbers[oid] = str(first + count)
+                    count += 1
         for table in MEMBERS:
             columns = columns_of(table)
             key, where, _ = members_of(name, table)
@@ -168,6 +176,7 @@ def extensions():
                     elif kind in REG | {"oid", "oidvector", "oid[]"}:
                         fields[at] = re.sub(r"\d+", lambda found: numbers.get(found[0], found[0]), fields[at])
                 bodies[table] += "\t".join(fields) + "\n"
+    for name in reversed(EXTENSIONS):
         ask(f'drop extension "{name}"')
     for table, file in MEMBERS.items():
         header = "\t".join(column for column, _, _ in columns_of(table))

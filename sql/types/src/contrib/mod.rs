@@ -6,9 +6,13 @@
 //! [`ContribType::ordered`] says which bytes count. The functions of the extensions are numbered as `builtin/generate.py`
 //! says.
 
+mod boolean_query;
 pub(crate) mod fuzzystrmatch;
 pub(crate) mod hstore;
+pub(crate) mod intarray;
+pub(crate) mod ltree;
 pub(crate) mod pg_trgm;
+pub(crate) mod unaccent;
 
 use crate::builtin::stand_in;
 use crate::error::{Result, SqlError};
@@ -34,7 +38,11 @@ pub(crate) struct ContribType {
 pub(crate) fn contrib_type(oid: u32) -> Option<&'static ContribType> {
     match oid {
         oids::HSTORE => Some(&hstore::TYPE),
-        oids::GHSTORE | oids::GTRGM => Some(&INDEX_KEY),
+        oids::QUERY_INT => Some(&intarray::QUERY),
+        oids::LTREE => Some(&ltree::TYPE),
+        oids::LQUERY => Some(&ltree::LQUERY),
+        oids::LTXTQUERY => Some(&ltree::LTXTQUERY),
+        oids::GHSTORE | oids::GTRGM | oids::INTBIG_GKEY | oids::LTREE_GIST => Some(&INDEX_KEY),
         _ => None,
     }
 }
