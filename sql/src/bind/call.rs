@@ -535,7 +535,7 @@ impl Binder<'_> {
         arguments: &[Expr],
         at: u32,
     ) -> Result<Option<Vec<(Arc<str>, SqlType)>>> {
-        let columns: Vec<(&str, u32)> = chosen.procedure.output_columns().collect();
+        let columns: Vec<(Cow<'_, str>, u32)> = chosen.procedure.output_columns().collect();
         if columns.len() < 2 {
             return Ok(None);
         }

@@ -30,6 +30,8 @@ pub struct ChosenFunction<'n> {
     pub sources: Vec<Option<usize>>,
     /// From this argument on they are elements of the VARIADIC array.
     pub variadic_from: Option<usize>,
+    /// Another function of the same schema takes these arguments as well.
+    pub ambiguous: bool,
 }
 
 impl Binder<'_> {
@@ -301,7 +303,7 @@ impl Binder<'_> {
         let exact = candidates.iter().position(|candidate| {
             in_order(candidate).iter().zip(&inputs).all(|(have, want)| *have == want.0)
         });
-        if let Some(found) = exact {
+        if let Some(found) = exact.filter(|found| !candidates[*found].ambiguous) {
             return Ok(candidates.swap_remove(found));
         }
         let listed = candidates
@@ -309,7 +311,12 @@ impl Binder<'_> {
             .enumerate()
             .map(|(at, candidate)| (at, in_order(candidate)))
             .collect();
-        let ambiguous = match self.choose(listed, &inputs) {
+        let chosen = match exact {
+            Some(_) => Choice::Ambiguous,
+            None => self.choose(listed, &inputs),
+        };
+        let ambiguous = match chosen {
+            Choice::One(at) if candidates[at].ambiguous => true,
             Choice::One(at) => return Ok(candidates.swap_remove(at)),
             Choice::None => false,
             Choice::Ambiguous => true,
@@ -335,21 +342,23 @@ impl Binder<'_> {
         format!("{shown}({})", types.collect::<Vec<_>>().join(", "))
     }
 
-    /// Adds a candidate unless one with the same arguments is better: without VARIADIC, or with fewer defaults.
+    /// Adds a candidate unless one with the same arguments is better: earlier in the path, or without VARIADIC. Of two that are
+    /// as good neither is meant (`FuncnameGetCandidates`).
     fn consider<'n>(&self, candidates: &mut Vec<ChosenFunction<'n>>, new: ChosenFunction<'n>) {
-        let cost = |candidate: &ChosenFunction<'_>| {
-            (
-                candidate.variadic_from.is_some(),
-                candidate.sources.iter().filter(|source| source.is_none()).count(),
-            )
-        };
+        let spread = |candidate: &ChosenFunction<'_>| candidate.variadic_from.is_some();
+        let schema =
+            |candidate: &ChosenFunction<'_>| self.catalog.function_schema(&candidate.procedure);
         let given = |candidate: &ChosenFunction<'_>| -> Vec<(usize, u32)> {
             let pairs = candidate.sources.iter().zip(&candidate.declared);
             pairs.filter_map(|(source, ty)| source.map(|source| (source, *ty))).collect()
         };
         match candidates.iter().position(|old| given(old) == given(&new)) {
-            Some(at) if cost(&new) < cost(&candidates[at]) => candidates[at] = new,
-            Some(_) => {}
+            Some(at) if schema(&candidates[at]) != schema(&new) => {}
+            Some(at) => match (spread(&candidates[at]), spread(&new)) {
+                (true, false) => candidates[at] = new,
+                (false, true) => {}
+                _ => candidates[at].ambiguous = true,
+            },
             None => candidates.push(new),
         }
     }
@@ -625,6 +634,7 @@ fn fitted<'n>(
             declared: procedure.arguments.to_vec(),
             sources: (0..declared).map(|at| (at < given).then_some(at)).collect(),
             variadic_from: None,
+            ambiguous: false,
         });
     }
     if spread {
@@ -636,6 +646,7 @@ fn fitted<'n>(
             declared: types,
             sources: (0..given).map(Some).collect(),
             variadic_from: Some(fixed),
+            ambiguous: false,
         });
     }
     ways
@@ -667,5 +678,6 @@ fn named<'n>(
         declared: procedure.arguments.to_vec(),
         sources,
         variadic_from: None,
+        ambiguous: false,
     })
 }

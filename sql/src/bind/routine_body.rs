@@ -1,12 +1,35 @@
 //! The names that a body in SQL knows beside those of its statements: the parameters of its routine (`sql_fn_post_column_ref` of
 //! `functions.c`).
 
-use crate::bind::{Variable, VariableConflict, Variables};
+use crate::bind::{Binder, Environment, Variable, VariableConflict, Variables};
 use crate::catalog::routine::Routine;
 use crate::error::Result;
 use crate::parse::ast::Ident;
-use crate::types::SqlType;
+use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
+
+/// The types that the parameters of a routine have in a call with arguments of these types.
+///
+/// # Errors
+/// 42804 where the arguments do not say what polymorphic types stand for.
+pub fn parameter_types(
+    environment: Environment<'_>,
+    routine: &Routine,
+    arguments: &[Oid],
+) -> Result<Vec<Oid>> {
+    let declared = routine.input_types();
+    let binder = Binder::new(environment, "", &[]);
+    let (inputs, _) = binder.resolve_polymorphic(&declared, arguments, oids::VOID, 0)?;
+    let mut inputs = inputs.into_iter();
+    let types = routine.parameters.iter().map(|parameter| {
+        if parameter.is_input() {
+            return Ok(inputs.next().unwrap_or(parameter.ty));
+        }
+        let resolved = binder.resolve_polymorphic(&declared, arguments, parameter.ty.0, 0)?;
+        Ok(resolved.1)
+    });
+    types.collect()
+}
 
 /// The parameters of a routine in SQL, each a variable with its number among all.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@ use super::rename::give_acl;
 use super::resolve::{must_own, undefined_schema};
 use super::type_dependents::{Dependent, What};
 use crate::bind::routine_body::Parameters;
+use crate::bind::type_name::oid;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge};
@@ -177,6 +178,37 @@ fn type_of(ddl: &mut Ddl<'_>, ty: &TypeName) -> Result<SqlType> {
     Ok(SqlType { typmod: -1, ..found })
 }
 
+/// 42P13 where no argument says what a polymorphic result is (`check_valid_polymorphic_signature`).
+fn demand_determined(result: u32, parameters: &[Parameter]) -> Result<()> {
+    const SIMPLE: [u32; 4] = [oid::ANYELEMENT, oid::ANYARRAY, oid::ANYNONARRAY, oid::ANYENUM];
+    const RANGES: [u32; 2] = [oid::ANYRANGE, oid::ANYMULTIRANGE];
+    const COMPATIBLE: [u32; 3] =
+        [oid::ANYCOMPATIBLE, oid::ANYCOMPATIBLEARRAY, oid::ANYCOMPATIBLENONARRAY];
+    const COMPATIBLE_RANGES: [u32; 2] = [oid::ANYCOMPATIBLERANGE, oid::ANYCOMPATIBLEMULTIRANGE];
+    let (families, named): (&[&[u32]], &str) = match result {
+        ty if RANGES.contains(&ty) => (&[&RANGES], "anyrange or anymultirange"),
+        ty if COMPATIBLE_RANGES.contains(&ty) => {
+            (&[&COMPATIBLE_RANGES], "anycompatiblerange or anycompatiblemultirange")
+        }
+        ty if SIMPLE.contains(&ty) => (
+            &[&SIMPLE, &RANGES],
+            "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange",
+        ),
+        ty if COMPATIBLE.contains(&ty) => (
+            &[&COMPATIBLE, &COMPATIBLE_RANGES],
+            "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange",
+        ),
+        _ => return Ok(()),
+    };
+    let mut inputs = parameters.iter().filter(|one| one.is_input());
+    if inputs.any(|one| families.iter().any(|family| family.contains(&one.ty.0))) {
+        return Ok(());
+    }
+    let shown = format_type(result, None);
+    Err(invalid("cannot determine result data type")
+        .detail(format!("A result of type {shown} requires at least one input of type {named}.")))
+}
+
 pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Signature> {
     let mut parameters: Vec<Parameter> = Vec::new();
     let mut had_default = false;
@@ -197,6 +229,14 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
             && is_input
         {
             return Err(invalid("VARIADIC parameter must be the last input parameter"));
+        }
+        if create.procedure && parameters.last().is_some_and(|before| before.mode == b'v') {
+            return Err(invalid("VARIADIC parameter must be the last parameter"));
+        }
+        if create.procedure && mode == b'o' && had_default {
+            return Err(invalid(
+                "procedure OUT parameters cannot appear after one with a default value",
+            ));
         }
         if mode == b'v'
             && builtin::element_type(ty.oid.0).is_none()
@@ -286,6 +326,10 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
             }
         }
     };
+    let outputs = parameters.iter().filter(|one| one.is_output()).map(|one| one.ty.0);
+    for ty in outputs.chain([result.0]) {
+        demand_determined(ty, &parameters)?;
+    }
     Ok(Signature { parameters, result, returns_set })
 }
 

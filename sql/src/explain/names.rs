@@ -319,7 +319,7 @@ fn function_column(scan: &FunctionScan, at: usize) -> (String, SqlType) {
                 .and_then(|procedure| procedure.output_columns().nth(at))
                 .filter(|(name, _)| !name.is_empty());
             match column {
-                Some((name, ty)) => (name.to_owned(), SqlType { oid: Oid(ty), typmod: -1 }),
+                Some((name, ty)) => (name.into_owned(), SqlType { oid: Oid(ty), typmod: -1 }),
                 None => (format!("column{}", at + 1), text),
             }
         }

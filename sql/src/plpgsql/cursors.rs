@@ -26,7 +26,9 @@ impl Parser<'_, '_> {
         let has_arguments = self.reader.accept_symbol(b'(');
         if has_arguments {
             loop {
+                let at = self.reader.here();
                 let argument = self.reader.name()?;
+                self.told_if_shadowing(&argument, at, self.innermost)?;
                 let (start, end) = self.reader.until(&[",", ")"], ")", true)?;
                 let ty = self.declared_type(start, end)?;
                 let number = self.variable(Arc::clone(&argument), ty);

@@ -32,6 +32,11 @@ pub trait Declared {
     fn gives(&self) -> Gives;
     /// Whether errors of INTO STRICT show the statement's variables, unless the body says it.
     fn shows_strict(&self) -> bool;
+    /// Is told of a variable that hides another one.
+    ///
+    /// # Errors
+    /// What it is told, where the settings say that this is an error.
+    fn shadows(&self, told: SqlError) -> Result<()>;
 }
 
 /// What a body returns.
@@ -332,9 +337,10 @@ impl Parser<'_, '_> {
         let token = self.reader.token();
         let name = self.reader.name()?;
         if &*name == "sqlstate" && token.kind != Kind::Quoted {
+            let token = self.reader.token();
             let text = self.reader.string()?;
             let state = condition::state(&text)
-                .ok_or_else(|| self.reader.complaint("invalid SQLSTATE code", token.start))?;
+                .ok_or_else(|| self.reader.complaint_near("invalid SQLSTATE code", token))?;
             return Ok(vec![Condition::State(state)]);
         }
         if &*name == "others" {
@@ -345,6 +351,25 @@ impl Parser<'_, '_> {
             return Err(unrecognized(&name));
         }
         Ok(states)
+    }
+
+    /// Tells of a variable that hides one that was declared before this item (`plpgsql.extra_warnings`).
+    pub(super) fn told_if_shadowing(
+        &self,
+        name: &str,
+        at: u32,
+        mut item: Option<u32>,
+    ) -> Result<()> {
+        while let Some(number) = item {
+            let known = &self.names[number as usize];
+            if known.variable.is_some() && *known.name == *name {
+                let message = format!("variable \"{name}\" shadows a previously defined variable");
+                let told = SqlError::new(SqlState::DUPLICATE_ALIAS, message);
+                return self.declared.shadows(told.at(self.reader.position(at)));
+            }
+            item = known.previous;
+        }
+        Ok(())
     }
 
     /// One declaration with its semicolon.
@@ -366,6 +391,7 @@ impl Parser<'_, '_> {
             }
             item = known.previous;
         }
+        self.told_if_shadowing(&name, token.start, item)?;
         if self.reader.accept("alias") {
             self.reader.expect("for")?;
             let variable = if self.reader.token().kind == Kind::Parameter {

@@ -231,6 +231,12 @@ impl<'t> Reader<'t> {
         SqlError::new(SqlState::SYNTAX_ERROR, message).at(self.positions.of(at))
     }
 
+    /// The same at a token, which it names.
+    #[must_use]
+    pub fn complaint_near(&self, message: &str, token: Token) -> SqlError {
+        self.complaint(format!("{message} at or near \"{}\"", self.text_of(token)), token.start)
+    }
+
     /// A place in the body: characters, from 1.
     #[must_use]
     pub fn position(&self, at: u32) -> u32 {

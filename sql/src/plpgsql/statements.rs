@@ -397,9 +397,7 @@ impl Parser<'_, '_> {
     }
 
     fn for_each(&mut self, label: Option<Arc<str>>) -> Result<Action> {
-        let at = self.reader.here();
-        let name = self.qualified()?;
-        let place = self.places(&[name], at)?.remove(0);
+        let places = self.targets()?;
         let slice = if self.reader.accept("slice") {
             let token = self.reader.advance();
             self.reader.text_of(token).parse().map_err(|_| self.reader.error())?
@@ -411,7 +409,7 @@ impl Parser<'_, '_> {
         let array = self.expression(&["loop"], "LOOP")?;
         self.reader.expect("loop")?;
         let body = self.loop_body(label.as_ref())?;
-        Ok(Action::ForEach(Box::new(ForEach { label, place, slice, array, body })))
+        Ok(Action::ForEach(Box::new(ForEach { label, places, slice, array, body })))
     }
 
     fn leave(&mut self, word: &str) -> Result<Action> {
@@ -791,9 +789,10 @@ impl Parser<'_, '_> {
         } else if !self.reader.at_word("using") {
             let name = self.reader.name()?;
             if &*name == "sqlstate" {
+                let token = self.reader.token();
                 let text = self.reader.string()?;
                 let state = condition::state(&text)
-                    .ok_or_else(|| self.reader.complaint("invalid SQLSTATE code", token.start))?;
+                    .ok_or_else(|| self.reader.complaint_near("invalid SQLSTATE code", token))?;
                 raise.condition = Some((text, state));
             } else {
                 let state = condition::states(&name).next().ok_or_else(|| unrecognized(&name))?;
@@ -816,7 +815,7 @@ impl Parser<'_, '_> {
                     "schema" => RaiseOption::Schema,
                     _ => {
                         let message = "unrecognized RAISE statement option";
-                        return Err(self.reader.complaint(message, token.start));
+                        return Err(self.reader.complaint_near(message, token));
                     }
                 };
                 if !self.reader.at_assignment() {

@@ -324,8 +324,8 @@ pub struct Fetch {
 pub struct ForEach {
     /// The loop's label.
     pub label: Option<Arc<str>>,
-    /// Where the element goes.
-    pub place: Place,
+    /// Where the element goes, or the fields of it.
+    pub places: Vec<Place>,
     /// SLICE.
     pub slice: u32,
     /// The array.

@@ -201,6 +201,8 @@ pub struct Session {
     texts: FxHashMap<u64, Vec<Option<Arc<routine::Text>>>>,
     /// Routines whose bodies have been parsed, by OID and the types of their arguments.
     compiled: FxHashMap<(Oid, Vec<Oid>), Arc<routine::Compiled>>,
+    /// How loud the check `too_many_rows` of PL/pgSQL is, and the state of the settings that said so.
+    too_many_rows: Option<(u64, Option<crate::error::Severity>)>,
     /// The conditions of triggers that have been asked, by trigger.
     conditions: FxHashMap<Oid, Arc<routine::Condition>>,
     /// The tables of the triggers that are firing, the innermost last.
@@ -303,6 +305,7 @@ impl Session {
             spare_rows: Vec::new(),
             texts: FxHashMap::default(),
             compiled: FxHashMap::default(),
+            too_many_rows: None,
             conditions: FxHashMap::default(),
             firing: Vec::new(),
             running: Vec::new(),

@@ -7,6 +7,7 @@
 pub mod auto_file;
 pub mod check;
 pub mod definition;
+mod plpgsql;
 pub mod server;
 pub mod session;
 pub mod setter;

@@ -453,7 +453,10 @@ impl Settings {
                 Some(setting) => Value::Role(text.into(), setter.user(setting, text)?),
                 None => self.parse(definition, text)?,
             }),
-            (None, Some(text)) => Some(Value::Text(text.into())),
+            (None, Some(text)) => {
+                super::plpgsql::check(name, text)?;
+                Some(Value::Text(text.into()))
+            }
         };
         let key = Settings::key(name);
         match moment {

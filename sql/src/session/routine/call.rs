@@ -40,9 +40,12 @@ pub struct Compiled {
 }
 
 /// What a call has come to: its value, and the rows that it gives.
+#[derive(Default)]
 struct Outcome {
     value: RowBuf,
     rows: Option<Vec<RowBuf>>,
+    /// The types of the rows' columns, where the body is in SQL.
+    types: Vec<SqlType>,
 }
 
 impl Session {
@@ -61,13 +64,19 @@ impl Session {
 
     /// The variables that a routine begins with: its parameters.
     pub(super) fn given_of(&mut self, routine: &Routine, types: &CallTypes) -> Vec<Given> {
+        let resolved = self.parameter_types(routine, types);
         let snapshot = Arc::clone(self.catalog.snapshot());
         let mut actual = types.arguments.iter();
         routine
             .parameters
             .iter()
-            .map(|parameter| {
-                let own = if parameter.is_input() { actual.next().copied() } else { None };
+            .enumerate()
+            .map(|(at, parameter)| {
+                let given = if parameter.is_input() { actual.next().copied() } else { None };
+                let own = match &resolved {
+                    Some(resolved) => Some(SqlType::plain(resolved[at].0)),
+                    None => given,
+                };
                 let polymorphic =
                     crate::bind::is_polymorphic(parameter.ty.0) && parameter.ty.0 != oids::RECORD;
                 let ty = match own {
@@ -81,6 +90,26 @@ impl Session {
                 }
             })
             .collect()
+    }
+
+    /// What the types of a routine's parameters are in a call; none where they are what they are declared as.
+    fn parameter_types(&mut self, routine: &Routine, types: &CallTypes) -> Option<Vec<Oid>> {
+        let mut declared = routine.parameters.iter().map(|parameter| parameter.ty.0);
+        if !declared.any(crate::bind::is_polymorphic) {
+            return None;
+        }
+        let path = self.basis().path.clone();
+        let snapshot = Arc::clone(self.catalog.snapshot());
+        let arguments: Vec<Oid> = types.arguments.iter().map(|ty| ty.oid).collect();
+        if arguments.iter().any(|ty| crate::bind::is_polymorphic(ty.0)) {
+            return None;
+        }
+        let resolved = self.with_context(|context| {
+            let constants = &Reader(context);
+            let environment = Environment { catalog: &snapshot, path: &path, constants };
+            crate::bind::routine_body::parameter_types(environment, routine, &arguments)
+        });
+        resolved.ok()
     }
 
     /// A body that has been parsed, unless the routine has become another one since.
@@ -162,12 +191,16 @@ impl Session {
     ) -> Result<RowBuf> {
         let (outcome, _) = self.called(&call.routine, &call.types, &call.arguments, false)?;
         if let (Some(into), Some(given)) = (rows, outcome.rows) {
+            let result = SqlType { oid: call.routine.result, typmod: -1 };
             let composite = call.routine.outputs().len() < 2
-                && self.shape_of(SqlType { oid: call.routine.result, typmod: -1 }).is_some();
+                && (result.oid.0 == oids::RECORD || self.shape_of(result).is_some());
             let whole = composite && is_whole(&call.types, &call.routine);
             for row in given {
                 if whole && (row.len() != 1 || !matches!(row.get(0), Datum::Record(_))) {
-                    let types = self.row_types(&call.routine, &call.types);
+                    let types = match result.oid.0 {
+                        oids::RECORD => outcome.types.clone(),
+                        _ => self.row_types(&call.routine, &call.types),
+                    };
                     let arena = bumpalo::Bump::new();
                     let fields: Vec<(SqlType, Datum<'_>)> =
                         types.iter().copied().zip(row.iter()).collect();
@@ -185,8 +218,12 @@ impl Session {
     fn row_types(&mut self, routine: &Routine, types: &CallTypes) -> Vec<SqlType> {
         let outputs = routine.outputs();
         if outputs.len() > 1 {
-            let all = outputs.iter().map(|at| routine.parameters[*at as usize].ty);
-            return all.map(|oid| SqlType { oid, typmod: -1 }).collect();
+            let resolved = self.parameter_types(routine, types);
+            let of = |at: &u32| match &resolved {
+                Some(resolved) => resolved[*at as usize],
+                None => routine.parameters[*at as usize].ty,
+            };
+            return outputs.iter().map(of).map(|oid| SqlType { oid, typmod: -1 }).collect();
         }
         if routine.result.0 == oids::RECORD {
             return types.columns.iter().map(|(_, ty)| *ty).collect();
@@ -309,7 +346,7 @@ impl Session {
             ends_transactions,
         )?;
         if let Some((_, rows)) = returned.set {
-            return Ok((Outcome { value: RowBuf::new(), rows: Some(rows) }, frame));
+            return Ok((Outcome { rows: Some(rows), ..Outcome::default() }, frame));
         }
         let mut value = RowBuf::new();
         match outputs.as_slice() {
@@ -338,7 +375,7 @@ impl Session {
                 value.push(record::build(&arena, &fields));
             }
         }
-        Ok((Outcome { value, rows: None }, frame))
+        Ok((Outcome { value, ..Outcome::default() }, frame))
     }
 
     /// Runs a body in SQL: its last statement says what it returns.
@@ -356,7 +393,14 @@ impl Session {
         let is_void =
             routine.result.0 == oids::VOID || routine.procedure && routine.outputs().is_empty();
         let mut row_types = self.row_types(routine, types);
-        let mut outcome = Outcome { value: RowBuf::new(), rows: None };
+        let mut outcome = Outcome::default();
+        // Only a list of columns says what a record is; a row of a set may be one value instead.
+        let listed = routine.result.0 == oids::RECORD
+            && !is_whole(types, routine)
+            && !types.columns.is_empty();
+        if routine.result.0 == oids::RECORD && is_whole(types, routine) && !listed {
+            row_types.clear();
+        }
         let count = compiled.statements.len();
         for (number, sql) in compiled.statements.iter().enumerate() {
             let last = number + 1 == count && !is_void;
@@ -377,6 +421,26 @@ impl Session {
                 row_types.clone_from(&columns);
             }
             let same = columns.len() == row_types.len();
+            let is_row = matches!(&columns[..], [only] if only.oid.0 == oids::RECORD);
+            if listed && !same && !is_row {
+                let much = if columns.len() < row_types.len() { "few" } else { "many" };
+                let shown = self.type_text(SqlType { oid: routine.result, typmod: -1 });
+                return Err(SqlError::new(
+                    SqlState::INVALID_FUNCTION_DEFINITION,
+                    format!("return type mismatch in function declared to return {shown}"),
+                )
+                .detail(format!("Final statement returns too {much} columns."))
+                .within(format!("SQL function \"{}\" during startup", routine.name)));
+            }
+            if is_row && row_types.len() > 1 {
+                for row in &rows {
+                    let Datum::Record(bytes) = row.get(0) else { continue };
+                    let given: Vec<u32> = record::fields(bytes).map(|(ty, _)| ty).collect();
+                    self.with_context(|context| {
+                        record::demand_fields(context, &given, &row_types)
+                    })?;
+                }
+            }
             for row in &mut rows {
                 if same {
                     *row = self.row_of(row, &columns, &row_types)?;
@@ -386,7 +450,10 @@ impl Session {
         }
         let rows = outcome.rows.take().unwrap_or_default();
         if routine.returns_set {
-            return Ok((Outcome { value: RowBuf::new(), rows: Some(rows) }, frame));
+            return Ok((
+                Outcome { rows: Some(rows), types: row_types, ..Outcome::default() },
+                frame,
+            ));
         }
         let result = SqlType { oid: routine.result, typmod: -1 };
         let is_row = routine.outputs().len() > 1
@@ -408,7 +475,7 @@ impl Session {
                 frame.set(*number, row.get(at));
             }
         }
-        Ok((Outcome { value, rows: None }, frame))
+        Ok((Outcome { value, ..Outcome::default() }, frame))
     }
 
     /// A row with its columns made those of other types.
@@ -442,8 +509,11 @@ impl Session {
                 format!("{words} is not allowed in an SQL function"),
             ));
         }
-        let parameters =
-            if prepared.planned.is_some() { frame.row().clone() } else { RowBuf::new() };
+        let calls = matches!(prepared.parsed.statement(), Some(crate::parse::Statement::Call(_)));
+        let parameters = match prepared.planned.is_some() || calls {
+            true => frame.row().clone(),
+            false => RowBuf::new(),
+        };
         self.check_presets(&prepared, &parameters)?;
         let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
         let columns: Vec<SqlType> = prepared
@@ -534,6 +604,15 @@ impl Session {
         let mut last = None;
         for sql in &statements {
             let text = self.text_of((id, &body), &frame, sql, None);
+            if let Ok(text) = &text
+                && let Some(crate::parse::Statement::Call(call)) = text.prepared.parsed.statement()
+            {
+                let called = self.bound_call(&text.prepared.parsed, call, &[])?;
+                if !called.routine.outputs().is_empty() {
+                    let message = "calling procedures with output arguments is not supported in SQL functions";
+                    return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+                }
+            }
             last = Some(text.map_err(|error| match error.fields().position {
                 Some(position) => {
                     let before = crate::parse::Positions::new(&routine.body).of(sql.at) - 1;
@@ -547,7 +626,7 @@ impl Session {
         }
         self.texts.remove(&id);
         let last = last.transpose()?;
-        if routine.result.0 == oids::VOID || routine.procedure {
+        if routine.result.0 == oids::VOID {
             return Ok(());
         }
         let columns = last.as_ref().and_then(|text| text.prepared.columns.as_ref());

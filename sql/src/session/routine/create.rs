@@ -54,11 +54,17 @@ impl Session {
                 RoutineOption::Body(_, at) => Some(*at),
                 _ => None,
             });
-            self.check_body(&made).map_err(|error| match error.fields().position {
-                Some(position) => {
-                    let before = crate::parse::Positions::new(text).of(at.unwrap_or(0)) - 1;
-                    error.nowhere().at(before + position)
+            let before = crate::parse::Positions::new(text).of(at.unwrap_or(0)) - 1;
+            let told = self.notices.get_mut().len();
+            let checked = self.check_body(&made);
+            // What is told of the body is told by its place in the statement.
+            for notice in &mut self.notices.get_mut()[told..] {
+                if let Some(position) = notice.fields().position {
+                    *notice = notice.clone().nowhere().at(before + position);
                 }
+            }
+            checked.map_err(|error| match error.fields().position {
+                Some(position) => error.nowhere().at(before + position),
                 None if made.language == crate::catalog::routine::SQL => {
                     error.within(format!("SQL function \"{}\"", made.name))
                 }
@@ -93,10 +99,10 @@ impl Session {
         routine: &Routine,
     ) -> Option<Vec<ColumnDescription>> {
         let outputs = routine.outputs();
-        let columns = outputs.iter().map(|at| {
+        let columns = outputs.iter().enumerate().map(|(number, at)| {
             let parameter = &routine.parameters[*at as usize];
             let name = if parameter.name.is_empty() {
-                format!("column{}", at + 1).into()
+                format!("column{}", number + 1).into()
             } else {
                 Arc::clone(&parameter.name)
             };

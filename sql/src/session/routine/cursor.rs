@@ -116,6 +116,13 @@ impl Execution<'_> {
         scroll: Option<bool>,
     ) -> Result<String> {
         let given = self.cursor_name(variable);
+        let own = &self.body.variables[variable as usize];
+        if own.constant && given.is_none() {
+            return Err(SqlError::new(
+                SqlState::ERROR_IN_ASSIGNMENT,
+                format!("variable \"{}\" is declared CONSTANT", own.name),
+            ));
+        }
         if let Some(name) = &given
             && self.session.portals.contains_key(name)
         {

@@ -3,7 +3,7 @@
 use super::context::Place as Around;
 use super::text::{Text, one_statement};
 use super::{Execution, Leave};
-use crate::error::{Notice, Result, SqlError};
+use crate::error::{Notice, Result, Severity, SqlError};
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::parse::Statement;
 use crate::parse::ast::CopyTarget;
@@ -292,9 +292,10 @@ impl Execution<'_> {
         let columns = prepared.columns.as_deref();
         let modifies = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
         let planned = prepared.planned.is_some();
+        let extra = self.session.too_many_rows().filter(|_| !dynamic && into.is_some());
         let max_rows = match into {
             Some(into) if !modifies => {
-                if into.strict {
+                if into.strict || extra.is_some() {
                     2
                 } else {
                     1
@@ -342,11 +343,24 @@ impl Execution<'_> {
                 let error = SqlError::new(SqlState::NO_DATA_FOUND, "query returned no rows");
                 return Err(self.with_given(error, source, given)?);
             }
-            2.. if into.strict || modifies => {
+            2.. if into.strict || modifies && !dynamic => {
                 let message = "query returned more than one row";
-                let error = SqlError::new(SqlState::TOO_MANY_ROWS, message)
-                    .hint("Make sure the query returns a single row, or use LIMIT 1.");
+                let error = SqlError::new(SqlState::TOO_MANY_ROWS, message);
+                let error = match dynamic {
+                    true => error,
+                    false => {
+                        error.hint("Make sure the query returns a single row, or use LIMIT 1.")
+                    }
+                };
                 return Err(self.with_given(error, source, given)?);
+            }
+            2.. => {
+                if let Some(severity) = extra {
+                    let message = "query returned more than one row";
+                    let error = SqlError::new(SqlState::TOO_MANY_ROWS, message)
+                        .hint("Make sure the query returns a single row, or use LIMIT 1.");
+                    self.told_by_check(error, severity)?;
+                }
             }
             _ => {}
         }
@@ -373,6 +387,32 @@ impl Execution<'_> {
         }
         self.frame.put_row(variables);
         ran
+    }
+
+    /// What an extra check has found: an error, or told as a warning.
+    pub(super) fn told_by_check(&mut self, error: SqlError, severity: Severity) -> Result<()> {
+        if severity == Severity::Error {
+            return Err(error);
+        }
+        let context = self.session.context_text();
+        self.session.notices.get_mut().push(error.severity(severity).context(context));
+        Ok(())
+    }
+
+    /// Holds the count of columns against that of the places that they go to (`strict_multi_assignment`).
+    pub(super) fn demand_as_many(&mut self, given: usize, places: usize) -> Result<()> {
+        if given == places {
+            return Ok(());
+        }
+        let Some(severity) = self.session.extra_check("strict_multi_assignment") else {
+            return Ok(());
+        };
+        let setting = if severity == Severity::Error { "extra_errors" } else { "extra_warnings" };
+        let message = "number of source and target fields in assignment does not match";
+        let error = SqlError::new(SqlState::DATATYPE_MISMATCH, message)
+            .detail(format!("strict_multi_assignment check of {setting} is active."))
+            .hint("Make sure the query returns the exact list of columns.");
+        self.told_by_check(error, severity)
     }
 
     /// The error of an INTO STRICT with the variables or the values that the statement was given
@@ -548,7 +588,11 @@ impl Execution<'_> {
             ));
         }
         let (prepared, mut parameters) = self.query(query)?;
-        let columns = prepared.columns.clone().unwrap_or_default();
+        let Some(columns) = prepared.columns.clone() else {
+            let text = prepared.text.clone();
+            let message = format!("{} query does not return tuples", command_of(&text));
+            return Err(in_statement(SqlError::new(SqlState::SYNTAX_ERROR, message), &text));
+        };
         let ran = self.session.run_statement(&prepared, &mut parameters, 0, true)?;
         self.row_count = ran.rows.len() as u64;
         self.set_found(self.row_count > 0);

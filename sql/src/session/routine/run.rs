@@ -2,7 +2,8 @@
 
 use super::{Execution, Leave};
 use crate::error::{Result, SqlError, cancel};
-use crate::plpgsql::tree::{Action, ForEach, ForInteger, Sql, Statement, VariableType};
+use crate::exec::sink::ColumnDescription;
+use crate::plpgsql::tree::{Action, ForEach, ForInteger, Place, Sql, Statement, VariableType};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::array::{self, Array};
@@ -239,8 +240,8 @@ impl Execution<'_> {
                 ));
             }
         };
-        let variable = &self.body.variables[looped.place.variable as usize];
-        if let (VariableType::Scalar(own), []) = (&variable.ty, &looped.place.path[..]) {
+        let variable = &self.body.variables[looped.places[0].variable as usize];
+        if let (VariableType::Scalar(own), []) = (&variable.ty, &looped.places[0].path[..]) {
             let is_array = crate::catalog::builtin::element_type(own.oid.0).is_some();
             let mismatch = |message| Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
             match (looped.slice > 0, is_array) {
@@ -280,12 +281,12 @@ impl Execution<'_> {
             if looped.slice == 0 {
                 value.push(chunk[0]);
                 let ty = SqlType { oid: Oid(element), typmod: ty.typmod };
-                self.put_at(&looped.place, &mut value, ty)?;
+                self.put_element(&looped.places, &mut value, ty)?;
             } else {
                 let mut builder = array::Builder::new(element);
                 chunk.iter().for_each(|datum| builder.push(datum));
                 value.push(Datum::Array(builder.store(&arena, inner)));
-                self.put_at(&looped.place, &mut value, ty)?;
+                self.put_at(&looped.places[0], &mut value, ty)?;
             }
             let round = self.statements(&looped.body)?;
             if let Some(leaves) = after_round(round, looped.label.as_ref()) {
@@ -295,6 +296,31 @@ impl Execution<'_> {
         }
         self.set_found(found);
         Ok(left)
+    }
+
+    /// Puts an element of an array into a place, or its fields into several.
+    fn put_element(&mut self, places: &[Place], value: &mut RowBuf, ty: SqlType) -> Result<()> {
+        if let [place] = places {
+            return self.put_at(place, value, ty);
+        }
+        let Datum::Record(bytes) = value.get(0) else {
+            let message = "cannot assign non-composite value to a record variable";
+            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+        };
+        let shape = self.shape_in(ty, bytes)?;
+        let arena = bumpalo::Bump::new();
+        let (mut row, mut columns) = (RowBuf::new(), Vec::new());
+        for (at, (name, ty)) in shape.fields.iter().enumerate() {
+            row.push(crate::types::record::field(&arena, bytes, at)?);
+            columns.push(ColumnDescription {
+                name: Arc::clone(name),
+                table: 0,
+                attribute: 0,
+                ty: *ty,
+                type_length: -1,
+            });
+        }
+        self.put_into(places, &columns, Some(&row))
     }
 
     /// RETURN.
@@ -312,10 +338,53 @@ impl Execution<'_> {
         }
         if let Some(to) = self.returned.ty {
             let (line, what) = self.session.place();
+            self.session.is_at(0, "while casting return value to function's return type");
+            self.cast_returned(&mut value, from, to)?;
             self.session.is_at(line, what);
-            self.session.converted(&mut value, from, to)?;
         }
         self.returned.value = value;
+        Ok(())
+    }
+
+    /// Makes what RETURN gives a value of the function's type: a row one of its own, column by column
+    /// (`convert_tuples_by_position`).
+    fn cast_returned(&mut self, value: &mut RowBuf, from: SqlType, to: SqlType) -> Result<()> {
+        let shape = match value.get(0) {
+            Datum::Record(_) if from.oid != to.oid => self.session.shape_of(to),
+            _ => None,
+        };
+        let (Datum::Record(bytes), Some(shape)) = (value.get(0), shape) else {
+            return self.session.converted(value, from, to);
+        };
+        let given = self.shape_in(from, bytes)?;
+        let mismatch = |detail: String| {
+            let message = "returned record type does not match expected record type";
+            SqlError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail)
+        };
+        let (count, wanted) = (given.fields.len(), shape.fields.len());
+        if count != wanted {
+            return Err(mismatch(format!(
+                "Number of returned columns ({count}) does not match expected column count ({wanted})."
+            )));
+        }
+        for (at, ((_, is), (_, own))) in given.fields.iter().zip(&shape.fields).enumerate() {
+            if is.oid != own.oid {
+                let (is, own) = (self.session.type_text(*is), self.session.type_text(*own));
+                return Err(mismatch(format!(
+                    "Returned type {is} does not match expected type {own} in column {}.",
+                    at + 1
+                )));
+            }
+        }
+        let arena = bumpalo::Bump::new();
+        let mut fields = Vec::with_capacity(wanted);
+        for (at, (_, ty)) in shape.fields.iter().enumerate() {
+            fields.push((*ty, crate::types::record::field(&arena, bytes, at)?));
+        }
+        let row = crate::types::record::build(&arena, &fields);
+        let mut made = RowBuf::new();
+        made.push(row);
+        *value = made;
         Ok(())
     }
 

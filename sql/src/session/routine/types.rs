@@ -3,7 +3,7 @@
 use crate::bind::VariableConflict;
 use crate::bind::type_name::{fields_of, format_type_be, resolve};
 use crate::catalog::{CatalogSnapshot, Named};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, Severity, SqlError};
 use crate::parse::ast::TypeName;
 use crate::plpgsql::parse::{Given, Gives, strip_word};
 use crate::plpgsql::tree::{Body, VariableType};
@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::sqlstate::SqlState;
 use crate::types::dialect::Dialect;
 use crate::types::{Oid, SqlType, oids};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The catalog as declarations see it.
@@ -24,6 +25,10 @@ struct Types {
     gives: Gives,
     conflict: VariableConflict,
     shows_strict: bool,
+    /// What a variable is that hides another one.
+    shadowing: Option<Severity>,
+    /// What is to be told of the body.
+    warnings: RefCell<Vec<SqlError>>,
 }
 
 /// The type of a name in the catalog: of `table.column%TYPE`, too.
@@ -122,6 +127,17 @@ impl Declared for Types {
     fn shows_strict(&self) -> bool {
         self.shows_strict
     }
+
+    fn shadows(&self, told: SqlError) -> Result<()> {
+        match self.shadowing {
+            None => Ok(()),
+            Some(Severity::Warning) => {
+                self.warnings.borrow_mut().push(told.severity(Severity::Warning));
+                Ok(())
+            }
+            Some(_) => Err(told),
+        }
+    }
 }
 
 /// How a variable of a type is held.
@@ -155,8 +171,51 @@ impl Session {
         let path = self.basis().path.to_vec();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let dialect = self.settings.plain().dialect;
-        let types = Types { snapshot, path, dialect, checks, gives, conflict, shows_strict };
-        plpgsql::parse(text, &types, (name, label), given).map(Arc::new)
+        // Only who makes a routine is told.
+        let made = checks && label.is_some();
+        let shadowing = self.extra_check("shadowed_variables").filter(|_| made);
+        let warnings = RefCell::default();
+        let types = Types {
+            snapshot,
+            path,
+            dialect,
+            checks,
+            gives,
+            conflict,
+            shows_strict,
+            shadowing,
+            warnings,
+        };
+        let parsed = plpgsql::parse(text, &types, (name, label), given).map(Arc::new);
+        self.notices.get_mut().append(&mut types.warnings.take());
+        parsed
+    }
+
+    /// How loud a check of `plpgsql.extra_errors` and `plpgsql.extra_warnings` is; none where neither names it.
+    pub(super) fn extra_check(&self, check: &str) -> Option<Severity> {
+        let names = |setting: &str| {
+            let said = self.settings.show(setting).unwrap_or_default();
+            said.split(',')
+                .map(|word| word.trim().trim_matches('"'))
+                .any(|word| word.eq_ignore_ascii_case(check) || word.eq_ignore_ascii_case("all"))
+        };
+        if names("plpgsql.extra_errors") {
+            return Some(Severity::Error);
+        }
+        names("plpgsql.extra_warnings").then_some(Severity::Warning)
+    }
+
+    /// How loud the check `too_many_rows` is, which each INTO asks.
+    pub(super) fn too_many_rows(&mut self) -> Option<Severity> {
+        let generation = self.settings.generation();
+        match self.too_many_rows {
+            Some((known, severity)) if known == generation => severity,
+            _ => {
+                let severity = self.extra_check("too_many_rows");
+                self.too_many_rows = Some((generation, severity));
+                severity
+            }
+        }
     }
 
     /// Whether a setting of `plpgsql` is on; what it is where nobody has set it.

@@ -387,6 +387,7 @@ impl Execution<'_> {
         if !typed {
             return self.set_record(variable, &shape, row);
         }
+        self.demand_as_many(columns.len(), shape.fields.len())?;
         let mut fields = RowBuf::new();
         let mut value = RowBuf::new();
         for (place, (_, ty)) in shape.fields.iter().enumerate() {
@@ -459,6 +460,7 @@ impl Execution<'_> {
         {
             return self.put_columns(*variable, columns, row);
         }
+        self.demand_as_many(columns.len(), places.len())?;
         let mut value = RowBuf::new();
         for (at, place) in places.iter().enumerate() {
             value.clear();

@@ -216,13 +216,20 @@ impl<'n> ProcedureOf<'n> {
         self.sql_body.map(decode)
     }
 
-    /// The output columns of a function with OUT, INOUT or TABLE arguments: (name, type).
-    pub fn output_columns(&self) -> impl Iterator<Item = (&'n str, u32)> {
+    /// The output columns of a function with OUT, INOUT or TABLE arguments: (name, type). One of several that has no name is
+    /// called by its number.
+    pub fn output_columns(&self) -> impl Iterator<Item = (Cow<'n, str>, u32)> {
         let all = self.all_arguments.as_deref().unwrap_or_default();
-        all.iter().enumerate().filter_map(|(i, &(ty, mode))| {
-            let name = self.argument_names.get(i).copied().unwrap_or("");
+        let is_output = |mode: ArgumentMode| {
             matches!(mode, ArgumentMode::Out | ArgumentMode::InOut | ArgumentMode::Table)
-                .then_some((name, ty))
+        };
+        let several = all.iter().filter(|(_, mode)| is_output(*mode)).count() > 1;
+        let outputs = all.iter().enumerate().filter(move |(_, (_, mode))| is_output(*mode));
+        outputs.enumerate().map(move |(number, (i, &(ty, _)))| {
+            match self.argument_names.get(i).copied().unwrap_or("") {
+                "" if several => (Cow::Owned(format!("column{}", number + 1)), ty),
+                name => (Cow::Borrowed(name), ty),
+            }
         })
     }
 }
