@@ -30,3 +30,7 @@ CREATE EXTENSION pg_trgm;
 CREATE TABLE placed (path ltree PRIMARY KEY, above ltree GENERATED ALWAYS AS (subpath(path, 0, 1)) STORED, q lquery DEFAULT '*.a|b@{1,}', w ltxtquery, tags int[], g extended.query_int, CHECK (path ~ 'Top.*'));
 INSERT INTO placed (path, w, tags, g) VALUES ('Top.a_b', 'a&!b*', '{1,2}', '1&!(3|4)');
 CREATE VIEW found AS SELECT path, tags OPERATOR(extended.@@) g AS fits, unaccent(path::text) AS plain FROM placed WHERE path <@ 'Top' AND path::text % 'Top';
+CREATE EXTENSION cube SCHEMA extended;
+CREATE EXTENSION earthdistance SCHEMA extended;
+CREATE TABLE located (box extended.cube PRIMARY KEY, flat extended.cube GENERATED ALWAYS AS (extended.cube_subset(box, '{1,2}')) STORED, CHECK (box OPERATOR(extended.@>) '(1,2,3)'), at extended.earth);
+INSERT INTO located (box, at) VALUES ('(0,0,0),(1.5,2,1e10)', '(6378168,0,0)');

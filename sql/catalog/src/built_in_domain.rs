@@ -1,5 +1,5 @@
 //! The domains of `information_schema` that demand something of their values (manual, section 37.2): what they are over, and
-//! their CHECKs. The others (`sql_identifier`, `character_data`) are no more than their base types, and are taken for these.
+//! their CHECKs; and that of `earthdistance`, whose conditions are computed (`sql_types::contrib::earthdistance`). The others (`sql_identifier`, `character_data`) are no more than their base types, and are taken for these.
 
 use crate::builtin::copy_text::{self, Row};
 use crate::builtin::{is_built_in_domain, type_by_oid};
@@ -29,6 +29,10 @@ static DOMAINS: LazyLock<HashMap<u32, Domain>> = LazyLock::new(|| {
         let domain = Domain { base, collation, dimensions: 0, not_null: false, default, checks };
         all.insert(oid, domain);
     }
+    let base = SqlType::plain(sql_types::oids::CUBE);
+    let (collation, checks) = (Oid(0), Vec::new());
+    let earth = Domain { base, collation, dimensions: 0, not_null: false, default: None, checks };
+    all.insert(sql_types::oids::EARTH, earth);
     let Some(constraints) = copy_text::relation("pg_constraint") else { return all };
     let columns: Vec<&str> = constraints.columns().collect();
     let (Some(of_type), Some(definition)) =

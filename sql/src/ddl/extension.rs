@@ -65,6 +65,9 @@ pub fn create_extension(ddl: &mut Ddl<'_>, create: &CreateExtension) -> Result<&
     }
     ddl.owner_to_stay()?;
     let schema = schema_for(ddl, known, create)?;
+    for required in known.requires {
+        require(ddl, required, create)?;
+    }
     demand_may_create(ddl, known)?;
     let mut extension = Extension {
         oid: ddl.catalog.next_oid()?,
@@ -84,6 +87,27 @@ pub fn create_extension(ddl: &mut Ddl<'_>, create: &CreateExtension) -> Result<&
         put(ddl, Some(before), &extension)?;
     }
     Ok(TAG)
+}
+
+/// Has an extension in place that another one requires: with CASCADE it is created, in the schema that was said.
+fn require(ddl: &mut Ddl<'_>, required: &'static str, create: &CreateExtension) -> Result<()> {
+    if ddl.snapshot().extension(required).is_some() {
+        return Ok(());
+    }
+    if !create.cascade {
+        let message = format!("required extension \"{required}\" is not installed");
+        let hint = "Use CREATE EXTENSION ... CASCADE to install required extensions too.";
+        return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message).hint(hint));
+    }
+    let message = format!("installing required extension \"{required}\"");
+    ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
+    let first = CreateExtension {
+        name: required.into(),
+        if_not_exists: false,
+        version: None,
+        ..create.clone()
+    };
+    create_extension(ddl, &first).map(|_| ())
 }
 
 /// Where the members go: where it was said, where the extension wants them, or first in the path.
@@ -345,20 +369,41 @@ pub fn drop_extension(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<&'static str> {
             going.push(extension);
         }
     }
-    for extension in going {
+    for extension in &going {
+        if ddl.snapshot().extension(&extension.name).is_none() {
+            continue;
+        }
         let what = format!("extension {}", extension.name);
+        let requiring = requiring(&ddl.snapshot(), extension);
         let (dependents, typed) = loop {
             let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
-            ddl.collect_of_extension(&extension, &[], &mut dependents, &mut typed)?;
+            ddl.collect_of_extension(extension, &[], &mut dependents, &mut typed)?;
+            for other in &requiring {
+                if !going.contains(other) {
+                    let (thing, on) = (format!("extension {}", other.name), what.clone());
+                    dependents.lines.push((thing, on));
+                }
+                ddl.collect_of_extension(other, &[], &mut dependents, &mut typed)?;
+            }
             if ddl.hold(&dependents, &typed)? {
                 break (dependents, typed);
             }
         };
         ddl.drop_dependents(&dependents, drop.cascade, &what)?;
         drop_all(ddl, typed)?;
-        ddl.remove_extension(&extension)?;
+        for other in requiring.iter().chain([extension]) {
+            ddl.remove_extension(other)?;
+        }
     }
     Ok("DROP EXTENSION")
+}
+
+/// The extensions that require one.
+fn requiring(snapshot: &CatalogSnapshot, extension: &Extension) -> Vec<Arc<Extension>> {
+    let requires = |other: &&Arc<Extension>| {
+        other.description().is_some_and(|known| known.requires.contains(&&*extension.name))
+    };
+    snapshot.extensions().filter(requires).cloned().collect()
 }
 
 impl Ddl<'_> {

@@ -246,7 +246,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// `pg_available_extension_versions`.
     pub(super) fn extension_versions(&self, emit: &mut Emit<'_, 'a>) -> Result<()> {
-        for Available { name, version, comment, trusted, relocatable, schema, .. } in AVAILABLE {
+        for known in AVAILABLE {
+            let Available { name, version, comment, trusted, relocatable, schema, .. } = known;
+            let requires: Vec<Datum<'_>> =
+                known.requires.iter().copied().map(Datum::Text).collect();
             let row = [
                 Datum::Text(name),
                 Datum::Text(version),
@@ -254,7 +257,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Datum::Bool(*trusted),
                 Datum::Bool(*relocatable),
                 schema.map_or(Datum::Null, Datum::Text),
-                Datum::Null,
+                match requires[..] {
+                    [] => Datum::Null,
+                    _ => array::from_datums(self.context.arena, oids::NAME, &requires),
+                },
                 Datum::Text(comment),
             ];
             if !emit(&row)? {

@@ -18,8 +18,9 @@ use crate::queries::SessionCatalog;
 use crate::settings::Methods;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::contrib::earthdistance::violated;
 use crate::types::depth::descend_by;
-use crate::types::{CallContext, Datum, Oid, SqlType};
+use crate::types::{CallContext, Datum, Oid, SqlType, oids};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -60,6 +61,12 @@ pub(super) fn check(
     value: &Datum<'_>,
 ) -> Result<()> {
     let (snapshot, manager) = (session.snapshot, caller.engine.manager());
+    let is_earth = |ty: Oid| ty.0 == oids::EARTH;
+    if (is_earth(domain) || snapshot.domains(domain).any(|one| is_earth(one.base.oid)))
+        && let Some(name) = violated(value)
+    {
+        return Err(broken(snapshot, context, domain, name));
+    }
     let demands = {
         let mut known = known.borrow_mut();
         if known.version != snapshot.version() {
@@ -128,19 +135,32 @@ pub(super) fn check(
             }
         };
         if fails {
-            let shown = context.catalog.type_name(domain.0);
-            let message = format!("value for domain {shown} violates check constraint \"{name}\"");
-            let error = SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(&**name);
-            return Err(of_domain(error, snapshot, domain));
+            return Err(broken(snapshot, context, domain, name));
         }
     }
     Ok(())
 }
 
+/// 23514: a value breaks a condition of a domain.
+fn broken(
+    snapshot: &CatalogSnapshot,
+    context: &CallContext<'_>,
+    domain: Oid,
+    name: &str,
+) -> SqlError {
+    let shown = context.catalog.type_name(domain.0);
+    let message = format!("value for domain {shown} violates check constraint \"{name}\"");
+    let error = SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(name);
+    of_domain(error, snapshot, domain)
+}
+
 /// With the domain that an error is about.
 fn of_domain(error: SqlError, snapshot: &CatalogSnapshot, domain: Oid) -> SqlError {
     if let Some(built_in) = type_by_oid(domain.0) {
-        return error.data_type("information_schema", built_in.name);
+        let own = snapshot.member_schema(domain.0).filter(|_| built_in.namespace == 0);
+        let schema = own.and_then(|own| snapshot.schema_by_oid(own));
+        let schema = schema.map_or("information_schema", |schema| &*schema.name);
+        return error.data_type(schema, built_in.name);
     }
     let Some(found) = snapshot.user_type(domain) else { return error };
     let schema = snapshot.schema_by_oid(found.schema).map_or("", |schema| &*schema.name);

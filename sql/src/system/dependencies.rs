@@ -65,6 +65,11 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         let on = (PG_EXTENSION.0, extension.oid);
         emit(rows, on, (SCHEMA, extension.schema, 0), 'n')?;
         let Some(known) = extension.description() else { continue };
+        for required in known.requires {
+            if let Some(required) = rows.system.snapshot.extension(required) {
+                emit(rows, on, (PG_EXTENSION.0, required.oid, 0), 'n')?;
+            }
+        }
         let members = known.members().into_iter().map(|(class, oid)| (class.0, oid));
         let language = known.language.map(|oid| (LANGUAGE, Oid(oid)));
         let relations = extension.relations.iter().map(|oid| (CLASS, *oid));

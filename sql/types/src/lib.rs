@@ -21,7 +21,7 @@ mod catalog_foreign_keys;
 mod citext;
 mod comparator;
 mod comparison;
-mod contrib;
+pub mod contrib;
 mod crypto;
 pub mod datetime;
 pub mod depth;

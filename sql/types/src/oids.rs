@@ -26,4 +26,5 @@ oids! {
     GHSTORE 14412 "what indexes by GiST over hstore keep", GTRGM 14511 "those over trigrams",
     QUERY_INT 14694 "query_int, of intarray", INTBIG_GKEY 14696 "what indexes by GiST over arrays keep", LTREE 14838 "ltree, of the extension",
     LQUERY 14840 "lquery", LTXTQUERY 14842 "ltxtquery", LTREE_GIST 14844 "what indexes by GiST over ltree keep",
+    CUBE 15000 "cube, of the extension", EARTH 15060 "earth, of earthdistance",
 }

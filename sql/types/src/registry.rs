@@ -16,6 +16,8 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::array::functions::FUNCTIONS,
     super::array::compare::FUNCTIONS,
     super::citext::FUNCTIONS,
+    super::contrib::cube::FUNCTIONS,
+    super::contrib::earthdistance::FUNCTIONS,
     super::contrib::fuzzystrmatch::FUNCTIONS,
     super::contrib::hstore::FUNCTIONS,
     super::contrib::intarray::FUNCTIONS,

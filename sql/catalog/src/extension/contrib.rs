@@ -59,3 +59,17 @@ pub(super) const LTREE: Available =
 
 pub(super) const UNACCENT: Available =
     trusted("unaccent", "1.1", "text search dictionary that removes accents", extensions::UNACCENT);
+
+pub(super) const CUBE: Available =
+    trusted("cube", "1.5", "data type for multidimensional cubes", extensions::CUBE);
+
+pub(super) const EARTHDISTANCE: Available = Available {
+    trusted: false,
+    requires: &["cube"],
+    ..trusted(
+        "earthdistance",
+        "1.1",
+        "calculate great-circle distances on the surface of the Earth",
+        extensions::EARTHDISTANCE,
+    )
+};

@@ -90,6 +90,8 @@ pub struct Available {
 /// All of them, by name.
 pub const AVAILABLE: &[Available] = &[
     citext::DESCRIPTION,
+    contrib::CUBE,
+    contrib::EARTHDISTANCE,
     contrib::FUZZYSTRMATCH,
     contrib::HSTORE,
     contrib::INTARRAY,

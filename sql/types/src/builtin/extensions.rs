@@ -24,6 +24,10 @@ pub const UNACCENT: Range<u32> = 14_590..14_596;
 pub const INTARRAY: Range<u32> = 14_640..14_751;
 /// Those of `ltree`.
 pub const LTREE: Range<u32> = 14_760..14_944;
+/// Those of `cube`.
+pub const CUBE: Range<u32> = 14_960..15_040;
+/// Those of `earthdistance`.
+pub const EARTHDISTANCE: Range<u32> = 15_050..15_062;
 /// Those of `plpgsql`.
 pub const PLPGSQL: Range<u32> = 13_560..13_563;
 
@@ -36,6 +40,8 @@ pub fn extension_of(member: u32) -> Option<&'static str> {
     [
         ("pg_stat_statements", PG_STAT_STATEMENTS),
         ("citext", CITEXT),
+        ("cube", CUBE),
+        ("earthdistance", EARTHDISTANCE),
         ("fuzzystrmatch", FUZZYSTRMATCH),
         ("hstore", HSTORE),
         ("intarray", INTARRAY),

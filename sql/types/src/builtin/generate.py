@@ -96,6 +96,8 @@ EXTENSIONS = {
     "unaccent": 14590,
     "intarray": 14640,
     "ltree": 14760,
+    "cube": 14960,
+    "earthdistance": 15050,
 }
 
 # The tables that have rows of extensions, in the order in which these are numbered; the file, what is the key, and which

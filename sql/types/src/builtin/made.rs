@@ -23,7 +23,7 @@ const COUNTED_BITS: u32 = 24;
 
 /// What can stand in for a domain, by number: the numbers are part of the format. Values of the base type are held,
 /// compared and ordered as those of its stand-in.
-const STAND_INS: [u32; 30] = [
+const STAND_INS: [u32; 31] = [
     oids::TEXT,
     oids::BOOL,
     oids::CHAR,
@@ -54,6 +54,7 @@ const STAND_INS: [u32; 30] = [
     oids::INET,
     oids::CIDR,
     oids::CITEXT,
+    oids::CUBE,
 ];
 
 /// The type of arrays of a type that users made.
@@ -100,10 +101,11 @@ pub fn domain_oid(counted: u32, base: u32) -> Option<u32> {
     Some(DOMAIN | place << COUNTED_BITS | counted)
 }
 
-/// The domains of `information_schema` that demand something of their values: `cardinal_number`, `time_stamp`, `yes_or_no`.
-const BUILT_IN_DOMAINS: [u32; 3] = [13221, 13232, 13234];
+/// The domains of `information_schema` that demand something of their values: `cardinal_number`, `time_stamp`, `yes_or_no`; and
+/// that of `earthdistance`.
+const BUILT_IN_DOMAINS: [u32; 4] = [13221, 13232, 13234, oids::EARTH];
 
-/// Whether it is one of `information_schema`'s domains that demand something of their values.
+/// Whether it is one of the domains above.
 #[must_use]
 #[inline]
 pub fn is_built_in_domain(oid: u32) -> bool {

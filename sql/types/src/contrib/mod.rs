@@ -7,6 +7,8 @@
 //! says.
 
 mod boolean_query;
+pub(crate) mod cube;
+pub mod earthdistance;
 pub(crate) mod fuzzystrmatch;
 pub(crate) mod hstore;
 pub(crate) mod intarray;
@@ -38,6 +40,7 @@ pub(crate) struct ContribType {
 pub(crate) fn contrib_type(oid: u32) -> Option<&'static ContribType> {
     match oid {
         oids::HSTORE => Some(&hstore::TYPE),
+        oids::CUBE => Some(&cube::TYPE),
         oids::QUERY_INT => Some(&intarray::QUERY),
         oids::LTREE => Some(&ltree::TYPE),
         oids::LQUERY => Some(&ltree::LQUERY),

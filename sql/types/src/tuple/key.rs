@@ -254,7 +254,7 @@ fn encode_parts<'s>(
 }
 
 /// A float's bits in the order of PostgreSQL's btree: -0 is 0, NaN is the largest.
-fn float_bits(v: f64) -> u64 {
+pub(crate) fn float_bits(v: f64) -> u64 {
     let bits = if v.is_nan() {
         f64::NAN.to_bits() & !(1 << 63)
     } else if v == 0.0 {
