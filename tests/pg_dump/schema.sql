@@ -96,3 +96,11 @@ CREATE CAST (text AS shade) WITH INOUT AS ASSIGNMENT;
 CREATE CAST (character varying AS shade) WITH INOUT;
 COMMENT ON CAST (shade AS integer) IS 'numbers shades';
 CREATE VIEW by_casts AS SELECT ('dark'::shade)::integer + 1 AS next, 'light'::shade + n AS more FROM generate_series(1, 3) AS n;
+-- Event triggers.
+CREATE FUNCTION note_event() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE DEBUG '% %', tg_event, tg_tag; END $$;
+CREATE EVENT TRIGGER noted ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'alter table') EXECUTE FUNCTION note_event();
+CREATE EVENT TRIGGER "Noted Drops" ON sql_drop EXECUTE FUNCTION note_event();
+ALTER EVENT TRIGGER "Noted Drops" DISABLE;
+CREATE EVENT TRIGGER noted_always ON ddl_command_start EXECUTE FUNCTION note_event();
+ALTER EVENT TRIGGER noted_always ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER noted IS 'notes tables';

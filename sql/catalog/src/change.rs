@@ -674,6 +674,20 @@ impl CatalogTransaction {
         CatalogSavepoint(self.undo.len())
     }
 
+    /// What was changed since, each once, in the order in which it was first.
+    #[must_use]
+    pub fn changed_since(&self, savepoint: CatalogSavepoint) -> Vec<ObjectKey> {
+        let mut keys = Vec::new();
+        for undo in self.undo.get(savepoint.0..).unwrap_or_default() {
+            if let Undo::Changed(key, _) = undo
+                && !keys.contains(key)
+            {
+                keys.push(*key);
+            }
+        }
+        keys
+    }
+
     /// Takes back what was changed since. The transaction itself has been rolled back to its own savepoint before: no
     /// write is left for the trees that are freed here.
     pub fn rollback_to(&mut self, savepoint: CatalogSavepoint) {

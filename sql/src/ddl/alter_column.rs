@@ -139,7 +139,8 @@ impl Ddl<'_> {
         };
         let not_null = next.columns[at].not_null.then_some(at).into_iter().collect();
         let mut rewrite = Rewrite { columns: vec![(at, value)], not_null, checks: Vec::new() };
-        self.tell_rewrite(next);
+        // A value that every row computes: AT_REWRITE_DEFAULT_VAL.
+        self.tell_rewrite(next, 2);
         self.rewrite(relation, next, &mut rewrite)?;
         drop(rewrite);
         let (Some(sequence), Some(state)) = (&sequence, given.get()) else { return Ok(()) };

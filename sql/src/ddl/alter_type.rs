@@ -196,7 +196,8 @@ impl<'a> Ddl<'a> {
         // Columns that have just been dropped are still read.
         let rows = Relation { columns: original.columns.clone(), ..relation.clone() };
         // The rewrite writes all columns: no row is older than any of them then.
-        self.tell_rewrite(&next);
+        // Other values in a column: AT_REWRITE_COLUMN_REWRITE.
+        self.tell_rewrite(&next, 4);
         self.rewrite(&rows, &mut next, &mut rewrite)?;
         drop(rewrite);
         self.catalog.put_relation(self.transaction, next.clone())?;

@@ -62,8 +62,8 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             CommentTarget::Cast(source, target) => {
                 (2605, super::cast::commented(ddl, source, target)?)
             }
-            CommentTarget::EventTrigger(_) => {
-                return Err(SqlError::unsupported("COMMENT ON EVENT TRIGGER is"));
+            CommentTarget::EventTrigger(name) => {
+                (3466, super::event_trigger::owned(ddl, name)?.oid)
             }
         };
         return Ok((Oid(class), ddl.catalog.key(Class::Comment, oid)));

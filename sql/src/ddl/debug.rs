@@ -84,7 +84,10 @@ impl Ddl<'_> {
     }
 
     /// A table gets new rows, and with them its key; its other indexes tell for themselves.
-    pub(super) fn tell_rewrite(&mut self, relation: &Relation) {
+    pub(super) fn tell_rewrite(&mut self, relation: &Relation, reason: i32) {
+        if let Some(rewriting) = self.rewriting {
+            rewriting.note(relation.oid, reason);
+        }
         self.debug(&|| format!("rewriting table \"{}\"", relation.name));
         if let Some(index) = relation.indexes.iter().find(|index| index.holds_rows()) {
             self.tell_build(relation, index);

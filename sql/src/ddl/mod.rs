@@ -33,6 +33,7 @@ pub mod dependency;
 pub mod domain;
 pub mod drop;
 mod drop_routine;
+pub mod event_trigger;
 pub mod extension;
 mod field_names;
 pub mod foreign_key;
@@ -387,6 +388,8 @@ pub struct Ddl<'a> {
     pub tells_debug: bool,
     /// `password_encryption` asks for MD5.
     pub md5_passwords: bool,
+    /// What is to be told before a table is rewritten, where event triggers want to know.
+    pub rewriting: Option<&'a event_trigger::Rewriting>,
     /// Where notices go.
     pub notices: &'a mut Vec<Notice>,
     /// What the statement shares its transaction with: some statements refuse any company.
@@ -472,6 +475,9 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::DropOperator(drop) => operator::drop_operator(ddl, drop)?,
         Statement::CreateCast(create) => cast::create_cast(ddl, create)?,
         Statement::DropCast(drop) => cast::drop_cast(ddl, drop)?,
+        Statement::CreateEventTrigger(create) => event_trigger::create_event_trigger(ddl, create)?,
+        Statement::AlterEventTrigger(alter) => event_trigger::alter_event_trigger(ddl, alter)?,
+        Statement::DropEventTrigger(drop) => event_trigger::drop_event_trigger(ddl, drop)?,
         Statement::Reindex(reindex) => reindex::reindex(ddl, reindex)?,
         Statement::Cluster(cluster) => cluster::cluster(ddl, cluster)?,
         Statement::Comment(comment) => comment::comment(ddl, comment)?,

@@ -401,7 +401,11 @@ fn send_notices(host: &Host<'_>, sink: &mut dyn RowSink) {
     if host.notices.borrow().is_empty() {
         return;
     }
-    for notice in host.notices.take() {
+    let mut notices = host.notices.take();
+    // Those that the client does not want stay for the log.
+    let hidden = host.settings.get().keep_shown(&mut notices);
+    host.notices.replace(hidden);
+    for notice in notices {
         sink.notice(&notice);
     }
 }

@@ -70,7 +70,7 @@ const CLASSES: &[Class] = classes! {
     6104 "pg_publication" "publication" "" "" false,
     6100 "pg_subscription" "subscription" "" "" false,
     3381 "pg_statistic_ext" "statistics object" "" "" false,
-    3466 "pg_event_trigger" "event trigger" "" "" false,
+    3466 "pg_event_trigger" "event trigger" "evtname" "" true,
     2328 "pg_foreign_data_wrapper" "foreign-data wrapper" "" "" false,
     1417 "pg_foreign_server" "server" "" "" false,
     1418 "pg_user_mapping" "user mapping" "" "" false,
@@ -243,6 +243,15 @@ impl<'a> Call<'_, '_, '_, 'a> {
         found.map(|schema| schema.name.to_string()).unwrap_or_default()
     }
 
+    /// The same in what names an object: that of the session's own temporary objects is called so in each.
+    fn schema_in_identity(&self, schema: Oid) -> String {
+        let own = self.session.snapshot.temporary_schema();
+        match own.is_some_and(|own| own.oid == schema) {
+            true => "pg_temp".to_owned(),
+            false => self.schema_name(schema),
+        }
+    }
+
     /// The name of what has a schema, with it where the search path does not have that.
     fn placed(&self, class: &Class, row: &CatalogRow<'_>) -> String {
         let (schema, name) = (row.oid(class.schema), row.text(class.name));
@@ -274,12 +283,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
         }
         let snapshot = self.session.snapshot;
         if let Some(found) = snapshot.user_type(Oid(oid)) {
-            return qualified(&self.schema_name(found.schema), &found.name);
+            return qualified(&self.schema_in_identity(found.schema), &found.name);
         }
         match snapshot.row_type(Oid(oid)) {
             Some(relation) => {
                 let brackets = if relation.row_type.1.0 == oid { "[]" } else { "" };
-                format!("{}{brackets}", qualified(&relation.schema.1, &relation.name))
+                let schema = self.schema_in_identity(relation.schema.0);
+                format!("{}{brackets}", qualified(&schema, &relation.name))
             }
             None => "???".to_owned(),
         }
@@ -326,6 +336,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                         )
                     }
                 },
+                "pg_trigger" => {
+                    let table = self.relation_text(row.oid("tgrelid"))?;
+                    format!("trigger {} on {table}", row.text("tgname"))
+                }
                 "pg_attrdef" => {
                     let column = self.column_text(row.oid("adrelid"), row.number("adnum"))?;
                     format!("default value for {column}")
@@ -373,7 +387,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
     /// A relation's names, and its column's.
     fn relation_names(&self, oid: Oid, column: i32) -> Option<Vec<String>> {
         let row = self.row_of("pg_class", oid)?;
-        let mut names = vec![self.schema_name(row.oid("relnamespace")), row.text("relname")];
+        let schema = self.schema_in_identity(row.oid("relnamespace"));
+        let mut names = vec![schema, row.text("relname")];
         if column != 0 {
             names.push(self.column_name(oid, column)?);
         }
@@ -384,7 +399,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
     fn identity(&self, class: &Class, address: Address, row: &CatalogRow<'_>) -> Option<Identity> {
         let object = address.object;
         let ty = |column: &str| self.qualified_type(row.oid(column).0);
-        let own = || vec![self.schema_name(row.oid(class.schema)), row.text(class.name)];
+        let own = || vec![self.schema_in_identity(row.oid(class.schema)), row.text(class.name)];
         let on_relation = |relation: Oid, name: String| {
             let mut names = self.relation_names(relation, 0)?;
             let text = format!("{} on {}", identifier(&name), Identity::of(names.clone()).text);
@@ -398,7 +413,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Identity { names: vec![text.clone()], text, arguments: Vec::new() }
             }
             "pg_proc" => {
-                let found = builtin::function(object.0)?;
+                let found = self.session.snapshot.procedure(object)?;
                 let types = found.arguments.iter().map(|ty| self.qualified_type(*ty));
                 let arguments: Vec<String> = types.collect();
                 let Identity { text, names, .. } = Identity::of(own());
@@ -435,6 +450,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Identity { text: format!("for {}", column.text), ..column }
             }
             "pg_rewrite" => on_relation(row.oid("ev_class"), row.text("rulename"))?,
+            "pg_trigger" => on_relation(row.oid("tgrelid"), row.text("tgname"))?,
             "pg_opclass" | "pg_opfamily" => {
                 let method = self.method_name(row)?;
                 let text = format!("{} USING {}", Identity::of(own()).text, identifier(&method));

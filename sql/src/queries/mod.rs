@@ -8,6 +8,7 @@ mod addresses;
 mod advisory;
 mod counted;
 mod definitions;
+pub mod event;
 mod files;
 pub mod identity;
 mod instance;
@@ -41,6 +42,7 @@ use crate::system::{
 };
 use crate::types::ValueSettings;
 use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
+use event::EventFacts;
 use running::RunningSettings;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -68,6 +70,8 @@ pub trait EngineFacts {
     fn export_snapshot(&self) -> Result<String>;
     /// How many triggers of the session are firing.
     fn trigger_depth(&self) -> u32;
+    /// The event that triggers of the session are firing for, the innermost.
+    fn event(&self) -> Option<Arc<EventFacts>>;
     /// The text of the client's message; none where no session calls.
     fn query(&self) -> Option<String>;
     /// The number of the session's transaction, given now if it has none and `gives`, or if it has written; none where no
@@ -274,6 +278,8 @@ const FUNCTIONS: &[&str] = &[
     "pg_describe_object",
     "pg_encoding_max_length",
     "pg_encoding_to_char",
+    "pg_event_trigger_table_rewrite_oid",
+    "pg_event_trigger_table_rewrite_reason",
     "pg_export_snapshot",
     "pg_filenode_relation",
     "pg_function_is_visible",

@@ -38,6 +38,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "current_query" => Ok(self.optional(session.engine.query().as_deref())),
             // Nothing is compiled while it runs.
             "pg_jit_available" => Ok(Datum::Bool(false)),
+            "pg_event_trigger_table_rewrite_oid" | "pg_event_trigger_table_rewrite_reason" => {
+                self.event_rewrite(function)
+            }
             "pg_trigger_depth" => Ok(Datum::Int4(session.engine.trigger_depth() as i32)),
             "pg_my_temp_schema" => Ok(Datum::Oid(0)),
             "pg_tablespace_location" => Ok(Datum::Text("")),

@@ -126,6 +126,9 @@ impl EngineFacts for Engine {
     fn trigger_depth(&self) -> u32 {
         0
     }
+    fn event(&self) -> Option<Arc<crate::queries::event::EventFacts>> {
+        None
+    }
 
     fn shown_condition(
         &self,

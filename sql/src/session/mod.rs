@@ -207,6 +207,10 @@ pub struct Session {
     conditions: FxHashMap<Oid, Arc<routine::Condition>>,
     /// The tables of the triggers that are firing, the innermost last.
     firing: Vec<Oid>,
+    /// What a schema change tells event triggers of before it rewrites a table, where there are any.
+    rewriting: Option<crate::ddl::event_trigger::Rewriting>,
+    /// The events that triggers are firing for, the innermost last.
+    events: Vec<Arc<crate::queries::event::EventFacts>>,
     /// The statements that have lent the session to what they call, the innermost last.
     running: Vec<Arc<statement::Prepared>>,
     /// The casts that assignments of routines have needed.
@@ -308,6 +312,8 @@ impl Session {
             too_many_rows: None,
             conditions: FxHashMap::default(),
             firing: Vec::new(),
+            events: Vec::new(),
+            rewriting: None,
             running: Vec::new(),
             casts: FxHashMap::default(),
             within: Vec::new(),
@@ -930,6 +936,7 @@ impl Session {
                 activity: &self.activity,
                 counts: &self.counts,
                 trigger_depth: self.firing.len() as u32,
+                event: self.events.last().cloned(),
             }),
         };
         let running = RunningSettings::new(&self.settings, &self.path, &self.identity);

@@ -16,6 +16,7 @@ use crate::exec::{Host, Machine};
 use crate::host::ServerHost;
 use crate::parse::Statement;
 use crate::parse::depth::{LOW, on_full_stack};
+use crate::queries::event::EventFacts;
 use crate::queries::running::RunningSettings;
 use crate::queries::{EngineFacts, SessionCatalog};
 use crate::session::Session;
@@ -94,6 +95,8 @@ pub(super) struct Own<'s> {
     pub counts: &'s SessionCounts,
     /// How many triggers are firing.
     pub trigger_depth: u32,
+    /// The event that triggers are firing for.
+    pub event: Option<Arc<EventFacts>>,
 }
 
 impl Asked<'_> {
@@ -105,6 +108,10 @@ impl Asked<'_> {
 }
 
 impl EngineFacts for Asked<'_> {
+    fn event(&self) -> Option<Arc<EventFacts>> {
+        self.own.as_ref().and_then(|own| own.event.clone())
+    }
+
     fn trigger_depth(&self) -> u32 {
         self.own.as_ref().map_or(0, |own| own.trigger_depth)
     }
@@ -734,6 +741,7 @@ impl Session {
             counts,
             temp_used,
             firing,
+            events,
             ..
         } = self;
         let environment = engine.manager().environment();
@@ -758,6 +766,7 @@ impl Session {
             activity,
             counts,
             trigger_depth: firing.len() as u32,
+            event: events.last().cloned(),
         };
         let unnamed = unnamed_portal.as_deref();
         let unnamed = unnamed.filter(|portal| script.is_none() && !portal.over);

@@ -100,6 +100,20 @@ impl Session {
         if transaction.begin().read_only && !only_looks(statement) {
             return Err(read_only(&statement_words(parsed, statement)));
         }
+        self.with_events(parsed, statement, |session| {
+            session.performed(parsed, statement, portal, sink)
+        })
+    }
+
+    /// Does what the statement says.
+    fn performed(
+        &mut self,
+        parsed: &Arc<Source>,
+        statement: &Statement,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        let engine = Arc::clone(&self.engine);
         match statement {
             Statement::Set(set) => self.set(set),
             Statement::Reset(None) => {
@@ -604,6 +618,7 @@ impl Session {
             activity,
             firing,
             running,
+            rewriting,
             ..
         } = self;
         arena.reset();
@@ -647,6 +662,7 @@ impl Session {
                 .iter()
                 .any(|name| settings.text(name).starts_with("debug")),
             md5_passwords: &*settings.text("password_encryption") == "md5",
+            rewriting: rewriting.as_ref(),
             notices: notices.get_mut(),
             company,
             pending: deferred.get_mut(),

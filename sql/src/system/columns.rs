@@ -218,7 +218,7 @@ fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Resu
 
 /// A default has no object of its own here; its OID is made of its table's and the column's number, above all OIDs that
 /// the counter gives for a long time.
-pub(super) fn default_oid(table: Oid, column: usize) -> Oid {
+pub(crate) fn default_oid(table: Oid, column: usize) -> Oid {
     Oid(1 << 31 | table.0.wrapping_mul(1600).wrapping_add(column as u32) & 0x7FFF_FFFF)
 }
 

@@ -3,6 +3,7 @@
 
 mod attachments;
 mod columns;
+pub(crate) use columns::default_oid;
 mod counted;
 mod definitions;
 mod dependencies;

@@ -16,6 +16,8 @@ pub const FUNCTIONS: &[(u32, Callable)] = &[
     // pg_partition_tree: the same.
     (3423, Callable::Set(nothing)),
     (LISTENING_CHANNELS, Callable::Set(asked::<LISTENING_CHANNELS>)),
+    (EVENT_DROPS, Callable::Set(asked::<EVENT_DROPS>)),
+    (EVENT_COMMANDS, Callable::Set(asked::<EVENT_COMMANDS>)),
     (LOCK_STATUS, Callable::Set(asked::<LOCK_STATUS>)),
     (SHOW_ALL_SETTINGS, Callable::Set(asked::<SHOW_ALL_SETTINGS>)),
     (PREPARED_STATEMENT, Callable::Set(asked::<PREPARED_STATEMENT>)),
@@ -118,6 +120,10 @@ pub const HBA_FILE_RULES: u32 = 3401;
 pub const IDENT_FILE_MAPPINGS: u32 = 6250;
 /// `pg_show_all_file_settings`.
 pub const SHOW_ALL_FILE_SETTINGS: u32 = 3329;
+/// `pg_event_trigger_dropped_objects`.
+pub const EVENT_DROPS: u32 = 3566;
+/// `pg_event_trigger_ddl_commands`.
+pub const EVENT_COMMANDS: u32 = 4568;
 /// `pg_prepared_xact`.
 pub const PREPARED_XACT: u32 = 1065;
 /// `pg_stat_get_activity`.

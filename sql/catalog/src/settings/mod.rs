@@ -16,7 +16,7 @@ pub mod value;
 
 use sql_types::ValueSettings;
 use sql_types::dialect::Dialect;
-use sql_types::error::{Result, SqlError};
+use sql_types::error::{Notice, Result, Severity, SqlError};
 use sql_types::sqlstate::SqlState;
 
 /// The library `pg_stat_statements`.
@@ -85,8 +85,27 @@ pub struct SessionSettings {
     pub restrict_views: bool,
     /// `session_replication_role` is `replica`.
     pub replica: bool,
+    /// `client_min_messages`, from 0 for all that there is.
+    pub told: u8,
     /// `enable_*`.
     pub methods: Methods,
+}
+
+impl SessionSettings {
+    /// Takes out the notices that `client_min_messages` hides. INFO is always shown.
+    pub fn keep_shown(&self, notices: &mut Vec<Notice>) -> Vec<Notice> {
+        let is_hidden = |notice: &mut Notice| {
+            self.told
+                > match notice.fields().severity {
+                    Severity::Debug => 0,
+                    Severity::Log => 1,
+                    Severity::Notice => 2,
+                    Severity::Warning => 3,
+                    Severity::Info | Severity::Error | Severity::Fatal | Severity::Panic => 4,
+                }
+        };
+        notices.extract_if(.., is_hidden).collect()
+    }
 }
 
 /// Which methods the planner is to use where it has another one (manual, section 20.7.1). One that is off is not impossible:
@@ -137,6 +156,7 @@ impl Default for SessionSettings {
             methods: Methods::default(),
             restrict_views: false,
             replica: false,
+            told: 2,
         }
     }
 }

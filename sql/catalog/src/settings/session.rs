@@ -18,7 +18,7 @@ use super::value::{self, FoundRole, Value};
 use super::{Methods, SessionSettings};
 use crate::search_path::split_identifiers;
 use sql_types::dialect::Dialect;
-use sql_types::error::{Notice, Result, Severity, SqlError};
+use sql_types::error::{Notice, Result, SqlError};
 use sql_types::settings::{
     DateOrder, DateStyle, IntervalStyle, ValueSettings, XmlBinary, XmlOption,
 };
@@ -287,24 +287,7 @@ impl Settings {
         if notices.is_empty() {
             return Vec::new();
         }
-        let least = match &*self.text("client_min_messages") {
-            "error" => 4,
-            "warning" => 3,
-            "notice" => 2,
-            "log" => 1,
-            _ => 0,
-        };
-        let is_hidden = |notice: &mut Notice| {
-            least
-                > match notice.fields().severity {
-                    Severity::Debug => 0,
-                    Severity::Log => 1,
-                    Severity::Notice => 2,
-                    Severity::Warning => 3,
-                    Severity::Info | Severity::Error | Severity::Fatal | Severity::Panic => 4,
-                }
-        };
-        notices.extract_if(.., is_hidden).collect()
+        self.plain().keep_shown(notices)
     }
 
     /// A setting as SHOW prints it; none if there is no such setting.
@@ -764,6 +747,13 @@ impl Settings {
             synchronous_commit: &*self.text("synchronous_commit") != "off",
             methods: self.methods(),
             replica: &*self.text("session_replication_role") == "replica",
+            told: match &*self.text("client_min_messages") {
+                "error" => 4,
+                "warning" => 3,
+                "notice" => 2,
+                "log" => 1,
+                _ => 0,
+            },
             restrict_views: split_identifiers(&self.text("restrict_nonsystem_relation_kind"))
                 .is_some_and(|kinds| kinds.iter().any(|kind| kind.eq_ignore_ascii_case("view"))),
         };

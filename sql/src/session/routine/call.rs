@@ -6,6 +6,7 @@ use super::query::Kept;
 use super::{Execution, Returned};
 use crate::bind::{Environment, VariableConflict};
 use crate::catalog::routine::{Routine, SQL};
+use crate::ddl::routine::EVENT_TRIGGER;
 use crate::error::{Result, SqlError};
 use crate::exec::routine::RoutineCall;
 use crate::plan::scalar::CallTypes;
@@ -301,7 +302,7 @@ impl Session {
         arguments: &RowBuf,
         ends_transactions: bool,
     ) -> Result<(Outcome, Frame)> {
-        if routine.result.0 == crate::ddl::routine::TRIGGER {
+        if [crate::ddl::routine::TRIGGER, EVENT_TRIGGER].contains(&routine.result.0) {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "trigger functions can only be called as triggers",
@@ -575,6 +576,13 @@ impl Session {
             columns: Vec::new(),
             variadic_spread: false,
         };
+        if routine.result.0 == EVENT_TRIGGER && !routine.parameters.is_empty() {
+            return Err(SqlError::new(
+                SqlState::INVALID_FUNCTION_DEFINITION,
+                "event trigger functions cannot have declared arguments",
+            )
+            .within(format!("compilation of PL/pgSQL function \"{}\" near line 1", routine.name)));
+        }
         let fires = routine.result.0 == crate::ddl::routine::TRIGGER;
         if fires && !routine.parameters.is_empty() {
             return Err(SqlError::new(
@@ -584,7 +592,11 @@ impl Session {
             .hint("The arguments of the trigger can be accessed through TG_NARGS and TG_ARGV instead.")
             .within(format!("compilation of PL/pgSQL function \"{}\" near line 1", routine.name)));
         }
-        let given = if fires { super::trigger::given() } else { self.given_of(routine, &types) };
+        let given = match routine.result.0 {
+            EVENT_TRIGGER => super::event_trigger::given(),
+            _ if fires => super::trigger::given(),
+            _ => self.given_of(routine, &types),
+        };
         let name = &routine.name;
         if routine.language != SQL {
             let own = (&**name, Some(&**name));
@@ -692,7 +704,7 @@ fn gives_of(routine: &Routine) -> Gives {
     if routine.returns_set {
         return Gives::Set { outputs };
     }
-    match (outputs, routine.procedure || routine.result.0 == oids::VOID) {
+    match (outputs, routine.procedure || [oids::VOID, EVENT_TRIGGER].contains(&routine.result.0)) {
         (true, _) => Gives::Outputs,
         (false, true) => Gives::Nothing { procedure: routine.procedure },
         (false, false) => Gives::Value,

@@ -164,6 +164,7 @@ impl Session {
         let (depth, number) = (self.block.depth(), self.block.number);
         let exporter = Some(transaction.exporter(database.0));
         let has_acted = transaction.has_writes() || transaction.has_locked_rows();
+        let self_event = self.events.last().cloned();
         let (held, trigger_depth) = (Held::stand_in(self), self.firing.len() as u32);
         held.exchange(self);
         let already = held.exported.borrow().len();
@@ -183,6 +184,7 @@ impl Session {
             activity: &activity,
             counts: &held.counts,
             trigger_depth,
+            event: self_event,
         };
         let asked = Asked {
             engine: &engine,

@@ -17,6 +17,7 @@ mod call;
 mod context;
 mod create;
 mod cursor;
+mod event_trigger;
 pub(super) mod frame;
 mod handler;
 mod inline;
