@@ -39,7 +39,6 @@ CREATE INDEX ON base (b bpchar_ops);
 CREATE TABLE lasting (a pg_temp.passing);
 CREATE LANGUAGE other HANDLER plpgsql_call_handler;
 ALTER TABLE base REPLICA IDENTITY FULL;
-COMMENT ON FUNCTION int4pl(int, int) IS 'adds';
 COMMENT ON CAST (int4 AS int8) IS 'widens';
 COMMENT ON OPERATOR + (int4, int4) IS 'adds';
 COMMENT ON LANGUAGE sql IS 'queries';

@@ -12,7 +12,7 @@ use crate::catalog::builtin::{element_type, is_domain, type_by_oid};
 use crate::catalog::search_path::schema_in_name;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::{Oid, SqlType, oids};
+use crate::types::{Form, Oid, SqlType, form, oids};
 use std::sync::Arc;
 
 /// How willing a place is to cast.
@@ -68,6 +68,12 @@ pub fn is_polymorphic(ty: u32) -> bool {
     )
 }
 
+/// Whether arrays of one of these types show numbers, and those of the other names: what an array is of stands in it.
+fn shows_names(from: u32, to: u32) -> bool {
+    let names = |ty: u32| form(ty) == Form::Reg;
+    names(from) != names(to) || names(from) && from != to
+}
+
 /// The way from `source` to `target` that `context` allows (`find_coercion_pathway`).
 #[must_use]
 pub fn pathway(
@@ -97,8 +103,10 @@ pub fn pathway(
         && let (Some(from), Some(to)) = (element_type(source.0), element_type(target.0))
     {
         return match pathway(catalog, Oid(from), Oid(to), context)? {
-            // Each element is held against a domain.
-            Pathway::Relabel if from == to || !is_domain(to) => Some(Pathway::Relabel),
+            // Each element is held against a domain, or written by another name.
+            Pathway::Relabel if from == to || !is_domain(to) && !shows_names(from, to) => {
+                Some(Pathway::Relabel)
+            }
             _ => Some(Pathway::Array),
         };
     }

@@ -68,7 +68,7 @@ impl Binder<'_> {
         drop(self.catalog.routines_named(procedure.name));
         let actual: Vec<Oid> = given.iter().map(|one| one.ty().oid).collect();
         let declared = &procedure.arguments;
-        if procedure.variadic != 0 || declared.len() != actual.len() {
+        if procedure.variadic == oid::ANY || declared.len() != actual.len() {
             return Err(SqlError::unsupported("an aggregate of a variadic function is"));
         }
         let (declared, result) =

@@ -16,7 +16,7 @@ use crate::parse::ast::{
 };
 use crate::sqlstate::SqlState;
 use crate::types::type_name::format_type;
-use crate::types::{Oid, SqlType};
+use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 
 /// `internal`: a state that only functions of the server know.
@@ -137,9 +137,6 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
         if matches!(parameter.mode, ParameterMode::Out | ParameterMode::InOut) {
             return Err(invalid("aggregates cannot have output arguments"));
         }
-        if parameter.mode == ParameterMode::Variadic {
-            return Err(SqlError::unsupported("an aggregate of variadic arguments is"));
-        }
         if parameter.default.is_some() {
             return Err(invalid("aggregates cannot have parameter defaults"));
         }
@@ -156,6 +153,9 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
         },
     )?;
     let inputs: Vec<u32> = parameters.iter().map(|parameter| parameter.ty.0).collect();
+    if parameters.iter().any(|one| one.mode == b'v' && one.ty.0 == oids::ANY) {
+        return Err(SqlError::unsupported("an aggregate of VARIADIC \"any\" is"));
+    }
     let state = state_type(ddl, state_name, &inputs)?;
     let with = |state: Oid| -> Vec<u32> {
         std::iter::once(state.0).chain(inputs.iter().copied()).collect()
@@ -200,7 +200,7 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
             let forward = function(ddl, forward, &with(own))?;
             demand_result(ddl, "moving transition function", &forward, own)?;
             let inverse = function(ddl, inverse, &with(own))?;
-            demand_result(ddl, "moving inverse transition function", &inverse, own)?;
+            demand_result(ddl, "inverse transition function", &inverse, own)?;
             if forward.strict != inverse.strict {
                 return Err(invalid(
                     "strictness of aggregate's forward and inverse transition functions must match",

@@ -16,6 +16,9 @@ use crate::types::Oid;
 use std::sync::Arc;
 use txn::TableLock;
 
+/// The class of functions.
+const FUNCTION: u32 = 1255;
+
 /// COMMENT ON.
 ///
 /// # Errors
@@ -30,11 +33,12 @@ pub fn comment(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<&'static str> {
         return Ok("COMMENT");
     }
     let (class, key) = target(ddl, comment)?;
-    let object = comment
-        .text
-        .as_ref()
-        .filter(|text| !text.is_empty())
-        .map(|text| Object::Comment(Arc::new(Stored { class, text: Arc::clone(text) })));
+    let object = comment.text.as_ref().filter(|text| !text.is_empty()).cloned();
+    // What the system says of its own is hidden by nothing said of it.
+    let own = class == Oid(FUNCTION) && key.oid.0 < well_known::FIRST_NORMAL;
+    let object = object
+        .or_else(|| own.then(|| "".into()))
+        .map(|text| Object::Comment(Arc::new(Stored { class, text })));
     // The last word counts, whatever has been said before it.
     ddl.catalog.lock(ddl.transaction, key)?;
     let before = ddl.snapshot().object(key);
@@ -192,12 +196,14 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         ObjectKind::Function => {
             let found = super::routine::named(ddl, name, comment.arguments.as_deref())?;
             let Some(found) = found else {
-                // Those that are built in have what PostgreSQL says of them.
-                super::privilege::function(ddl, name, comment.arguments.as_deref())?;
-                return Err(SqlError::unsupported("COMMENT ON FUNCTION of a built-in function is"));
+                let found = super::privilege::function(ddl, name, comment.arguments.as_deref())?;
+                if !ddl.superuser() {
+                    return Err(super::resolve::must_own("function", found.name));
+                }
+                return Ok((Oid(FUNCTION), ddl.catalog.key(Class::Comment, Oid(found.oid))));
             };
             super::routine::demand_owner(ddl, &found)?;
-            Ok((Oid(1255), ddl.catalog.key(Class::Comment, found.oid)))
+            Ok((Oid(FUNCTION), ddl.catalog.key(Class::Comment, found.oid)))
         }
         kind => Err(SqlError::unsupported(format!("COMMENT ON {} is", kind.words()))),
     }

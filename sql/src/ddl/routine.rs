@@ -333,6 +333,15 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
     Ok(Signature { parameters, result, returns_set })
 }
 
+/// 42501 for LEAKPROOF by who is no superuser.
+fn demand_trusted(ddl: &mut Ddl<'_>, leakproof: Option<bool>) -> Result<()> {
+    if leakproof == Some(true) && !ddl.superuser() {
+        let message = "only superuser can define a leakproof function";
+        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    }
+    Ok(())
+}
+
 /// Makes a routine, or makes one anew; what it was before, and what it is.
 ///
 /// # Errors
@@ -369,10 +378,7 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         let message = "ROWS is not applicable when function does not return a set";
         return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
     }
-    if options.leakproof == Some(true) && !ddl.superuser() {
-        let message = "only superuser can define a leakproof function";
-        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
-    }
+    demand_trusted(ddl, options.leakproof)?;
     if options.support.is_some() && !ddl.superuser() {
         let message = "must be superuser to specify a support function";
         return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
@@ -826,6 +832,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
         }
         RoutineChange::Options(options) => {
             let options = Options::of(options, routine.procedure, ddl.current_setting)?;
+            demand_trusted(ddl, options.leakproof)?;
             next.volatility = options.volatility.unwrap_or(next.volatility);
             next.strict = options.strict.unwrap_or(next.strict);
             next.security_definer = options.security_definer.unwrap_or(next.security_definer);

@@ -21,6 +21,7 @@ use crate::plan::physical::{
     Access, Aggregate, InsteadChange, Join, JoinMethod, KeyAccess, KeyPart, Modify, ModifyKind,
     Plan, Scan, SetCall, SetOperation,
 };
+use crate::plan::scalar::Target;
 use crate::plan::{Scalar, Var, vars};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -380,11 +381,25 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                     return item;
                 }
                 let mut item = plain("Function Scan");
-                let schema = if self.options.verbose { "pg_catalog." } else { "" };
+                let made = match &scan.call {
+                    SetCall::Routine(routine, ..) => Some(routine),
+                    SetCall::Scalar(Scalar::Call { callee, .. }, _) => match &callee.target {
+                        Target::Routine(routine, _) => Some(routine),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let name = made.map_or(name, |made| identifier(&made.name));
+                let own = made.and_then(|made| self.printer.catalog.schema_by_oid(made.schema));
+                let own = own.map_or("pg_catalog", |schema| &*schema.name);
+                let schema = match self.options.verbose {
+                    true => format!("{}.", identifier(own)),
+                    false => String::new(),
+                };
                 item.title = named(&format!("Function Scan on {schema}{name}"), &name, &alias);
                 item.target.push(("Function Name", name.into()));
                 if self.options.verbose {
-                    item.target.push(("Schema", "pg_catalog".into()));
+                    item.target.push(("Schema", own.to_owned().into()));
                     item.properties.push(("Function Call", call.into()));
                 }
                 item.target.push(("Alias", alias.into()));

@@ -10,7 +10,8 @@ use crate::bind::deparse::current;
 use crate::bind::dml::NEXTVAL;
 use crate::bind::type_name::format_type;
 use crate::catalog::builtin::{self, cast, function, operators, type_by_oid};
-use crate::catalog::quote::{constant, identifier};
+use crate::catalog::quote::{constant, identifier, qualified};
+use crate::catalog::routine::Routine;
 use crate::catalog::{CatalogSnapshot, builtin::TypeKind};
 use crate::compile::Program;
 use crate::plan::functions::Comparison;
@@ -322,7 +323,20 @@ impl<'p> Printer<'p, '_, '_> {
         }
     }
 
+    /// The name of a routine that a user made, with its schema where the path does not find it.
+    fn routine_name(&self, routine: &Routine) -> String {
+        let schema = self.catalog.schema_by_oid(routine.schema);
+        match schema.filter(|_| !self.catalog.finds_function(self.path, &routine.procedure())) {
+            Some(schema) => qualified(&schema.name, &routine.name),
+            None => identifier(&routine.name),
+        }
+    }
+
     fn call(&self, callee: &Callee, arguments: &[Scalar], scope: &Scope, out: &mut String) {
+        if let Target::Routine(routine, _) = &callee.target {
+            let (name, list) = (self.routine_name(routine), self.list(arguments, scope));
+            return out.push_str(&format!("{name}({list})"));
+        }
         let Some(procedure) = function(callee.oid) else {
             // A change of form without a function.
             if let [only] = arguments {
@@ -385,7 +399,7 @@ impl<'p> Printer<'p, '_, '_> {
                 table.printed(&texts, |ty| format_type(self.catalog, Some(self.path), ty))
             }
             SetCall::Routine(routine, _, arguments) => {
-                format!("{}({})", identifier(&routine.name), self.list(arguments, scope))
+                format!("{}({})", self.routine_name(routine), self.list(arguments, scope))
             }
             SetCall::Scalar(scalar, _) => self.text(scalar, scope),
         }

@@ -133,7 +133,13 @@ impl Planner<'_> {
                 types.columns = columns.to_vec();
                 return Ok(SetCall::Routine(routine, Arc::new(types), scalars));
             }
-            let callee = routine_callee(&routine, types, result);
+            let mut callee = routine_callee(&routine, types, result);
+            // Only the list of its columns says what a record is.
+            if let Target::Routine(_, types) = &mut callee.target
+                && routine.result.0 == RECORD
+            {
+                Arc::make_mut(types).columns = columns.to_vec();
+            }
             let call = Scalar::Call { callee, arguments: scalars, position: 0 };
             return Ok(SetCall::Scalar(call, composite));
         }

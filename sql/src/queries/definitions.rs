@@ -240,9 +240,20 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let Some(found) = self.session.snapshot.procedure(self.oid(0)) else { return Datum::Null };
         let Some(Datum::Int4(number)) = self.arguments.get(1) else { return Datum::Null };
         let texts = found.defaults();
+        let Ok(at) = usize::try_from(*number - 1) else { return Datum::Null };
+        // What is given back has no default, and is not counted.
+        let input = match &found.all_arguments {
+            None => Some(at),
+            Some(all) => {
+                let is_input =
+                    |mode: ArgumentMode| !matches!(mode, ArgumentMode::Out | ArgumentMode::Table);
+                let before = all.iter().take(at).filter(|one| is_input(one.1)).count();
+                all.get(at).is_some_and(|one| is_input(one.1)).then_some(before)
+            }
+        };
         // Defaults belong to the last input arguments.
         let first = found.arguments.len().saturating_sub(texts.len());
-        let at = usize::try_from(*number - 1).ok().and_then(|at| at.checked_sub(first));
+        let at = input.and_then(|at| at.checked_sub(first));
         self.optional(at.and_then(|at| texts.get(at)).map(String::as_str))
     }
 

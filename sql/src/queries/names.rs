@@ -581,7 +581,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
         if let Some(comment) = self.session.snapshot.comment(oid, 0) {
             let named = |class| crate::catalog::system::named(well_known::PG_CATALOG, class);
             let fits = class.is_none_or(|class| named(class) == Some(comment.class));
-            return if fits { self.text(&comment.text) } else { Datum::Null };
+            let says = fits && !comment.text.is_empty();
+            return if says { self.text(&comment.text) } else { Datum::Null };
         }
         if oid.0 >= well_known::FIRST_NORMAL && oid != well_known::PUBLIC {
             return Datum::Null;

@@ -539,7 +539,8 @@ pub(super) fn descriptions(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation)
     let all = all.into_iter().flatten().map(|((oid, sub), comment)| (*oid, *sub, comment));
     let keyed = rows.oid_key(0).into_iter();
     let keyed = keyed.flat_map(|oid| snapshot.comments_on(oid).map(move |one| (oid, one.0, one.1)));
-    for (oid, sub, comment) in all.chain(keyed) {
+    // One that says nothing only hides what the system says.
+    for (oid, sub, comment) in all.chain(keyed).filter(|one| !one.2.text.is_empty()) {
         let row = [
             Datum::Oid(oid.0),
             Datum::Oid(comment.class.0),

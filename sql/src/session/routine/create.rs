@@ -2,7 +2,7 @@
 
 use super::Execution;
 use super::query::command_of;
-use crate::bind::{self, Expr};
+use crate::bind::{self, Expr, Literal};
 use crate::catalog::routine::Routine;
 use crate::ddl;
 use crate::error::{Result, SqlError};
@@ -137,7 +137,8 @@ impl Session {
         };
         let basis = self.basis().clone();
         let parameters = std::mem::take(&mut portal.parameters);
-        let values = self.values_with(bound.arguments, basis, (bound.parameters, &parameters))?;
+        let arguments = without_outputs(&routine, bound.arguments);
+        let values = self.values_with(arguments, basis, (bound.parameters, &parameters))?;
         let alone = self.is_alone_at_top();
         let row = self.call_procedure(&routine, &types, &values, alone)?;
         let Some(columns) = self.call_columns(&routine) else { return done("CALL") };
@@ -157,6 +158,16 @@ impl Session {
         let error: SqlError = crate::session::run::denied("procedure", &routine.name);
         Err(error)
     }
+}
+
+/// The arguments of a CALL; those for OUT parameters are not evaluated.
+fn without_outputs(routine: &Routine, mut arguments: Vec<Expr>) -> Vec<Expr> {
+    for (argument, parameter) in arguments.iter_mut().zip(&routine.parameters) {
+        if !parameter.is_input() {
+            *argument = Expr::Constant(Literal::Null, argument.ty());
+        }
+    }
+    arguments
 }
 
 /// The tag of a command by its first words.
@@ -203,8 +214,8 @@ impl Execution<'_> {
             .collect();
         let basis = self.session.basis().clone();
         let parameters = self.frame.row().clone();
-        let values =
-            self.session.values_with(bound.arguments, basis, (bound.parameters, &parameters))?;
+        let arguments = without_outputs(&routine, bound.arguments);
+        let values = self.session.values_with(arguments, basis, (bound.parameters, &parameters))?;
         let ends = self.ends_transactions && self.subtransactions == 0;
         let row = self.session.call_procedure(&routine, &types, &values, ends)?;
         let mut value = RowBuf::new();
