@@ -34,3 +34,5 @@ CREATE EXTENSION cube SCHEMA extended;
 CREATE EXTENSION earthdistance SCHEMA extended;
 CREATE TABLE located (box extended.cube PRIMARY KEY, flat extended.cube GENERATED ALWAYS AS (extended.cube_subset(box, '{1,2}')) STORED, CHECK (box OPERATOR(extended.@>) '(1,2,3)'), at extended.earth);
 INSERT INTO located (box, at) VALUES ('(0,0,0),(1.5,2,1e10)', '(6378168,0,0)');
+CREATE EXTENSION tablefunc SCHEMA extended;
+CREATE FUNCTION two() RETURNS SETOF extended.tablefunc_crosstab_2 LANGUAGE sql AS $$ SELECT * FROM extended.crosstab2('SELECT ''x''::text, 1, ''y''::text') $$;

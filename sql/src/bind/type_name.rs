@@ -8,6 +8,7 @@ use crate::catalog::{CatalogSnapshot, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ExprKind, TypeName};
 use crate::sqlstate::SqlState;
+use crate::types::contrib::tablefunc;
 use crate::types::type_name as format;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -377,6 +378,9 @@ pub fn finds_type(catalog: &CatalogSnapshot, path: &[Oid], schema: Oid, name: &s
 #[must_use]
 pub fn fields_of(catalog: &CatalogSnapshot, ty: Oid) -> Option<Vec<(Arc<str>, SqlType)>> {
     let ty = catalog.base_type(SqlType { oid: ty, typmod: -1 }).oid;
+    if let Some(fields) = tablefunc::fields(ty.0) {
+        return Some(fields);
+    }
     if let Some(attributes) = catalog.user_type(ty).and_then(|found| found.attributes()) {
         return Some(attributes.iter().map(|one| (Arc::clone(&one.name), one.ty)).collect());
     }

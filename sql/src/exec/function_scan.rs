@@ -8,11 +8,13 @@ use super::operator::{Builder, Operator};
 use super::routine::RoutineCall;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, SetCall, SetColumn};
-use crate::plan::scalar::Scalar;
+use crate::plan::scalar::{CallTypes, Scalar};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::builtin;
 use crate::types::check_held;
-use crate::types::{CallContext, Datum, SqlType, record};
+use crate::types::contrib::tablefunc;
+use crate::types::{CallContext, Datum, SqlType, read_text, record, text_of};
 use std::sync::Arc;
 
 /// The rows of one call, so far.
@@ -140,6 +142,9 @@ fn begin(
             cx.call_routine(&call, Some(&mut rows))?;
             Ok(Set::Rows(rows, 0))
         }
+        SetCall::Querying(function, types, arguments) => {
+            querying(cx, (*function, types), arguments, width)
+        }
         SetCall::Scalar(scalar, composite) => {
             let mut rows = RowSet::new(width);
             cx.eval(|eval| {
@@ -154,6 +159,68 @@ fn begin(
             Ok(Set::Rows(rows, 0))
         }
     }
+}
+
+/// Calls a function that runs queries: its arguments and what it gives are texts.
+fn querying(
+    cx: &mut Context<'_>,
+    (function, types): (u32, &CallTypes),
+    arguments: &[Scalar],
+    width: usize,
+) -> Result<Set> {
+    let mut given: Option<Vec<String>> = None;
+    cx.eval(|eval| {
+        let mut texts = Vec::with_capacity(arguments.len());
+        for (argument, ty) in arguments.iter().zip(&types.arguments) {
+            let value = eval.scalar(argument)?;
+            if value.is_null() {
+                given = None;
+                return Ok(());
+            }
+            texts.push(text_of(&eval.call, *ty, &value)?.to_owned());
+        }
+        given = Some(texts);
+        Ok(())
+    })?;
+    let Some(given) = given else { return Ok(Set::Empty) };
+    // Its result's type has the columns, or the call says them; in a select list the row is one value.
+    let result = builtin::function(function).map_or(0, |found| found.result);
+    let named = tablefunc::fields(result);
+    let whole = named.is_some() && width == 1;
+    let columns: Vec<SqlType> = match &named {
+        Some(fields) => fields.iter().map(|(_, ty)| *ty).collect(),
+        None => types.columns.iter().map(|(_, ty)| *ty).collect(),
+    };
+    if named.is_none() && types.columns.iter().any(|(name, _)| name.is_empty()) {
+        return Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "function returning record called in context that cannot accept type record",
+        ));
+    }
+    let made = tablefunc::rows(function, &columns, &given, &mut |query| cx.query(query))?;
+    let mut rows = RowSet::new(width);
+    cx.eval(|eval| {
+        rows.clear();
+        for row in &made {
+            let mut values = Vec::with_capacity(columns.len());
+            for (ty, text) in columns.iter().zip(row) {
+                values.push(match text {
+                    Some(text) => read_text(&eval.call, *ty, text)?,
+                    None => Datum::Null,
+                });
+            }
+            if whole {
+                let fields: Vec<(SqlType, Datum<'_>)> =
+                    columns.iter().copied().zip(values).collect();
+                rows.push([record::build(eval.call.arena, &fields)]);
+            } else {
+                rows.push(values);
+            }
+            check_held(rows.bytes())?;
+        }
+        Ok(())
+    })?;
+    Ok(Set::Rows(rows, 0))
 }
 
 /// The fields of a record, all NULL if it is none; it has to have these if they are given.
@@ -256,6 +323,7 @@ fn arguments(call: &SetCall) -> &[Scalar] {
         SetCall::Series(arguments, _)
         | SetCall::Set(_, _, _, _, arguments)
         | SetCall::XmlTable(_, arguments)
+        | SetCall::Querying(_, _, arguments)
         | SetCall::Routine(_, _, arguments) => arguments,
         SetCall::Scalar(scalar, _) => std::slice::from_ref(scalar),
     }

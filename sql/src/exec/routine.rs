@@ -11,6 +11,7 @@ use crate::error::{Result, SqlError};
 use crate::plan::scalar::CallTypes;
 use crate::tuple::row_id::SessionRowIds;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::contrib::tablefunc::Answer;
 use std::sync::Arc;
 use txn::{ReadView, Transaction};
 
@@ -45,6 +46,11 @@ pub trait Routines {
     /// Everything that its body fails with.
     fn call(&self, lent: Lent<'_>, call: &RoutineCall, rows: Option<&mut RowSet>)
     -> Result<RowBuf>;
+    /// Answers a query that reads.
+    ///
+    /// # Errors
+    /// Those of the query; 0A000 for one that changes rows.
+    fn query(&self, lent: Lent<'_>, text: &str) -> Result<Answer>;
     /// Runs the function of a trigger: the row that it returns, all columns by index.
     ///
     /// # Errors
@@ -58,6 +64,18 @@ pub trait Routines {
 }
 
 impl Context<'_> {
+    /// Answers a query that reads.
+    ///
+    /// # Errors
+    /// Those of the query; 0A000 where no session runs the statement.
+    pub fn query(&mut self, text: &str) -> Result<Answer> {
+        let Some(routines) = self.host.routines else {
+            return Err(SqlError::unsupported("a function that runs a query is here"));
+        };
+        let lent = Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids };
+        routines.query(lent, text)
+    }
+
     /// Calls a routine.
     ///
     /// # Errors

@@ -389,7 +389,7 @@ impl<'p> Printer<'p, '_, '_> {
             SetCall::Series(arguments, _) => {
                 format!("generate_series({})", self.list(arguments, scope))
             }
-            SetCall::Set(oid, _, _, _, arguments) => {
+            SetCall::Set(oid, _, _, _, arguments) | SetCall::Querying(oid, _, arguments) => {
                 let name = function(*oid).map_or("", |found| found.name);
                 format!("{}({})", identifier(name), self.list(arguments, scope))
             }

@@ -240,9 +240,11 @@ impl<'p> Names<'p> {
                 Home::Value(scalar) | Home::Key(scalar) => self.type_of(scalar)?,
                 Home::Aggregate(step) => step.types.result,
                 Home::Set(SetCall::Series(_, int4)) => SqlType::plain(if *int4 { 23 } else { 20 }),
-                Home::Set(SetCall::Set(_, _, _, types, _) | SetCall::Routine(_, types, _)) => {
-                    types.result
-                }
+                Home::Set(
+                    SetCall::Set(_, _, _, types, _)
+                    | SetCall::Routine(_, types, _)
+                    | SetCall::Querying(_, types, _),
+                ) => types.result,
                 Home::Set(SetCall::XmlTable(..)) => return None,
                 Home::Set(SetCall::Scalar(scalar, _)) => self.type_of(scalar)?,
                 Home::Through(var) => self.type_of(&Scalar::Var(var))?,
@@ -327,10 +329,12 @@ fn function_column(scan: &FunctionScan, at: usize) -> (String, SqlType) {
             Some(column) => (column.name.to_string(), column.ty),
             None => (scan.alias.to_string(), text),
         },
-        SetCall::Routine(_, types, _) => match types.columns.get(at) {
-            Some((name, ty)) => (name.to_string(), *ty),
-            None => (scan.alias.to_string(), text),
-        },
+        SetCall::Routine(_, types, _) | SetCall::Querying(_, types, _) => {
+            match types.columns.get(at) {
+                Some((name, ty)) => (name.to_string(), *ty),
+                None => (scan.alias.to_string(), text),
+            }
+        }
         SetCall::Scalar(..) => (scan.alias.to_string(), text),
     }
 }

@@ -346,6 +346,8 @@ pub enum SetCall {
     XmlTable(Arc<XmlTable>, Box<[Scalar]>),
     /// A routine that a user made and that returns a set: its types, arguments.
     Routine(Arc<Routine>, Arc<CallTypes>, Box<[Scalar]>),
+    /// A function of an extension that runs queries: its OID, types, arguments.
+    Querying(u32, Arc<CallTypes>, Box<[Scalar]>),
     /// A scalar: one row of one column or, where it says so, of its fields.
     Scalar(Scalar, bool),
 }
@@ -356,6 +358,9 @@ impl std::fmt::Debug for SetCall {
             SetCall::Series(arguments, _) => f.debug_tuple("Series").field(arguments).finish(),
             SetCall::Set(oid, _, _, _, arguments) => {
                 f.debug_tuple("Set").field(oid).field(arguments).finish()
+            }
+            SetCall::Querying(oid, _, arguments) => {
+                f.debug_tuple("Querying").field(oid).field(arguments).finish()
             }
             SetCall::XmlTable(_, arguments) => f.debug_tuple("XmlTable").field(arguments).finish(),
             SetCall::Routine(routine, _, arguments) => {

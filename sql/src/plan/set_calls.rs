@@ -9,6 +9,7 @@ use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
+use crate::types::contrib::tablefunc;
 use crate::types::{Callable, Oid, SqlType};
 use std::sync::Arc;
 
@@ -154,6 +155,12 @@ impl Planner<'_> {
             types.columns = columns.to_vec();
             let types = Arc::new(types);
             return Ok(SetCall::Set(function.0, code, procedure.strict, types, scalars));
+        }
+        if tablefunc::QUERYING.contains(&function.0) {
+            self.calls_routines = true;
+            let mut types = call_types(procedure, types, result);
+            types.columns = columns.to_vec();
+            return Ok(SetCall::Querying(function.0, Arc::new(types), scalars));
         }
         if procedure.returns_set {
             return Err(SqlError::unsupported(format!("the function {} is", procedure.name)));

@@ -93,6 +93,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         SetCall::Series(arguments, _)
         | SetCall::Set(_, _, _, _, arguments)
         | SetCall::XmlTable(_, arguments)
+        | SetCall::Querying(_, _, arguments)
         | SetCall::Routine(_, _, arguments) => {
             arguments.iter().for_each(visit);
         }

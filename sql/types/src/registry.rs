@@ -23,6 +23,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::contrib::intarray::FUNCTIONS,
     super::contrib::ltree::FUNCTIONS,
     super::contrib::pg_trgm::FUNCTIONS,
+    super::contrib::tablefunc::FUNCTIONS,
     super::contrib::unaccent::FUNCTIONS,
     super::crypto::FUNCTIONS,
     super::comparison::FUNCTIONS,

@@ -73,3 +73,10 @@ pub(super) const EARTHDISTANCE: Available = Available {
         extensions::EARTHDISTANCE,
     )
 };
+
+pub(super) const TABLEFUNC: Available = trusted(
+    "tablefunc",
+    "1.0",
+    "functions that manipulate whole tables, including crosstab",
+    extensions::TABLEFUNC,
+);

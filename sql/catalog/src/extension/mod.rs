@@ -100,6 +100,7 @@ pub const AVAILABLE: &[Available] = &[
     contrib::PG_TRGM,
     pgcrypto::DESCRIPTION,
     plpgsql::DESCRIPTION,
+    contrib::TABLEFUNC,
     contrib::UNACCENT,
     uuid_ossp::DESCRIPTION,
 ];

@@ -17,6 +17,7 @@ use crate::session::statement::Planned;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::contrib::tablefunc::Answer;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use txn::SessionWait;
 
@@ -116,6 +117,10 @@ pub(in crate::session) struct Calls<'c> {
 impl Routines for Calls<'_> {
     fn call(&self, _: Lent<'_>, call: &RoutineCall, rows: Option<&mut RowSet>) -> Result<RowBuf> {
         self.aside.call(&self.caller, &self.snapshot, call, rows)
+    }
+
+    fn query(&self, _: Lent<'_>, _: &str) -> Result<Answer> {
+        Err(SqlError::unsupported("a query of a function that a definition calls is"))
     }
 
     fn fire(&self, _: Lent<'_>, _: &Firing<'_>) -> Result<Option<RowBuf>> {

@@ -21,6 +21,7 @@ use crate::session::run::{Asked, Own, Shared};
 use crate::session::statement::Named;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::contrib::tablefunc::Answer;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -129,6 +130,10 @@ impl Routines for Lender<'_> {
         rows: Option<&mut RowSet>,
     ) -> Result<RowBuf> {
         self.with(lent, |session| session.call_routine(call, rows))
+    }
+
+    fn query(&self, lent: Lent<'_>, text: &str) -> Result<Answer> {
+        self.with(lent, |session| session.answer(text))
     }
 
     fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<Option<RowBuf>> {

@@ -16,6 +16,7 @@ use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::contrib::tablefunc::Answer;
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use std::sync::Arc;
 
@@ -145,6 +146,39 @@ impl Session {
             tag: tag.unwrap_or(CommandTag { words: "SELECT", rows: Some(rows.len() as u64) }),
             rows,
         })
+    }
+
+    /// Answers a query that reads, for a function that runs it: its values as texts.
+    pub(super) fn answer(&mut self, query: &str) -> Result<Answer> {
+        let text: Arc<str> = query.into();
+        let dialect = self.settings.plain().dialect;
+        let within = |error| in_statement(error, query);
+        let source = one_statement(&text, dialect).map_err(within)?;
+        if source.statement().is_none() {
+            return Ok(Answer { types: Vec::new(), rows: Vec::new() });
+        }
+        let prepared = self.prepare(Arc::new(source), &[]).map_err(within)?;
+        let changes = prepared.planned.as_ref().is_none_or(|planned| planned.program.changes);
+        if changes {
+            let command = query.split_whitespace().next().unwrap_or("").to_ascii_uppercase();
+            let message = format!("{command} is not allowed in a non-volatile function");
+            let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message);
+            return Err(in_statement(error, query));
+        }
+        let columns = prepared.columns.clone().unwrap_or_default();
+        let types: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
+        let ran = self.run_statement(&prepared, &mut RowBuf::new(), 0, false)?;
+        let rows = self.with_context(|context| {
+            let text = |(ty, value): (&SqlType, Datum<'_>)| match value {
+                Datum::Null => Ok(None),
+                value => {
+                    crate::types::text_of(context, *ty, &value).map(|text| Some(text.to_owned()))
+                }
+            };
+            let row = |row: &RowBuf| types.iter().zip(row.iter()).map(text).collect();
+            ran.rows.iter().map(row).collect::<Result<Vec<_>>>()
+        })?;
+        Ok(Answer { types, rows })
     }
 
     pub(super) fn opened(

@@ -28,6 +28,8 @@ pub const LTREE: Range<u32> = 14_760..14_944;
 pub const CUBE: Range<u32> = 14_960..15_040;
 /// Those of `earthdistance`.
 pub const EARTHDISTANCE: Range<u32> = 15_050..15_062;
+/// Those of `tablefunc`.
+pub const TABLEFUNC: Range<u32> = 14_600..14_617;
 /// Those of `plpgsql`.
 pub const PLPGSQL: Range<u32> = 13_560..13_563;
 
@@ -47,6 +49,7 @@ pub fn extension_of(member: u32) -> Option<&'static str> {
         ("intarray", INTARRAY),
         ("ltree", LTREE),
         ("pg_trgm", PG_TRGM),
+        ("tablefunc", TABLEFUNC),
         ("unaccent", UNACCENT),
         ("plpgsql", PLPGSQL),
         ("pgcrypto", PGCRYPTO),

@@ -94,6 +94,7 @@ EXTENSIONS = {
     "pg_trgm": 14480,
     "fuzzystrmatch": 14570,
     "unaccent": 14590,
+    "tablefunc": 14600,
     "intarray": 14640,
     "ltree": 14760,
     "cube": 14960,
@@ -173,7 +174,8 @@ def extensions():
             for row in rows.splitlines():
                 fields = row.split("\t")
                 for at, (column, kind, _) in enumerate(columns):
-                    if column in OWNERS | SCHEMAS:
+                    # Of composite types there are no relations: what fields they have is known.
+                    if column in OWNERS | SCHEMAS | {"typrelid"}:
                         fields[at] = "0"
                     elif kind in REG | {"oid", "oidvector", "oid[]"}:
                         fields[at] = re.sub(r"\d+", lambda found: numbers.get(found[0], found[0]), fields[at])

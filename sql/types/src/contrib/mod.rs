@@ -14,6 +14,7 @@ pub(crate) mod hstore;
 pub(crate) mod intarray;
 pub(crate) mod ltree;
 pub(crate) mod pg_trgm;
+pub mod tablefunc;
 pub(crate) mod unaccent;
 
 use crate::builtin::stand_in;
