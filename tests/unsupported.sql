@@ -41,6 +41,9 @@ CREATE LANGUAGE other HANDLER plpgsql_call_handler;
 ALTER TABLE base REPLICA IDENTITY FULL;
 COMMENT ON CAST (int4 AS int8) IS 'widens';
 COMMENT ON OPERATOR + (int4, int4) IS 'adds';
+COMMENT ON OPERATOR CLASS int4_ops USING btree IS 'orders';
+CREATE OPERATOR CLASS made FOR TYPE int4 USING btree AS OPERATOR 1 <;
+CREATE OPERATOR FAMILY made_family USING btree;
 COMMENT ON LANGUAGE sql IS 'queries';
 COMMENT ON TABLESPACE pg_default IS 'here';
 -- types

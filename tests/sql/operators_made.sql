@@ -103,6 +103,8 @@ alter operator === (integer, integer) set ("Restrict" = neqsel);
 alter operator === (integer, integer) set (restrict = no_such);
 alter operator === (integer, integer) set (join = eqsel);
 alter operator @@@ (none, integer) set (join = eqjoinsel);
+alter operator === (integer, integer) set (restrict);
+alter operator & (bit, bit) set ("Restrict" = _int_contsel, "Join" = _int_contjoinsel);
 alter operator === (integer, text) owner to postgres;
 alter operator |+| (text, text) set schema ops2;
 select pg_get_viewdef('v');

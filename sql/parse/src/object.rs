@@ -670,6 +670,13 @@ impl<'t> Parser<'t> {
     pub(super) fn comment(&mut self) -> Result<Statement> {
         self.expect_all(&[Keyword::Comment, Keyword::On])?;
         let mut kind = self.object_kind()?;
+        if kind == ObjectKind::Other("OPERATOR") && self.is_label(self.kind_at(1)) {
+            kind = match self.kind() {
+                Kind::Keyword(Keyword::Class) => ObjectKind::Other("OPERATOR CLASS"),
+                Kind::Keyword(Keyword::Family) => ObjectKind::Other("OPERATOR FAMILY"),
+                _ => kind,
+            };
+        }
         let target = match kind {
             ObjectKind::Other(words) => self.comment_target(words)?,
             _ => None,

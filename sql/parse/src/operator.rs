@@ -19,7 +19,7 @@ impl Parser<'_> {
             Kind::Keyword(Keyword::Family) if self.is_label(self.kind_at(1)) => "FAMILY",
             _ => {
                 let name = self.operator_name()?;
-                let options = self.definition()?;
+                let options = self.definition(false)?;
                 let create = CreateOperator { name, options };
                 return Ok(Statement::CreateOperator(Box::new(create)));
             }
@@ -41,7 +41,7 @@ impl Parser<'_> {
             self.expect(Keyword::Set)?;
             match self.accept(Keyword::Schema) {
                 true => OperatorChange::Schema(self.name()?),
-                false => OperatorChange::Options(self.definition()?),
+                false => OperatorChange::Options(self.definition(true)?),
             }
         };
         Ok(Statement::AlterOperator(Box::new(AlterOperator { operator, change })))
@@ -104,12 +104,13 @@ impl Parser<'_> {
         Ok(OperatorSignature { name, left, right })
     }
 
-    /// Options in parentheses (`definition`).
-    fn definition(&mut self) -> Result<Vec<DefinitionOption>> {
+    /// Options in parentheses (`definition`), each with its value where that is demanded (`operator_def_list`).
+    fn definition(&mut self, valued: bool) -> Result<Vec<DefinitionOption>> {
         self.in_parentheses(|parser| {
             let name = parser.label()?;
             let value = match parser.accept_symbol(b'=') {
                 true => Some(parser.definition_value()?),
+                false if valued => return Err(parser.error()),
                 false => None,
             };
             Ok((name, value))

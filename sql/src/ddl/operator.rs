@@ -523,6 +523,10 @@ pub(super) fn commented(ddl: &mut Ddl<'_>, signature: &OperatorSignature) -> Res
 /// # Errors
 /// 42883, 42601, 42501, 42P13, 3F000.
 pub fn alter_operator(ddl: &mut Ddl<'_>, alter: &AlterOperator) -> Result<&'static str> {
+    signed(ddl, &alter.operator)?;
+    if let OperatorChange::Options(options) = &alter.change {
+        options.iter().try_for_each(|(name, _)| demand_changeable(name))?;
+    }
     let found = owned(ddl, &alter.operator, "ALTER")?;
     demand_owner(ddl, &found)?;
     let mut next = UserOperator::clone(&found);
@@ -567,15 +571,7 @@ pub fn alter_operator(ddl: &mut Ddl<'_>, alter: &AlterOperator) -> Result<&'stat
                             None => Oid(0),
                         };
                     }
-                    "leftarg" | "rightarg" | "function" | "procedure" | "commutator"
-                    | "negator" | "hashes" | "merges" => {
-                        let message = format!("operator attribute \"{name}\" cannot be changed");
-                        return Err(syntax(message));
-                    }
-                    _ => {
-                        let message = format!("operator attribute \"{name}\" not recognized");
-                        return Err(syntax(message));
-                    }
+                    _ => {}
                 }
             }
             if next.left.0 == 0 && next.join.0 != 0 {
@@ -599,6 +595,17 @@ pub fn alter_operator(ddl: &mut Ddl<'_>, alter: &AlterOperator) -> Result<&'stat
         ddl.put_reprinted(&before, &users, &|_, made| made.edges().contains(&edge))?;
     }
     Ok("ALTER OPERATOR")
+}
+
+/// 42601 for what SET of ALTER OPERATOR may not name.
+fn demand_changeable(name: &str) -> Result<()> {
+    let why = match name {
+        "restrict" | "join" => return Ok(()),
+        "leftarg" | "rightarg" | "function" | "procedure" | "commutator" | "negator" | "hashes"
+        | "merges" => "cannot be changed",
+        _ => "not recognized",
+    };
+    Err(syntax(format!("operator attribute \"{name}\" {why}")))
 }
 
 /// DROP OPERATOR.
