@@ -37,6 +37,9 @@ const FIXTURE: &[&str] = &[
     "CREATE UNIQUE INDEX i1 ON own.a1 (c0)",
     "CREATE VIEW own.v0 AS SELECT id, c0 FROM own.a0",
     "CREATE SEQUENCE own.s0",
+    "CREATE FUNCTION own.f0() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    "CREATE FUNCTION own.g0(x int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT x + 1'",
+    "CREATE TRIGGER t0 BEFORE UPDATE ON own.a0 FOR EACH ROW EXECUTE FUNCTION own.f0()",
 ];
 
 const ROLES: [&str; 2] = ["storm_one", "storm_two"];
@@ -74,7 +77,8 @@ fn statement(chance: &mut Chance, number: usize, moves: bool) -> String {
     let privileges = one(&["SELECT", "INSERT, UPDATE", "ALL", "SELECT (c0)", "UPDATE (c1)"]);
     let option = one(&["", "", " WITH GRANT OPTION"]);
     let bare = |name: &str| name.split_once('.').map_or(name, |(_, bare)| bare).to_owned();
-    match chance.below(64) {
+    match chance.below(80) {
+        64.. => program(chance, number, (&table, &column, &view, &owner, &cascade)),
         0 => {
             let key = bare(&table);
             format!(
@@ -151,6 +155,56 @@ fn statement(chance: &mut Chance, number: usize, moves: bool) -> String {
             2 => format!("COMMENT ON CONSTRAINT {constraint} ON {table} IS 'n{number}'"),
             _ => format!("COMMENT ON TYPE {enumeration} IS 'n{number}'"),
         },
+    }
+}
+
+/// A random change of functions and triggers.
+fn program(
+    chance: &mut Chance,
+    number: usize,
+    (table, column, view, owner, cascade): (&str, &str, &str, &str, &str),
+) -> String {
+    let mut one = |of: &[&str]| of[chance.below(of.len())].to_owned();
+    let function = one(&["own.f0", "own.f0", "own.f1"]);
+    let trigger = one(&["t0", "t0", "t1"]);
+    // Constraint triggers, which alone are called so, are not renamed: PostgreSQL leaves their constraints the old name.
+    let dropped = one(&["t0", "t1", "t2"]);
+    let toggled = one(&["t0", "t1", "ALL", "USER"]);
+    let switch = one(&["DISABLE TRIGGER", "ENABLE TRIGGER"]);
+    let body = |what: &str| {
+        format!("{function}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN {what}; END'")
+    };
+    match chance.below(16) {
+        0 => format!("CREATE FUNCTION {}", body("NEW")),
+        1 => format!("CREATE OR REPLACE FUNCTION {}", body(&format!("NULL /* n{number} */"))),
+        2 => format!("DROP FUNCTION {function}(){cascade}"),
+        // Who has made something of a function keeps nobody from renaming it, so names of functions stay.
+        3 => format!("ALTER FUNCTION {function}() SET search_path = n{number}"),
+        4 => format!("ALTER FUNCTION {function}() OWNER TO {owner}"),
+        5 => format!(
+            "CREATE TRIGGER {trigger} BEFORE UPDATE OF {column} ON {table} FOR EACH ROW \
+             WHEN (NEW.c0 > {number}) EXECUTE FUNCTION {function}()"
+        ),
+        6 => format!(
+            "CREATE CONSTRAINT TRIGGER t2 AFTER INSERT ON {table} DEFERRABLE INITIALLY DEFERRED \
+             FOR EACH ROW EXECUTE FUNCTION {function}('n{number}')"
+        ),
+        7 => format!(
+            "CREATE OR REPLACE TRIGGER {trigger} AFTER DELETE ON {table} \
+             REFERENCING OLD TABLE AS was EXECUTE FUNCTION {function}()"
+        ),
+        8 => format!(
+            "CREATE TRIGGER {trigger} INSTEAD OF INSERT ON {view} FOR EACH ROW EXECUTE FUNCTION {function}()"
+        ),
+        9 => format!("DROP TRIGGER {dropped} ON {table}"),
+        10 => format!("ALTER TRIGGER {trigger} ON {table} RENAME TO t1"),
+        11 => format!("ALTER TABLE {table} {switch} {toggled}"),
+        12 => format!("COMMENT ON TRIGGER {trigger} ON {table} IS 'n{number}'"),
+        13 => format!("ALTER TABLE {table} ALTER COLUMN c0 SET DEFAULT own.g0({number})"),
+        14 => {
+            format!("ALTER TABLE {table} ADD CONSTRAINT k2 CHECK (own.g0(c0) > {number}) NOT VALID")
+        }
+        _ => format!("DROP FUNCTION own.g0(int){cascade}"),
     }
 }
 

@@ -249,3 +249,11 @@ insert into tr values (90, 90);
 create or replace trigger na before insert on tr for each row execute function no_field(3);
 create trigger ns before insert on tr for each statement execute function no_field(3);
 insert into tr values (90, 90);
+-- replaced, renamed to what it is called
+alter table tr disable trigger na;
+create or replace trigger na before insert or update on tr for each row execute function no_field(3);
+select tgenabled from pg_trigger where tgname = 'na';
+alter function no_field() rename to no_field;
+alter function no_field() set schema public;
+create constraint trigger shown after insert on tr deferrable initially deferred for each row execute function no_field(3);
+select pg_get_constraintdef(oid), contype from pg_constraint where conname = 'shown';

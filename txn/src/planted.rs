@@ -31,6 +31,8 @@ pub enum Fault {
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,
     /// where the options are.
     IndexEntryNotWritten,
+    /// The layer above forgets a trigger that waits for its statement's end. It is planted here as well.
+    TriggerNotFired,
 }
 
 /// Which fault is planted, if any.

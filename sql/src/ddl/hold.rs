@@ -1,4 +1,4 @@
-//! What a schema change builds on stays until its end: nobody drops a type, sequence, table or view meanwhile that something is
+//! What a schema change builds on stays until its end: nobody drops a type, function, sequence, table or view meanwhile that something is
 //! being made of (PostgreSQL does it where it notes a dependency).
 //!
 //! A relation is held by an ACCESS SHARE lock, anything else by a lock on its record that others may hold too. Who drops it has
@@ -79,7 +79,8 @@ impl Ddl<'_> {
         }
     }
 
-    /// Holds what a definition depends on: the types that it casts to, and the relations that are constants in it.
+    /// Holds what a definition depends on: the types that it casts to, the functions that it calls, and the relations that are
+    /// constants in it.
     ///
     /// # Errors
     /// Those of a lock; 42704 for what has gone.
@@ -87,6 +88,16 @@ impl Ddl<'_> {
         for edge in definition.edges() {
             if let Edge::Type(ty) = edge {
                 self.hold_type(SqlType::plain(ty.0))?;
+            }
+        }
+        for edge in definition.edges() {
+            if let Edge::Function(function) = edge
+                && function.0 >= well_known::FIRST_NORMAL
+            {
+                let key = self.catalog.key(Class::Routine, *function);
+                if !self.catalog.hold(self.transaction, key)? {
+                    return Err(dropped_meanwhile("function"));
+                }
             }
         }
         for edge in definition.edges() {

@@ -418,10 +418,21 @@ pub struct Ddl<'a> {
 /// # Errors
 /// PostgreSQL's; 0A000 for what Atoll does not do yet.
 pub fn execute(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
+    again_if_outdated(ddl, &mut |ddl| run(ddl, statement))
+}
+
+/// The same for any change of the schema.
+///
+/// # Errors
+/// Those of `change`.
+pub fn again_if_outdated<T>(
+    ddl: &mut Ddl<'_>,
+    change: &mut dyn FnMut(&mut Ddl<'_>) -> Result<T>,
+) -> Result<T> {
     loop {
         let (writes, changes) = (ddl.transaction.savepoint(), ddl.catalog.savepoint());
         let told = ddl.notices.len();
-        let done = run(ddl, statement);
+        let done = change(ddl);
         if done.is_ok() || !ddl.catalog.is_outdated() {
             return done;
         }

@@ -671,6 +671,7 @@ pub(super) fn drop_made(
 ) -> Result<()> {
     going.sort_by_key(|routine| routine.oid.0);
     going.dedup_by_key(|routine| routine.oid.0);
+    lock_all(ddl, &going)?;
     let dependents = loop {
         let mut dependents = Dependents::default();
         for routine in &going {
@@ -689,6 +690,14 @@ pub(super) fn drop_made(
     going.iter().try_for_each(|routine| remove(ddl, routine))
 }
 
+/// Locks routines that are to go: nobody makes anything of them any more, and what depends on them is known only then.
+fn lock_all(ddl: &mut Ddl<'_>, going: &[Arc<Routine>]) -> Result<()> {
+    going.iter().try_for_each(|routine| {
+        let key = ddl.catalog.key(Class::Routine, routine.oid);
+        ddl.catalog.lock(ddl.transaction, key)
+    })
+}
+
 /// Drops the routines of these owners; what calls them is dropped with them by CASCADE, unless it is the owners' own, which
 /// goes anyway.
 ///
@@ -700,6 +709,7 @@ pub(super) fn drop_owned(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Re
         let mut going: Vec<Arc<Routine>> =
             snapshot.routines().filter(|one| owners.contains(&one.owner)).cloned().collect();
         going.sort_by_key(|routine| routine.oid.0);
+        lock_all(ddl, &going)?;
         let mut all = Dependents::default();
         for routine in &going {
             let shown = shown(ddl, routine);
@@ -807,13 +817,22 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
         "AGGREGATE" => "ALTER AGGREGATE",
         _ => "ALTER FUNCTION",
     };
-    let Some(routine) = named(ddl, &alter.name, alter.arguments.as_deref())? else {
-        let found = super::privilege::function(ddl, &alter.name, alter.arguments.as_deref())?;
-        return Err(must_own("function", found.name));
+    let mut locked = None;
+    // The one of this name once it is locked.
+    let routine = loop {
+        let Some(routine) = named(ddl, &alter.name, alter.arguments.as_deref())? else {
+            let found = super::privilege::function(ddl, &alter.name, alter.arguments.as_deref())?;
+            return Err(must_own("function", found.name));
+        };
+        if !owns(ddl, &routine) {
+            return Err(must_own(noun_of(&routine), &routine.name));
+        }
+        if locked.replace(routine.oid) == Some(routine.oid) {
+            break routine;
+        }
+        let key = ddl.catalog.key(Class::Routine, routine.oid);
+        ddl.catalog.lock_beside(ddl.transaction, key)?;
     };
-    if !owns(ddl, &routine) {
-        return Err(must_own(noun_of(&routine), &routine.name));
-    }
     let mut next = Routine::clone(&routine);
     match &alter.change {
         RoutineChange::Owner(role) => {
@@ -846,7 +865,9 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
             }
         }
     }
-    if (next.schema, &next.name) != (routine.schema, &routine.name) {
+    // Its own name is taken, too.
+    let named = matches!(alter.change, RoutineChange::Rename(_));
+    if named || (next.schema, &next.name) != (routine.schema, &routine.name) {
         let inputs = next.input_types();
         let text = key_text(&next.name, &inputs);
         ddl.catalog.lock_name(ddl.transaction, Class::Routine, next.schema, &text)?;

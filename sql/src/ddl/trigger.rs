@@ -4,7 +4,7 @@
 
 use super::Ddl;
 use super::privilege::function;
-use super::resolve::{dropped_meanwhile, kind_noun, undefined_table};
+use super::resolve::{kind_noun, undefined_table};
 use super::routine::TRIGGER;
 use crate::bind::dml::{composite_type, index};
 use crate::catalog::acl::Privileges;
@@ -175,31 +175,39 @@ fn columns_of(create: &CreateTrigger, relation: &Relation) -> Result<Vec<usize>>
     Ok(columns)
 }
 
-/// The function that a trigger is to call, which stays there.
+/// The function that a trigger is to call, which stays there: the one of this name once it is held.
 fn function_of(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Oid> {
-    let Some(found) = super::routine::named(ddl, name, Some(&[]))? else {
-        let found = function(ddl, name, Some(&[])).map_err(SqlError::nowhere)?;
-        if found.oid == trigger::SUPPRESS_REDUNDANT_UPDATES.0 {
-            return Ok(trigger::SUPPRESS_REDUNDANT_UPDATES);
+    let mut held = None;
+    loop {
+        let Some(found) = super::routine::named(ddl, name, Some(&[]))? else {
+            return built_in_function(ddl, name);
+        };
+        if !ddl.snapshot().may_call(ddl.user, &found.procedure()) {
+            let message = format!("permission denied for function {}", found.name);
+            return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
         }
-        if found.result == TRIGGER {
-            return Err(SqlError::unsupported(format!("a trigger that calls {name} is")));
+        if found.result.0 != TRIGGER {
+            let name = name.parts.join(".");
+            return Err(invalid(format!("function {name} must return type trigger")));
         }
-        return Err(invalid(format!("function {name} must return type trigger")));
-    };
-    if !ddl.snapshot().may_call(ddl.user, &found.procedure()) {
-        let message = format!("permission denied for function {}", found.name);
-        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+        if held.replace(found.oid) == Some(found.oid) {
+            return Ok(found.oid);
+        }
+        let key = ddl.catalog.key(Class::Routine, found.oid);
+        ddl.catalog.hold(ddl.transaction, key)?;
     }
-    if found.result.0 != TRIGGER {
-        return Err(invalid(format!("function {} must return type trigger", name.parts.join("."))));
+}
+
+/// The same of PostgreSQL's own.
+fn built_in_function(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Oid> {
+    let found = function(ddl, name, Some(&[])).map_err(SqlError::nowhere)?;
+    if found.oid == trigger::SUPPRESS_REDUNDANT_UPDATES.0 {
+        return Ok(trigger::SUPPRESS_REDUNDANT_UPDATES);
     }
-    let key = ddl.catalog.key(Class::Routine, found.oid);
-    ddl.catalog.hold(ddl.transaction, key)?;
-    match ddl.snapshot().routine(found.oid) {
-        Some(_) => Ok(found.oid),
-        None => Err(dropped_meanwhile("function")),
+    if found.result == TRIGGER {
+        return Err(SqlError::unsupported(format!("a trigger that calls {name} is")));
     }
+    Err(invalid(format!("function {name} must return type trigger")))
 }
 
 /// 42501 for who has no TRIGGER privilege.
@@ -297,7 +305,8 @@ pub fn create_trigger(ddl: &mut Ddl<'_>, create: &CreateTrigger) -> Result<&'sta
         name: Arc::clone(&create.name),
         function,
         kind,
-        enabled: known.as_ref().map_or(b'O', |known| known.enabled),
+        // One that takes the place of another is enabled, whatever that was.
+        enabled: b'O',
         columns,
         arguments: create.arguments.clone(),
         when,

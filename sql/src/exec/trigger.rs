@@ -253,9 +253,9 @@ pub fn fire_queued(
     rows: Rows<'_>,
 ) -> Result<()> {
     let relation = &table.relation;
-    let Some(trigger) = relation.triggers.iter().find(|one| one.oid == oid) else {
-        return Ok(());
-    };
+    let forgotten = cx.transaction.manager().planted(txn::Fault::TriggerNotFired);
+    let found = relation.triggers.iter().find(|one| one.oid == oid && !forgotten);
+    let Some(trigger) = found else { return Ok(()) };
     let transition = match &trigger.transition {
         (None, None) => None,
         _ => cx.checks.transition(relation.oid, event),

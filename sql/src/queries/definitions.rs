@@ -477,6 +477,10 @@ impl Call<'_, '_, '_, '_> {
             return Some(format!("CHECK ({})", self.shown(Some(&value), &check.text, pretty)));
         }
         let table = snapshot.constraint_table(oid)?;
+        let made = table.triggers.iter().filter_map(|trigger| trigger.constraint);
+        if let Some((_, when, _)) = made.into_iter().find(|(own, ..)| *own == oid) {
+            return Some(format!("TRIGGER{}", deferral(when)));
+        }
         let index = table
             .indexes
             .iter()

@@ -52,6 +52,20 @@ pub fn audit(client: &mut Client, stories: &mut [Story]) -> Audit {
          - (SELECT coalesce(sum(j.amount), 0) FROM journal j WHERE j.source = a.id)"
     );
     expect(client, &balances, &[])?;
+    // So do the triggers.
+    let mirrored = format!(
+        "SELECT a.id FROM account a WHERE a.balance <> {OPENING} \
+         + (SELECT coalesce(sum(m.amount), 0) FROM mirror m WHERE m.account = a.id)"
+    );
+    expect(client, &mirrored, &[])?;
+    for table in ["child", "ward"] {
+        let counted = format!(
+            "SELECT b.parent, c.parent FROM (SELECT parent, n FROM brood WHERE kind = '{table}') b \
+             FULL JOIN (SELECT parent, count(*) AS n FROM {table} GROUP BY parent) c \
+             ON c.parent = b.parent WHERE coalesce(b.n, 0) <> coalesce(c.n, 0)"
+        );
+        expect(client, &counted, &[])?;
+    }
     for (table, column) in [("child", "parent"), ("ward", "parent"), ("journal", "source")] {
         let parent = if table == "journal" { "account" } else { "parent" };
         let orphans = format!(

@@ -72,6 +72,11 @@ fn an_index_entry_that_is_not_written() {
     eprintln!("{:?}", txn(Fault::IndexEntryNotWritten));
 }
 
+#[test]
+fn a_trigger_that_is_not_fired() {
+    eprintln!("{:?}", txn(Fault::TriggerNotFired));
+}
+
 /// Noticed where indexes are made anew most of the time, and read by.
 #[test]
 fn a_plan_that_is_not_looked_at_again() {

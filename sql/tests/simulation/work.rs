@@ -33,7 +33,33 @@ pub const SCHEMA: &[&str] = &[
     "CREATE INDEX child_parent ON child (parent)",
     "CREATE TABLE ward (id int PRIMARY KEY, parent int REFERENCES parent ON DELETE CASCADE)",
     "CREATE SEQUENCE number",
+    // What triggers make of all that: an entry for each side of a transfer, and how many children and wards a parent has.
+    "CREATE TABLE mirror (id bigserial PRIMARY KEY, account int, amount int)",
+    "CREATE FUNCTION mirrored() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+     INSERT INTO mirror (account, amount) VALUES (NEW.source, -NEW.amount), (NEW.target, NEW.amount); \
+     RETURN NULL; END $$",
+    "CREATE TRIGGER mirrored AFTER INSERT ON journal FOR EACH ROW EXECUTE FUNCTION mirrored()",
+    "CREATE FUNCTION balanced() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE total bigint; BEGIN \
+     SELECT sum(balance) INTO total FROM account; \
+     IF total <> TG_ARGV[0]::bigint THEN RAISE EXCEPTION 'the balances are % together', total; END IF; \
+     RETURN NULL; END $$",
+    "CREATE CONSTRAINT TRIGGER balanced AFTER INSERT ON journal DEFERRABLE INITIALLY DEFERRED \
+     FOR EACH ROW EXECUTE FUNCTION balanced(12000)",
+    "CREATE TABLE brood (kind text, parent int, n int NOT NULL, PRIMARY KEY (kind, parent))",
+    COUNT_BROOD,
+    "CREATE TRIGGER counted AFTER INSERT OR DELETE ON child FOR EACH ROW EXECUTE FUNCTION count_brood()",
+    "CREATE TRIGGER counted AFTER INSERT OR DELETE ON ward FOR EACH ROW EXECUTE FUNCTION count_brood()",
 ];
+
+/// The function that counts children and wards, which is made anew now and then.
+const COUNT_BROOD: &str = "CREATE OR REPLACE FUNCTION count_brood() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+     IF TG_OP = 'DELETE' THEN \
+       UPDATE brood SET n = n - 1 WHERE kind = TG_TABLE_NAME AND parent = OLD.parent; \
+     ELSE \
+       INSERT INTO brood VALUES (TG_TABLE_NAME, NEW.parent, 1) \
+       ON CONFLICT (kind, parent) DO UPDATE SET n = brood.n + 1; \
+     END IF; \
+     RETURN NULL; END $$";
 
 /// A row of a client's own table: v, u, t.
 pub type OwnRow = (i64, Option<i64>, String);
@@ -609,8 +635,9 @@ impl Worker<'_> {
     }
 
     fn maintain(&mut self) -> Done {
-        let text = match self.chance.below(10) {
+        let text = match self.chance.below(11) {
             0 | 1 => "CHECKPOINT".to_owned(),
+            10 => COUNT_BROOD.to_owned(),
             2 => "VACUUM".to_owned(),
             3 => format!("VACUUM own_{}", self.me),
             4 => "ANALYZE account".to_owned(),

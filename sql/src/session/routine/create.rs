@@ -47,8 +47,9 @@ impl Session {
                 ));
             }
         }
-        let made =
-            self.with_ddl(parsed.places(), |ddl| ddl::routine::create_routine(ddl, create))?;
+        let made = self.with_ddl(parsed.places(), |ddl| {
+            ddl::again_if_outdated(ddl, &mut |ddl| ddl::routine::create_routine(ddl, create))
+        })?;
         if self.settings.bool("check_function_bodies") {
             let at = create.options.iter().find_map(|option| match option {
                 RoutineOption::Body(_, at) => Some(*at),
