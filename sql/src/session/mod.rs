@@ -203,6 +203,8 @@ pub struct Session {
     compiled: FxHashMap<(Oid, Vec<Oid>), Arc<routine::Compiled>>,
     /// How loud the check `too_many_rows` of PL/pgSQL is, and the state of the settings that said so.
     too_many_rows: Option<(u64, Option<crate::error::Severity>)>,
+    /// How many loops of bodies are under way over queries that change rows.
+    writing_loops: u32,
     /// The conditions of triggers that have been asked, by trigger.
     conditions: FxHashMap<Oid, Arc<routine::Condition>>,
     /// The tables of the triggers that are firing, the innermost last.
@@ -310,6 +312,7 @@ impl Session {
             texts: FxHashMap::default(),
             compiled: FxHashMap::default(),
             too_many_rows: None,
+            writing_loops: 0,
             conditions: FxHashMap::default(),
             firing: Vec::new(),
             events: Vec::new(),
@@ -428,7 +431,7 @@ impl Session {
             self.block.depend_on(logged);
         }
         let mut parts = Parts {
-            alone: self.is_alone(),
+            alone: self.is_alone_at_top(),
             said: self.said.get_mut(),
             exported: self.exported.get_mut(),
             xact_id: self.xact_id.get_mut(),

@@ -6,7 +6,7 @@ use super::{Execution, Leave};
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::parse::Statement;
-use crate::parse::ast::CopyTarget;
+use crate::parse::ast::{CopyTarget, TransactionStatement};
 use crate::plpgsql::tree::{ForQuery, Into, Query, Sql};
 use crate::session::Session;
 use crate::session::machines::REST_BYTES_MAX;
@@ -217,9 +217,21 @@ impl Session {
     }
 }
 
+/// Whether a statement only says how the transaction is to be.
+fn sets_modes(statement: &TransactionStatement) -> bool {
+    matches!(
+        statement,
+        TransactionStatement::Set(_)
+            | TransactionStatement::SetSnapshot(_)
+            | TransactionStatement::SetSession(_)
+    )
+}
+
 /// 0A000 for what no body runs.
 pub(super) fn demand_runnable(prepared: &Prepared) -> Result<()> {
-    if let Some(Statement::Transaction(_)) = prepared.parsed.statement() {
+    if let Some(Statement::Transaction(statement)) = prepared.parsed.statement()
+        && !sets_modes(statement)
+    {
         return Err(SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,
             "unsupported transaction command in PL/pgSQL",
@@ -303,6 +315,12 @@ impl Execution<'_> {
             let message = "cannot EXECUTE an empty query";
             let error = SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message);
             return Err(in_statement(error, query));
+        }
+        if let Some(Statement::Transaction(statement)) = source.statement()
+            && !sets_modes(statement)
+        {
+            let message = "EXECUTE of transaction commands is not implemented";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         }
         let prepared = self.session.prepare(Arc::new(source), types);
         let prepared = prepared.map_err(|error| in_statement(error, query))?;
@@ -562,6 +580,7 @@ impl Execution<'_> {
             ));
         };
         demand_runnable(&prepared)?;
+        let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
         let mut portal = self
             .session
             .opened(prepared, parameters)
@@ -570,6 +589,7 @@ impl Execution<'_> {
         // What ends the transaction ends its portals.
         let mut portion = if self.body.ends_transactions { 0 } else { FIRST_PORTION };
         let mut found = false;
+        self.session.writing_loops += u32::from(changes);
         let left = loop {
             self.session.is_at(at.0, at.1);
             let read = self.session.run_portion(&mut portal, portion);
@@ -585,6 +605,7 @@ impl Execution<'_> {
                 Err(error) => break Err(error),
             }
         };
+        self.session.writing_loops -= u32::from(changes);
         self.session.let_go(&portal);
         self.session.retire(portal);
         let left = left?;

@@ -470,6 +470,12 @@ impl Execution<'_> {
                 "invalid transaction termination",
             ));
         }
+        if self.session.writing_loops > 0 {
+            return Err(SqlError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "cannot perform transaction commands inside a cursor loop that is not read-only",
+            ));
+        }
         if self.subtransactions > 0 {
             let word = if commits { "commit" } else { "roll back" };
             return Err(SqlError::new(
