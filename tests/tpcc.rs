@@ -5,9 +5,9 @@ use bench::tpcc::client::Failure;
 use bench::tpcc::driver::{self, Load, Report};
 use bench::tpcc::embedded::Embedded;
 use bench::tpcc::statement::Rows;
-use bench::tpcc::transactions::{Isolation, Kind};
+use bench::tpcc::transactions::{Form, Isolation, Kind};
 use bench::tpcc::wire::Url;
-use bench::tpcc::{Connector, Scale, consistency, load};
+use bench::tpcc::{Connector, Scale, consistency, load, procedures};
 use std::time::Duration;
 use tests::atoll::Atoll;
 use tests::process::TemporaryDirectory;
@@ -15,9 +15,10 @@ use tests::process::TemporaryDirectory;
 const SCALE: Scale = Scale { warehouses: 2, items: 1000, customers: 100 };
 
 /// Loads, runs for two seconds with four sessions, and demands that the conditions hold before and after.
-fn run(connector: &dyn Connector, isolation: Isolation) -> Result<Report, Failure> {
+fn run(connector: &dyn Connector, isolation: Isolation, form: Form) -> Result<Report, Failure> {
     let mut client = connector.connect()?;
     load::load(&mut *client, SCALE, true)?;
+    procedures::create(&mut *client)?;
     assert_eq!(load::warehouses(&mut *client)?, Some(2));
     assert_eq!(consistency::check(&mut *client, &SCALE)?, [0; 12], "before");
     let load = Load {
@@ -26,6 +27,7 @@ fn run(connector: &dyn Connector, isolation: Isolation) -> Result<Report, Failur
         warm_up: Duration::ZERO,
         time: Duration::from_secs(2),
         isolation,
+        form,
         only: None,
         transactions_max: None,
     };
@@ -42,8 +44,11 @@ fn run(connector: &dyn Connector, isolation: Isolation) -> Result<Report, Failur
 fn a_run_over_the_wire_holds_every_condition() {
     let mut atoll = Atoll::start(&[]);
     let url = Url::local(atoll.port());
-    run(&url, Isolation::ReadCommitted).expect("the server answers");
-    run(&url, Isolation::RepeatableRead).expect("the server answers");
+    run(&url, Isolation::ReadCommitted, Form::Statements).expect("the server answers");
+    run(&url, Isolation::RepeatableRead, Form::Statements).expect("the server answers");
+    run(&url, Isolation::ReadCommitted, Form::Calls).expect("the server answers");
+    let report = run(&url, Isolation::Serializable, Form::Calls).expect("the server answers");
+    assert!(report.transactions() > 0);
     atoll.stop();
     atoll.check();
 }
@@ -52,7 +57,7 @@ fn a_run_over_the_wire_holds_every_condition() {
 fn a_run_without_a_socket_holds_every_condition() {
     let directory = TemporaryDirectory::new("tpcc");
     let embedded = Embedded::open(directory.path()).expect("an empty directory");
-    run(&embedded, Isolation::ReadCommitted).expect("the engine answers");
+    run(&embedded, Isolation::ReadCommitted, Form::Statements).expect("the engine answers");
     embedded.close().expect("a checkpoint");
     tests::atoll::check(directory.path());
     let again = Embedded::open(directory.path()).expect("the directory that was closed");

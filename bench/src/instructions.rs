@@ -8,9 +8,9 @@
 use crate::paired::{self, Names};
 use crate::pgbench::{self, Call, What};
 use crate::target::Target;
-use crate::tpcc::transactions::{Isolation, Kind};
+use crate::tpcc::transactions::{Form, Isolation, Kind};
 use crate::tpcc::wire::Url;
-use crate::tpcc::{Connector, Scale, driver, load};
+use crate::tpcc::{Connector, Scale, driver, load, procedures};
 use anyhow::{Result, ensure};
 use std::fmt::Write;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub fn run(effort: Effort, conditions: &str) -> Result<String> {
     let mut page = String::from("# Instructions of a transaction\n\n");
     write!(
         page,
-        "{conditions}\n\nInstructions of Atoll, counted by callgrind over the whole process, from its start to its end; one session, synchronous_commit off. The difference of a run of {FEW} transactions and one of so many more is divided by these: {} point SELECTs, {} transactions of tpcb-like, {} of each of TPC-C's. Bars: half of PostgreSQL's 18,500 for the prepared point SELECT; 3 % more for other names than for pgbench's; a million for New-Order and 200,000 for Payment.\n\n",
+        "{conditions}\n\nInstructions of Atoll, counted by callgrind over the whole process, from its start to its end; one session, synchronous_commit off. The difference of a run of {FEW} transactions and one of so many more is divided by these: {} point SELECTs, {} transactions of tpcb-like, {} of each of TPC-C's. Bars: half of PostgreSQL's 18,500 for the prepared point SELECT; 3 % more for other names than for pgbench's; a million for New-Order and 200,000 for Payment by statements, 250,000 and 60,000 as one CALL.\n\n",
         effort.selects, effort.transfers, effort.orders
     )?;
     page.push_str("| what | instructions | bar | |\n|---|--:|--:|---|\n");
@@ -150,12 +150,21 @@ fn pgbench_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
 fn tpcc_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
     let scale = Scale::small(1);
     let mut target = loaded(|target| {
-        load::load(&mut *Url::local(target.port()).connect()?, scale, true)?;
+        let mut client = Url::local(target.port()).connect()?;
+        load::load(&mut *client, scale, true)?;
+        procedures::create(&mut *client)?;
         Ok(())
     })?;
-    for (kind, name, bar) in [
-        (Kind::NewOrder, "New-Order of ten items on average, prepared", 1_000_000.0),
-        (Kind::Payment, "Payment, prepared", 200_000.0),
+    for (kind, form, name, bar) in [
+        (
+            Kind::NewOrder,
+            Form::Statements,
+            "New-Order of ten items on average, prepared",
+            1_000_000.0,
+        ),
+        (Kind::Payment, Form::Statements, "Payment, prepared", 200_000.0),
+        (Kind::NewOrder, Form::Calls, "New-Order as one CALL", 250_000.0),
+        (Kind::Payment, Form::Calls, "Payment as one CALL", 60_000.0),
     ] {
         let transactions = |target: &Target, count: u32| -> Result<()> {
             let load = driver::Load {
@@ -164,6 +173,7 @@ fn tpcc_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
                 warm_up: Duration::ZERO,
                 time: LONG,
                 isolation: Isolation::default(),
+                form,
                 only: Some(kind),
                 transactions_max: Some(u64::from(count)),
             };

@@ -179,8 +179,9 @@ fn main() -> Result<()> {
 }
 
 fn tpcc(arguments: measurement::Arguments) -> Result<()> {
+    let name = arguments.page();
     let Some(page) = measurement::run(arguments)? else { return Ok(()) };
-    Ok(std::fs::write(results().join("tpcc.md"), page)?)
+    Ok(std::fs::write(results().join(name), page)?)
 }
 
 fn disjoint(time: Duration, pairs: u32) -> Result<()> {

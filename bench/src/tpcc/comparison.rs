@@ -2,9 +2,9 @@
 //! of sessions, then each transaction alone.
 
 use super::driver::{self, Load, Report, percentile};
-use super::transactions::{Isolation, Kind};
+use super::transactions::{Form, Isolation, Kind};
 use super::wire::Url;
-use super::{Connector, Scale, consistency, load};
+use super::{Connector, Scale, consistency, load, procedures};
 use crate::cpu::{self, Cpu};
 use crate::sample::{self, Sample, cells, in_turn, least_cpu, median};
 use crate::target::{Kind as Server, Target};
@@ -22,6 +22,8 @@ pub struct Effort {
     pub warehouses: Vec<u32>,
     /// Sessions: a row for each.
     pub clients: Vec<u32>,
+    /// How transactions are asked for.
+    pub form: Form,
     /// Interleaved pairs a row.
     pub pairs: u32,
     /// Before each run, unmeasured.
@@ -120,6 +122,7 @@ pub fn run(effort: &Effort, tell: &mut dyn FnMut(&Row)) -> Result<Vec<Row>> {
             let mut client = Url::local(target.port()).connect()?;
             let time = load::load(&mut *client, scale, true)?;
             println!("{:?}: {warehouses} W loaded in {:.1} s", target.kind(), time.as_secs_f64());
+            procedures::create(&mut *client)?;
             checked(target, &scale)?;
         }
         let mixes = effort.clients.iter().map(|&clients| (clients, None));
@@ -132,6 +135,7 @@ pub fn run(effort: &Effort, tell: &mut dyn FnMut(&Row)) -> Result<Vec<Row>> {
                 warm_up: if only == Some(Kind::Delivery) { Duration::ZERO } else { effort.warm_up },
                 time: effort.time,
                 isolation: Isolation::ReadCommitted,
+                form: effort.form,
                 only,
                 transactions_max: (only == Some(Kind::Delivery)).then_some(DELIVERIES),
             };

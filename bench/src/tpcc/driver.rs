@@ -2,7 +2,7 @@
 
 use super::client::Failure;
 use super::random::Random;
-use super::transactions::{Ended, Input, Isolation, Kind, Place, Terminal, deck};
+use super::transactions::{Ended, Form, Input, Isolation, Kind, Place, Terminal, deck};
 use super::{Connector, Scale};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -23,6 +23,8 @@ pub struct Load {
     pub time: Duration,
     /// The transactions' isolation level.
     pub isolation: Isolation,
+    /// How they are asked for.
+    pub form: Form,
     /// Only this kind of transaction, to look at it alone.
     pub only: Option<Kind>,
     /// The most transactions that a session runs; none: as many as it can in the time.
@@ -150,8 +152,10 @@ pub fn run(
                 warehouse: number % load.scale.warehouses + 1,
                 district: number / load.scale.warehouses % Scale::DISTRICTS + 1,
             };
-            Ok(Terminal::new(connector.connect()?, place, load.isolation))
-                .map(|terminal| (number, place, terminal))
+            let client = connector.connect()?;
+            let mut terminal = Terminal::new(client, place, load.isolation, load.form);
+            terminal.begin()?;
+            Ok((number, place, terminal))
         })
         .collect::<Result<Vec<_>, Failure>>()?;
     let start = Instant::now();

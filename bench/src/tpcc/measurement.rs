@@ -3,9 +3,9 @@
 use super::comparison::{self, Effort};
 use super::driver::{self, Load};
 use super::embedded::Embedded;
-use super::transactions::{Isolation, Kind};
+use super::transactions::{Form, Isolation, Kind};
 use super::wire::Url;
-use super::{Connector, Scale, consistency, load};
+use super::{Connector, Scale, consistency, load, procedures};
 use crate::cpu;
 use crate::report;
 use anyhow::{Context, Result, bail, ensure};
@@ -40,6 +40,9 @@ pub struct Arguments {
     /// Isolation level.
     #[arg(long, value_enum, default_value_t)]
     isolation: Isolation,
+    /// Statement by statement, or each transaction as one CALL.
+    #[arg(long, value_enum, default_value_t)]
+    form: Form,
     /// Load anew, even where there are tables.
     #[arg(long)]
     reload: bool,
@@ -55,6 +58,17 @@ pub struct Arguments {
     /// Interleaved pairs, where servers are compared.
     #[arg(long, default_value_t = 3)]
     pairs: u32,
+}
+
+impl Arguments {
+    /// The page of results that a comparison fills.
+    #[must_use]
+    pub fn page(&self) -> &'static str {
+        match self.form {
+            Form::Statements => "tpcc.md",
+            Form::Calls => "tpcc_calls.md",
+        }
+    }
 }
 
 /// Runs the command; gives a page to keep, if servers were compared.
@@ -107,6 +121,7 @@ fn against(connector: &dyn Connector, arguments: &Arguments) -> Result<()> {
         ensure!(broken == [0; 12], consistency::complaints(&broken).join("; "));
         Ok(())
     };
+    procedures::create(&mut *client)?;
     check(&mut *client, "before the run")?;
     for &clients in &arguments.clients {
         let load = Load {
@@ -115,6 +130,7 @@ fn against(connector: &dyn Connector, arguments: &Arguments) -> Result<()> {
             warm_up: Duration::from_secs(arguments.warm_up),
             time: Duration::from_secs(arguments.time),
             isolation: arguments.isolation,
+            form: arguments.form,
             only: arguments.only,
             transactions_max: None,
         };
@@ -137,12 +153,17 @@ fn compare(arguments: &Arguments) -> Result<String> {
     let effort = Effort {
         warehouses: arguments.warehouses.clone(),
         clients: arguments.clients.clone(),
+        form: arguments.form,
         pairs: arguments.pairs,
         warm_up: Duration::from_secs(arguments.warm_up),
         time: Duration::from_secs(arguments.time),
     };
     let rows = comparison::run(&effort, &mut |row| println!("{}", comparison::line(row)))?;
-    let mut page = String::from("# TPC-C by statements: Atoll beside PostgreSQL 15\n\n");
+    let how = match arguments.form {
+        Form::Statements => "by statements",
+        Form::Calls => "as one CALL a transaction",
+    };
+    let mut page = format!("# TPC-C {how}: Atoll beside PostgreSQL 15\n\n");
     write!(
         page,
         "{} {} interleaved pairs of {} s after {} s of warm-up, order alternating; synchronous_commit on; ANALYZE after the load. The 12 consistency conditions held on both servers before and after.\n\n",

@@ -1,4 +1,4 @@
-//! TPC-C by statements: an own kit that drives any PostgreSQL server over the wire, or Atoll's engine without a socket.
+//! TPC-C by statements or by calls: an own kit that drives any PostgreSQL server over the wire, or Atoll's engine without a socket.
 //!
 //! TPC-C, standard specification 5.11: the tables and their population (clauses 1 and 4), the five transactions with
 //! their inputs (clause 2), the mix (clause 5.2.3) and the consistency conditions (clause 3.3.2). Differences: no think
@@ -7,7 +7,7 @@
 //!
 //! - [`random`]: NURand, names, strings; [`schema`]: tables; [`population`]: their rows; [`load`]: the loader
 //! - [`client`]: what a session can do; [`wire`], [`embedded`]: the two kinds; [`statement`]: prepared statements
-//! - [`transactions`]: the five; [`driver`]: sessions side by side; [`consistency`]: conditions 1 to 12
+//! - [`transactions`]: the five; [`procedures`]: the same in the server; [`driver`]: sessions side by side; [`consistency`]: conditions 1 to 12
 //! - [`measurement`]: the command; [`comparison`]: Atoll beside PostgreSQL
 
 pub mod client;
@@ -18,6 +18,7 @@ pub mod embedded;
 pub mod load;
 pub mod measurement;
 pub mod population;
+pub mod procedures;
 pub mod random;
 pub mod schema;
 pub mod statement;

@@ -2,6 +2,7 @@
 
 use super::Scale;
 use super::client::{Client, Failure};
+use super::procedures::{self, array};
 use super::random::{RUN, Random, last_name};
 use super::statement::{Cents, Parameters, Rows, Statement};
 use std::fmt::Display;
@@ -72,6 +73,16 @@ pub enum Ended {
 enum Customer {
     Number(u32),
     Name(String),
+}
+
+impl Customer {
+    /// The number, or 0, and the name, or nothing.
+    fn parts(&self) -> (u32, &str) {
+        match self {
+            Customer::Number(number) => (*number, ""),
+            Customer::Name(name) => (0, name),
+        }
+    }
 }
 
 /// One line of an order.
@@ -276,6 +287,15 @@ pub enum Isolation {
 }
 
 impl Isolation {
+    /// Makes it the level of a session's transactions.
+    fn default_of_session(self) -> &'static str {
+        match self {
+            Isolation::ReadCommitted => "SET default_transaction_isolation = 'read committed'",
+            Isolation::RepeatableRead => "SET default_transaction_isolation = 'repeatable read'",
+            Isolation::Serializable => "SET default_transaction_isolation = 'serializable'",
+        }
+    }
+
     fn begin(self) -> Statement {
         let text = match self {
             Isolation::ReadCommitted => "BEGIN ISOLATION LEVEL READ COMMITTED",
@@ -286,11 +306,22 @@ impl Isolation {
     }
 }
 
+/// How a session asks for its transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// Statement by statement.
+    #[default]
+    Statements,
+    /// As one CALL of a procedure each.
+    Calls,
+}
+
 /// A session at work.
 pub struct Terminal {
     client: Box<dyn Client + Send>,
     place: Place,
     isolation: Isolation,
+    form: Form,
     parameters: Parameters,
     rows: Rows,
 }
@@ -303,13 +334,30 @@ fn missing(what: &str) -> Failure {
 impl Terminal {
     /// A session at its place.
     #[must_use]
-    pub fn new(client: Box<dyn Client + Send>, place: Place, isolation: Isolation) -> Terminal {
+    pub fn new(
+        client: Box<dyn Client + Send>,
+        place: Place,
+        isolation: Isolation,
+        form: Form,
+    ) -> Terminal {
         Terminal {
             client,
             place,
             isolation,
+            form,
             parameters: Parameters::default(),
             rows: Rows::default(),
+        }
+    }
+
+    /// Makes the session ready for its transactions.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn begin(&mut self) -> Result<(), Failure> {
+        match self.form {
+            Form::Statements => Ok(()),
+            Form::Calls => self.client.execute(self.isolation.default_of_session(), &mut self.rows),
         }
     }
 
@@ -337,6 +385,9 @@ impl Terminal {
     /// # Errors
     /// The server's.
     pub fn perform(&mut self, input: &Input) -> Result<Ended, Failure> {
+        if self.form == Form::Calls {
+            return self.call(input);
+        }
         let begin = self.isolation.begin();
         self.run(&begin, &[])?;
         let done = match input {
@@ -353,6 +404,45 @@ impl Terminal {
                 self.run(&ROLLBACK, &[])?;
                 Err(failure)
             }
+        }
+    }
+
+    /// Runs a transaction as one call; its isolation level is the session's.
+    fn call(&mut self, input: &Input) -> Result<Ended, Failure> {
+        let Place { warehouse: w, district } = self.place;
+        let called = match input {
+            Input::NewOrder(order) => {
+                let of = |value: fn(&OrderLine) -> u32| array(order.lines.iter().map(value));
+                let items = of(|line| line.item);
+                let (suppliers, quantities) = (of(|line| line.supplier), of(|line| line.quantity));
+                let (d, c) = (order.district, order.customer);
+                self.run(&procedures::NEW_ORDER, &[&w, &d, &c, &items, &suppliers, &quantities])
+            }
+            Input::Payment(payment) => {
+                let (number, name) = payment.customer.parts();
+                let (cw, cd) = (payment.customer_warehouse, payment.customer_district);
+                let given: [&dyn Display; 7] =
+                    [&w, &payment.district, &cw, &cd, &number, &name, &payment.amount];
+                self.run(&procedures::PAYMENT, &given)
+            }
+            Input::OrderStatus(status) => {
+                let (number, name) = status.customer.parts();
+                self.run(&procedures::ORDER_STATUS, &[&w, &status.district, &number, &name])
+            }
+            Input::Delivery(carrier) => self.run(&procedures::DELIVERY, &[&w, carrier]),
+            Input::StockLevel(threshold) => {
+                self.run(&procedures::STOCK_LEVEL, &[&w, &district, threshold])
+            }
+        };
+        match called {
+            Ok(()) => Ok(Ended::Committed),
+            Err(failure)
+                if failure.sqlstate == procedures::UNUSED_ITEM
+                    && matches!(input, Input::NewOrder(_)) =>
+            {
+                Ok(Ended::RolledBack)
+            }
+            Err(failure) => Err(failure),
         }
     }
 

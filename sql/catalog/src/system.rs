@@ -37,6 +37,8 @@ pub fn is_served_view(relation: &Relation) -> bool {
 struct System {
     by_oid: HashMap<Oid, Arc<Relation>>,
     names: HashMap<(Oid, &'static str), Oid>,
+    /// By the types of their rows.
+    row_types: HashMap<Oid, Oid>,
 }
 
 static SYSTEM: LazyLock<System> = LazyLock::new(build);
@@ -61,7 +63,8 @@ fn build() -> System {
             });
         }
     }
-    let mut system = System { by_oid: HashMap::new(), names: HashMap::new() };
+    let mut system =
+        System { by_oid: HashMap::new(), names: HashMap::new(), row_types: HashMap::new() };
     for row in table("pg_class").rows() {
         let fields: Vec<&'static str> = row.fields().map(Option::unwrap_or_default).collect();
         let (name, kind) = (fields[1], fields[16]);
@@ -103,6 +106,9 @@ fn build() -> System {
             triggers: Vec::new(),
             key_triggers: Vec::new(),
         };
+        if relation.row_type.0.0 != 0 {
+            system.row_types.insert(relation.row_type.0, oid);
+        }
         system.by_oid.insert(oid, Arc::new(relation));
     }
     system
@@ -125,7 +131,7 @@ pub fn with_row_type(ty: Oid) -> Option<&'static Arc<Relation>> {
     if ty.0 == 0 || ty.0 >= well_known::FIRST_NORMAL {
         return None;
     }
-    relations().find(|relation| relation.row_type.0 == ty)
+    relation(*SYSTEM.row_types.get(&ty)?)
 }
 
 /// The system relation called `name` in one of the two schemas.

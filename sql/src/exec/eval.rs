@@ -456,6 +456,12 @@ impl Eval<'_> {
             Datum::Text(name) => return self.byte_of(name, indices),
             _ => return Ok(Datum::Null),
         };
+        if let ([(None, Some(subscript))], false) = (indices, slice) {
+            return Ok(match self.scalar(subscript)? {
+                Datum::Int4(subscript) => array.subscript(self.call.arena, &[subscript])?,
+                _ => Datum::Null,
+            });
+        }
         let mut bounds = Vec::with_capacity(indices.len());
         for (low, high) in indices {
             let bound = |scalar: &'x Option<Scalar>| -> Result<Option<Option<i32>>, Failure> {

@@ -198,6 +198,8 @@ pub struct Session {
     changes: u64,
     /// Rows that bodies have done with.
     spare_rows: Vec<RowBuf>,
+    /// CALLs that have been made ready, the newest last.
+    calls: Vec<Arc<routine::ReadyCall>>,
     texts: FxHashMap<u64, Vec<Option<Arc<routine::Text>>>>,
     /// Routines whose bodies have been parsed, by OID and the types of their arguments.
     compiled: FxHashMap<(Oid, Vec<Oid>), Arc<routine::Compiled>>,
@@ -309,6 +311,7 @@ impl Session {
             bodies: 0,
             changes: 1,
             spare_rows: Vec::new(),
+            calls: Vec::new(),
             texts: FxHashMap::default(),
             compiled: FxHashMap::default(),
             too_many_rows: None,

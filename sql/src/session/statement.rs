@@ -133,6 +133,11 @@ impl Planned {
 }
 
 impl Basis {
+    /// Whether nothing at all has changed from one to the other.
+    pub(super) fn is_same(&self, other: &Basis) -> bool {
+        self.state == other.state && self.replaced_by(other)
+    }
+
     /// Whether what was made from it gives way to what has been made from another one since.
     fn replaced_by(&self, other: &Basis) -> bool {
         self.database == other.database && self.path == other.path && self.reading == other.reading

@@ -455,6 +455,17 @@ impl Session {
         basis: Basis,
         (types, parameters): (Vec<crate::types::SqlType>, &RowBuf),
     ) -> Result<RowBuf> {
+        let planned = self.planned_values(exprs, basis, types)?;
+        self.values_by(&planned, parameters)
+    }
+
+    /// A plan for expressions that read no row.
+    pub(super) fn planned_values(
+        &self,
+        exprs: Vec<bind::Expr>,
+        basis: Basis,
+        types: Vec<crate::types::SqlType>,
+    ) -> Result<Planned> {
         let output = exprs
             .iter()
             .map(|expr| Output { name: "".into(), ty: expr.ty(), origin: None })
@@ -469,25 +480,22 @@ impl Session {
             keys: Vec::new(),
             fields: Vec::new(),
         };
-        let snapshot = Arc::clone(self.catalog.last_snapshot());
-        let planned: Planned = {
-            let manager = self.engine.manager();
-            planned(
-                &Known {
-                    snapshot: &snapshot,
-                    constants: None,
-                    methods: Methods::default(),
-                    manager,
-                },
-                basis,
-                bound,
-            )?
-        };
-        let mut machine = crate::exec::Machine::new(&planned.program);
-        machine.restart();
+        let snapshot = self.catalog.last_snapshot();
+        let manager = self.engine.manager();
+        planned(
+            &Known { snapshot, constants: None, methods: Methods::default(), manager },
+            basis,
+            bound,
+        )
+    }
+
+    /// What such a plan computes.
+    pub(super) fn values_by(&mut self, planned: &Planned, parameters: &RowBuf) -> Result<RowBuf> {
+        let mut machine = self.machines.take(&planned.program);
         let view = self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
         let mut first = FirstRow::default();
         self.drive(&mut machine, view, parameters, 0, &mut first)?;
+        self.machines.give(machine);
         Ok(first.0)
     }
 

@@ -15,11 +15,12 @@ use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
 use crate::session::source::Source;
-use crate::session::statement::Reader;
+use crate::session::statement::{Planned, Reader};
 use crate::session::utility::{Outcome, done};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::{Oid, SqlType};
+use crate::types::{CallContext, Oid, SqlType};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// A CALL, its procedure found and its arguments cast.
@@ -27,7 +28,22 @@ pub(in crate::session) struct BoundCall {
     pub routine: Arc<Routine>,
     pub arguments: Vec<Expr>,
     pub parameters: Vec<SqlType>,
+    /// A constant among the arguments is the time.
+    momentary: bool,
 }
+
+/// A CALL with a plan for its arguments, for when the same statement runs again.
+#[derive(Debug)]
+pub(in crate::session) struct ReadyCall {
+    source: Arc<Source>,
+    parameters: Vec<Oid>,
+    routine: Arc<Routine>,
+    types: CallTypes,
+    arguments: Planned,
+}
+
+/// How many of them a session keeps.
+const READY_CALLS: usize = 16;
 
 impl Session {
     /// CREATE FUNCTION, CREATE PROCEDURE.
@@ -86,12 +102,55 @@ impl Session {
         let snapshot = Arc::clone(self.catalog.snapshot());
         let variables = parsed.variables();
         self.with_context(|context| {
-            let constants = &Reader(context);
+            let momentary = Cell::new(false);
+            let constants = &Reader(&CallContext { time_read: Some(&momentary), ..*context });
             let environment = bind::Environment { catalog: &snapshot, path: &path, constants };
             let (routine, arguments, parameters) =
                 bind::bind_call(environment, parsed.places(), call, parameter_types, variables)?;
-            Ok(BoundCall { routine, arguments, parameters })
+            Ok(BoundCall { routine, arguments, parameters, momentary: momentary.get() })
         })
+    }
+
+    /// A CALL made ready: as it was, where nothing has changed in the catalog and in what texts are read by.
+    fn ready_call(
+        &mut self,
+        parsed: &Arc<Source>,
+        call: &Call,
+        given: &[Oid],
+    ) -> Result<Arc<ReadyCall>> {
+        self.basis();
+        let basis = self.basis.clone().expect("it has just been made");
+        let known = self.calls.iter().find(|known| {
+            Arc::ptr_eq(&known.source, parsed)
+                && known.parameters == given
+                && known.arguments.basis.is_same(&basis)
+        });
+        if let Some(known) = known {
+            return Ok(Arc::clone(known));
+        }
+        let bound = self.bound_call(parsed, call, given)?;
+        let types = CallTypes {
+            arguments: bound.arguments.iter().map(Expr::ty).collect(),
+            result: SqlType { oid: bound.routine.result, typmod: -1 },
+            columns: Vec::new(),
+            variadic_spread: false,
+        };
+        let arguments = without_outputs(&bound.routine, bound.arguments);
+        let ready = Arc::new(ReadyCall {
+            source: Arc::clone(parsed),
+            parameters: given.to_vec(),
+            routine: bound.routine,
+            types,
+            arguments: self.planned_values(arguments, basis, bound.parameters)?,
+        });
+        if !bound.momentary {
+            self.calls.retain(|known| !Arc::ptr_eq(&known.source, parsed));
+            if self.calls.len() >= READY_CALLS {
+                self.calls.remove(0);
+            }
+            self.calls.push(Arc::clone(&ready));
+        }
+        Ok(ready)
     }
 
     /// The columns of what a procedure gives back.
@@ -127,21 +186,13 @@ impl Session {
         portal: &mut Portal,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        let bound = self.bound_call(parsed, call, &portal.prepared.parameters)?;
-        let routine = Arc::clone(&bound.routine);
+        let ready = self.ready_call(parsed, call, &portal.prepared.parameters)?;
+        let routine = Arc::clone(&ready.routine);
         self.may_call(&routine)?;
-        let types = CallTypes {
-            arguments: bound.arguments.iter().map(Expr::ty).collect(),
-            result: SqlType { oid: routine.result, typmod: -1 },
-            columns: Vec::new(),
-            variadic_spread: false,
-        };
-        let basis = self.basis().clone();
         let parameters = std::mem::take(&mut portal.parameters);
-        let arguments = without_outputs(&routine, bound.arguments);
-        let values = self.values_with(arguments, basis, (bound.parameters, &parameters))?;
+        let values = self.values_by(&ready.arguments, &parameters)?;
         let alone = self.is_alone_at_top();
-        let row = self.call_procedure(&routine, &types, &values, alone)?;
+        let row = self.call_procedure(&routine, &ready.types, &values, alone)?;
         let Some(columns) = self.call_columns(&routine) else { return done("CALL") };
         self.with_context(|context| {
             let row: Vec<_> = row.iter().collect();

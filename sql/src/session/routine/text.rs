@@ -226,7 +226,7 @@ pub(in crate::session) fn is_scalar(prepared: &Prepared) -> bool {
 }
 
 /// The scalar that a program computes, if it does nothing else.
-fn simple(prepared: &Prepared) -> Option<Scalar> {
+pub(super) fn simple(prepared: &Prepared) -> Option<Scalar> {
     let program = &prepared.planned.as_ref()?.program;
     let PlanNode::Project(input, slot, columns) = &program.plan else { return None };
     let ([scalar], [output]) = (&columns[..], &program.output[..]) else { return None };
@@ -368,13 +368,23 @@ impl Session {
         into: &mut RowBuf,
     ) -> Result<bool> {
         let Some(scalar) = &text.simple else { return Ok(false) };
-        if let Some(planned) = &text.prepared.planned
+        self.evaluate_scalar((&text.prepared, scalar), parameters, into)
+    }
+
+    /// The same of the scalar that a statement is.
+    pub(super) fn evaluate_scalar(
+        &mut self,
+        (prepared, scalar): (&Prepared, &Scalar),
+        parameters: &RowBuf,
+        into: &mut RowBuf,
+    ) -> Result<bool> {
+        if let Some(planned) = &prepared.planned
             && !planned.required.is_empty()
         {
             self.may_run(planned)?;
         }
         let frame = crate::exec::frame::Frame::default();
-        let height = text.prepared.parsed.height();
+        let height = prepared.parsed.height();
         self.with_context(|context| {
             crate::parse::depth::with_stack_for(height, || {
                 let eval = Eval {

@@ -7,6 +7,7 @@ use crate::bind::{Variable, VariableConflict, Variables, no_field};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::ast::Ident;
+use crate::plan::scalar::Scalar;
 use crate::plpgsql::tree::{Place, Sql, VariableType};
 use crate::session::Session;
 use crate::session::source::Source;
@@ -17,7 +18,22 @@ use crate::types::{Datum, SqlType, oids, record};
 use std::sync::Arc;
 
 /// A cast: what takes one value and gives one of another type.
-pub type CastText = Arc<Prepared>;
+#[derive(Clone, Debug)]
+pub struct CastText {
+    prepared: Arc<Prepared>,
+    /// It gives the same value.
+    same: bool,
+    /// It as a scalar over the value, if it is one.
+    scalar: Option<Arc<Scalar>>,
+}
+
+impl CastText {
+    fn new(prepared: Arc<Prepared>) -> CastText {
+        let scalar = super::text::simple(&prepared).map(Arc::new);
+        let same = matches!(scalar.as_deref(), Some(Scalar::Parameter(0)));
+        CastText { prepared, same, scalar }
+    }
+}
 
 /// The one parameter of a cast.
 #[derive(Debug)]
@@ -67,20 +83,39 @@ impl Session {
         }
         let known = self.casts.get(&(from, to)).cloned();
         let cast = match known {
-            Some(known) => self.fresh(&known, false)?.unwrap_or(known),
+            Some(known) => match self.fresh(&known.prepared, false)? {
+                None => known,
+                Some(fresh) => self.keep_cast((from, to), fresh),
+            },
             None => {
                 let source =
                     super::text::one_statement(&"SELECT $1".into(), self.settings.plain().dialect)?;
                 let source: Source = source.seeing(Arc::new(CastFrom { from: [from], to }));
-                self.prepare(Arc::new(source), &[from.oid])?
+                let prepared = self.prepare(Arc::new(source), &[from.oid])?;
+                self.keep_cast((from, to), prepared)
             }
         };
-        self.casts.insert((from, to), Arc::clone(&cast));
-        let row = self.only_row(&cast, &mut value.clone())?;
+        if cast.same {
+            return Ok(());
+        }
+        if let Some(scalar) = &cast.scalar {
+            let mut converted = RowBuf::new();
+            if self.evaluate_scalar((&cast.prepared, scalar), value, &mut converted)? {
+                *value = converted;
+                return Ok(());
+            }
+        }
+        let row = self.only_row(&cast.prepared, &mut value.clone())?;
         if let Some(row) = row {
             *value = row;
         }
         Ok(())
+    }
+
+    fn keep_cast(&mut self, key: (SqlType, SqlType), prepared: Arc<Prepared>) -> CastText {
+        let cast = CastText::new(prepared);
+        self.casts.insert(key, cast.clone());
+        cast
     }
 
     /// Makes of a value of a type the row, in which it is the field that a path leads to; the others are those of `around`.
