@@ -163,7 +163,7 @@ impl Compiler {
             }
             Scalar::Parameter(number) => return Some(Operand::Parameter(*number)),
             Scalar::Call { callee, arguments, .. } => {
-                let what = Primitive::of(callee.oid)?;
+                let what = callee.primitive?;
                 let left = self.value(arguments.first()?, to)?;
                 let right = match &arguments[1..] {
                     [] if what.is_unary() => left,

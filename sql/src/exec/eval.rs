@@ -301,6 +301,9 @@ impl Eval<'_> {
     /// The function's; 0A000 if it has no implementation.
     #[inline]
     pub fn apply<'x>(&'x self, callee: &'x Callee, arguments: &[Datum<'x>]) -> Evaluated<'x> {
+        if let (Some(what), [first, ..]) = (callee.primitive, arguments) {
+            return Ok(what.apply(*first, arguments[arguments.len() - 1])?);
+        }
         if let Target::Routine(routine, types) = &callee.target {
             return self.routine(callee, (routine, types), arguments);
         }

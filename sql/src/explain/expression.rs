@@ -414,6 +414,7 @@ impl<'p> Printer<'p, '_, '_> {
             strict: step.strict,
             volatile: false,
             immutable: true,
+            primitive: None,
         };
         let mut inside: Vec<String> = step
             .arguments

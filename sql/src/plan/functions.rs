@@ -7,6 +7,7 @@ use crate::error::{Result, SqlError};
 use crate::queries;
 use crate::sqlstate::SqlState;
 use crate::tuple::Form;
+use crate::types::primitive::Primitive;
 use crate::types::{Callable, Comparator, Oid, SqlType, domain};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -43,6 +44,7 @@ pub fn callee(oid: Oid, arguments: Vec<SqlType>, result: SqlType) -> Result<Call
         strict: procedure.strict,
         volatile: procedure.volatility == builtin::Volatility::Volatile,
         immutable: procedure.volatility == builtin::Volatility::Immutable,
+        primitive: Primitive::of(oid.0),
     })
 }
 
@@ -56,6 +58,7 @@ pub fn routine_callee(routine: &Arc<Routine>, arguments: Vec<SqlType>, result: S
         strict: routine.strict,
         volatile: routine.volatility == b'v',
         immutable: routine.volatility == b'i',
+        primitive: None,
     }
 }
 
@@ -97,6 +100,7 @@ pub fn domain_check(value: SqlType, domain: SqlType) -> Callee {
         strict: false,
         volatile: false,
         immutable: false,
+        primitive: None,
     }
 }
 

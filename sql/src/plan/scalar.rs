@@ -10,6 +10,7 @@ use crate::catalog::builtin;
 use crate::catalog::routine::Routine;
 use crate::tuple::RowBuf;
 use crate::types::assign::AssignStep;
+use crate::types::primitive::Primitive;
 use crate::types::xml::construct::XmlCall;
 use crate::types::{Comparator, Function, Oid, Signature, SqlType, TypedFunction};
 use std::sync::Arc;
@@ -86,6 +87,8 @@ pub struct Callee {
     pub volatile: bool,
     /// Its value follows from its arguments alone.
     pub immutable: bool,
+    /// What it is, where it needs nothing but its operands.
+    pub primitive: Option<Primitive>,
 }
 
 /// An expression over homes.

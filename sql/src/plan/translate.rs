@@ -440,6 +440,7 @@ fn relabelled(scalar: Scalar, from: SqlType, to: SqlType) -> Scalar {
         strict: true,
         volatile: false,
         immutable: true,
+        primitive: None,
     };
     Scalar::Call { callee, arguments: Box::new([scalar]), position: 0 }
 }
