@@ -14,6 +14,7 @@ pub mod matrix;
 pub mod memory;
 pub mod paired;
 pub mod pgbench;
+pub mod programs;
 pub mod record;
 pub mod report;
 pub mod sample;

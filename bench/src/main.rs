@@ -49,6 +49,8 @@ enum Measurement {
     Sysbench(bench::sysbench::Effort),
     /// COPY of a million rows, in and out, Atoll beside PostgreSQL.
     Copy(bench::copy::Effort),
+    /// PL/pgSQL by itself: loops, texts, arrays, calls, statements, exceptions, triggers, Atoll beside PostgreSQL.
+    Programs(bench::programs::Effort),
     /// DDL, start, connect, `\d`, dump and restore with many tables, Atoll beside PostgreSQL.
     Catalog(bench::catalog::Effort),
     /// tpcb-like on disjoint keys with sync off: two threads' CPU a transaction over one's, at most 1.15.
@@ -153,6 +155,10 @@ fn main() -> Result<()> {
         Measurement::Copy(effort) => {
             let page = bench::copy::run(effort)?;
             Ok(std::fs::write(results().join("copy.md"), page)?)
+        }
+        Measurement::Programs(effort) => {
+            let page = bench::programs::run(effort)?;
+            Ok(std::fs::write(results().join("programs.md"), page)?)
         }
         Measurement::Catalog(effort) => {
             let page = bench::catalog::run(&effort)?;
