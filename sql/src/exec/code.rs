@@ -88,6 +88,12 @@ enum Step {
         one: Operand,
         end: u32,
     },
+    /// On, unless it is NULL: then that is the result.
+    Null {
+        one: Operand,
+        to: u8,
+        end: u32,
+    },
     Jump {
         end: u32,
     },
@@ -135,6 +141,7 @@ impl Compiler {
                 | Step::Or { end, .. }
                 | Step::Unless { end, .. }
                 | Step::UnlessNull { end, .. }
+                | Step::Null { end, .. }
                 | Step::Jump { end } => *end = here,
                 _ => {}
             }
@@ -238,9 +245,12 @@ impl Compiler {
             Scalar::Subscript { operand, indices, slice: false, .. } => {
                 let [(None, Some(subscript))] = &indices[..] else { return None };
                 let array = self.value(operand, to)?;
+                // What would be looked for in nothing is not computed.
+                let nothing = self.push(Step::Null { one: array, to, end: 0 });
                 let behind = to + u8::from(matches!(array, Operand::Register(_)));
                 let subscript = self.value(subscript, behind)?;
                 self.push(Step::Element { array, subscript, to });
+                self.land(&[nothing]);
             }
             Scalar::Field(one, number) => {
                 let record = self.value(one, to)?;
@@ -324,9 +334,9 @@ impl Code {
                 Step::And { one, to, end } | Step::Or { one, to, end } => {
                     (&[one, &Operand::Register(*to)], Some(*to), Some(*end))
                 }
-                Step::Unless { one, end } | Step::UnlessNull { one, end } => {
-                    (&[one], None, Some(*end))
-                }
+                Step::Unless { one, end }
+                | Step::UnlessNull { one, end }
+                | Step::Null { one, end, .. } => (&[one], None, Some(*end)),
                 Step::Jump { end } => (&[], None, Some(*end)),
                 Step::Element { array, subscript, to } => (&[array, subscript], Some(*to), None),
             };
@@ -338,8 +348,15 @@ impl Code {
             }
             let behind = known | to.map_or(0, |to| 1 << to);
             let next = (!matches!(step, Step::Jump { .. })).then_some(at + 1);
-            for reached in next.into_iter().chain(end.map(|end| end as usize)) {
-                written[reached] = Some(written[reached].unwrap_or(u32::MAX) & behind);
+            let mut reach = |at: usize, known: u32| {
+                written[at] = Some(written[at].unwrap_or(u32::MAX) & known);
+            };
+            if let Some(next) = next {
+                reach(next, behind);
+            }
+            if let Some(end) = end {
+                let by_jump = if let Step::Null { to, .. } = step { 1 << to } else { 0 };
+                reach(end as usize, behind | by_jump);
             }
         }
         written[self.steps.len()].is_some_and(|known| reads(&self.result, known))
@@ -439,6 +456,12 @@ impl Code {
                 }
                 Step::UnlessNull { one, end } => {
                     if !value!(one).is_null() {
+                        at = end as usize;
+                    }
+                }
+                Step::Null { one, to, end } => {
+                    if value!(one).is_null() {
+                        registers[usize::from(to)] = Datum::Null;
                         at = end as usize;
                     }
                 }

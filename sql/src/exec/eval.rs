@@ -489,10 +489,15 @@ impl Eval<'_> {
     }
 
     fn assign<'x>(&'x self, parts: &'x [Scalar], step: &AssignStep) -> Evaluated<'x> {
+        // The new value comes last (`ExecInitSubscriptingRef`).
         let mut values = bumpalo::collections::Vec::with_capacity_in(parts.len(), self.call.arena);
-        for part in parts {
-            values.push(self.scalar(part)?);
+        let [target, value, subscripts @ ..] = parts else { return Ok(Datum::Null) };
+        values.push(self.scalar(target)?);
+        values.push(Datum::Null);
+        for subscript in subscripts {
+            values.push(self.scalar(subscript)?);
         }
+        values[1] = self.scalar(value)?;
         Ok(crate::types::assign::part(&self.call, step, &values)?)
     }
 

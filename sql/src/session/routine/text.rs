@@ -351,9 +351,9 @@ impl Session {
     ) -> Result<bool> {
         let code = self.good_text(body, frame, sql).and_then(|text| text.element.as_ref());
         let Some(code) = code.filter(|code| code.array == variable) else { return Ok(false) };
-        // As the whole is evaluated: the value, then the subscript.
-        let value = code.value.run(frame.row())?.and_then(Datum::by_value);
+        // As the whole is evaluated: the subscript, then the value.
         let subscript = code.subscript.run(frame.row())?;
+        let value = code.value.run(frame.row())?.and_then(Datum::by_value);
         let (Some(value), Some(Datum::Int4(subscript))) = (value, subscript) else {
             return Ok(false);
         };
