@@ -1,8 +1,8 @@
 -- The extension tablefunc: cross tabulations, trees, numbers of a normal distribution.
 CREATE EXTENSION tablefunc;
 SELECT count(*), avg(n)::int, stddev(n)::int, count(DISTINCT n) FROM normal_rand(1000, 250, 0.2) AS n;
-SELECT count(*), min(n), max(n) FROM normal_rand(0, 1, 1) AS n;
-SELECT * FROM normal_rand(3, 5, 0);
+SELECT count(*), min(n), max(n) FROM normal_rand(0, 1, 0.0) AS n;
+SELECT * FROM normal_rand(3, 5, 0.0);
 SELECT * FROM normal_rand(-1, 0, 0);
 CREATE TABLE ct (id int PRIMARY KEY, rowclass text, rowid text, attribute text, val text);
 INSERT INTO ct VALUES (1, 'group1', 'test1', 'att1', 'val1'), (2, 'group1', 'test1', 'att2', 'val2'), (3, 'group1', 'test1', 'att3', 'val3'), (4, 'group1', 'test1', 'att4', 'val4'), (5, 'group1', 'test2', 'att1', 'val5'), (6, 'group1', 'test2', 'att2', 'val6'), (7, 'group1', 'test2', 'att3', 'val7'), (8, 'group1', 'test2', 'att4', 'val8'), (9, 'group2', 'test3', 'att1', 'val1'), (10, 'group2', 'test3', 'att3', NULL), (11, 'group2', NULL, 'att1', 'val9'), (12, 'group2', NULL, 'att2', 'val10');

@@ -173,10 +173,12 @@ impl Settings {
         !listed.is_empty() && super::libraries(&listed).is_ok_and(|all| all.contains(&library))
     }
 
-    /// Whether a library is there, for this session.
+    /// Whether a library is there, for this session. That of statistics needs room that only a server has that begins with it
+    /// (`_PG_init` of `pg_stat_statements.c`).
     #[must_use]
     pub fn has_library(&self, library: &str) -> bool {
-        self.loaded.contains(&library) || self.is_preloaded(library)
+        library != super::STATEMENT_STATISTICS && self.loaded.contains(&library)
+            || self.is_preloaded(library)
     }
 
     /// Whether a setting is there: one of a library only with that.
