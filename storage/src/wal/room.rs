@@ -259,7 +259,7 @@ impl Shared {
 
     /// How much of the pool is kept prepared, in bytes: a segment that is begun is not recycled, so that where a full disk lets
     /// nothing be prepared half a segment is left to commits behind a checkpoint, wherever in its segment that ends.
-    fn ahead(&self) -> u64 {
+    pub(super) fn ahead(&self) -> u64 {
         let bytes = self.segments.bytes();
         self.space.kept_for_restart() + self.space.kept() + bytes + bytes / 2
     }

@@ -199,6 +199,10 @@ fn after_a_failed_sync_nobody_is_answered_and_nothing_hangs() {
         create(&device, &options());
         let (_, log) = open(&device, &options()).unwrap();
         let lsn = append(&log, &[1; 100]).unwrap();
+        // What is prepared ahead is there: from here on nobody but the flusher touches the device.
+        while log.shared.space.pooled() < log.shared.ahead() {
+            std::thread::yield_now();
+        }
         let at = Some(device.operations());
         let schedule = match write {
             true => FaultSchedule { write_error_at: at, ..Default::default() },

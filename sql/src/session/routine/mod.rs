@@ -14,6 +14,8 @@
 
 pub(super) mod aside;
 mod call;
+#[cfg(test)]
+mod code_tests;
 mod context;
 mod create;
 mod cursor;

@@ -234,7 +234,8 @@ pub(super) fn simple(prepared: &Prepared) -> Option<Scalar> {
         && output.slot == *slot
         && program.subplans.is_empty()
         && program.ctes.is_empty()
-        && program.presets.is_none();
+        // What its constants fail with it fails with as a statement; its variables are none to its plan, which is for all values.
+        && program.presets.as_ref().is_none_or(|presets| presets.failure.is_none());
     let mut evaluates = plain;
     scalar.walk(&mut |part| {
         evaluates &= !matches!(part, Scalar::Subquery(_) | Scalar::Var(_))
