@@ -34,5 +34,5 @@ select d.datname = current_database() as here, classid::regclass, objsubid, refc
 drop owned by vw_b;
 drop owned by vw_a;
 drop role vw_a, vw_b;
-select backend_type, datname, usename, state, query, wait_event_type from pg_stat_activity where backend_type in ('checkpointer', 'background writer', 'walwriter') order by 1;
+select backend_type, datname, usename, state, query, wait_event_type in ('Activity', 'IO') as waits from pg_stat_activity where backend_type in ('checkpointer', 'background writer', 'walwriter') order by 1;
 drop table vw_l;
