@@ -172,10 +172,18 @@ fn compare(arguments: &Arguments) -> Result<String> {
         effort.time.as_secs(),
         effort.warm_up.as_secs(),
     )?;
-    page.push_str("CPU is user + system of all processes of a server, in microseconds a transaction: the least of the runs. Throughput is the median; its ratio the median over the pairs. Latencies are New-Order's, or of the one transaction that is run alone. One transaction is some 35 round trips, each statement prepared and sent on its own.\n\n");
+    page.push_str("CPU is user + system of all processes of a server, in microseconds a transaction: the least of the runs. Throughput is the median; its ratio the median over the pairs. Latencies are New-Order's, or of the one transaction that is run alone. ");
+    page.push_str(match arguments.form {
+        Form::Statements => {
+            "One transaction is some 35 round trips, each statement prepared and sent on its own.\n\n"
+        }
+        Form::Calls => "One transaction is one round trip of a prepared CALL.\n\n",
+    });
     page.push_str(&comparison::markdown(&rows));
-    page.push('\n');
-    page.push_str(PROFILE);
+    if arguments.form == Form::Statements {
+        page.push('\n');
+        page.push_str(PROFILE);
+    }
     Ok(page)
 }
 
