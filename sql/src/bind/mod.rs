@@ -445,15 +445,16 @@ pub fn bind_call<'t>(
     call: &ast::Call,
     parameter_types: &[Oid],
     variables: Option<&'t dyn Variables>,
-) -> Result<(Arc<Routine>, Vec<Expr>, Vec<SqlType>)> {
+) -> Result<(Arc<Routine>, Vec<Expr>, Vec<SqlType>, Vec<Required>)> {
     let own = Binder::new(environment, text, parameter_types);
     if let Some(variables) = variables {
         *own.parameters.borrow_mut() = variables.types().to_vec();
     }
     let binder = Binder { variables, ..own };
     let (routine, arguments) = binder.procedure_call(call)?;
+    let required = binder.needs();
     let parameters = binder.parameters.into_inner();
-    Ok((routine, arguments, parameters))
+    Ok((routine, arguments, parameters, required))
 }
 
 /// Binds an expression over one table's row: a CHECK constraint, a generated column, the predicate of an index. With no
@@ -471,44 +472,73 @@ pub fn bind_expression<'t>(
 ) -> Result<Expr> {
     let written = matches!(wanted, Wanted::Written);
     let binder = Binder { written, ..Binder::new(environment, text, &[]) };
-    let mut scope = Scope::new(None, 0);
-    scope.items.extend(relation.map(row_item));
-    let bound = binder.expression(expr, &Place::plain(&scope, None, clause))?;
-    let at = binder.position(expr.start());
-    match wanted {
-        Wanted::Default(ty, column)
-            if !binder.can_coerce(bound.ty().oid, ty.oid, coerce::Context::Assignment) =>
-        {
-            Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                format!(
-                    "column \"{column}\" is of type {} but default expression is of type {}",
-                    binder.type_text(ty.oid),
-                    binder.type_text(bound.ty().oid)
-                ),
-            )
-            .hint("You will need to rewrite or cast the expression."))
+    binder.alone(expr, relation, wanted, clause)
+}
+
+/// An argument of EXECUTE, and what whoever runs it must be allowed.
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_argument<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
+    expr: &ast::Expr,
+    wanted: Wanted<'_>,
+) -> Result<(Expr, Vec<Required>)> {
+    let binder = Binder::new(environment, text, &[]);
+    let bound = binder.alone(expr, None, wanted, "EXECUTE parameters")?;
+    Ok((bound, binder.needs()))
+}
+
+impl Binder<'_> {
+    /// An expression by itself, over one table's row or none.
+    fn alone(
+        &self,
+        expr: &ast::Expr,
+        relation: Option<&Relation>,
+        wanted: Wanted<'_>,
+        clause: &'static str,
+    ) -> Result<Expr> {
+        let binder = self;
+        let mut scope = Scope::new(None, 0);
+        scope.items.extend(relation.map(row_item));
+        let bound = binder.expression(expr, &Place::plain(&scope, None, clause))?;
+        let at = binder.position(expr.start());
+        match wanted {
+            Wanted::Default(ty, column)
+                if !binder.can_coerce(bound.ty().oid, ty.oid, coerce::Context::Assignment) =>
+            {
+                Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!(
+                        "column \"{column}\" is of type {} but default expression is of type {}",
+                        binder.type_text(ty.oid),
+                        binder.type_text(bound.ty().oid)
+                    ),
+                )
+                .hint("You will need to rewrite or cast the expression."))
+            }
+            Wanted::Parameter(ty, number)
+                if !binder.can_coerce(bound.ty().oid, ty.oid, coerce::Context::Assignment) =>
+            {
+                Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!(
+                        "parameter ${number} of type {} cannot be coerced to the expected type {}",
+                        binder.type_text(bound.ty().oid),
+                        binder.type_text(ty.oid)
+                    ),
+                )
+                .hint("You will need to rewrite or cast the expression.")
+                .at(at))
+            }
+            Wanted::Assignable(ty, column) | Wanted::Default(ty, column) => {
+                binder.assign(bound, ty, column, at)
+            }
+            Wanted::Parameter(ty, _) => binder.cast(bound, ty, coerce::Context::Assignment, at),
+            Wanted::Condition(clause) => binder.boolean(bound, clause, at),
+            Wanted::Anything | Wanted::Written => Ok(bound),
         }
-        Wanted::Parameter(ty, number)
-            if !binder.can_coerce(bound.ty().oid, ty.oid, coerce::Context::Assignment) =>
-        {
-            Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                format!(
-                    "parameter ${number} of type {} cannot be coerced to the expected type {}",
-                    binder.type_text(bound.ty().oid),
-                    binder.type_text(ty.oid)
-                ),
-            )
-            .hint("You will need to rewrite or cast the expression.")
-            .at(at))
-        }
-        Wanted::Assignable(ty, column) | Wanted::Default(ty, column) => {
-            binder.assign(bound, ty, column, at)
-        }
-        Wanted::Parameter(ty, _) => binder.cast(bound, ty, coerce::Context::Assignment, at),
-        Wanted::Condition(clause) => binder.boolean(bound, clause, at),
-        Wanted::Anything | Wanted::Written => Ok(bound),
     }
 }
 

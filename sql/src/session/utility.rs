@@ -435,27 +435,24 @@ impl Session {
                 .map(|(at, (expr, ty))| {
                     let wanted =
                         bind::Wanted::Parameter(crate::types::SqlType::plain(ty.0), at + 1);
-                    let clause = "EXECUTE parameters";
-                    bind::bind_expression(environment, text, expr, None, wanted, clause)
+                    bind::bind_argument(environment, text, expr, wanted)
                 })
                 .collect::<Result<Vec<_>>>()
         })?;
-        self.values_of(bound, basis)
+        let (exprs, required): (Vec<_>, Vec<_>) = bound.into_iter().unzip();
+        let required = required.into_iter().flatten().collect();
+        self.values_with(exprs, basis, required, (Vec::new(), &RowBuf::new()))
     }
 
-    /// Runs expressions that read no row.
-    fn values_of(&mut self, exprs: Vec<bind::Expr>, basis: Basis) -> Result<RowBuf> {
-        self.values_with(exprs, basis, (Vec::new(), &RowBuf::new()))
-    }
-
-    /// The same with parameters.
+    /// Runs expressions that read no row, with parameters.
     pub(super) fn values_with(
         &mut self,
         exprs: Vec<bind::Expr>,
         basis: Basis,
+        required: Vec<bind::Required>,
         (types, parameters): (Vec<crate::types::SqlType>, &RowBuf),
     ) -> Result<RowBuf> {
-        let planned = self.planned_values(exprs, basis, types)?;
+        let planned = self.planned_values(exprs, basis, (types, required))?;
         self.values_by(&planned, parameters)
     }
 
@@ -464,7 +461,7 @@ impl Session {
         &self,
         exprs: Vec<bind::Expr>,
         basis: Basis,
-        types: Vec<crate::types::SqlType>,
+        (types, required): (Vec<crate::types::SqlType>, Vec<bind::Required>),
     ) -> Result<Planned> {
         let output = exprs
             .iter()
@@ -475,7 +472,7 @@ impl Session {
         let bound = bind::Bound {
             statement: bind::BoundStatement::Query(query),
             parameters: types,
-            required: Vec::new(),
+            required,
             relations: Vec::new(),
             keys: Vec::new(),
             fields: Vec::new(),
@@ -489,8 +486,9 @@ impl Session {
         )
     }
 
-    /// What such a plan computes.
+    /// What such a plan computes, for who may have that.
     pub(super) fn values_by(&mut self, planned: &Planned, parameters: &RowBuf) -> Result<RowBuf> {
+        self.may_run(planned)?;
         let mut machine = self.machines.take(&planned.program);
         let view = self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
         let mut first = FirstRow::default();

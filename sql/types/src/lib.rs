@@ -282,20 +282,7 @@ impl<'a> Datum<'a> {
             Datum::Record(v) => Datum::Record(account::copied(arena, v)),
             Datum::Uuid(v) => Datum::Uuid(arena.alloc(*v)),
             Datum::Jsonb(v) => Datum::Jsonb(account::copied(arena, v)),
-            Datum::Null => Datum::Null,
-            Datum::Bool(v) => Datum::Bool(v),
-            Datum::Int2(v) => Datum::Int2(v),
-            Datum::Int4(v) => Datum::Int4(v),
-            Datum::Int8(v) => Datum::Int8(v),
-            Datum::Oid(v) => Datum::Oid(v),
-            Datum::Float4(v) => Datum::Float4(v),
-            Datum::Float8(v) => Datum::Float8(v),
-            Datum::Char(v) => Datum::Char(v),
-            Datum::Date(v) => Datum::Date(v),
-            Datum::Time(v) => Datum::Time(v),
-            Datum::TimeTz(v) => Datum::TimeTz(v),
-            Datum::Timestamp(v) => Datum::Timestamp(v),
-            Datum::TimestampTz(v) => Datum::TimestampTz(v),
+            plain => plain.by_value().unwrap_or(Datum::Null),
         }
     }
 

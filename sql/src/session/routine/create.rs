@@ -1,8 +1,9 @@
 //! CREATE FUNCTION and CREATE PROCEDURE, whose bodies are looked at; CALL.
 
 use super::Execution;
-use super::query::command_of;
-use crate::bind::{self, Expr, Literal};
+use super::context::Place;
+use super::query::{command_of, in_statement};
+use crate::bind::{self, Expr, Literal, Required};
 use crate::catalog::routine::Routine;
 use crate::ddl;
 use crate::error::{Result, SqlError};
@@ -28,6 +29,8 @@ pub(in crate::session) struct BoundCall {
     pub routine: Arc<Routine>,
     pub arguments: Vec<Expr>,
     pub parameters: Vec<SqlType>,
+    /// What whoever runs it must be allowed beside the procedure.
+    required: Vec<Required>,
     /// A constant among the arguments is the time.
     momentary: bool,
 }
@@ -105,9 +108,9 @@ impl Session {
             let momentary = Cell::new(false);
             let constants = &Reader(&CallContext { time_read: Some(&momentary), ..*context });
             let environment = bind::Environment { catalog: &snapshot, path: &path, constants };
-            let (routine, arguments, parameters) =
+            let (routine, arguments, parameters, required) =
                 bind::bind_call(environment, parsed.places(), call, parameter_types, variables)?;
-            Ok(BoundCall { routine, arguments, parameters, momentary: momentary.get() })
+            Ok(BoundCall { routine, arguments, parameters, required, momentary: momentary.get() })
         })
     }
 
@@ -141,7 +144,7 @@ impl Session {
             parameters: given.to_vec(),
             routine: bound.routine,
             types,
-            arguments: self.planned_values(arguments, basis, bound.parameters)?,
+            arguments: self.planned_values(arguments, basis, (bound.parameters, bound.required))?,
         });
         if !bound.momentary {
             self.calls.retain(|known| !Arc::ptr_eq(&known.source, parsed));
@@ -249,7 +252,7 @@ impl Execution<'_> {
         let Some(Statement::Call(call)) = prepared.parsed.statement() else { return Ok(()) };
         let bound = self.session.bound_call(&prepared.parsed, call, &[])?;
         let routine = Arc::clone(&bound.routine);
-        self.session.may_call(&routine)?;
+        self.session.may_call(&routine).map_err(|error| in_statement(error, &sql.text))?;
         let types = CallTypes {
             arguments: bound.arguments.iter().map(Expr::ty).collect(),
             result: SqlType { oid: routine.result, typmod: -1 },
@@ -267,9 +270,18 @@ impl Execution<'_> {
         let basis = self.session.basis().clone();
         let parameters = self.frame.row().clone();
         let arguments = without_outputs(&routine, bound.arguments);
-        let values = self.session.values_with(arguments, basis, (bound.parameters, &parameters))?;
+        let values = self.session.values_with(
+            arguments,
+            basis,
+            bound.required,
+            (bound.parameters, &parameters),
+        );
+        let values = values.map_err(|error| in_statement(error, &sql.text))?;
         let ends = self.ends_transactions && self.subtransactions == 0;
-        let row = self.session.call_procedure(&routine, &types, &values, ends)?;
+        self.session.within.push(Place::Statement(Arc::clone(&prepared.text)));
+        let row = self.session.call_procedure(&routine, &types, &values, ends);
+        self.session.within.pop();
+        let row = row.map_err(|error| in_statement(error, &sql.text))?;
         let mut value = RowBuf::new();
         for (at, number) in routine.outputs().into_iter().enumerate() {
             let Some(Some(target)) = targets.get(number as usize) else {

@@ -624,8 +624,10 @@ impl Execution<'_> {
         rows: Vec<RowBuf>,
         found: &mut bool,
     ) -> Result<Option<Leave>> {
+        let at = self.session.place();
         for row in rows {
             *found = true;
+            self.session.is_at(at.0, at.1);
             self.put_into(&looped.places, columns, Some(&row))?;
             let left = self.statements(&looped.body)?;
             if let Some(left) = super::run::after_round(left, looped.label.as_ref()) {

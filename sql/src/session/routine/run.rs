@@ -275,8 +275,10 @@ impl Execution<'_> {
         let mut found = false;
         let mut value = RowBuf::new();
         let mut left = Leave::Next;
+        let at = self.session.place();
         for chunk in datums.chunks(size) {
             found = true;
+            self.session.is_at(at.0, at.1);
             value.clear();
             if looped.slice == 0 {
                 value.push(chunk[0]);
