@@ -7,7 +7,7 @@
 use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
-use crate::bind::left_out::{is_constant, item_of};
+use crate::bind::left_out::is_constant;
 use crate::bind::levels::{children, columns_of_expr, raise, same};
 use crate::bind::operator::op;
 use crate::bind::scope::{Scope, column_at};
@@ -137,6 +137,18 @@ fn demand_sets(sets: usize) -> Result<()> {
     ))
 }
 
+/// What GROUP BY says.
+pub(super) struct GroupKeys {
+    /// The keys, over the FROM row.
+    pub keys: Vec<Expr>,
+    /// The item of the select list that each stands for, where there are several sets.
+    pub items: Vec<Option<usize>>,
+    /// The keys of each grouping set, by number.
+    pub sets: Vec<Vec<u32>>,
+    /// Those that are constants, where there are several sets.
+    pub constants: Vec<usize>,
+}
+
 /// The grouping of a block: the keys its grouped row begins with.
 pub(super) struct Groups<'s> {
     pub keys: Vec<Expr>,
@@ -144,31 +156,40 @@ pub(super) struct Groups<'s> {
     pub written: usize,
     /// Those of them that every grouping set has, by number.
     pub common: Vec<u32>,
-    /// Those that are constants, each with its item of the select list, where several grouping sets may leave them out.
-    pub constants: Vec<(usize, Option<usize>)>,
+    /// The item of the select list that each key stands for, where several grouping sets may leave it out: two items may be the
+    /// same expression, and are two keys.
+    pub items: Vec<Option<usize>>,
+    /// Those that are constants, where several grouping sets may leave them out.
+    pub constants: Vec<usize>,
     pub scope: &'s Scope<'s>,
 }
 
 impl Binder<'_> {
-    /// GROUP BY: the keys over the FROM row, which of them each grouping set has, and which are constants where there are
-    /// several sets.
+    /// GROUP BY. As in PostgreSQL, a key that names an item of the select list is that one, and another that is the same
+    /// expression as an item is the first such.
     pub(super) fn group_keys(
         &self,
         select: &Select,
         (targets, visible): (&[BoundTarget], usize),
         place: &Place<'_>,
-    ) -> Result<(Vec<Expr>, Vec<Vec<u32>>, Vec<(usize, Option<usize>)>)> {
+    ) -> Result<GroupKeys> {
+        let several = select.group_by.iter().any(|item| !matches!(item, GroupItem::Expr(_)));
         let mut keys: Vec<Expr> = Vec::new();
+        let mut items: Vec<Option<usize>> = Vec::new();
         let mut constants = Vec::new();
         let mut one = |expr: &ast::Expr| -> Result<u32> {
-            let key = self.group_key(expr, &targets[..visible], place)?;
-            let known = keys.iter().position(|known| same(known, &key));
+            let (key, named) = self.group_key(expr, &targets[..visible], place)?;
+            let first = || targets.iter().position(|target| same(&target.expr, &key));
+            let item = if several { named.or_else(first) } else { None };
+            let mut known = keys.iter().zip(&items);
+            let known = known.position(|(known, its)| *its == item && same(known, &key));
             demand_room(keys.len())?;
             Ok(known.unwrap_or_else(|| {
                 if is_constant(&key) {
-                    constants.push((keys.len(), item_of(expr, &key, targets)));
+                    constants.push(keys.len());
                 }
                 keys.push(key);
+                items.push(item);
                 keys.len() - 1
             }) as u32)
         };
@@ -193,8 +214,9 @@ impl Binder<'_> {
         }
         if sets.len() < 2 {
             constants.clear();
+            items.fill(None);
         }
-        Ok((keys, sets, constants))
+        Ok(GroupKeys { keys, items, sets, constants })
     }
 
     /// The sets that one item of GROUP BY stands for.
@@ -247,21 +269,23 @@ impl Binder<'_> {
         }
     }
 
-    /// One key: a number or an output name stands for a select-list item, but a column of the block's own FROM goes before
-    /// such a name.
+    /// One key, with the select-list item that it names: by number or by output name, but a column of the block's own FROM
+    /// goes before such a name.
     pub(super) fn group_key(
         &self,
         expr: &ast::Expr,
         targets: &[BoundTarget],
         place: &Place<'_>,
-    ) -> Result<Expr> {
+    ) -> Result<(Expr, Option<usize>)> {
         let at = self.position(expr.start());
+        let mut named = None;
         let mut shown_at = at;
         let place = Place { collected: None, windows: false, clause: "GROUP BY", ..*place };
         let key = match &expr.kind {
             ExprKind::Integer(number) => {
                 let target = self.numbered(*number, targets.len(), "GROUP BY", at)?;
                 shown_at = targets[target].at;
+                named = Some(target);
                 targets[target].expr.clone()
             }
             ExprKind::String(_) | ExprKind::Number(_) | ExprKind::Null | ExprKind::Bool(_) => {
@@ -273,7 +297,10 @@ impl Binder<'_> {
             }
             ExprKind::Column(parts) if parts.len() == 1 && !place.scope.has_column(&parts[0]) => {
                 match self.output_name(&parts[0], targets, "GROUP BY", at)? {
-                    Some(target) => targets[target].expr.clone(),
+                    Some(target) => {
+                        named = Some(target);
+                        targets[target].expr.clone()
+                    }
                     None => self.expression(expr, &place)?,
                 }
             }
@@ -292,7 +319,7 @@ impl Binder<'_> {
             .at(shown_at));
         }
         self.demand_equality(key.ty().oid, at)?;
-        Ok(key)
+        Ok((key, named))
     }
 
     /// Makes `expr`, over the FROM row, one over the grouped row: its keys, then (still numbered from [`AGGREGATES`]) the
@@ -301,7 +328,7 @@ impl Binder<'_> {
     /// # Errors
     /// 42803.
     pub(super) fn group(&self, expr: &mut Expr, groups: &mut Groups<'_>, at: u32) -> Result<()> {
-        let is_constant = |at: usize| groups.constants.iter().any(|(key, _)| *key == at);
+        let is_constant = |at: usize| groups.constants.contains(&at);
         let mut keys = groups.keys.iter().enumerate();
         if let Some((key, _)) = keys.find(|(at, key)| same(key, expr) && !is_constant(*at)) {
             *expr = column_at(key, expr.ty());

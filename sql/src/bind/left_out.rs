@@ -10,11 +10,9 @@ use crate::bind::grouping::{AGGREGATES, GROUPINGS, Groups};
 use crate::bind::levels::{any, children, columns_of_expr, raise, same};
 use crate::bind::operator::op;
 use crate::bind::scope::column_at;
-use crate::bind::target::BoundTarget;
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::catalog::builtin::{Volatility, function};
 use crate::error::Result;
-use crate::parse::ast::{self, ExprKind};
 use crate::types::{Oid, SqlType, oids};
 
 /// A call that stands for several, told apart by what a grouping set leaves out.
@@ -38,14 +36,6 @@ pub(super) fn is_constant(expr: &Expr) -> bool {
     })
 }
 
-/// The item of the select list that a key stands for: the one that it names, else the first that is the same.
-pub(super) fn item_of(written: &ast::Expr, key: &Expr, targets: &[BoundTarget]) -> Option<usize> {
-    if let ExprKind::Integer(number) = &written.kind {
-        return usize::try_from(*number - 1).ok();
-    }
-    targets.iter().position(|target| same(&target.expr, key))
-}
-
 /// Puts NULL where one of `keys` stands.
 fn without(expr: &mut Expr, keys: &[&Expr]) {
     if keys.iter().any(|key| same(key, expr)) {
@@ -56,8 +46,8 @@ fn without(expr: &mut Expr, keys: &[&Expr]) {
 }
 
 impl Binder<'_> {
-    /// As [`Binder::group`], of what stands in the select list or is the key of a window: it is a constant that is grouped
-    /// by, where that one's item of the select list is `own`.
+    /// As [`Binder::group`], of what stands in the select list or is the key of a window: it is the key whose item of the
+    /// select list is `own`; a constant is a key there alone.
     ///
     /// # Errors
     /// 42803.
@@ -67,10 +57,10 @@ impl Binder<'_> {
         own: &dyn Fn(Option<usize>) -> bool,
         groups: &mut Groups<'_>,
     ) -> Result<()> {
-        let mut constants = groups.constants.iter();
-        let found = constants.find(|(key, item)| own(*item) && same(&groups.keys[*key], expr));
-        if let Some((key, _)) = found {
-            *expr = column_at(*key, expr.ty());
+        let its = |key: &usize| own(groups.items[*key]) && same(&groups.keys[*key], expr);
+        let own_key = (0..groups.items.len()).find(|key| groups.items[*key].is_some() && its(key));
+        if let Some(key) = own_key.or_else(|| groups.constants.iter().copied().find(its)) {
+            *expr = column_at(key, expr.ty());
             return Ok(());
         }
         self.group(expr, groups, at)

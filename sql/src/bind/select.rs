@@ -6,7 +6,7 @@
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
-use crate::bind::grouping::{Collected, Groups, WindowCall};
+use crate::bind::grouping::{Collected, GroupKeys, Groups, WindowCall};
 use crate::bind::levels::{is_volatile, same};
 use crate::bind::order_by::project_above_sort;
 use crate::bind::query::{Block, Outside};
@@ -74,7 +74,7 @@ impl Binder<'_> {
 
         let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =
             collected.into_inner();
-        let mut more: Vec<&Expr> = keys.0.iter().collect();
+        let mut more: Vec<&Expr> = keys.keys.iter().collect();
         for WindowCall { window, .. } in &windows {
             more.extend(&window.partition_by);
             more.extend(window.order_by.iter().map(|key| &key.expr));
@@ -99,7 +99,7 @@ impl Binder<'_> {
             || having.is_some();
         let (mut having, mut groupings) = (having, groupings);
         if grouped {
-            let (mut keys, sets, constants) = keys;
+            let GroupKeys { mut keys, items, sets, constants } = keys;
             let mut others: Vec<&mut Expr> =
                 targets.iter_mut().map(|target| &mut target.expr).collect();
             others.extend(having.as_mut());
@@ -109,7 +109,8 @@ impl Binder<'_> {
             (node, _) = set_calls::below(node, width, keys.iter_mut().collect(), others);
             let in_all = |key: &u32| sets.iter().all(|set| set.contains(key));
             let common = (0..keys.len() as u32).filter(in_all).collect();
-            let mut groups = Groups { written: keys.len(), keys, common, constants, scope: &scope };
+            let written = keys.len();
+            let mut groups = Groups { written, keys, items, common, constants, scope: &scope };
             for (number, target) in targets.iter_mut().enumerate() {
                 let whole = (&mut target.expr, target.at);
                 self.group_whole(whole, &|item| item == Some(number), &mut groups)?;
