@@ -317,8 +317,13 @@ impl Binder<'_> {
         Ok(Expr::Row(fields, target, None))
     }
 
-    /// Applies a modifier by the type's own length function, if the value may not have it already (`coerce_type_typmod`).
+    /// Applies a modifier by the type's own length function, if the value may not have it already (`coerce_type_typmod`). What is
+    /// cast to a type without one shows that it has none.
     fn apply_modifier(&self, expr: Expr, target: SqlType, context: Context, position: u32) -> Expr {
+        let has_one = expr.ty().oid == target.oid && expr.ty().typmod >= 0;
+        if target.typmod < 0 && has_one && context == Context::Explicit {
+            return Expr::Relabel(Box::new(expr), target);
+        }
         if target.typmod < 0 || expr.ty() == target {
             return expr;
         }

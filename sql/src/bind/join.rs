@@ -4,7 +4,7 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::from::{From, columns_item};
-use crate::bind::levels::columns_of_expr;
+use crate::bind::levels::{columns_of_expr, same};
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem};
 use crate::bind::typed::{Expr, conjuncts};
@@ -165,10 +165,14 @@ impl Binder<'_> {
             let ty = SqlType { oid: common, typmod };
             let [x, y] = [a.clone(), b.clone()]
                 .map(|side| self.to_common_one(side.expr, ty, "JOIN/USING", at));
+            let (x, y) = (x?, y?);
+            // Of an inner join either would do: one that needs no cast is taken (`buildMergedJoinVar`).
+            let right_as_it_is = !same(&x, &a.expr) && same(&y, &b.expr);
             let (expr, origin) = match kind {
-                JoinKind::Right => (y?, b.origin),
-                JoinKind::Full => (Expr::Coalesce(vec![x?, y?], ty, true), None),
-                _ => (x?, a.origin),
+                JoinKind::Right => (y, b.origin),
+                JoinKind::Full => (Expr::Coalesce(vec![x, y], ty, true), None),
+                JoinKind::Inner if right_as_it_is => (y, b.origin),
+                _ => (x, a.origin),
             };
             merged.push(ScopeColumn { name: name.clone(), expr, origin, system: false });
         }

@@ -3,6 +3,7 @@
 
 use super::Layout;
 use super::printed::Printed;
+use super::simple::Parent;
 use super::view::{Headings, Writer, list, unwritten};
 use super::window::uncast;
 use crate::bind::expression::Place;
@@ -199,11 +200,17 @@ impl Writer<'_, '_, '_> {
                 let first = *item;
                 self.from(left, item, names, place, outside, out)?;
                 let middle = *item;
+                let by_nothing = matches!(condition, JoinCondition::Natural) && {
+                    let all = &place.scope.items;
+                    let right = all.get(middle..middle + items_of(right)).unwrap_or_default();
+                    common(all.get(first..middle).unwrap_or_default(), right).is_empty()
+                };
                 let word = match kind {
                     JoinKind::Left => " LEFT JOIN ",
                     JoinKind::Right => " RIGHT JOIN ",
                     JoinKind::Full => " FULL JOIN ",
                     _ if matches!(condition, JoinCondition::None) => " CROSS JOIN ",
+                    _ if by_nothing => " CROSS JOIN ",
                     _ => " JOIN ",
                 };
                 out.keyword(word, -Layout::STANDARD, Layout::STANDARD, Layout::JOIN);
@@ -249,8 +256,17 @@ impl Writer<'_, '_, '_> {
                     }
                     JoinCondition::Natural => {
                         let columns = common(&items[first..middle], &items[middle..last]);
-                        out.push_str(" USING ");
-                        out.push_str(&list(&columns));
+                        match (columns.is_empty(), kind) {
+                            (false, _) => {
+                                out.push_str(" USING ");
+                                out.push_str(&list(&columns));
+                            }
+                            (true, JoinKind::Left | JoinKind::Right | JoinKind::Full) => {
+                                out.push_str(" ON TRUE");
+                            }
+                            // It was begun as a cross join.
+                            (true, _) => {}
+                        }
                     }
                 }
                 if enclosed {
@@ -276,11 +292,18 @@ impl Writer<'_, '_, '_> {
                 let sample = Sample { method, arguments, repeatable: repeatable.as_ref() };
                 let bound = self.binder.sample(sample, outside, ctes)?;
                 out.push_str(&format!(" TABLESAMPLE {} (", identifier(method.name())));
-                self.expression(uncast(&bound.percentage), place, out)?;
+                let shown = |value: &Expr, out: &mut Layout| {
+                    let given = uncast(value);
+                    self.print(place, |printer| match std::ptr::eq(given, value) {
+                        true => printer.write(value, out),
+                        false => printer.operand(given, Parent::Cast, out),
+                    })
+                };
+                shown(&bound.percentage, out)?;
                 out.push(')');
                 if let Some(seed) = &bound.seed {
                     out.push_str(" REPEATABLE (");
-                    self.expression(uncast(seed), place, out)?;
+                    shown(seed, out)?;
                     out.push(')');
                 }
                 Ok(())
@@ -374,6 +397,20 @@ impl Writer<'_, '_, '_> {
             out.push(' ');
             out.push_str(&identifier(name));
         }
+    }
+}
+
+/// How many items of a scope one of FROM is.
+fn items_of(from: &FromItem) -> usize {
+    match from {
+        FromItem::Join { left, right, condition, alias, .. } => {
+            let merges = matches!(condition, JoinCondition::Using(..) | JoinCondition::Natural);
+            let named = matches!(condition, JoinCondition::Using(_, Some(_)));
+            let own = usize::from(named) + usize::from(alias.is_some() || merges);
+            items_of(left) + items_of(right) + own
+        }
+        FromItem::Sample { table, .. } => items_of(table),
+        _ => 1,
     }
 }
 

@@ -48,7 +48,7 @@ pub trait Names {
     /// # Errors
     /// 0A000 where it has no name.
     fn column(&self, level: u16, column: u32) -> Result<String>;
-    /// The name of a column that two sides of a join share, whose value is this expression.
+    /// A column of a join, as it is printed, whose value this expression is.
     fn shared(&self, _expr: &Expr) -> Option<String> {
         None
     }
@@ -231,7 +231,7 @@ impl Printer<'_, '_> {
 
     fn write(&self, expr: &Expr, out: &mut Layout) -> Result<()> {
         if let Some(name) = self.names.shared(expr) {
-            out.push_str(&identifier(&name));
+            out.push_str(&name);
             return Ok(());
         }
         if let Some(name) = self.names.item(expr) {
@@ -426,6 +426,10 @@ impl Printer<'_, '_> {
                 let word = if *quantifier == Quantifier::Any { "ANY" } else { "ALL" };
                 write!(out.text, " {name} {word} (").expect("a string grows");
                 self.operand(array, Parent::Other, out)?;
+                // Without a cast it would be a comparison with the query's rows.
+                if let Expr::Subquery { kind: SubqueryKind::Scalar, ty, .. } = &**array {
+                    write!(out.text, "::{}", self.type_name(*ty)).expect("a string grows");
+                }
                 out.push(')');
                 self.plain(')', out);
                 Ok(())

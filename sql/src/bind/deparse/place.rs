@@ -11,7 +11,7 @@ use crate::bind::query::Outside;
 use crate::bind::scope::Scope;
 use crate::bind::typed::{AggregateCall, Expr};
 use crate::catalog::Relation;
-use crate::catalog::quote::qualified;
+use crate::catalog::quote::{identifier, qualified};
 use crate::error::Result;
 use crate::plan::logical::Query;
 use crate::types::{Oid, SqlType};
@@ -45,13 +45,10 @@ impl Names for Here<'_, '_, '_, '_> {
     }
 
     fn shared(&self, expr: &Expr) -> Option<String> {
-        // A COALESCE that was written stays one, though its value is the shared column's.
-        if matches!(expr, Expr::Column { .. } | Expr::Constant(..) | Expr::Coalesce(_, _, false)) {
-            return None;
-        }
-        let unnamed = self.place.scope.items.iter().filter(|item| item.name.is_none());
-        let mut columns = unnamed.flat_map(|item| &item.columns);
-        columns.find(|column| same(&column.expr, expr)).map(|column| column.name.to_string())
+        self.shared_column(expr).map(|(item, column)| match item {
+            Some(item) => qualified(&item, &column),
+            None => identifier(&column),
+        })
     }
 
     fn item(&self, expr: &Expr) -> Option<String> {
@@ -111,6 +108,35 @@ impl Names for Here<'_, '_, '_, '_> {
         let written = written.ok_or_else(|| unwritten("this subquery"))?;
         let outside = Outside::of(self.place);
         self.writer.query(&written, outside, self.place.ctes, Headings::Unused, out)
+    }
+}
+
+impl Here<'_, '_, '_, '_> {
+    /// The column of a join whose value this expression is, which is more than a column of one side: with the join's name, if
+    /// it has one.
+    pub(super) fn shared_column(&self, expr: &Expr) -> Option<(Option<String>, String)> {
+        // A COALESCE that was written stays one, though its value is the shared column's.
+        if matches!(expr, Expr::Column { .. } | Expr::Constant(..) | Expr::Coalesce(_, _, false)) {
+            return None;
+        }
+        let items = &self.place.scope.items;
+        let unnamed = items.iter().filter(|item| item.name.is_none());
+        let mut columns = unnamed.flat_map(|item| &item.columns);
+        if let Some(found) = columns.find(|column| same(&column.expr, expr)) {
+            return Some((None, found.name.to_string()));
+        }
+        let address = std::ptr::from_ref(self.place.scope) as usize;
+        let printed = self.writer.printed.borrow();
+        let names = printed.iter().rev().find(|(at, _)| *at == address).map(|(_, names)| names);
+        let mut named = items.iter().enumerate().filter(|(_, item)| item.name_visible);
+        named.find_map(|(number, item)| {
+            let name = item.name.as_ref()?;
+            let found = item.columns.iter().find(|column| same(&column.expr, expr))?;
+            let printed = names.and_then(|names| names.get(number));
+            let shown = printed.and_then(|printed| printed.name.as_deref()).unwrap_or(name);
+            let column = printed.map_or(&found.name, |printed| printed.column(&found.name));
+            Some((Some(shown.to_owned()), column.to_string()))
+        })
     }
 }
 

@@ -167,6 +167,7 @@ impl Writer<'_, '_, '_> {
                     into.push(Printed { listed, ..Printed::default() });
                 }
             }
+            FromItem::Sample { table, .. } => self.items(table, ctes, (using, merged), into)?,
             _ => into.push(Printed::default()),
         }
         Ok(())

@@ -66,7 +66,7 @@ impl Writer<'_, '_, '_> {
         };
         // The names that nobody gave the columns are the left side's.
         let of_right = match headings {
-            Headings::Given(_) => headings,
+            Headings::Given(names) | Headings::Behind(names) => Headings::Behind(names),
             Headings::Own | Headings::Unused => Headings::Unused,
         };
         let side = |query: &ast::Query, headings: Headings<'_>, out: &mut Layout| -> Result<()> {

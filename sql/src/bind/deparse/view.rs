@@ -7,7 +7,8 @@
 use super::place::Here;
 use super::printed::Printed;
 use super::routine_body::RoutineText;
-use super::{Layout, Names, Printer};
+use super::simple::Parent;
+use super::{Layout, Printer};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{AGGREGATES, Collected};
 use crate::bind::levels::same;
@@ -89,6 +90,8 @@ pub fn view_text(
 pub(super) enum Headings<'h> {
     /// These.
     Given(&'h [Ident]),
+    /// These, for those who read: they are another side's of a UNION or its kin.
+    Behind(&'h [Ident]),
     /// Their own, which somebody may use.
     Own,
     /// Nobody asks for them.
@@ -439,7 +442,9 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             let mut text = out.beside();
             self.print(place, |printer| printer.column(&target.expr, &mut text))?;
             let heading = match headings {
-                Headings::Given(names) => names.get(at).unwrap_or(&target.name),
+                Headings::Given(names) | Headings::Behind(names) => {
+                    names.get(at).unwrap_or(&target.name)
+                }
                 Headings::Own | Headings::Unused => &target.name,
             };
             let own = match &target.expr {
@@ -451,10 +456,13 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                     })
                 }
                 other => {
-                    let shared = Here { writer: self, place }.shared(other);
+                    let shared = Here { writer: self, place }.shared_column(other);
+                    let shared = shared.map(|(_, column)| column);
                     match headings {
                         // What is kept says it, as a literal that has its type by now would have that one's name.
-                        Headings::Unused if shared.is_none() && !self.how.qualified => {
+                        Headings::Behind(_) | Headings::Unused
+                            if shared.is_none() && !self.how.qualified =>
+                        {
                             Some("?column?".to_owned())
                         }
                         _ => shared,
@@ -534,7 +542,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 new.extend(self.new_keys(field, targets, place, known)?);
                 continue;
             }
-            let key = self.binder.group_key(field, targets, place)?;
+            let (key, _) = self.binder.group_key(field, targets, place)?;
             if !known.iter().any(|known| same(known, &key)) {
                 known.push(key.clone());
                 new.push(key);
@@ -608,7 +616,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             out.push(')');
             return Ok(());
         }
-        let key = self.binder.group_key(expr, targets, place)?;
+        let (key, _) = self.binder.group_key(expr, targets, place)?;
         self.print(place, |printer| printer.sort_item(&key, out))
     }
 
@@ -624,17 +632,31 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         let place = Place::plain(&scope, Some(ctes), "LIMIT");
         if let Some(offset) = &query.offset {
             out.keyword(" OFFSET ", -Layout::STANDARD, Layout::STANDARD, 0);
-            self.expression(&self.binder.expression(offset, &place)?, &place, out)?;
+            self.number(offset, &place, out)?;
         }
         if let Some(limit) = &query.limit {
-            let word = if query.with_ties { " FETCH FIRST " } else { " LIMIT " };
+            let word = if query.with_ties { " FETCH FIRST (" } else { " LIMIT " };
             out.keyword(word, -Layout::STANDARD, Layout::STANDARD, 0);
-            self.expression(&self.binder.expression(limit, &place)?, &place, out)?;
+            match limit.kind {
+                // ALL is no limit at all where it is read.
+                ast::ExprKind::Null if self.how.qualified => out.push_str("NULL"),
+                ast::ExprKind::Null => out.push_str("ALL"),
+                _ => self.number(limit, &place, out)?,
+            }
             if query.with_ties {
-                out.push_str(" ROWS WITH TIES");
+                out.push_str(") ROWS WITH TIES");
             }
         }
         Ok(())
+    }
+
+    /// How many rows: what is not `bigint` has become that, which is not shown.
+    fn number(&self, expr: &ast::Expr, place: &Place<'_>, out: &mut Layout) -> Result<()> {
+        let bound = self.binder.expression(expr, place)?;
+        if [oid::INT8, oid::UNKNOWN].contains(&bound.ty().oid.0) {
+            return self.expression(&bound, place, out);
+        }
+        self.print(place, |printer| printer.operand(&bound, Parent::Cast, out))
     }
 }
 
