@@ -339,3 +339,13 @@ SELECT * FROM (SELECT * FROM locked_outer) s FOR SHARE;
 RESET ROLE;
 DROP TABLE locked CASCADE;
 DROP ROLE priv_locks, priv_between;
+-- Users' functions by name and by OID, as well as the system's.
+CREATE ROLE privileges_other;
+CREATE FUNCTION privileges_f(int) RETURNS int LANGUAGE sql RETURN 1;
+SELECT has_function_privilege('privileges_other', 'privileges_f(int)', 'EXECUTE'), has_function_privilege('privileges_f(int)', 'execute'),
+    has_function_privilege('privileges_f(int)', 'EXECUTE WITH GRANT OPTION'), has_function_privilege('privileges_other', 'upper(text)', 'EXECUTE');
+REVOKE ALL ON FUNCTION privileges_f(int) FROM public;
+SELECT has_function_privilege('privileges_other', 'privileges_f(int)'::regprocedure, 'EXECUTE');
+SELECT has_function_privilege('privileges_other', 0, 'EXECUTE');
+DROP FUNCTION privileges_f(int);
+DROP ROLE privileges_other;

@@ -43,3 +43,8 @@ SELECT timetz '10:00+01', timetz '10:00+01'::time;
 RESET TimeZone;
 SET DateStyle = 'German';
 SELECT timetz '10:00+01';
+-- A part of a date is not enough to know an offset by.
+SELECT timetz '15:36:39 m2';
+SELECT timetz '15:36:39 MSK m2';
+SELECT time '15:36:39 d2';
+SELECT timetz '15:36:39+02 m2';

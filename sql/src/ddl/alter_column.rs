@@ -129,7 +129,7 @@ impl Ddl<'_> {
                     _ => self.note_default(next, at, element)?,
                 };
                 match text {
-                    Some(text) => semantics.evaluate(&snapshot, relation, ty, &text)?,
+                    Some(text) => semantics.evaluate(&snapshot, relation, None, (ty, &text))?,
                     None if next.columns[at].not_null && next.columns[at].missing.is_none() => {
                         return Err(contains_null(next, at));
                     }

@@ -189,7 +189,7 @@ impl<'a> Ddl<'a> {
         for &at in &affected.checks {
             let constraint = &next.constraints[at];
             let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
-            let function = self.semantics.evaluate(&snapshot, &next, BOOL, text)?;
+            let function = self.semantics.evaluate(&snapshot, &next, None, (BOOL, text))?;
             checks.push((Arc::clone(&constraint.name), function));
         }
         let mut rewrite = Rewrite { columns, not_null, checks };

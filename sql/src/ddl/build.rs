@@ -169,7 +169,7 @@ pub(crate) struct KeyFunction<'a> {
 }
 
 impl<'a> KeyFunction<'a> {
-    /// Of an index of a table.
+    /// Of an index of a table. As in PostgreSQL, its functions run with the privileges of the table's owner, whoever builds it.
     ///
     /// # Errors
     /// Those of binding.
@@ -179,7 +179,9 @@ impl<'a> KeyFunction<'a> {
         relation: &Relation,
         index: &Index,
     ) -> Result<KeyFunction<'a>> {
-        let evaluate = |ty: SqlType, text: &str| semantics.evaluate(snapshot, relation, ty, text);
+        let owner = Some(relation.owner);
+        let evaluate =
+            |ty: SqlType, text: &str| semantics.evaluate(snapshot, relation, owner, (ty, text));
         let filter = index.filter.as_deref();
         Ok(KeyFunction {
             filter: filter

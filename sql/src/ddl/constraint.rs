@@ -67,7 +67,7 @@ impl Ddl<'_> {
         self.tell_verification(relation);
         let is_kept = !constraint.validated;
         let snapshot = self.snapshot();
-        let mut evaluate = self.semantics.evaluate(&snapshot, relation, BOOL, text)?;
+        let mut evaluate = self.semantics.evaluate(&snapshot, relation, None, (BOOL, text))?;
         let each: &mut EachRow<'_> = &mut |_, _, _, row| {
             let values: Vec<Datum<'_>> = row.iter().collect();
             let result = evaluate(&values)?;

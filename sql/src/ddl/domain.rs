@@ -354,7 +354,7 @@ fn hold_rows_against(
         let mut condition = match check {
             Some(check) => {
                 let boolean = SqlType::plain(oids::BOOL);
-                Some(semantics.evaluate(&snapshot, &value, boolean, &check.text)?)
+                Some(semantics.evaluate(&snapshot, &value, None, (boolean, &check.text))?)
             }
             None => None,
         };

@@ -198,7 +198,8 @@ pub trait Semantics {
         base: SqlType,
         expr: &Expr,
     ) -> Result<Definition>;
-    /// A function that evaluates a bound text over rows of a relation: one column.
+    /// A function that evaluates a bound text over rows of a relation: one column. What it calls runs with the privileges of
+    /// `user`, and may not become anybody else; of none: with those of whoever runs the statement.
     ///
     /// # Errors
     /// Those of binding.
@@ -206,8 +207,8 @@ pub trait Semantics {
         &'a self,
         snapshot: &CatalogSnapshot,
         relation: &Relation,
-        ty: SqlType,
-        text: &str,
+        user: Option<Oid>,
+        value: (SqlType, &str),
     ) -> Result<RowFunction<'a>>;
     /// A function that converts a column to another type: by USING, or as an assignment does. None: there is no such
     /// cast.

@@ -6,6 +6,7 @@
 //! identity of their own, they are not to be set. What a role may do is no part of the identity: that is asked of the role when it matters.
 
 use crate::catalog::acl::Privileges;
+use crate::catalog::object::Role;
 use crate::catalog::snapshot::Shared;
 use crate::error::{Result, SqlError};
 use crate::settings::setter::{Confinement, NO_ROLE};
@@ -85,6 +86,18 @@ impl Setter for SettingUser<'_> {
 }
 
 impl Identity {
+    /// The same session while something runs with a role's privileges, as a security-restricted operation: nothing in it
+    /// becomes another user.
+    #[must_use]
+    pub fn restricted_to(&self, role: &Role) -> Identity {
+        Identity {
+            user: role.oid,
+            user_name: Arc::clone(&role.name),
+            confinement: Some(Confinement::Restricted),
+            ..self.clone()
+        }
+    }
+
     /// What functions are told of the session.
     #[must_use]
     pub fn facts(&self) -> SessionFacts<'_> {

@@ -154,12 +154,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "has_function_privilege" => {
                 let found = lookup(oids::REGPROCEDURE)?;
                 let wanted = self.wanted(text, Privileges::EXECUTE)?;
-                let Some(found) = builtin::function(found.0) else {
+                let Some(found) = snapshot.procedure(found) else {
                     return Ok(Datum::Null);
                 };
-                let acl = snapshot.function_acl(found);
-                let plain = |_| snapshot.may_call(user, found);
-                let owner = well_known::SUPERUSER;
+                let acl = snapshot.function_acl(&found);
+                let plain = |_| snapshot.may_call(user, &found);
+                let owner = snapshot.function_owner(&found);
                 Ok(self.any(user, &wanted, Grantable::Function, owner, acl.as_ref(), &plain))
             }
             "has_type_privilege" | "has_language_privilege" => {

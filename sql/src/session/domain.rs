@@ -120,7 +120,7 @@ pub(super) fn check(
                 Ok(fails) => break fails,
                 Err(Failure::Error(error)) => return Err(error),
                 Err(Failure::Routine(call)) => {
-                    let value = aside.call(caller, snapshot, &call, None)?;
+                    let value = aside.call(caller, snapshot, context.notices, &call, None)?;
                     drawn.begin_again();
                     if let Some(place) = call.place {
                         drawn.know(place, value.get(0));

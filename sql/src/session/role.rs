@@ -2,11 +2,8 @@
 
 use crate::catalog::acl::Privileges;
 use crate::error::Result;
-use crate::queries::identity::Identity;
 use crate::session::Session;
-use crate::settings::setter::Confinement;
 use crate::types::Oid;
-use std::sync::Arc;
 
 impl Session {
     /// Whether the current user is a superuser, as roles are now.
@@ -46,16 +43,8 @@ impl Session {
         let savepoint = self.settings.savepoint();
         let shared = self.catalog.last_snapshot().shared();
         if let Some(role) = shared.role_by_oid(user) {
-            let user_name = Arc::clone(&role.name);
-            let own = self.identity.clone();
-            let within = Identity {
-                user,
-                user_name,
-                confinement: Some(Confinement::Restricted),
-                ..own.clone()
-            };
-            self.identity = within;
-            self.outside = Some(own);
+            let within = self.identity.restricted_to(role);
+            self.outside = Some(std::mem::replace(&mut self.identity, within));
             self.basis = None;
         }
         let done = body(self)?;

@@ -23,7 +23,7 @@ use crate::queries::SessionCatalog;
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
 use crate::session::definitions::{Columns, OldAndNew, Value};
-use crate::session::routine::aside::{Aside, Caller, Calls};
+use crate::session::routine::aside::{Aside, Calls};
 use crate::session::run::{Asked, Shared};
 use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::Methods;
@@ -54,6 +54,8 @@ pub(super) struct Meaning<'s> {
     pub random: &'s Cell<[u64; 2]>,
     pub sequences: &'s RefCell<SessionSequences>,
     pub started: i64,
+    /// What is told while expressions are evaluated.
+    pub notices: RefCell<Vec<Notice>>,
 }
 
 /// Calls `body` with what stored expressions mean outside any session.
@@ -83,6 +85,7 @@ pub(crate) fn with_semantics<T>(
         random: &Cell::new([1, 2]),
         sequences: &RefCell::default(),
         started: 0,
+        notices: RefCell::default(),
     })
 }
 
@@ -279,7 +282,7 @@ impl Meaning<'_> {
 
     /// The value of an expression that is the same for every row, in its type's stored form; none is NULL.
     fn value_of(&self, snapshot: &CatalogSnapshot, bound: Expr) -> Result<Option<Arc<[u8]>>> {
-        let value = self.row_function(snapshot, None, bound)?(&[])?;
+        let value = self.row_function(snapshot, None, bound, None)?(&[])?;
         Ok(match value.get(0) {
             Datum::Null => None,
             datum => {
@@ -290,12 +293,13 @@ impl Meaning<'_> {
         })
     }
 
-    /// A function that evaluates an expression over a relation's live columns.
+    /// A function that evaluates an expression over a relation's live columns, with the privileges of `user` if there is one.
     fn row_function<'f>(
         &'f self,
         snapshot: &CatalogSnapshot,
         relation: Option<&Relation>,
         mut expr: Expr,
+        user: Option<Oid>,
     ) -> Result<RowFunction<'f>> {
         if let Some(relation) = relation {
             bind::know_table(&mut expr, relation);
@@ -335,14 +339,17 @@ impl Meaning<'_> {
         let mut transaction =
             self.engine.manager().begin(Begin { read_only: true, ..Begin::default() }, self.wait);
         let view = transaction.begin_statement()?;
-        let caller = Caller {
-            engine: self.engine,
-            wait: self.wait,
-            identity: self.identity,
-            settings: self.settings,
+        let role = user.and_then(|user| snapshot.shared().role_by_oid(user));
+        let identity = match role {
+            Some(role) => self.identity.restricted_to(role),
+            None => self.identity.clone(),
         };
         let calls = machine.program().calls_routines.then(|| Calls {
-            caller,
+            engine: self.engine,
+            wait: self.wait,
+            identity,
+            settings: self.settings,
+            notices: &self.notices,
             snapshot: snapshot.clone(),
             aside: Aside::default(),
         });
@@ -355,7 +362,7 @@ impl Meaning<'_> {
                 parameters.push(row[number]);
             }
             machine.restart();
-            let (notices, deferred) = (RefCell::default(), RefCell::default());
+            let deferred = RefCell::default();
             let counts = SessionCounts::default();
             self.with_catalog(&snapshot, |asked, queries| {
                 let host = Host {
@@ -366,7 +373,7 @@ impl Meaning<'_> {
                     clock: &*self.engine.manager().environment().clock,
                     transaction_time: self.started,
                     statement_time: self.started,
-                    notices: &notices,
+                    notices: &self.notices,
                     random: self.random,
                     row_ids: self.engine.row_ids(),
                     deferred: &deferred,
@@ -604,8 +611,8 @@ impl Semantics for Meaning<'_> {
         &'a self,
         snapshot: &CatalogSnapshot,
         relation: &Relation,
-        ty: SqlType,
-        text: &str,
+        user: Option<Oid>,
+        (ty, text): (SqlType, &str),
     ) -> Result<RowFunction<'a>> {
         let parsed = crate::parse::parse_expression(text)?;
         let bound = self.bound(
@@ -616,7 +623,7 @@ impl Semantics for Meaning<'_> {
             Wanted::Assignable(ty, "value"),
             CHECK,
         )?;
-        self.row_function(snapshot, Some(relation), bound)
+        self.row_function(snapshot, Some(relation), bound, user)
     }
 
     fn conversion<'a>(
@@ -630,7 +637,7 @@ impl Semantics for Meaning<'_> {
         let bound = self.with_environment(snapshot, |environment| {
             bind::bind_conversion(environment, &self.text, using, relation, column, to)
         })?;
-        bound.map(|expr| self.row_function(snapshot, Some(relation), expr)).transpose()
+        bound.map(|expr| self.row_function(snapshot, Some(relation), expr, None)).transpose()
     }
 
     fn columns_of(

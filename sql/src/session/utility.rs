@@ -31,6 +31,7 @@ use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::Oid;
+use std::cell::RefCell;
 use std::sync::Arc;
 use txn::{TableLock, Transaction};
 
@@ -647,6 +648,7 @@ impl Session {
             random,
             sequences,
             started: block.started,
+            notices: RefCell::default(),
         };
         let current_setting = |name: &str| settings.show_or_fail(name, guarded);
         let other_sessions = |database: Oid| engine.other_sessions(database, wait.pid);
@@ -691,6 +693,7 @@ impl Session {
             },
         };
         let done = body(&mut ddl);
+        ddl.notices.append(&mut meaning.notices.borrow_mut());
         activity.progress.end();
         let done = done?;
         self.basis = None;

@@ -7,7 +7,7 @@
 
 use crate::catalog::{CatalogSnapshot, CatalogTransaction};
 use crate::engine::Engine;
-use crate::error::{Result, SqlError};
+use crate::error::{Notice, Result, SqlError};
 use crate::exec::routine::{Lent, RoutineCall, Routines};
 use crate::exec::trigger::Firing;
 use crate::queries::identity::Identity;
@@ -18,6 +18,7 @@ use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::contrib::tablefunc::Answer;
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use txn::SessionWait;
 
@@ -49,6 +50,7 @@ impl Aside {
         &self,
         caller: &Caller<'_>,
         snapshot: &CatalogSnapshot,
+        notices: &RefCell<Vec<Notice>>,
         call: &RoutineCall,
         rows: Option<&mut RowSet>,
     ) -> Result<RowBuf> {
@@ -62,6 +64,7 @@ impl Aside {
             None => Box::new(beside(caller, snapshot)),
         };
         let called = session.call_aside(call, rows);
+        notices.borrow_mut().append(session.notices.get_mut());
         *self.session() = Some(session);
         called
     }
@@ -109,14 +112,19 @@ impl Session {
 
 /// Calls routines for an expression that DDL evaluates.
 pub(in crate::session) struct Calls<'c> {
-    pub caller: Caller<'c>,
+    pub engine: &'c Arc<Engine>,
+    pub wait: &'c Arc<SessionWait>,
+    pub identity: Identity,
+    pub settings: &'c Settings,
+    pub notices: &'c RefCell<Vec<Notice>>,
     pub snapshot: CatalogSnapshot,
     pub aside: Aside,
 }
 
 impl Routines for Calls<'_> {
     fn call(&self, _: Lent<'_>, call: &RoutineCall, rows: Option<&mut RowSet>) -> Result<RowBuf> {
-        self.aside.call(&self.caller, &self.snapshot, call, rows)
+        let Calls { engine, wait, identity, settings, notices, snapshot, aside } = self;
+        aside.call(&Caller { engine, wait, identity, settings }, snapshot, notices, call, rows)
     }
 
     fn query(&self, _: Lent<'_>, _: &str) -> Result<Answer> {

@@ -103,6 +103,11 @@ pub(super) fn time(now: Now<'_>, fields: &[Field], zoned: bool) -> Step<TimeTz> 
     let micros = decoder.time_of_day();
     let dated = decoder.seen & DATE == DATE;
     let of_session = decoder.seen & ZONE == 0;
+    // What depends on the day wants the whole of it, or nothing.
+    let changing = of_session || matches!(&decoder.rules, Some(Zone::Named(..)));
+    if changing && !dated && decoder.seen & DATE != 0 {
+        return Err(Failure::Syntax);
+    }
     if decoder.seen & SUMMER_WORD != 0 && (of_session || decoder.rules.is_some()) {
         return Err(Failure::Syntax);
     }
