@@ -152,8 +152,32 @@ pub fn step() {
 
 /// What is walked over, a [`step`] at each.
 #[inline]
-pub fn stepping<I: Iterator>(items: I) -> impl Iterator<Item = I::Item> {
-    items.inspect(|_| step())
+pub fn stepping<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
+    items.into_iter().inspect(|_| step())
+}
+
+/// A text in stretches that are walked over in no time each, and asked for as by [`insist`].
+pub fn stretches(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.len() < LARGE {
+            return (!rest.is_empty()).then(|| std::mem::take(&mut rest));
+        }
+        insist();
+        let end = (LARGE..rest.len()).find(|end| rest.is_char_boundary(*end));
+        let (stretch, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind;
+        Some(stretch)
+    })
+}
+
+/// As [`stretches`], of bytes.
+pub fn byte_stretches(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    bytes.chunks(LARGE).inspect(|stretch| {
+        if stretch.len() == LARGE {
+            insist();
+        }
+    })
 }
 
 /// Bytes in an arena. Memory that is new to the process takes time, so many of them come a stretch at a time.
@@ -161,18 +185,21 @@ pub fn copied<'a>(arena: &'a Bump, bytes: &[u8]) -> &'a [u8] {
     if bytes.len() < LARGE {
         return arena.alloc_slice_copy(bytes);
     }
-    insist_on(bytes.len());
-    let mut out = ArenaVec::with_capacity_in(bytes.len(), arena);
-    extend(&mut out, bytes);
-    out.into_bump_slice()
+    joined(arena, &[bytes])
+}
+
+/// Parts one behind the other in an arena, a stretch at a time.
+pub fn joined<'a>(arena: &'a Bump, parts: &[&[u8]]) -> &'a mut [u8] {
+    let bytes = parts.iter().map(|part| part.len()).sum();
+    insist_on(bytes);
+    let mut out = ArenaVec::with_capacity_in(bytes, arena);
+    parts.iter().for_each(|part| extend(&mut out, part));
+    out.into_bump_slice_mut()
 }
 
 /// Appends bytes to what has room for them, a stretch at a time.
 pub fn extend(out: &mut ArenaVec<'_, u8>, bytes: &[u8]) {
-    for stretch in bytes.chunks(LARGE) {
-        if stretch.len() == LARGE {
-            insist();
-        }
+    for stretch in byte_stretches(bytes) {
         out.extend_from_slice_copy(stretch);
     }
 }

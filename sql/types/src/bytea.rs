@@ -3,6 +3,7 @@
 //! PostgreSQL: `byteain`, `byteaout`, `hex_decode`.
 
 use super::failure::invalid_syntax;
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
@@ -12,7 +13,7 @@ const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Appends two hexadecimal digits for each byte.
 pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() * 2);
-    for byte in bytes {
+    for byte in account::byte_stretches(bytes).flatten() {
         out.push(HEX[usize::from(byte >> 4)]);
         out.push(HEX[usize::from(byte & 15)]);
     }
@@ -30,7 +31,7 @@ pub fn write(bytes: &[u8], hex: bool, out: &mut Vec<u8>) {
 
 /// Appends a bytea in the escape form.
 pub fn write_escape(bytes: &[u8], out: &mut Vec<u8>) {
-    for &byte in bytes {
+    for &byte in account::byte_stretches(bytes).flatten() {
         match byte {
             b'\\' => out.extend_from_slice(b"\\\\"),
             0x20..=0x7e => out.push(byte),
@@ -48,7 +49,7 @@ pub fn write_escape(bytes: &[u8], out: &mut Vec<u8>) {
 /// 22023.
 pub fn read_hex<'a>(arena: &'a Bump, text: &str) -> Result<&'a [u8]> {
     let mut out = bumpalo::collections::Vec::with_capacity_in(text.len() / 2, arena);
-    let mut characters = text.chars();
+    let mut characters = account::stretches(text).flat_map(str::chars);
     let digit = |character: char| {
         character.to_digit(16).map(|digit| digit as u8).ok_or_else(|| {
             SqlError::new(
@@ -82,6 +83,7 @@ pub fn read_escape<'a>(arena: &'a Bump, text: &str) -> Result<&'a [u8]> {
     let mut out = bumpalo::collections::Vec::with_capacity_in(bytes.len(), arena);
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
+        account::step();
         if byte != b'\\' {
             out.push(byte);
             at += 1;

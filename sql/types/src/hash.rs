@@ -5,6 +5,7 @@
 //! what the 64-bit ones give for the seed 0, so that there is one of each kind here. Nothing in Atoll is kept by these
 //! values.
 
+use super::account;
 use super::function::Callable::{self, Plain};
 use super::numeric::View;
 use super::order::without_blanks;
@@ -89,7 +90,7 @@ pub(crate) fn bytes(bytes: &[u8], seed: u64) -> u64 {
     let word = |piece: &[u8]| u32::from_le_bytes([piece[0], piece[1], piece[2], piece[3]]);
     let mut words = Words::begin(bytes.len(), seed);
     let mut pieces = bytes.chunks_exact(12);
-    for piece in &mut pieces {
+    for piece in account::stepping(&mut pieces) {
         words.add(word(piece), word(&piece[4..]), word(&piece[8..]));
         words.mix();
     }

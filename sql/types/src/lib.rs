@@ -70,6 +70,8 @@ mod trigonometry;
 pub mod tuple;
 pub mod type_name;
 mod uuid_ossp;
+#[cfg(test)]
+mod walks;
 pub mod words;
 pub mod xact;
 pub mod xml;

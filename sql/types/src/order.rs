@@ -14,6 +14,7 @@ use super::form::form;
 use super::numeric::View;
 use super::text::case;
 use super::{Datum, datetime, json, oids, record, stored};
+use crate::account;
 use crate::builtin::stand_in;
 use crate::contrib::ordered;
 use bumpalo::Bump;
@@ -89,8 +90,14 @@ pub fn compare_floats(a: f64, b: f64) -> Ordering {
 /// A bpchar without the blanks at its end, which do not count.
 #[must_use]
 pub fn without_blanks(text: &str) -> &str {
-    let kept = text.bytes().rposition(|byte| byte != b' ').map_or(0, |last| last + 1);
-    &text[..kept]
+    let mut kept = text.len();
+    for stretch in account::byte_stretches(text.as_bytes()).rev() {
+        kept -= stretch.len();
+        if let Some(last) = stretch.iter().rposition(|byte| *byte != b' ') {
+            return &text[..=kept + last];
+        }
+    }
+    ""
 }
 
 /// Two citexts: as their lower cases compare.

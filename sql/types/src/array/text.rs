@@ -317,6 +317,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     fn item(&mut self) -> Result<()> {
+        account::step();
         let delimiter = delimiter(self.element.oid.0);
         let mut item: Vec<u8> = Vec::new();
         let (mut quoted, mut trailing) = (false, 0);
@@ -324,6 +325,7 @@ impl<'a> Reader<'_, '_, 'a> {
             quoted = true;
             self.at += 1;
             loop {
+                account::step();
                 match self.peek() {
                     None => return self.fail("Unexpected end of input."),
                     Some(b'"') => {
@@ -346,6 +348,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         } else {
             loop {
+                account::step();
                 match self.peek() {
                     None => return self.fail("Unexpected end of input."),
                     Some(b'\\') => {

@@ -136,7 +136,7 @@ impl Seen {
 
 /// `1 year 2 mons -3 days 04:05:06.7 ago` and what is like it.
 fn words(style: IntervalStyle, text: &str, range: i32) -> Step<Sum> {
-    let fields = lexer::fields(text).ok_or(Failure::Form)?;
+    let fields = lexer::fields(text, lexer::INTERVAL_ROOM).ok_or(Failure::Form)?;
     // In SQL's own style a leading sign is that of all fields, unless there are more signs.
     let signed = |field: &String| field.starts_with(['-', '+']);
     let all_negative = style == IntervalStyle::SqlStandard

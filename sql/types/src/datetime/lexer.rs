@@ -3,6 +3,7 @@
 //! PostgreSQL: `ParseDateTime`.
 
 use super::word::word;
+use crate::account;
 use crate::integer::is_space;
 
 /// What a field looks like.
@@ -28,19 +29,29 @@ pub type Field = (Kind, String);
 /// PostgreSQL's `MAXDATEFIELDS`.
 const FIELDS_MAX: usize = 25;
 
-/// Splits a text; none where no date, time or interval looks like it. Punctuation that belongs to no field only ends one.
+/// How many bytes PostgreSQL has room for in the fields of a date, a time of day, a timestamp and an interval, with one behind
+/// each field: `MAXDATELEN`, and what its readers add.
+pub(super) const DATE_ROOM: usize = 129;
+pub(super) const TIME_ROOM: usize = 129;
+pub(super) const TIMESTAMP_ROOM: usize = 153;
+pub(super) const INTERVAL_ROOM: usize = 256;
+
+/// Splits a text; none where no date, time or interval looks like it, or where its fields need more than `room` bytes.
+/// Punctuation that belongs to no field only ends one.
 #[must_use]
-pub fn fields(text: &str) -> Option<Vec<Field>> {
+pub fn fields(text: &str, room: usize) -> Option<Vec<Field>> {
     let bytes = text.as_bytes();
     let at = |place: usize| bytes.get(place).copied().unwrap_or(0);
     let run = |from: usize, accept: &dyn Fn(u8) -> bool| {
-        from + bytes[from.min(bytes.len())..].iter().take_while(|&&byte| accept(byte)).count()
+        let behind = account::stepping(&bytes[from.min(bytes.len())..]);
+        from + behind.take_while(|&&byte| accept(byte)).count()
     };
     let digits = |from: usize| run(from, &|byte| byte.is_ascii_digit());
     let letters = |from: usize| run(from, &|byte| byte.is_ascii_alphabetic());
     let mut out: Vec<Field> = Vec::new();
-    let mut place = 0;
+    let (mut place, mut used) = (0, 0);
     while place < bytes.len() {
+        account::step();
         let start = place;
         let first = bytes[place];
         if is_space(first) {
@@ -119,7 +130,13 @@ pub fn fields(text: &str) -> Option<Vec<Field>> {
             _ => return None,
         };
         let taken = text[start..place].chars().filter(|character| !character.is_ascii_whitespace());
-        out.push((kind, taken.map(|character| character.to_ascii_lowercase()).collect()));
+        let field: String =
+            taken.take(room).map(|character| character.to_ascii_lowercase()).collect();
+        if used + field.len() >= room {
+            return None;
+        }
+        used += field.len() + 1;
+        out.push((kind, field));
     }
     Some(out)
 }
@@ -131,7 +148,8 @@ mod tests {
     #[test]
     fn texts_fall_apart_where_they_should() {
         let kinds = |text: &str| {
-            fields(text).map(|fields| fields.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>())
+            fields(text, DATE_ROOM)
+                .map(|fields| fields.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>())
         };
         use Kind::*;
         assert_eq!(

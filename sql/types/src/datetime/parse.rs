@@ -66,7 +66,7 @@ fn out_of_range(type_name: &str, text: &str) -> SqlError {
 /// # Errors
 /// 22007, 22008.
 pub fn read_date(now: Now<'_>, text: &str) -> Result<i32> {
-    match read(now, text).map_err(|failure| report(failure, text, "date"))? {
+    match read(now, text, lexer::DATE_ROOM).map_err(|failure| report(failure, text, "date"))? {
         Moment::Infinite(positive) => Ok(if positive { i32::MAX } else { i32::MIN }),
         Moment::At { day, .. } if calendar::is_date(day) => Ok(day as i32),
         Moment::At { .. } => Err(out_of_range("date", text)),
@@ -78,7 +78,9 @@ pub fn read_date(now: Now<'_>, text: &str) -> Result<i32> {
 /// # Errors
 /// 22007, 22008.
 pub fn read_timestamp(now: Now<'_>, text: &str, typmod: i32) -> Result<i64> {
-    match read(now, text).map_err(|failure| report(failure, text, "timestamp"))? {
+    match read(now, text, lexer::TIMESTAMP_ROOM)
+        .map_err(|failure| report(failure, text, "timestamp"))?
+    {
         Moment::Infinite(positive) => Ok(if positive { i64::MAX } else { i64::MIN }),
         Moment::At { day, micros, .. } => calendar::timestamp(day, micros)
             .map(|timestamp| arithmetic::round_to(timestamp, typmod))
@@ -92,7 +94,9 @@ pub fn read_timestamp(now: Now<'_>, text: &str, typmod: i32) -> Result<i64> {
 /// 22007, 22008, 22009.
 pub fn read_timestamptz(now: Now<'_>, text: &str, typmod: i32) -> Result<i64> {
     let type_name = "timestamp with time zone";
-    let utc = match read(now, text).map_err(|failure| report(failure, text, type_name))? {
+    let utc = match read(now, text, lexer::TIMESTAMP_ROOM)
+        .map_err(|failure| report(failure, text, type_name))?
+    {
         Moment::Infinite(positive) => {
             return Ok(if positive { i64::MAX } else { i64::MIN });
         }
@@ -110,7 +114,7 @@ pub fn read_timestamptz(now: Now<'_>, text: &str, typmod: i32) -> Result<i64> {
 /// # Errors
 /// 22007, 22008.
 pub fn read_time(now: Now<'_>, text: &str, typmod: i32) -> Result<i64> {
-    let fields = lexer::fields(text).ok_or(Failure::Syntax);
+    let fields = lexer::fields(text, lexer::TIME_ROOM).ok_or(Failure::Syntax);
     let time = fields.and_then(|fields| decode::time(now, &fields, false));
     let time = time.map_err(|failure| report(failure, text, "time"))?;
     Ok(arithmetic::round_to(time.micros, typmod))
@@ -121,16 +125,16 @@ pub fn read_time(now: Now<'_>, text: &str, typmod: i32) -> Result<i64> {
 /// # Errors
 /// 22007, 22008, 22009.
 pub fn read_timetz(now: Now<'_>, text: &str, typmod: i32) -> Result<TimeTz> {
-    let fields = lexer::fields(text).ok_or(Failure::Syntax);
+    let fields = lexer::fields(text, lexer::TIME_ROOM).ok_or(Failure::Syntax);
     let time = fields.and_then(|fields| decode::time(now, &fields, true));
     let time = time.map_err(|failure| report(failure, text, "time with time zone"))?;
     Ok(TimeTz { micros: arithmetic::round_to(time.micros, typmod), ..time })
 }
 
-fn read(now: Now<'_>, text: &str) -> decode::Step<Moment> {
+fn read(now: Now<'_>, text: &str, room: usize) -> decode::Step<Moment> {
     match read_iso(text.as_bytes()) {
         Some(moment) => Ok(moment),
-        None => decode::moment(now, &lexer::fields(text).ok_or(Failure::Syntax)?),
+        None => decode::moment(now, &lexer::fields(text, room).ok_or(Failure::Syntax)?),
     }
 }
 

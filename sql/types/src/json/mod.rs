@@ -46,7 +46,7 @@ pub fn write(bytes: &[u8], out: &mut Vec<u8>) {
 /// Appends a text as a JSON string (`escape_json`).
 pub fn escape(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    for &byte in text.as_bytes() {
+    for &byte in account::byte_stretches(text.as_bytes()).flatten() {
         match byte {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),

@@ -182,8 +182,13 @@ impl<'t> Lexer<'t> {
         self.unescaped = None;
         let mut at = self.start + 1;
         // Up to the first escape nothing is copied.
-        let plain = bytes[at..].iter().position(|b| *b < 32 || matches!(b, b'"' | b'\\'));
-        at += plain.unwrap_or(bytes.len() - at);
+        for stretch in account::byte_stretches(&bytes[at..]) {
+            let plain = stretch.iter().position(|b| *b < 32 || matches!(b, b'"' | b'\\'));
+            at += plain.unwrap_or(stretch.len());
+            if plain.is_some() {
+                break;
+            }
+        }
         if bytes.get(at) == Some(&b'"') {
             self.terminator = at + 1;
             return Ok(());
@@ -205,6 +210,7 @@ impl<'t> Lexer<'t> {
                 }
                 Some(b'\\') => at = self.read_escape(at, &mut high, &mut out)?,
                 Some(_) => {
+                    account::step();
                     if high.is_some() {
                         return Err(self.lone_surrogate(self.character_end(at)));
                     }

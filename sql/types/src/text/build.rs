@@ -99,10 +99,7 @@ fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
 fn concatenate_bytes<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (left, right) = (a[0].bytea(), a[1].bytea());
     check_value(left.len() + right.len())?;
-    let out = context.arena.alloc_slice_fill_copy(left.len() + right.len(), 0);
-    out[..left.len()].copy_from_slice(left);
-    out[left.len()..].copy_from_slice(right);
-    Ok(Datum::Bytea(out))
+    Ok(Datum::Bytea(account::joined(context.arena, &[left, right])))
 }
 
 fn concatenate_any<'a>(

@@ -63,7 +63,10 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (724, Plain(set_bit)),
     (
         6163,
-        Plain(|_, a| Ok(Datum::Int8(a[0].bytea().iter().map(|b| i64::from(b.count_ones())).sum()))),
+        Plain(|_, a| {
+            let bytes = account::byte_stretches(a[0].bytea()).flatten();
+            Ok(Datum::Int8(bytes.map(|byte| i64::from(byte.count_ones())).sum()))
+        }),
     ),
     (749, Plain(overlay)),
     (752, Plain(overlay)),
@@ -96,8 +99,8 @@ fn get_bit<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
 }
 
 fn set_bit<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let bytes = context.arena.alloc_slice_copy(a[0].bytea());
-    let (byte, bit) = bit_index(bytes, a[1].int8())?;
+    let (byte, bit) = bit_index(a[0].bytea(), a[1].int8())?;
+    let bytes = account::joined(context.arena, &[a[0].bytea()]);
     match a[2].int4() {
         0 => bytes[byte] &= !(1 << bit),
         1 => bytes[byte] |= 1 << bit,
@@ -122,5 +125,5 @@ fn overlay<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
     }
     let cut = |at: i64| (at.max(0) as usize).min(bytes.len());
     let parts = [&bytes[..cut(start - 1)], new, &bytes[cut(start - 1 + count)..]];
-    Ok(Datum::Bytea(context.arena.alloc_slice_copy(&parts.concat())))
+    Ok(Datum::Bytea(account::joined(context.arena, &parts)))
 }

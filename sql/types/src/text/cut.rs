@@ -199,8 +199,8 @@ fn get_byte<'a>(_: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
 }
 
 fn set_byte<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let bytes = context.arena.alloc_slice_copy(a[0].bytea());
-    let index = byte_index(bytes, a[1].int4())?;
+    let index = byte_index(a[0].bytea(), a[1].int4())?;
+    let bytes = account::joined(context.arena, &[a[0].bytea()]);
     bytes[index] = a[2].int4() as u8;
     Ok(Datum::Bytea(bytes))
 }

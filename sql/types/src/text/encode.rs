@@ -55,8 +55,8 @@ fn encode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
                 0 | 0x80.. => 4,
                 _ => 1,
             };
-            check_result(bytes.iter().map(long).sum())?;
-            for &byte in bytes {
+            check_result(account::byte_stretches(bytes).flatten().map(long).sum())?;
+            for &byte in account::byte_stretches(bytes).flatten() {
                 match byte {
                     b'\\' => out.extend_from_slice(b"\\\\"),
                     0 | 0x80.. => {
@@ -70,7 +70,7 @@ fn encode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
         "base64" => {
             let symbols = bytes.len().div_ceil(3) * 4;
             check_result(symbols + symbols / 76)?;
-            for (i, chunk) in bytes.chunks(3).enumerate() {
+            for (i, chunk) in account::stepping(bytes.chunks(3)).enumerate() {
                 if i > 0 && i % 19 == 0 {
                     out.push(b'\n');
                 }
@@ -101,7 +101,7 @@ fn decode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
 fn decode_base64<'a>(context: &CallContext<'a>, text: &str) -> Result<Datum<'a>> {
     let mut out = bumpalo::collections::Vec::with_capacity_in(text.len() / 4 * 3, context.arena);
     let (mut bits, mut count, mut padding) = (0u32, 0, 0);
-    for character in text.chars() {
+    for character in account::stretches(text).flat_map(str::chars) {
         if matches!(character, ' ' | '\t' | '\n' | '\r') {
             continue;
         }

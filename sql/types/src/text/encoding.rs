@@ -181,10 +181,10 @@ fn to_ascii<'a>(context: &CallContext<'a>, text: &str, encoding: usize) -> Resul
             format!("encoding conversion from {} to ASCII not supported", ENCODINGS[encoding]),
         )
     })?;
-    let plain: Vec<u8> = text
-        .bytes()
+    let plain: Vec<u8> = account::byte_stretches(text.as_bytes())
+        .flatten()
         .map(|byte| match byte.checked_sub(first) {
-            _ if byte.is_ascii() => byte,
+            _ if byte.is_ascii() => *byte,
             Some(at) => characters[usize::from(at)],
             None => b' ',
         })

@@ -54,7 +54,11 @@ impl ArenaString<'_> {
                 return;
             }
         }
-        self.text.push_str(piece);
+        if piece.len() < LARGE {
+            self.text.push_str(piece);
+        } else {
+            account::stretches(piece).for_each(|stretch| self.text.push_str(stretch));
+        }
         self.len += piece.len();
     }
 
@@ -98,14 +102,7 @@ impl ArenaString<'_> {
     /// waiting.
     fn moved(&mut self, room: usize) {
         let mut text = bumpalo::collections::String::with_capacity_in(room, self.arena);
-        let mut rest = self.text.as_str();
-        while !rest.is_empty() {
-            account::insist();
-            let end = (LARGE..rest.len()).find(|end| rest.is_char_boundary(*end));
-            let (stretch, behind) = rest.split_at(end.unwrap_or(rest.len()));
-            text.push_str(stretch);
-            rest = behind;
-        }
+        account::stretches(&self.text).for_each(|stretch| text.push_str(stretch));
         self.text = text;
     }
 }

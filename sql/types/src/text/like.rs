@@ -170,7 +170,7 @@ fn with_backslash<U: From<u8> + PartialEq + Copy>(
         return Ok(false);
     }
     let mut behind_escape = false;
-    for unit in pattern {
+    for unit in account::stepping(pattern) {
         if Some(unit) == escape && !behind_escape {
             push(backslash);
             behind_escape = true;

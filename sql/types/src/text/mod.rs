@@ -30,10 +30,23 @@ use memchr::memmem::Finder;
 
 /// The byte position of character `count`; the length where there are not so many.
 pub(crate) fn byte_of(text: &str, count: usize) -> usize {
-    if text.is_ascii() {
-        return count.min(text.len());
+    let (mut at, mut left) = (0, count);
+    for stretch in account::stretches(text) {
+        if stretch.is_ascii() {
+            if left <= stretch.len() {
+                return at + left;
+            }
+            left -= stretch.len();
+        } else {
+            let mut places = stretch.char_indices();
+            match places.nth(left) {
+                Some((place, _)) => return at + place,
+                None => left -= length(stretch),
+            }
+        }
+        at += stretch.len();
     }
-    text.char_indices().nth(count).map_or(text.len(), |(at, _)| at)
+    at
 }
 
 /// Where the first part of a text, or of bytes, stands that is `part`. It is looked for a stretch at a time, so that the search
@@ -57,5 +70,5 @@ pub(crate) fn find(whole: &[u8], part: &[u8]) -> Option<usize> {
 
 /// The number of characters.
 pub(crate) fn length(text: &str) -> usize {
-    text.chars().count()
+    account::stretches(text).map(|stretch| stretch.chars().count()).sum()
 }

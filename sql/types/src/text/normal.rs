@@ -87,7 +87,8 @@ fn unescape<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>>
     let mut out = super::growing(context);
     let mut first_of_pair: Option<u32> = None;
     let mut rest = a[0].text();
-    while let Some(at) = rest.find('\\') {
+    while let Some(at) = super::find(rest.as_bytes(), b"\\") {
+        account::step();
         let (plain, escape) = (&rest[..at], &rest[at + 1..]);
         out.push_str(plain);
         if first_of_pair.is_some() && (!plain.is_empty() || escape.starts_with('\\')) {

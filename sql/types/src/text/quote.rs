@@ -46,39 +46,46 @@ pub fn quoting<T>(all: bool, make: impl FnOnce() -> T) -> T {
 #[must_use]
 pub fn identifier(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && account::stepping(name.bytes())
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && !ALL.get()
         && !RESERVED.contains(name);
-    if plain { name.to_owned() } else { format!("\"{}\"", doubled(name, '"')) }
+    if plain { name.to_owned() } else { quoted("", name, '"', &['"']) }
 }
 
-/// A text with each such character twice.
-fn doubled(text: &str, character: char) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (index, part) in account::stepping(text.split(character)).enumerate() {
-        if index > 0 {
-            out.extend([character; 2]);
+/// A text between two such characters, with those of `doubled` twice.
+fn quoted(prefix: &str, text: &str, quote: char, doubled: &[char]) -> String {
+    let mut out = String::with_capacity(prefix.len() + text.len() + 2);
+    out.push_str(prefix);
+    out.push(quote);
+    for stretch in account::stretches(text) {
+        for part in account::stepping(stretch.split_inclusive(doubled)) {
+            out.push_str(part);
+            if let Some(last) = part.chars().next_back()
+                && doubled.contains(&last)
+            {
+                out.push(last);
+            }
         }
-        out.push_str(part);
     }
+    out.push(quote);
     out
 }
 
 /// A text as a literal.
 #[must_use]
 pub fn literal(text: &str) -> String {
-    let quoted = doubled(text, '\'');
-    if text.contains('\\') {
-        format!("E'{}'", doubled(&quoted, '\\'))
+    if account::stretches(text).any(|stretch| stretch.contains('\\')) {
+        quoted("E", text, '\'', &['\'', '\\'])
     } else {
-        format!("'{quoted}'")
+        quoted("", text, '\'', &['\''])
     }
 }
 
 /// A text as a constant of a definition: its backslashes stand for themselves.
 #[must_use]
 pub fn constant(text: &str) -> String {
-    format!("'{}'", doubled(text, '\''))
+    quoted("", text, '\'', &['\''])
 }
 
 #[cold]
@@ -100,7 +107,10 @@ fn first_name<'t>(text: &'t str, whole: &str) -> Result<Option<(String, &'t str)
         if !text.starts_with(begins_name) {
             return Ok(None);
         }
-        let inside = |c: char| begins_name(c) || c.is_ascii_digit() || c == '$';
+        let inside = |c: char| {
+            account::step();
+            begins_name(c) || c.is_ascii_digit() || c == '$'
+        };
         let end = text.find(|c| !inside(c)).unwrap_or(text.len());
         return Ok(Some((text[..end].to_ascii_lowercase(), &text[end..])));
     };

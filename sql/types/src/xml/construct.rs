@@ -4,14 +4,15 @@
 //! `xmlbinary` says, arrays as elements, all else as its text form, escaped unless it is `xml`.
 
 use super::{Declaration, check, declaration, names};
+use crate::account;
 use crate::array::Array;
 use crate::datetime::{output, zone};
 use crate::error::{Result, SqlError};
 use crate::function::Accumulator;
 use crate::settings::{XmlBinary, XmlOption};
 use crate::sqlstate::SqlState;
-use crate::text::check_growth;
 use crate::text::quote::identifier;
+use crate::text::{check_growth, finished, growing_to};
 use crate::{CallContext, Datum, SqlType, oids, stored, write_text};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -381,7 +382,9 @@ pub(super) fn comment<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<
         return Err(SqlError::new(SqlState::INVALID_XML_COMMENT, "invalid XML comment"));
     }
     check_growth(text.len(), "<!---->".len())?;
-    Ok(Datum::Text(bumpalo::format!(in context.arena, "<!--{}-->", text).into_bump_str()))
+    let mut out = growing_to(context, text.len() + "<!---->".len());
+    ["<!--", text, "-->"].into_iter().for_each(|part| out.push_str(part));
+    finished(out)
 }
 
 /// Appends a value as XML has it; what is no `xml` is escaped where it stands between tags.
@@ -454,7 +457,7 @@ fn write_elements(context: &CallContext<'_>, stored: &[u8], out: &mut String) ->
 
 /// Appends a text as content (`escape_xml`).
 pub(super) fn escape(text: &str, out: &mut String) {
-    for character in text.chars() {
+    for character in account::stretches(text).flat_map(str::chars) {
         match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -467,7 +470,7 @@ pub(super) fn escape(text: &str, out: &mut String) {
 
 /// Appends an attribute's value as libxml2 writes one of which it does not know the document's encoding.
 fn write_attribute(text: &str, out: &mut String) {
-    for character in text.chars() {
+    for character in account::stretches(text).flat_map(str::chars) {
         match character {
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),

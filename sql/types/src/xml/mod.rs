@@ -14,6 +14,7 @@ pub mod xpath;
 
 use super::function::Callable::{self, Plain};
 use super::{CallContext, Datum};
+use crate::account;
 use crate::error::{Result, SqlError};
 use crate::settings::XmlOption;
 use crate::sqlstate::SqlState;
@@ -165,6 +166,7 @@ fn well_formed(text: &str, document: bool) -> Checked {
     let (mut depth, mut roots) = (0_usize, 0_usize);
     let (mut begun, mut doctype) = (false, false);
     loop {
+        account::step();
         let event = reader.read_event().map_err(|error| error.to_string())?;
         let at_start = !std::mem::replace(&mut begun, true);
         match event {
@@ -290,7 +292,7 @@ fn is_character(c: char) -> bool {
 }
 
 fn characters(text: &str) -> Checked {
-    match text.chars().find(|c| !is_character(*c)) {
+    match account::stretches(text).flat_map(str::chars).find(|c| !is_character(*c)) {
         Some(c) => Err(format!("PCDATA invalid Char value {}.", u32::from(c))),
         None => Ok(()),
     }
@@ -299,7 +301,7 @@ fn characters(text: &str) -> Checked {
 /// References are to characters that there are, or to the five entities that need no declaration; with a document type
 /// declaration others may be declared.
 fn references(text: &str, doctype: bool) -> Checked {
-    for part in text.split('&').skip(1) {
+    for part in account::stepping(text.split('&').skip(1)) {
         let (reference, _) = part.split_once(';').ok_or("EntityRef: expecting ';'.")?;
         if let Some(number) = reference.strip_prefix('#') {
             let code = match number.strip_prefix('x') {

@@ -5,6 +5,7 @@
 //! order of nodes is that of their numbers, and no walk needs a stack of its own.
 
 use super::{declaration, well_formed};
+use crate::account;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::fmt::Write as _;
@@ -100,6 +101,7 @@ impl Tree {
         let mut reader = Reader::from_str(text);
         let mut open: Vec<NodeId> = vec![0];
         loop {
+            account::step();
             let event = reader.read_event().map_err(|error| error.to_string())?;
             let inside = open.len() > 1;
             let kind = match event {
@@ -404,7 +406,7 @@ fn expanded(text: &str, attribute: bool) -> String {
     };
     let mut parts = text.split('&');
     let mut all = plain(parts.next().unwrap_or_default());
-    for part in parts {
+    for part in account::stepping(parts) {
         let (reference, behind) = part.split_once(';').unwrap_or((part, ""));
         let code = match reference.strip_prefix("#x") {
             Some(digits) => u32::from_str_radix(digits, 16).ok(),

@@ -161,7 +161,7 @@ pub(crate) fn with<'a>(
 fn write(bytes: &[u8], out: &mut Vec<u8>) {
     let quoted = |text: &str, out: &mut Vec<u8>| {
         out.push(b'"');
-        for byte in text.bytes() {
+        for &byte in account::byte_stretches(text.as_bytes()).flatten() {
             if matches!(byte, b'"' | b'\\') {
                 out.push(b'\\');
             }

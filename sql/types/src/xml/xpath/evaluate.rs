@@ -2,6 +2,7 @@
 
 use super::parse::{Axis, Expr, Operator, Start, Step, Test};
 use crate::CallContext;
+use crate::account;
 use crate::depth::deeper;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -115,6 +116,7 @@ impl Evaluation<'_, '_> {
     }
 
     fn evaluated(&self, expr: &Expr, at: At) -> Result<Value> {
+        account::step();
         Ok(match expr {
             Expr::Text(text) => Value::Text(text.clone()),
             Expr::Number(number) => Value::Number(*number),
@@ -337,7 +339,9 @@ impl Evaluation<'_, '_> {
         let tree = self.tree;
         let parent = |node: NodeId| (node > 0).then(|| tree.node(node).parent);
         let up = |from: Option<NodeId>| std::iter::successors(from, |at| parent(*at));
-        let plain = |from: NodeId, to: NodeId| (from..to).filter(|at| !tree.is_attribute(*at));
+        let plain = |from: NodeId, to: NodeId| {
+            account::stepping(from..to).filter(|at| !tree.is_attribute(*at))
+        };
         let end = tree.node(node).end;
         match axis {
             Axis::Itself => vec![node],
@@ -345,7 +349,7 @@ impl Evaluation<'_, '_> {
             Axis::Ancestor => up(parent(node)).collect(),
             Axis::AncestorOrSelf => up(Some(node)).collect(),
             Axis::Attribute => tree.attributes(node).collect(),
-            Axis::Child => tree.children(node).collect(),
+            Axis::Child => account::stepping(tree.children(node)).collect(),
             Axis::Descendant => plain(node + 1, end).collect(),
             Axis::DescendantOrSelf => std::iter::once(node).chain(plain(node + 1, end)).collect(),
             // What is below an attribute's element comes behind it.
@@ -362,7 +366,7 @@ impl Evaluation<'_, '_> {
             }
             Axis::FollowingSibling | Axis::PrecedingSibling => {
                 let Some(parent) = parent(node) else { return Vec::new() };
-                let siblings = tree.children(parent);
+                let siblings = account::stepping(tree.children(parent));
                 if axis == Axis::FollowingSibling {
                     return siblings.filter(|at| *at > node).collect();
                 }
@@ -383,6 +387,7 @@ impl Evaluation<'_, '_> {
     }
 
     fn passes(&self, node: NodeId, test: &Test, attribute: bool) -> Result<bool> {
+        account::step();
         let kind = &self.tree.node(node).kind;
         let name = match kind {
             Kind::Element(name, _) if !attribute => Some(name),
