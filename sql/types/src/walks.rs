@@ -172,7 +172,7 @@ fn long<'a>(ty: u32, text: &'a str) -> Option<Datum<'a>> {
     })
 }
 
-fn call<'a>(
+fn called<'a>(
     context: &CallContext<'a>,
     callable: Callable,
     arguments: &[u32],
@@ -207,7 +207,7 @@ fn functions_of_long_values_see_a_cancel() {
             let given: Option<Vec<Datum<'_>>> = first.chain(others).collect();
             let Some(given) = given else { continue };
             let seen = with_context(|context| {
-                let call = || call(context, callable, types, procedure.result, &given);
+                let call = || called(context, callable, types, procedure.result, &given);
                 with_a_cancel(|| catch_unwind(AssertUnwindSafe(call)).map_err(caught).is_err())
             });
             if !seen {

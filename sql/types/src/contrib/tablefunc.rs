@@ -138,7 +138,7 @@ fn in_order(columns: &[SqlType], query: &str, run: &mut Runs<'_>) -> Result<Vec<
     }
     let mut made: Vec<TextRow> = Vec::new();
     let mut filled = 0;
-    for mut row in account::stepping(answer.rows.into_iter()) {
+    for mut row in account::stepping(answer.rows) {
         let (value, name) = (row.pop().flatten(), row.swap_remove(0));
         match made.last_mut() {
             Some(last) if last[0] == name => {
@@ -206,7 +206,7 @@ fn by_category(
         return Err(invalid(SqlState::SYNTAX_ERROR, &detail));
     }
     let mut made: Vec<TextRow> = Vec::new();
-    for mut row in account::stepping(answer.rows.into_iter()) {
+    for mut row in account::stepping(answer.rows) {
         let (value, category) = (row.pop().flatten(), row.pop().flatten());
         if made.last().is_none_or(|last| last[0] != row[0]) {
             row.resize(wanted, None);
