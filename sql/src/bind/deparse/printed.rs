@@ -5,6 +5,7 @@ use super::view::{Writer, list, unwritten};
 use crate::bind::query::Outside;
 use crate::bind::scope::ScopeItem;
 use crate::bind::with::CteScope;
+use crate::catalog::relation::Column;
 use crate::error::Result;
 use crate::parse::ast::{FromItem, Ident, JoinCondition, Select};
 use crate::plan::logical::JoinKind;
@@ -22,6 +23,8 @@ pub(super) struct Printed {
     pub beside: bool,
     /// Columns that are about to go.
     pub gone: Vec<Ident>,
+    /// What columns are called that are about to come.
+    pub added: Vec<Ident>,
 }
 
 impl Printed {
@@ -34,7 +37,8 @@ impl Printed {
     pub fn column_list(&self, item: &ScopeItem) -> String {
         let stays = |name: &Ident| !self.gone.contains(name);
         let columns = item.columns.iter().filter(|it| !it.system && stays(&it.name));
-        list(&columns.map(|column| self.column(&column.name).clone()).collect::<Vec<_>>())
+        let columns = columns.map(|column| self.column(&column.name).clone());
+        list(&columns.chain(self.added.iter().cloned()).collect::<Vec<_>>())
     }
 }
 
@@ -125,6 +129,19 @@ impl Writer<'_, '_, '_> {
                     } else {
                         own.push(name.clone());
                     }
+                }
+                // A column that comes must be none that a join is by, and has no name that another one is given here.
+                let coming = renamed.and_then(|next| next.columns.get(relation.columns.len()..));
+                for Column { name, .. } in coming.unwrap_or_default() {
+                    let is_taken = |name: &Ident| {
+                        let others = [&own[..], using, merged, &printed.added];
+                        others.iter().any(|names| names.contains(name))
+                    };
+                    let numbered = (1..).map(|number| Ident::from(format!("{name}_{number}")));
+                    let mut names = std::iter::once(name.clone()).chain(numbered);
+                    let chosen = names.find(|name| !is_taken(name));
+                    printed.listed |= chosen.as_ref() != Some(name);
+                    printed.added.extend(chosen);
                 }
                 for name in own.iter().filter(|name| merged.contains(name)) {
                     let known = printed.columns.iter().any(|(old, _)| old == name);
