@@ -305,7 +305,7 @@ impl CatalogSnapshot {
             None => (schema == well_known::PG_CATALOG).then_some(0),
         };
         let mut found = self.operators_named(name, prefix);
-        found.retain(|one| place(one.schema).is_some());
+        found.retain(|one| place(one.schema).is_some() && !self.is_temporary_schema(one.schema));
         if found.iter().any(|one| one.schema != well_known::PG_CATALOG) {
             found.sort_by_key(|one| place(one.schema));
             let mut seen = Vec::with_capacity(found.len());

@@ -481,6 +481,13 @@ impl CatalogSnapshot {
         self.objects().schemas.get(&self.objects.temporary?)
     }
 
+    /// Whether a schema is that of the session's temporary objects: functions and operators in it are found by no bare name,
+    /// whatever the search path says.
+    #[must_use]
+    pub fn is_temporary_schema(&self, schema: Oid) -> bool {
+        self.objects.temporary == Some(schema)
+    }
+
     /// A schema by OID.
     #[must_use]
     pub fn schema_by_oid(&self, oid: Oid) -> Option<&Arc<Schema>> {

@@ -257,7 +257,10 @@ impl Binder<'_> {
         let mut made = self.catalog.routines_named(name);
         made.retain(|routine| match schema {
             Some(schema) => routine.schema == schema,
-            None => place(&routine.schema).is_some(),
+            None => {
+                place(&routine.schema).is_some()
+                    && !self.catalog.is_temporary_schema(routine.schema)
+            }
         });
         made.sort_by_key(|routine| place(&routine.schema));
         let made = made.into_iter().filter_map(|routine| self.catalog.procedure(routine.oid));

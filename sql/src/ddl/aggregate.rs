@@ -395,8 +395,11 @@ fn function(ddl: &mut Ddl<'_>, name: &ObjectName, given: &[u32]) -> Result<Found
     let made: Vec<ProcedureOf<'_>> = made.iter().map(|routine| routine.procedure()).collect();
     let built_in = builtin::functions_named(name.name()).iter().copied();
     let there = |found: &&ProcedureOf<'_>| {
+        let by_name = |own: Oid| name.schema().is_some() || !snapshot.is_temporary_schema(own);
         found.kind == builtin::Kind::Function
-            && snapshot.function_schema(found).is_some_and(|own| schemas.contains(&own))
+            && snapshot
+                .function_schema(found)
+                .is_some_and(|own| schemas.contains(&own) && by_name(own))
     };
     let all: Vec<&ProcedureOf<'_>> = built_in.chain(&made).filter(there).collect();
     let fits = |found: &&&ProcedureOf<'_>, fit: &dyn Fn(u32, u32) -> bool| {

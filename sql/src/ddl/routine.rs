@@ -605,6 +605,7 @@ pub(super) fn named(
         .routines_named(name.name())
         .into_iter()
         .filter(|known| schemas.contains(&known.schema))
+        .filter(|known| name.schema().is_some() || !snapshot.is_temporary_schema(known.schema))
         .filter(|known| {
             let all: Vec<u32> = known.parameters.iter().map(|one| one.ty.0).collect();
             wanted.as_ref().is_none_or(|wanted| {

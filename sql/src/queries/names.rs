@@ -142,7 +142,10 @@ fn procedures(
     arguments: Option<&[u32]>,
 ) -> Result<Vec<u32>> {
     let (schema, name) = qualified_name(session, text)?;
-    let spaces = namespaces(session, schema.as_deref())?;
+    let mut spaces = namespaces(session, schema.as_deref())?;
+    if schema.is_none() {
+        spaces.retain(|space| !session.snapshot.is_temporary_schema(Oid(*space)));
+    }
     let made = session.snapshot.routines_named(&name);
     let made = made
         .iter()
@@ -347,7 +350,9 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             let schema_of =
                 |found: &builtin::ProcedureOf<'_>| session.snapshot.function_schema(found);
             let made = session.snapshot.routines_named(found.name);
-            let made = made.iter().filter(|one| path.contains(&one.schema)).count();
+            let temporary = |schema: Oid| session.snapshot.is_temporary_schema(schema);
+            let found_by_name = |one: &Oid| path.contains(one) && !temporary(*one);
+            let made = made.iter().filter(|one| found_by_name(&one.schema)).count();
             let named = builtin::functions_named(found.name).iter();
             let visible = named.filter(|one| {
                 schema_of(one)
@@ -356,7 +361,7 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             let schema = schema_of(found)?;
             let shown = session.snapshot.schema_by_oid(schema);
             let shown = shown.map_or("pg_catalog", |schema| &*schema.name);
-            let plain = schema.0 == builtin::PG_CATALOG || path.contains(&schema);
+            let plain = schema.0 == builtin::PG_CATALOG || found_by_name(&schema);
             Some(match plain && visible.count() + made == 1 {
                 true => identifier(found.name),
                 false => qualified(shown, found.name),
@@ -373,7 +378,7 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
             // Those of `information_schema` are shown as if they were found.
             let hidden = (found.extension.is_some() || found.is_made())
                 && schema.0 != builtin::PG_CATALOG
-                && !path.contains(&schema);
+                && (!path.contains(&schema) || session.snapshot.is_temporary_schema(schema));
             let name = match session.snapshot.schema_by_oid(schema).filter(|_| hidden) {
                 Some(schema) => qualified(&schema.name, found.name),
                 None => identifier(found.name),
@@ -547,7 +552,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             },
             "pg_function_is_visible" => match snapshot.procedure(oid) {
                 Some(found) => match snapshot.function_schema(&found) {
-                    Some(schema) => path.contains(&schema),
+                    Some(schema) => path.contains(&schema) && !snapshot.is_temporary_schema(schema),
                     None => return Datum::Null,
                 },
                 None => return Datum::Null,

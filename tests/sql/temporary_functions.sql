@@ -1,0 +1,21 @@
+-- Temporary functions and operators have no bare names, whatever the search path says: nobody's calls are caught by them.
+CREATE FUNCTION public.whose() RETURNS text LANGUAGE sql AS $$ SELECT 'public' $$;
+CREATE FUNCTION pg_temp.whose() RETURNS text LANGUAGE sql AS $$ SELECT 'temporary' $$;
+CREATE FUNCTION pg_temp.own() RETURNS text LANGUAGE sql AS $$ SELECT 'own' $$;
+SELECT whose();
+SELECT own();
+SELECT pg_temp.whose(), pg_temp.own();
+SET search_path = pg_temp, public;
+SELECT whose();
+SELECT own();
+SELECT to_regproc('own'), to_regprocedure('own()');
+SELECT proname, pg_function_is_visible(oid) FROM pg_proc WHERE proname IN ('own', 'whose') ORDER BY 1, 2;
+CREATE OPERATOR pg_temp.<<< (FUNCTION = int4lt, LEFTARG = int4, RIGHTARG = int4);
+SELECT 1 <<< 2;
+SELECT 1 OPERATOR (pg_temp.<<<) 2;
+DROP FUNCTION own();
+DROP FUNCTION pg_temp.own();
+SET search_path = public, pg_temp;
+SELECT whose();
+DROP FUNCTION whose();
+SELECT pg_temp.whose();
