@@ -24,3 +24,8 @@ select to_json(a) from x;
 select 'x'::varchar::xml, 'y'::char(3)::xml;
 prepare p (xml) as insert into x (id, a) values (2, $1) returning a;
 execute p ('<z/>');
+-- The standard's way to say what a text without a cast to a document or content is.
+SET XML OPTION DOCUMENT;
+SHOW xmloption;
+SET XML OPTION CONTENT;
+SHOW xmloption;

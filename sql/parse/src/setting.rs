@@ -62,6 +62,14 @@ impl Parser<'_> {
             let value = self.zone()?;
             return Ok(set("timezone", value));
         }
+        if self.accept_all(&[Keyword::Xml, Keyword::Option]) {
+            let document = self.accept(Keyword::Document);
+            if !document {
+                self.expect(Keyword::Content)?;
+            }
+            let value = if document { "document" } else { "content" };
+            return Ok(set("xmloption", one(SettingValue::Text(value.into()))));
+        }
         let special = match (self.kind(), self.kind_at(1)) {
             (Kind::Keyword(Keyword::Session), Kind::Keyword(Keyword::Authorization)) => {
                 self.advance();

@@ -10,6 +10,8 @@ enum Range {
     Integer(i64, i64),
     Real(f64, f64),
     Bool,
+    /// A boolean, or `auto`.
+    Switch,
     /// One of these words.
     Word(&'static [&'static str]),
 }
@@ -30,7 +32,7 @@ fn table_parameter(name: &str) -> Option<Range> {
         "toast_tuple_target" => Range::Integer(128, 8160),
         "parallel_workers" => Range::Integer(0, 1024),
         "autovacuum_enabled" | "user_catalog_table" | "vacuum_truncate" => Range::Bool,
-        "vacuum_index_cleanup" => Range::Bool,
+        "vacuum_index_cleanup" => Range::Switch,
         "autovacuum_vacuum_threshold" | "autovacuum_analyze_threshold" => {
             Range::Integer(0, 2_147_483_647)
         }
@@ -52,6 +54,12 @@ fn table_parameter(name: &str) -> Option<Range> {
         "log_autovacuum_min_duration" => Range::Integer(-1, 2_147_483_647),
         _ => return None,
     })
+}
+
+/// Whether a parameter is one of TOAST tables, too.
+fn is_of_toast(name: &str) -> bool {
+    let own = ["fillfactor", "toast_tuple_target", "parallel_workers", "user_catalog_table"];
+    !own.contains(&name) && !name.starts_with("autovacuum_analyze")
 }
 
 /// Parameters of columns.
@@ -81,7 +89,10 @@ fn text(option: &StorageOption) -> String {
 /// # Errors
 /// 22023.
 pub fn of_table(options: &[StorageOption]) -> Result<Vec<(String, String)>> {
-    check(options, |name| table_parameter(name.strip_prefix("toast.").unwrap_or(name)))
+    check(options, |name| match name.strip_prefix("toast.") {
+        Some(name) => table_parameter(name).filter(|_| is_of_toast(name)),
+        None => table_parameter(name),
+    })
 }
 
 /// The parameters of a column.
@@ -125,10 +136,12 @@ fn check(
             ));
         }
         let Some(range) = parameter(name) else {
-            return Err(SqlError::new(
-                SqlState::INVALID_PARAMETER_VALUE,
-                format!("unrecognized parameter \"{name}\""),
-            ));
+            let message = match name.split_once('.') {
+                None => format!("unrecognized parameter \"{name}\""),
+                Some(("toast", name)) => format!("unrecognized parameter \"{name}\""),
+                Some((space, _)) => format!("unrecognized parameter namespace \"{space}\""),
+            };
+            return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
         };
         if kept.iter().any(|(known, _)| known == name) {
             return Err(SqlError::new(
@@ -160,6 +173,12 @@ fn in_range(name: &str, value: &str, range: &Range) -> Result<()> {
     match range {
         Range::Bool => {
             parse_bool(value).ok_or_else(|| invalid("boolean"))?;
+        }
+        Range::Switch => {
+            if !value.eq_ignore_ascii_case("auto") && parse_bool(value).is_none() {
+                let values = "Valid values are \"on\", \"off\", and \"auto\".";
+                return Err(invalid("enum").detail(values));
+            }
         }
         Range::Word(words) => {
             if !words.iter().any(|word| value.eq_ignore_ascii_case(word)) {
