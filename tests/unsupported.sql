@@ -38,7 +38,6 @@ CREATE INDEX ON base (b COLLATE "en-x-icu");
 CREATE INDEX ON base (b bpchar_ops);
 CREATE TABLE lasting (a pg_temp.passing);
 CREATE LANGUAGE other HANDLER plpgsql_call_handler;
-ALTER TABLE base REPLICA IDENTITY FULL;
 COMMENT ON CAST (int4 AS int8) IS 'widens';
 COMMENT ON OPERATOR + (int4, int4) IS 'adds';
 COMMENT ON OPERATOR CLASS int4_ops USING btree IS 'orders';

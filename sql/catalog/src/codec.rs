@@ -15,8 +15,8 @@ use crate::object::{
 };
 use crate::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
-    IndexExpression, IndexState, MatchType, Properties, Relation, RelationKind, Sequence,
-    StoredQuery,
+    IndexExpression, IndexState, MatchType, Properties, Relation, RelationKind, ReplicaIdentity,
+    Sequence, StoredQuery,
 };
 use crate::routine::{Aggregate, Moving, Parameter, Routine};
 use crate::sequence::State;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 19;
+const VERSION: u8 = 20;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -127,6 +127,7 @@ stored_codes! {
     MatchType { Simple = 1, Full = 2 }
     Action { NoAction = 1, Restrict = 2, Cascade = 3, SetNull = 4, SetDefault = 5 }
     IndexState { Written = 0, Valid = 1, Unwritten = 2 }
+    ReplicaIdentity { Default = 0, Nothing = 1, Full = 2, Index = 3 }
     Deferral { Never = 1, Immediate = 2, Deferred = 3 }
 }
 
@@ -163,7 +164,7 @@ stored_struct! {
     IndexColumn { column, descending, nulls_first, class, collation }
     Index {
         oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
-        nulls_not_distinct, state, deferral, clustered
+        nulls_not_distinct, state, deferral, clustered, replica_identity
     }
     IndexExpression { text, name, ty, collation, statistics }
     Constraint { oid, name, kind, validated, deferral }
@@ -418,6 +419,7 @@ impl Stored for Relation {
         self.stored_query.write(out);
         self.triggers.write(out);
         self.key_triggers.write(out);
+        self.replica_identity.write(out);
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         let oid: Oid = Stored::read(from)?;
@@ -441,6 +443,7 @@ impl Stored for Relation {
             stored_query: Stored::read(from)?,
             triggers: Stored::read(from)?,
             key_triggers: Stored::read(from)?,
+            replica_identity: Stored::read(from)?,
         })
     }
 }
@@ -691,6 +694,7 @@ mod tests {
                 state: IndexState::Valid,
                 deferral: Deferral::Never,
                 clustered: true,
+                replica_identity: true,
             }],
             constraints: vec![Constraint {
                 oid: Oid(16387),
@@ -729,6 +733,7 @@ mod tests {
                 constraint: Some((Oid(16392), Deferral::Deferred, Oid(0))),
             }],
             key_triggers: vec![(Oid(16421), b'D')],
+            replica_identity: ReplicaIdentity::Index,
         }
     }
 

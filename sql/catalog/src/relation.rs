@@ -55,6 +55,8 @@ pub struct Relation {
     pub triggers: Vec<Trigger>,
     /// Those of the triggers of foreign keys that fire otherwise than by default, with their `tgenabled`.
     pub key_triggers: Vec<(Oid, u8)>,
+    /// What of an old row is told to who follows changes.
+    pub replica_identity: ReplicaIdentity,
 }
 
 /// The query of a materialized view.
@@ -220,6 +222,35 @@ pub struct Index {
     pub deferral: Deferral,
     /// Its table was last clustered by it, or is to be.
     pub clustered: bool,
+    /// By its key changes are followed: REPLICA IDENTITY USING INDEX.
+    pub replica_identity: bool,
+}
+
+/// What of an old row is told to who follows changes: REPLICA IDENTITY.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReplicaIdentity {
+    /// The primary key, if there is one.
+    #[default]
+    Default,
+    /// Nothing.
+    Nothing,
+    /// All of it.
+    Full,
+    /// The key of the index that says so.
+    Index,
+}
+
+impl ReplicaIdentity {
+    /// `pg_class.relreplident`.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            ReplicaIdentity::Default => 'd',
+            ReplicaIdentity::Nothing => 'n',
+            ReplicaIdentity::Full => 'f',
+            ReplicaIdentity::Index => 'i',
+        }
+    }
 }
 
 /// How far an index is usable: not before CREATE INDEX CONCURRENTLY has ended, nor where that has failed.

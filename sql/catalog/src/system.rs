@@ -8,7 +8,7 @@
 use crate::builtin;
 use crate::definition::Definition;
 use crate::object::{Version, well_known};
-use crate::relation::{Column, Relation, RelationKind};
+use crate::relation::{Column, Relation, RelationKind, ReplicaIdentity};
 use sql_types::{Oid, SqlType};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -105,6 +105,7 @@ fn build() -> System {
             stored_query: None,
             triggers: Vec::new(),
             key_triggers: Vec::new(),
+            replica_identity: ReplicaIdentity::default(),
         };
         if relation.row_type.0.0 != 0 {
             system.row_types.insert(relation.row_type.0, oid);

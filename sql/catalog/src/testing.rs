@@ -5,7 +5,7 @@ use crate::definition::{Definition, Edge};
 use crate::object::{Version, well_known};
 use crate::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Index, IndexColumn,
-    IndexState, MatchType, Relation, RelationKind,
+    IndexState, MatchType, Relation, RelationKind, ReplicaIdentity,
 };
 use crate::trigger::KeyTriggers;
 use crate::{Catalog, Loaded};
@@ -70,6 +70,7 @@ pub fn table(first: u32) -> Relation {
         state: IndexState::Valid,
         deferral: Deferral::Never,
         clustered: false,
+        replica_identity: false,
     };
     let foreign = ForeignKey {
         columns: vec![2],
@@ -131,5 +132,6 @@ pub fn table(first: u32) -> Relation {
         stored_query: None,
         triggers: Vec::new(),
         key_triggers: Vec::new(),
+        replica_identity: ReplicaIdentity::default(),
     }
 }

@@ -7,7 +7,7 @@
 use crate::builtin::array_of_made;
 use crate::definition::Definition;
 use crate::object::Version;
-use crate::relation::{Column, Properties, Relation, RelationKind};
+use crate::relation::{Column, Properties, Relation, RelationKind, ReplicaIdentity};
 use sql_types::{Oid, SqlType};
 use std::sync::Arc;
 
@@ -143,6 +143,7 @@ impl UserType {
             stored_query: None,
             triggers: Vec::new(),
             key_triggers: Vec::new(),
+            replica_identity: ReplicaIdentity::default(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::ast::{
     AlterAction, AlterComposite, AlterEnum, AlterSequence, AlterSystem, AlterTable, ChangeOwner,
-    ObjectKind, Rename, RenamePart, SetSchema, Statement, ToggledTrigger, Value,
+    ObjectKind, Rename, RenamePart, ReplicaIdentity, SetSchema, Statement, ToggledTrigger, Value,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -214,11 +214,16 @@ impl<'t> Parser<'t> {
             Keyword::Replica => {
                 self.advance();
                 self.expect(Keyword::Identity)?;
-                let mut words = self.label()?;
-                if self.accept(Keyword::Index) {
-                    words = format!("{words} index {}", self.name()?).into();
-                }
-                Ok(AlterAction::ReplicaIdentity(words))
+                Ok(AlterAction::ReplicaIdentity(if self.accept(Keyword::Nothing) {
+                    ReplicaIdentity::Nothing
+                } else if self.accept(Keyword::Full) {
+                    ReplicaIdentity::Full
+                } else if self.accept(Keyword::Default) {
+                    ReplicaIdentity::Default
+                } else {
+                    self.expect_all(&[Keyword::Using, Keyword::Index])?;
+                    ReplicaIdentity::Index(self.name()?)
+                }))
             }
             Keyword::Enable | Keyword::Disable
                 if let Some((enabled, words)) = self.trigger_toggle() =>

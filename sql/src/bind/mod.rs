@@ -81,6 +81,7 @@ pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assi
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::Version;
+use crate::catalog::relation::ReplicaIdentity;
 use crate::catalog::routine::Routine;
 use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
@@ -566,6 +567,7 @@ pub fn value_relation(base: SqlType) -> Relation {
         stored_query: None,
         triggers: Vec::new(),
         key_triggers: Vec::new(),
+        replica_identity: ReplicaIdentity::default(),
     }
 }
 

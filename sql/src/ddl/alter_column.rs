@@ -387,6 +387,11 @@ impl Ddl<'_> {
                 format!("column \"{name}\" is in a primary key"),
             ));
         }
+        let identifies = relation.indexes.iter().filter(|index| index.replica_identity);
+        if identifies.flat_map(|index| &index.columns).any(|key| key.column == at) {
+            let message = format!("column \"{name}\" is in index used as replica identity");
+            return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message));
+        }
         let mut next = Relation::clone(relation);
         next.columns[at].not_null = false;
         self.catalog.put_relation(self.transaction, next)

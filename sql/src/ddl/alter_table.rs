@@ -70,6 +70,7 @@ pub fn alter_table(ddl: &mut Ddl<'_>, alter: &AlterTable) -> Result<&'static str
                     | AlterAction::ResetOptions(_)
                     | AlterAction::SetTablespace(_)
                     | AlterAction::ClusterOn(_)
+                    | AlterAction::ReplicaIdentity(_)
             ),
             (kind, _) => matches!(kind, RelationKind::Table { .. }),
         };
@@ -198,6 +199,7 @@ pub(super) fn not_for_kind((name, kind): (&str, &str), action: &AlterAction) -> 
         AlterAction::SetLogged(false) => "SET UNLOGGED",
         AlterAction::ClusterOn(Some(_)) => "CLUSTER ON",
         AlterAction::ClusterOn(None) => "SET WITHOUT CLUSTER",
+        AlterAction::ReplicaIdentity(_) => "REPLICA IDENTITY",
         AlterAction::DropExpression { .. } => "ALTER COLUMN ... DROP EXPRESSION",
         AlterAction::AddIdentity { .. } => "ALTER COLUMN ... ADD IDENTITY",
         AlterAction::SetIdentity { .. } => "ALTER COLUMN ... SET",
@@ -301,7 +303,7 @@ impl Ddl<'_> {
             AlterAction::ToggleTrigger(enabled, which) => {
                 super::trigger::toggle(self, relation, *enabled, which)
             }
-            AlterAction::ReplicaIdentity(_) => unsupported("REPLICA IDENTITY"),
+            AlterAction::ReplicaIdentity(identity) => self.set_replica_identity(relation, identity),
             AlterAction::Toggle(words) | AlterAction::Inheritance(words) => unsupported(words),
         }
     }

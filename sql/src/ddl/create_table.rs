@@ -14,7 +14,7 @@ use crate::catalog::object::{Schema, Version, well_known};
 use crate::catalog::privilege::Grantable;
 use crate::catalog::quote::nextval;
 use crate::catalog::relation::{
-    Column, Constraint, Identity, Properties, Relation, RelationKind, Sequence,
+    Column, Constraint, Identity, Properties, Relation, RelationKind, ReplicaIdentity, Sequence,
 };
 use crate::catalog::system_column::is_system_column;
 use crate::error::{Result, SqlError};
@@ -243,6 +243,7 @@ impl Ddl<'_> {
             stored_query: None,
             triggers: Vec::new(),
             key_triggers: Vec::new(),
+            replica_identity: ReplicaIdentity::default(),
         })
     }
 

@@ -108,6 +108,7 @@ pub(super) fn new_index(
         state: IndexState::Valid,
         deferral: Deferral::Never,
         clustered: false,
+        replica_identity: false,
     };
     ddl.check_keys(relation, &index)?;
     index.name = match &create.name {
@@ -274,6 +275,7 @@ impl Ddl<'_> {
             state: IndexState::Valid,
             deferral: given.deferral,
             clustered: false,
+            replica_identity: false,
         };
         self.check_keys(relation, &index)?;
         Ok(index)

@@ -55,6 +55,7 @@ pub mod privilege;
 mod query_columns;
 pub mod reindex;
 pub mod rename;
+mod replica_identity;
 pub mod resolve;
 pub mod role;
 pub mod routine;

@@ -8,7 +8,7 @@ use super::resolve::{column as column_of, duplicate_relation, undefined_table};
 use crate::catalog::Named;
 use crate::catalog::object::Version;
 use crate::catalog::privilege::Grantable;
-use crate::catalog::relation::{Column, Relation, RelationKind, Sequence};
+use crate::catalog::relation::{Column, Relation, RelationKind, ReplicaIdentity, Sequence};
 use crate::catalog::sequence::State;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{AlterSequence, CreateSequence, ObjectKind, ObjectName, SequenceOption};
@@ -191,6 +191,7 @@ impl Ddl<'_> {
             stored_query: None,
             triggers: Vec::new(),
             key_triggers: Vec::new(),
+            replica_identity: ReplicaIdentity::default(),
         };
         self.catalog.put_relation(self.transaction, relation.clone())?;
         Ok(relation)

@@ -9,7 +9,7 @@ use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::object::Version;
 use crate::catalog::privilege::Grantable;
-use crate::catalog::relation::{Column, Relation, RelationKind};
+use crate::catalog::relation::{Column, Relation, RelationKind, ReplicaIdentity};
 use crate::catalog::{CatalogSnapshot, CheckOption};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Body, CreateView, CteBody, ObjectKind, Query, StorageOption, Value};
@@ -155,6 +155,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         stored_query: None,
         triggers: Vec::new(),
         key_triggers: Vec::new(),
+        replica_identity: ReplicaIdentity::default(),
     };
     ddl.catalog.put_relation(ddl.transaction, relation)?;
     Ok(TAG)

@@ -304,6 +304,19 @@ pub struct AlterTable {
     pub actions: Vec<AlterAction>,
 }
 
+/// What follows REPLICA IDENTITY.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplicaIdentity {
+    /// DEFAULT.
+    Default,
+    /// NOTHING.
+    Nothing,
+    /// FULL.
+    Full,
+    /// USING INDEX: its name.
+    Index(Ident),
+}
+
 /// An action of ALTER TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AlterAction {
@@ -405,8 +418,8 @@ pub enum AlterAction {
     SetTablespace(Ident),
     /// CLUSTER ON; none is SET WITHOUT CLUSTER.
     ClusterOn(Option<Ident>),
-    /// REPLICA IDENTITY: what follows.
-    ReplicaIdentity(Ident),
+    /// REPLICA IDENTITY.
+    ReplicaIdentity(ReplicaIdentity),
     /// ENABLE [REPLICA | ALWAYS] TRIGGER, DISABLE TRIGGER: O, R, A or D.
     ToggleTrigger(u8, ToggledTrigger),
     /// ENABLE or DISABLE RULE, ROW LEVEL SECURITY and so on: the words.
