@@ -197,6 +197,11 @@ impl Cancel {
     pub fn clear(&self) {
         self.reason.store(0, Ordering::Relaxed);
     }
+
+    /// Takes the request back if this is the reason for it: it has been met, and what was asked for goes on.
+    pub fn clear_if(&self, reason: u32) {
+        _ = self.reason.compare_exchange(reason, 0, Ordering::Relaxed, Ordering::Relaxed);
+    }
 }
 
 impl Environment {

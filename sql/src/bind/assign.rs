@@ -224,6 +224,10 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let source = value.ty().oid;
         if !self.can_coerce(source, wanted.oid, Context::Assignment) {
+            // A part of a variable takes what a whole one takes (`COERCION_PLPGSQL`).
+            if self.variables.is_some_and(|variables| variables.assigned().is_some()) {
+                return Ok(Expr::ViaText(Box::new(value), wanted));
+            }
             return Err(SqlError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!(

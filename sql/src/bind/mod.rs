@@ -486,7 +486,8 @@ pub fn bind_argument<'t>(
     expr: &ast::Expr,
     wanted: Wanted<'_>,
 ) -> Result<(Expr, Vec<Required>)> {
-    let binder = Binder::new(environment, text, &[]);
+    let binder =
+        Binder { variables: Some(&variables::NoParameters), ..Binder::new(environment, text, &[]) };
     let bound = binder.alone(expr, None, wanted, "EXECUTE parameters")?;
     Ok((bound, binder.needs()))
 }

@@ -374,7 +374,16 @@ pub fn finds_type(catalog: &CatalogSnapshot, path: &[Oid], schema: Oid, name: &s
     path.iter().find(has) == Some(&schema)
 }
 
-/// The relation behind a row type, if `ty` is one.
+/// Whether a type is composite, or a domain over one that is.
+#[must_use]
+pub fn has_fields(catalog: &CatalogSnapshot, ty: Oid) -> bool {
+    let ty = catalog.base_type(SqlType { oid: ty, typmod: -1 }).oid;
+    tablefunc::fields(ty.0).is_some()
+        || catalog.user_type(ty).is_some_and(|found| found.attributes().is_some())
+        || catalog.row_type(ty).is_some_and(|relation| relation.row_type.0 == ty)
+}
+
+/// The fields of a composite type, or of a domain over one.
 #[must_use]
 pub fn fields_of(catalog: &CatalogSnapshot, ty: Oid) -> Option<Vec<(Arc<str>, SqlType)>> {
     let ty = catalog.base_type(SqlType { oid: ty, typmod: -1 }).oid;

@@ -4,14 +4,15 @@
 use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
 use crate::bind::scope::Scope;
+use crate::bind::type_name::fields_of;
 use crate::bind::typed::Expr;
 use crate::bind::{Binder, Bound, BoundStatement, Environment, bound_for, column_at};
 use crate::error::{Result, SqlError};
 use crate::parse::Positions;
-use crate::parse::ast::{self, Ident};
+use crate::parse::ast::{self, Ident, TargetStep};
 use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
-use crate::types::{Oid, SqlType};
+use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 
 /// What a name stands for, if it is a variable or a part of one.
@@ -70,6 +71,36 @@ pub trait Variables: std::fmt::Debug + Send + Sync {
     fn wanted(&self) -> Option<SqlType>;
     /// The variable of which an UPDATE's first assignment changes a part: the value of that is the statement's only column.
     fn assigned(&self) -> Option<Variable>;
+}
+
+/// What an expression sees that has no parameters: an argument of EXECUTE.
+#[derive(Debug)]
+pub(super) struct NoParameters;
+
+impl Variables for NoParameters {
+    fn types(&self) -> &[SqlType] {
+        &[]
+    }
+
+    fn find(&self, _: &[Ident]) -> Result<Option<Variable>> {
+        Ok(None)
+    }
+
+    fn parameter(&self, _: u32) -> Option<Variable> {
+        None
+    }
+
+    fn conflict(&self) -> VariableConflict {
+        VariableConflict::Error
+    }
+
+    fn wanted(&self) -> Option<SqlType> {
+        None
+    }
+
+    fn assigned(&self) -> Option<Variable> {
+        None
+    }
 }
 
 impl Binder<'_> {
@@ -190,8 +221,15 @@ fn assigned_part(binder: Binder<'_>, target: Variable, update: &ast::Update) -> 
     };
     let scope = Scope::new(None, 0);
     let place = Place::plain(&scope, None, "UPDATE");
+    let target_name = target.name.clone();
     let whole = binder.variable(target, 0)?;
     let value = binder.expression(value, &place)?;
+    if let (Some(TargetStep::Field(field)), Some(name)) = (column.path.first(), &target_name)
+        && let Some(fields) = fields_of(binder.catalog, whole.ty().oid)
+        && !fields.iter().any(|(known, _)| known == field)
+    {
+        return Err(no_field(name, field));
+    }
     let changed = binder.assigned_part(whole, &column.path, value, column, &place, 0)?;
     let output = vec![Output { name: "value".into(), ty: changed.ty(), origin: None }];
     let root = Node::Project { input: Box::new(Node::Unit), columns: vec![changed] };
@@ -209,7 +247,9 @@ fn assign_to(environment: Environment<'_>, bound: &mut Bound, wanted: SqlType) -
     let binder = Binder::new(environment, "", &[]);
     let from = output.ty;
     let cast = |value: Expr| {
-        if binder.can_coerce(from.oid, wanted.oid, Context::Assignment) {
+        // Whether a record fits is seen by its values only.
+        let unknown_shape = [oids::RECORD, oids::RECORD_ARRAY].contains(&from.oid.0);
+        if !unknown_shape && binder.can_coerce(from.oid, wanted.oid, Context::Assignment) {
             binder.cast(value, wanted, Context::Assignment, 0)
         } else {
             Ok(Expr::ViaText(Box::new(value), wanted))

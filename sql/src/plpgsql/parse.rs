@@ -176,8 +176,9 @@ impl Parser<'_, '_> {
 
     pub(super) fn variable(&mut self, name: Arc<str>, ty: VariableType) -> u32 {
         let number = self.variables.len() as u32;
+        let line = self.reader.line(self.reader.before());
         let (constant, not_null, default, cursor) = (false, false, None, None);
-        self.variables.push(Variable { name, ty, constant, not_null, default, cursor });
+        self.variables.push(Variable { name, ty, line, constant, not_null, default, cursor });
         number
     }
 
@@ -218,7 +219,8 @@ impl Parser<'_, '_> {
         let number = self.texts;
         self.texts += 1;
         let (names, wanted) = (self.innermost, None);
-        Ok(Sql { number, text, is_expression, is_cursor: false, names, at, wanted })
+        let (is_cursor, assignment) = (false, None);
+        Ok(Sql { number, text, is_expression, is_cursor, names, at, wanted, assignment })
     }
 
     /// An expression up to one of these words.
@@ -468,8 +470,10 @@ impl Parser<'_, '_> {
             .at(self.reader.position(clause)));
         }
         let number = self.variable(Arc::clone(&name), ty);
+        let line = self.reader.line(token.start);
         let variable = &mut self.variables[number as usize];
-        (variable.constant, variable.not_null, variable.default) = (constant, not_null, default);
+        (variable.line, variable.constant) = (line, constant);
+        (variable.not_null, variable.default) = (not_null, default);
         self.push_name(&name, number);
         declared.push(number);
         Ok(())

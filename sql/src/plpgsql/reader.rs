@@ -179,6 +179,15 @@ impl<'t> Reader<'t> {
         Ok(value::name(&self.positions, token)?.0.into())
     }
 
+    /// The name that has begun at a place.
+    ///
+    /// # Errors
+    /// Those of its escapes.
+    pub fn name_at(&self, start: u32) -> Result<Arc<str>> {
+        let token = self.tokens.iter().find(|token| token.start == start);
+        token.map_or_else(|| Ok("".into()), |token| self.name_of(*token))
+    }
+
     /// Takes a name.
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 use super::condition;
 use super::parse::{Gives, Parser, unrecognized};
 use super::tree::{
-    Action, ForEach, ForInteger, ForQuery, Into, Level, Place, Query, Raise, RaiseOption, Sql,
-    Statement, VariableType,
+    self, Action, Assignment, ForEach, ForInteger, ForQuery, Into, Level, Place, Query, Raise,
+    RaiseOption, Sql, Statement, VariableType,
 };
 use crate::error::{Result, SqlError};
 use crate::parse::lexer::Kind;
@@ -48,7 +48,7 @@ impl Parser<'_, '_> {
         let at = self.reader.here();
         if let Some(place) = self.assigned()? {
             self.may_assign(place.variable, at)?;
-            return self.assignment(place);
+            return self.assignment(place, at);
         }
         let token = self.reader.token();
         let word = self.reader.text_of(token).to_ascii_lowercase();
@@ -176,7 +176,9 @@ impl Parser<'_, '_> {
             if kept.iter().any(|word| self.reader.is_word(begin, word)) {
                 return Ok(None);
             }
-            let message = format!("\"{}\" is not a known variable", parts.join("."));
+            // A name is a label, a variable and a field at most (`word_is_not_variable`).
+            let shown = parts[..parts.len().min(3)].join(".");
+            let message = format!("\"{shown}\" is not a known variable");
             return Err(self.reader.complaint(message, begin.start));
         };
         let path = parts[taken..].to_vec();
@@ -186,8 +188,8 @@ impl Parser<'_, '_> {
         Ok(Some(Place { variable, path }))
     }
 
-    /// Behind the target of an assignment.
-    fn assignment(&mut self, place: Place) -> Result<Action> {
+    /// Behind the target of an assignment, which begins here.
+    fn assignment(&mut self, place: Place, target: u32) -> Result<Action> {
         let whole = match self.variables[place.variable as usize].ty {
             VariableType::Scalar(ty) if place.path.is_empty() => Some(ty),
             _ => None,
@@ -212,20 +214,36 @@ impl Parser<'_, '_> {
             let value = self.reader.slice(from, end);
             let field: String =
                 place.path.iter().map(|field| format!(".{}", quoted(field))).collect();
-            let name = &self.variables[place.variable as usize].name;
+            // Messages call it what is written first.
+            let name = self.reader.name_at(target)?;
             // A part of a value is assigned as a part of a column is.
-            let text = format!("UPDATE x SET {}{field}{path} = {value}", quoted(name));
-            let sql = self.sql_text(text.into(), from, false)?;
+            let set = format!("UPDATE x SET {}{field}", quoted(&name));
+            let before = self.reader.position(start) - self.reader.position(target);
+            let path_at = Some((before, set.chars().count() as u32));
+            let set = format!("{set}{path} = ");
+            let made = set.chars().count() as u32;
+            let sql = self.sql_text(format!("{set}{value}").into(), from, false)?;
+            let written = self.written(target, (from, end), made);
+            let assignment = Some(Assignment { path: path_at, ..written });
             self.reader.expect_symbol(b';')?;
+            let sql = Sql { assignment, ..sql };
             return Ok(Action::AssignElement(Place { path: Vec::new(), ..place }, sql));
         }
         if !self.reader.at_assignment() {
             return Err(self.reader.error());
         }
         self.reader.advance();
-        let sql = self.expression(&[";"], ";")?;
+        let span = self.reader.until(&[";"], ";", true)?;
+        let sql = self.sql(span, true)?;
+        let assignment = Some(self.written(target, span, tree::SELECT));
         self.reader.expect_symbol(b';')?;
-        Ok(Action::Assign(place, Sql { wanted: whole, ..sql }))
+        Ok(Action::Assign(place, Sql { wanted: whole, assignment, ..sql }))
+    }
+
+    /// An assignment from its target on; `made` characters stand before its value in what is made ready.
+    fn written(&self, target: u32, (from, end): (u32, u32), made: u32) -> Assignment {
+        let before = self.reader.position(from) - self.reader.position(target);
+        Assignment { text: self.reader.slice(target, end).into(), before, made, path: None }
     }
 
     fn is_record(&self, variable: u32) -> bool {
@@ -695,7 +713,13 @@ impl Parser<'_, '_> {
         loop {
             let at = self.reader.here();
             let name = self.qualified()?;
+            let shown = name.join(".");
             let place = self.places(&[name], at)?.remove(0);
+            let own = &self.variables[place.variable as usize];
+            if place.path.is_empty() && !matches!(own.ty, VariableType::Scalar(_)) {
+                let message = format!("\"{shown}\" is not a scalar variable");
+                return Err(self.reader.complaint(message, at));
+            }
             if !self.reader.at_assignment() {
                 return Err(self.reader.error());
             }

@@ -38,6 +38,8 @@ pub struct Variable {
     pub name: Arc<str>,
     /// Its type.
     pub ty: VariableType,
+    /// The line that declares it.
+    pub line: u32,
     /// CONSTANT.
     pub constant: bool,
     /// NOT NULL.
@@ -102,6 +104,24 @@ pub struct Sql {
     pub at: u32,
     /// The variable that it is assigned to as a whole.
     pub wanted: Option<SqlType>,
+    /// The assignment whose value it is.
+    pub assignment: Option<Assignment>,
+}
+
+/// The characters in front of an expression that is made ready: `SELECT `.
+pub const SELECT: u32 = "SELECT ".len() as u32;
+
+/// An assignment as it is written, which is what its errors show.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// `target := value`.
+    pub text: Arc<str>,
+    /// How many characters stand before the value.
+    pub before: u32,
+    /// How many stand before it in what is made ready for it.
+    pub made: u32,
+    /// How many stand before the target's subscripts and fields, in both, where it has any.
+    pub path: Option<(u32, u32)>,
 }
 
 /// `[<<label>>] [DECLARE ...] BEGIN ... [EXCEPTION ...] END`.

@@ -495,6 +495,24 @@ impl Block {
         }
     }
 
+    /// Begins a transaction as the one before it was (AND CHAIN).
+    pub fn begin_chained(
+        &mut self,
+        modes: Begin,
+        manager: &Arc<Manager>,
+        wait: &Arc<SessionWait>,
+        parts: &mut Parts<'_>,
+    ) {
+        let modes = Begin { after: Lsn::ZERO, ..modes };
+        self.ensure(manager, wait).set_begin(modes);
+        self.chained = Some(modes);
+        let word = |on: bool| if on { "on" } else { "off" };
+        let settings = &mut *parts.settings;
+        settings.set_internal("transaction_isolation", level_name(modes.isolation), true);
+        settings.set_internal("transaction_read_only", word(modes.read_only), true);
+        settings.set_internal("transaction_deferrable", word(modes.deferrable), true);
+    }
+
     /// Runs a statement about the transaction; its tag. The transaction has been begun.
     pub fn control(
         &mut self,
@@ -542,19 +560,8 @@ impl Block {
                     self.rollback(parts);
                 }
                 if *chain {
-                    let modes = Begin { after: Lsn::ZERO, ..modes };
-                    self.ensure(manager, wait).set_begin(modes);
-                    self.chained = Some(modes);
+                    self.begin_chained(modes, manager, wait, parts);
                     self.state = State::Explicit;
-                    parts.settings.set_internal(
-                        "transaction_isolation",
-                        level_name(modes.isolation),
-                        true,
-                    );
-                    let word = |on: bool| if on { "on" } else { "off" };
-                    let settings = &mut *parts.settings;
-                    settings.set_internal("transaction_read_only", word(modes.read_only), true);
-                    settings.set_internal("transaction_deferrable", word(modes.deferrable), true);
                 }
                 if commits { "COMMIT" } else { "ROLLBACK" }
             }

@@ -221,6 +221,10 @@ pub struct Session {
     casts: FxHashMap<(SqlType, SqlType), routine::CastText>,
     /// The routines and their statements that run, the innermost last.
     within: Vec<routine::ContextPlace>,
+    /// The expressions of bodies that are being evaluated by themselves, by body and number, the innermost last.
+    evaluated: Vec<(u64, u32)>,
+    /// Whether the DO that comes next may end the transaction: a body that may has it run.
+    do_ends_transactions: bool,
     arena: Bump,
 }
 
@@ -322,6 +326,8 @@ impl Session {
             rewriting: None,
             running: Vec::new(),
             casts: FxHashMap::default(),
+            evaluated: Vec::new(),
+            do_ends_transactions: false,
             within: Vec::new(),
             arena: Bump::new(),
         };

@@ -316,7 +316,11 @@ fn in_parameter(error: SqlError, portal: &str, at: usize, shown: &str) -> SqlErr
 
 /// A sink that keeps the first row: constant expressions are evaluated by a plan of their own.
 #[derive(Debug, Default)]
-pub(super) struct FirstRow(pub RowBuf);
+pub(super) struct FirstRow {
+    pub row: RowBuf,
+    /// What came up meanwhile, for the caller to pass on.
+    pub notices: Vec<crate::error::Notice>,
+}
 
 impl RowSink for FirstRow {
     fn row(
@@ -325,12 +329,14 @@ impl RowSink for FirstRow {
         _: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<Flow> {
-        self.0.clear();
+        self.row.clear();
         for datum in row {
-            self.0.push(*datum);
+            self.row.push(*datum);
         }
         Ok(Flow::Continue)
     }
 
-    fn notice(&mut self, _: &crate::error::Notice) {}
+    fn notice(&mut self, notice: &crate::error::Notice) {
+        self.notices.push(notice.clone());
+    }
 }

@@ -493,9 +493,11 @@ impl Session {
         let mut machine = self.machines.take(&planned.program);
         let view = self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
         let mut first = FirstRow::default();
-        self.drive(&mut machine, view, parameters, 0, &mut first)?;
+        let driven = self.drive(&mut machine, view, parameters, 0, &mut first);
+        self.notices.get_mut().append(&mut first.notices);
+        driven?;
         self.machines.give(machine);
-        Ok(first.0)
+        Ok(first.row)
     }
 
     /// A relation by the name a statement gives.

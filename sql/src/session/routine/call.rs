@@ -4,6 +4,7 @@ use super::context::Place;
 use super::frame::{Frame, Shape};
 use super::query::Kept;
 use super::{Execution, Returned};
+use crate::bind::type_name::{format_type_be, has_fields};
 use crate::bind::{Environment, VariableConflict};
 use crate::catalog::routine::{Routine, SQL};
 use crate::ddl::routine::EVENT_TRIGGER;
@@ -22,7 +23,6 @@ use crate::settings::setter::{Anyone, Confinement};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::check_held;
-use crate::types::type_name::format_type;
 use crate::types::{Datum, Oid, SqlType, oids, record};
 use std::sync::Arc;
 
@@ -52,9 +52,13 @@ struct Outcome {
 impl Session {
     /// A routine as messages show it: `f(integer,text)`.
     pub(in crate::session) fn routine_text(&mut self, routine: &Routine) -> String {
-        let types: Vec<String> =
-            routine.input_types().iter().map(|ty| format_type(*ty, None)).collect();
         let path = self.basis().path.to_vec();
+        let snapshot = Arc::clone(self.catalog.last_snapshot());
+        let types: Vec<String> = routine
+            .input_types()
+            .iter()
+            .map(|ty| format_type_be(&snapshot, &path, Oid(*ty)))
+            .collect();
         let schema = self.catalog.last_snapshot().schema_by_oid(routine.schema);
         let name = match schema.filter(|schema| !path.contains(&schema.oid)) {
             Some(schema) => crate::catalog::quote::qualified(&schema.name, &routine.name),
@@ -120,12 +124,22 @@ impl Session {
         routine: &Arc<Routine>,
     ) -> Option<Arc<Compiled>> {
         let known = self.compiled.get(key)?;
-        if Arc::ptr_eq(&known.routine, routine) || known.routine == *routine {
+        let same = Arc::ptr_eq(&known.routine, routine) || known.routine == *routine;
+        if same && self.has_types(&known.body) {
             return Some(Arc::clone(known));
         }
         let old = known.id;
         self.texts.remove(&old);
         None
+    }
+
+    /// Whether the composite types of a body's variables are there still: what has their names may be others.
+    fn has_types(&self, body: &Body) -> bool {
+        let snapshot = self.catalog.last_snapshot();
+        body.variables.iter().all(|variable| match variable.ty {
+            VariableType::Row(ty) => has_fields(snapshot, ty.oid),
+            VariableType::Scalar(_) | VariableType::Record => true,
+        })
     }
 
     /// Keeps a parsed body.
@@ -158,7 +172,8 @@ impl Session {
             let name = &routine.name;
             let gives = gives_of(routine);
             let own = (&**name, Some(&**name));
-            (self.parsed_body(&routine.body, own, &given, false, gives)?, Vec::new())
+            let parsed = self.parsed_body(&routine.body, own, &given, false, gives);
+            (parsed.map_err(|error| in_body(error, routine))?, Vec::new())
         };
         Ok(self.keep_body(key, routine, body, statements))
     }
@@ -180,6 +195,7 @@ impl Session {
             names: innermost,
             at: source.start() as u32,
             wanted: None,
+            assignment: None,
         };
         Ok(sources.into_iter().enumerate().map(sql).collect())
     }
@@ -330,7 +346,13 @@ impl Session {
             true => types.result,
             false => SqlType { oid: routine.result, typmod: -1 },
         };
+        let is_record = result.oid.0 == oids::RECORD;
+        let listed = is_record && !is_whole(types, routine) && !types.columns.is_empty();
+        let columns = listed.then(|| types.columns.iter().map(|(_, ty)| *ty).collect());
         let returned = Returned {
+            of_rows: is_record || self.shape_of(result).is_some(),
+            unlisted: is_record && !listed && outputs.len() < 2,
+            columns: columns.filter(|_| of_value),
             ty: (of_value && result.oid.0 != oids::RECORD).then_some(result),
             set: routine.returns_set.then(|| (row_types, Vec::new())),
             outputs: outputs.clone(),
@@ -338,14 +360,21 @@ impl Session {
         };
         let name: Arc<str> = self.routine_text(routine).into();
         let body = Arc::clone(&compiled.body);
-        let (returned, frame) = self.run_kept(
-            compiled.id,
-            Arc::clone(&name),
-            body,
-            given,
-            returned,
-            ends_transactions,
-        )?;
+        let mut frame = Frame::new(body.variables.len());
+        let mut actual = types.arguments.iter();
+        for (number, (value, parameter)) in given.iter().zip(&routine.parameters).enumerate() {
+            frame.set(number as u32, value);
+            let ty = if parameter.is_input() { actual.next() } else { None };
+            // A record is known by the type that it has where it comes from.
+            if parameter.ty.0 == oids::RECORD
+                && !value.is_null()
+                && let Some(ty) = ty.filter(|ty| ty.oid.0 != oids::RECORD)
+            {
+                frame.set_shape(number as u32, self.shape_of(*ty));
+            }
+        }
+        let (returned, frame) =
+            self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, ends_transactions)?;
         if let Some((_, rows)) = returned.set {
             return Ok((Outcome { rows: Some(rows), ..Outcome::default() }, frame));
         }
@@ -510,11 +539,7 @@ impl Session {
                 format!("{words} is not allowed in an SQL function"),
             ));
         }
-        let calls = matches!(prepared.parsed.statement(), Some(crate::parse::Statement::Call(_)));
-        let parameters = match prepared.planned.is_some() || calls {
-            true => frame.row().clone(),
-            false => RowBuf::new(),
-        };
+        let parameters = frame.row().clone();
         self.check_presets(&prepared, &parameters)?;
         let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
         let columns: Vec<SqlType> = prepared
@@ -698,6 +723,17 @@ impl Session {
     }
 }
 
+/// What is wrong with a body when it is called, by its place in that.
+pub(super) fn in_body(error: SqlError, routine: &Routine) -> SqlError {
+    let Some(position) = error.fields().position else { return error };
+    let before = routine.body.chars().take(position as usize - 1);
+    let line = 1 + before.filter(|character| *character == '\n').count();
+    let name = &routine.name;
+    error
+        .in_text(0, &*routine.body)
+        .within(format!("compilation of PL/pgSQL function \"{name}\" near line {line}"))
+}
+
 /// What the body of a routine returns.
 fn gives_of(routine: &Routine) -> Gives {
     let outputs = !routine.outputs().is_empty();
@@ -730,6 +766,7 @@ fn standard_statements(text: &Arc<str>, body: &Body) -> Result<Vec<Sql>> {
             names: innermost,
             at: one.start,
             wanted: None,
+            assignment: None,
         }
     });
     Ok(statements.collect())
@@ -756,7 +793,7 @@ fn sql_body(routine: &Routine, given: &[Given]) -> Body {
         }
         let (constant, not_null, default, cursor) = (false, false, None, None);
         let ty = one.ty.clone();
-        variables.push(Variable { name, ty, constant, not_null, default, cursor });
+        variables.push(Variable { name, ty, line: 0, constant, not_null, default, cursor });
     }
     let found = variables.len() as u32;
     Body {

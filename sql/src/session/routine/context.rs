@@ -1,5 +1,7 @@
 //! Where a session is within routines: what a CONTEXT says, innermost first.
 
+use crate::error::SqlError;
+use crate::plpgsql::tree::{Assignment, SELECT, Sql};
 use crate::session::Session;
 use std::sync::Arc;
 
@@ -10,6 +12,10 @@ pub enum Place {
     Routine(Arc<str>, u32, &'static str),
     /// A statement of SQL that a routine runs.
     Statement(Arc<str>),
+    /// An expression that a routine runs as a statement.
+    Expression(Arc<str>),
+    /// The value of an assignment that a routine runs as a statement.
+    Assignment(Arc<str>),
     /// A statement of a body in SQL: the function's name, its number.
     Sql(Arc<str>, u32),
 }
@@ -25,9 +31,45 @@ impl Place {
                 format!("PL/pgSQL function {name} line {line} {at}{what}")
             }
             Place::Statement(text) => format!("SQL statement \"{text}\""),
+            Place::Expression(text) => format!("SQL expression \"{text}\""),
+            Place::Assignment(text) => format!("PL/pgSQL assignment \"{text}\""),
             Place::Sql(name, number) => format!("SQL function \"{name}\" statement {number}"),
         }
     }
+}
+
+/// Where an expression of a body is.
+pub(super) fn expression(sql: &Sql) -> Place {
+    match &sql.assignment {
+        Some(assignment) => Place::Assignment(Arc::clone(&assignment.text)),
+        None => Place::Expression(Arc::clone(&sql.text)),
+    }
+}
+
+/// An error that comes up while an expression of a body is made ready, or while it runs as a statement: by its place, if it has
+/// one, else as a line of CONTEXT.
+pub(super) fn in_expression(error: SqlError, sql: &Sql) -> SqlError {
+    let Some(position) = error.fields().position else {
+        return error.within(expression(sql).text());
+    };
+    match &sql.assignment {
+        None => error.in_text(SELECT, &*sql.text),
+        Some(Assignment { text, before, made, path }) => {
+            let at = match path {
+                _ if position > *made => position - made + before,
+                Some((written, made)) if position > *made => position - made + written,
+                // What is wrong with the target is wrong with the whole.
+                _ => 1,
+            };
+            error.nowhere().at(at).in_text(0, &**text)
+        }
+    }
+}
+
+/// An error of what the query behind an expression gives.
+pub(super) fn of_query(error: SqlError, sql: &Sql) -> SqlError {
+    let text = sql.assignment.as_ref().map_or(&sql.text, |assignment| &assignment.text);
+    error.within(format!("query: {text}"))
 }
 
 impl Session {

@@ -11,7 +11,7 @@ use crate::exec::sink::{ColumnDescription, RowSink};
 use crate::parse::Statement;
 use crate::parse::ast::{Call, CreateRoutine, RoutineOption};
 use crate::plan::scalar::CallTypes;
-use crate::plpgsql::tree::Sql;
+use crate::plpgsql::tree::{Place as Target, Sql, VariableType};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
@@ -226,7 +226,7 @@ fn without_outputs(routine: &Routine, mut arguments: Vec<Expr>) -> Vec<Expr> {
 }
 
 /// The tag of a command by its first words.
-fn command_tag(text: &str) -> String {
+pub(super) fn command_tag(text: &str) -> String {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or_default().to_ascii_uppercase();
     match (first.as_str(), words.find(|word| !is_between(word))) {
@@ -247,10 +247,11 @@ fn is_between(word: &str) -> bool {
 impl Execution<'_> {
     /// CALL within a body: what comes back goes into the variables that were given.
     pub(super) fn call_procedure_within(&mut self, sql: &Sql) -> Result<()> {
-        let text = self.text(sql, None)?;
+        let text = self.text(sql, None).map_err(|error| in_statement(error, &sql.text))?;
         let prepared = Arc::clone(&text.prepared);
         let Some(Statement::Call(call)) = prepared.parsed.statement() else { return Ok(()) };
-        let bound = self.session.bound_call(&prepared.parsed, call, &[])?;
+        let bound = self.session.bound_call(&prepared.parsed, call, &[]);
+        let bound = bound.map_err(|error| in_statement(error, &sql.text))?;
         let routine = Arc::clone(&bound.routine);
         self.session.may_call(&routine).map_err(|error| in_statement(error, &sql.text))?;
         let types = CallTypes {
@@ -259,14 +260,7 @@ impl Execution<'_> {
             columns: Vec::new(),
             variadic_spread: false,
         };
-        let targets: Vec<Option<u32>> = bound
-            .arguments
-            .iter()
-            .map(|argument| match argument {
-                Expr::Parameter(number, _) => Some(*number),
-                _ => None,
-            })
-            .collect();
+        let targets = self.call_targets(&routine, &bound.arguments)?;
         let basis = self.session.basis().clone();
         let parameters = self.frame.row().clone();
         let arguments = without_outputs(&routine, bound.arguments);
@@ -283,21 +277,54 @@ impl Execution<'_> {
         self.session.within.pop();
         let row = row.map_err(|error| in_statement(error, &sql.text))?;
         let mut value = RowBuf::new();
-        for (at, number) in routine.outputs().into_iter().enumerate() {
-            let Some(Some(target)) = targets.get(number as usize) else {
-                return Err(SqlError::new(
-                    SqlState::SYNTAX_ERROR,
-                    format!(
-                        "procedure parameter \"{}\" is an output parameter but corresponding argument is not writable",
-                        routine.parameters[number as usize].name
-                    ),
-                ));
-            };
+        for (at, (number, place)) in targets.iter().enumerate() {
             value.clear();
             value.push_column(&row, at);
-            let ty = SqlType { oid: routine.parameters[number as usize].ty, typmod: -1 };
-            self.put(*target, &mut value, ty)?;
+            let ty = SqlType { oid: routine.parameters[*number as usize].ty, typmod: -1 };
+            self.put_at(place, &mut value, ty)?;
         }
         Ok(())
+    }
+
+    /// The parameters of a procedure that give something back, each with the variable that takes it, or the field of one
+    /// (`make_callstmt_target`).
+    fn call_targets(
+        &mut self,
+        routine: &Routine,
+        arguments: &[Expr],
+    ) -> Result<Vec<(u32, Target)>> {
+        let mut targets = Vec::new();
+        for number in routine.outputs() {
+            let place = match arguments.get(number as usize) {
+                Some(Expr::Parameter(variable, _)) => Some((*variable, None)),
+                Some(Expr::Field { operand, field, .. }) => match **operand {
+                    Expr::Parameter(variable, _) => Some((variable, Some(*field as usize))),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let Some((variable, field)) = place else {
+                let name = &routine.parameters[number as usize].name;
+                let parameter =
+                    if name.is_empty() { (number + 1).to_string() } else { format!("\"{name}\"") };
+                let message = format!(
+                    "procedure parameter {parameter} is an output parameter but corresponding argument is not writable"
+                );
+                return Err(SqlError::new(SqlState::SYNTAX_ERROR, message));
+            };
+            let own = &self.body.variables[variable as usize];
+            if own.constant {
+                let message = format!("variable \"{}\" is declared CONSTANT", own.name);
+                return Err(SqlError::new(SqlState::ERROR_IN_ASSIGNMENT, message));
+            }
+            let shape = match (field, &own.ty) {
+                (None, _) => None,
+                (Some(_), VariableType::Record) => self.frame.shape(variable).cloned(),
+                (Some(_), ty) => self.session.shape_of(super::text::type_of(ty)),
+            };
+            let field = field.and_then(|at| Some(Arc::clone(&shape?.fields.get(at)?.0)));
+            targets.push((number, Target { variable, path: field.into_iter().collect() }));
+        }
+        Ok(targets)
     }
 }

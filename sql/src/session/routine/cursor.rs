@@ -85,7 +85,7 @@ impl Execution<'_> {
         let cursor = body.variables[variable as usize].cursor.as_ref();
         let query = &cursor.expect("the parser has looked").query;
         let prepared = self.statement_of(query)?;
-        let parameters = self.parameters_for(&prepared);
+        let parameters = self.frame.row().clone();
         Ok((prepared, parameters))
     }
 

@@ -1,7 +1,7 @@
 //! Blocks: their variables, their statements, and EXCEPTION, by which a block is a subtransaction (manual, section 43.6.8).
 
 use super::{Execution, Leave};
-use crate::error::{Result, Severity, SqlError};
+use crate::error::{Result, Severity, SqlError, cancel};
 use crate::plpgsql::tree::{Block, Condition, Handler, VariableType};
 use crate::session::Session;
 use crate::sqlstate::SqlState;
@@ -28,7 +28,8 @@ impl Execution<'_> {
     pub(super) fn block(&mut self, block: &Block) -> Result<Leave> {
         let at = self.session.place();
         for number in &block.variables {
-            self.session.is_at(block.line, "during statement block local variable initialization");
+            let line = self.body.variables[*number as usize].line;
+            self.session.is_at(line, "during statement block local variable initialization");
             self.initialize(*number)?;
         }
         self.session.is_at(at.0, at.1);
@@ -50,6 +51,11 @@ impl Execution<'_> {
                         let context = self.session.context_text();
                         self.session.rollback_subtransaction();
                         let Some(handler) = found else { return Err(error) };
+                        if error.state() == SqlState::QUERY_CANCELED {
+                            // Who catches it goes on; who asks again asks anew.
+                            self.session.wait.cancel.clear_if(cancel::USER);
+                            self.session.wait.cancel.clear_if(cancel::STATEMENT_TIMEOUT);
+                        }
                         let error = error.in_whole(&context);
                         self.session.is_at(at.0, at.1);
                         let state = error.state();
@@ -78,7 +84,7 @@ impl Execution<'_> {
         }
         let Some(default) = &variable.default else {
             self.frame.set(number, Datum::Null);
-            if let VariableType::Scalar(ty) = variable.ty {
+            if let VariableType::Scalar(ty) | VariableType::Row(ty) = variable.ty {
                 self.check_null_domain(ty)?;
             }
             return Ok(());
@@ -87,7 +93,7 @@ impl Execution<'_> {
     }
 
     /// A domain may refuse the NULL that a variable begins with.
-    fn check_null_domain(&mut self, ty: SqlType) -> Result<()> {
+    pub(super) fn check_null_domain(&mut self, ty: SqlType) -> Result<()> {
         if !crate::catalog::builtin::is_domain(ty.oid.0) {
             return Ok(());
         }

@@ -27,7 +27,8 @@ impl Session {
         if language != "plpgsql" {
             return Err(self.no_inline_handler(language));
         }
-        let alone = self.is_alone();
+        let lent = std::mem::take(&mut self.do_ends_transactions);
+        let alone = lent || self.is_alone_at_top();
         let nothing = Gives::Nothing { procedure: false };
         let body = self.parsed_body(&statement.body, (NAME, None), &[], true, nothing).map_err(
             |error| match error.fields().position {
@@ -38,6 +39,8 @@ impl Session {
                 None => error,
             },
         )?;
+        // A DO has a snapshot before its body begins, as any other statement.
+        self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
         let returned = Returned::default();
         self.run_routine(Arc::from(NAME), body, RowBuf::new(), returned, alone)?;
         done("DO")
@@ -139,10 +142,15 @@ impl Session {
         self.after_transaction();
         self.changes += 1;
         let (engine, wait) = (Arc::clone(&self.engine), Arc::clone(&self.wait));
-        let transaction = self.block.ensure(engine.manager(), &wait);
-        if let Some(modes) = modes.filter(|_| chains) {
-            transaction.set_begin(txn::Begin { after: txn::Lsn::ZERO, ..modes });
+        match modes.filter(|_| chains) {
+            Some(modes) => self.with_block(|block, parts| {
+                block.begin_chained(modes, engine.manager(), &wait, parts);
+            }),
+            None => _ = self.block.ensure(engine.manager(), &wait),
         }
+        let now = engine.manager().environment().clock.wall();
+        self.block.started = now;
+        self.activity.transaction_begins(now);
         Ok(())
     }
 }
@@ -153,6 +161,9 @@ impl Execution<'_> {
         if calls {
             return self.call_procedure_within(sql);
         }
-        self.execute(sql, None)
+        self.session.do_ends_transactions = self.ends_transactions && self.subtransactions == 0;
+        let done = self.execute(sql, None);
+        self.session.do_ends_transactions = false;
+        done
     }
 }

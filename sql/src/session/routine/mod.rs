@@ -73,12 +73,16 @@ pub(super) struct Execution<'s> {
 pub(super) struct Returned {
     /// The type that RETURN gives; none where it gives nothing.
     pub ty: Option<SqlType>,
-    /// Whether it is a row for a trigger, of any type.
-    pub of_trigger: bool,
+    /// Whether it is a row: of a composite type, or for a trigger one of any type.
+    pub of_rows: bool,
+    /// The columns of the row, where the caller says them (`SELECT ... FROM f() AS (...)`).
+    pub columns: Option<Vec<SqlType>>,
     /// The value, a row of one column.
     pub value: RowBuf,
     /// Whether a RETURN was met.
     pub met: bool,
+    /// Whether it returns a set of records whose columns nobody has said.
+    pub unlisted: bool,
     /// The rows of RETURN NEXT and RETURN QUERY, of these columns; none where it returns no set.
     pub set: Option<(Vec<SqlType>, Vec<RowBuf>)>,
     /// The variables that its result's columns are, where it has OUT parameters.

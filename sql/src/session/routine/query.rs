@@ -1,8 +1,10 @@
 //! Statements of SQL within a body: INTO, EXECUTE, queries of loops, CALL and DO.
 
-use super::context::Place as Around;
-use super::text::{Text, one_statement};
+use super::context::{Place as Around, expression, in_expression, of_query};
+use super::create::command_tag;
+use super::text::{Given, Text, one_statement};
 use super::{Execution, Leave};
+use crate::bind::Variables;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::parse::Statement;
@@ -193,28 +195,50 @@ impl Session {
         Ok(portal)
     }
 
-    /// The first row of a query that may give no other.
-    pub(super) fn only_row(
+    /// The value of what is no text of a body: of a cast, or of a trigger's condition.
+    pub(super) fn value_alone(
         &mut self,
         prepared: &Arc<Prepared>,
         parameters: &mut RowBuf,
     ) -> Result<Option<RowBuf>> {
-        // What is one scalar PostgreSQL evaluates by itself.
-        let alone = super::text::is_scalar(prepared);
-        let mut ran = if alone {
-            self.check_presets(prepared, parameters)?;
-            self.run_plainly(prepared, parameters, 2)?
+        self.check_presets(prepared, parameters)?;
+        Ok(self.run_plainly(prepared, parameters, 1)?.rows.pop())
+    }
+
+    /// The first row of the query behind an expression of a body, which may give no other.
+    pub(super) fn only_row(
+        &mut self,
+        (body, sql): (u64, &Sql),
+        prepared: &Arc<Prepared>,
+        parameters: &mut RowBuf,
+    ) -> Result<Option<RowBuf>> {
+        // What is one scalar PostgreSQL evaluates by itself, unless it is doing so in an outer call of the same body
+        // (`expr_simple_in_use`).
+        let own = (body, sql.number);
+        let alone = super::text::is_scalar(prepared) && !self.evaluated.contains(&own);
+        let ran = if alone {
+            self.evaluated.push(own);
+            let ran = self.run_plainly(prepared, parameters, 2);
+            self.evaluated.pop();
+            ran
         } else {
-            self.run_statement(prepared, parameters, 2, true)?
+            self.within.push(expression(sql));
+            let ran = self.run_plainly(prepared, parameters, 2);
+            self.within.pop();
+            ran.map_err(|error| in_expression(error, sql))
         };
+        let mut ran = ran?;
         if ran.rows.len() > 1 {
-            return Err(SqlError::new(
-                SqlState::CARDINALITY_VIOLATION,
-                "query returned more than one row",
-            ));
+            let message = "query returned more than one row";
+            return Err(of_query(SqlError::new(SqlState::CARDINALITY_VIOLATION, message), sql));
         }
         Ok(ran.rows.pop())
     }
+}
+
+/// 42601 for rows that nobody takes.
+fn no_destination() -> SqlError {
+    SqlError::new(SqlState::SYNTAX_ERROR, "query has no destination for result data")
 }
 
 /// Whether a statement only says how the transaction is to be.
@@ -301,6 +325,9 @@ impl Execution<'_> {
             types.push(Oid(ty.oid.0));
             parameters.push_column(&value, 0);
         }
+        for (_, number) in &self.body.rows {
+            parameters.push_column(self.frame.row(), *number as usize);
+        }
         Ok((types, parameters))
     }
 
@@ -322,9 +349,18 @@ impl Execution<'_> {
             let message = "EXECUTE of transaction commands is not implemented";
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         }
-        let prepared = self.session.prepare(Arc::new(source), types);
+        let sees_rows = !self.body.rows.is_empty();
+        let planned = source.statement().is_some_and(Statement::is_planned);
+        let prepared = if sees_rows {
+            let given = Arc::new(Given::new(types, &self.body));
+            let all: Vec<Oid> = given.types().iter().map(|ty| ty.oid).collect();
+            let source = Arc::new(source.seeing(given));
+            self.session.prepare(source, if planned { &all } else { &[] })
+        } else {
+            self.session.prepare(Arc::new(source), types)
+        };
         let prepared = prepared.map_err(|error| in_statement(error, query))?;
-        if prepared.parameters.len() > types.len() {
+        if !sees_rows && prepared.parameters.len() > types.len() {
             let message = format!("there is no parameter ${}", types.len() + 1);
             return Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, message));
         }
@@ -354,10 +390,7 @@ impl Execution<'_> {
                 }
             }
             None if columns.is_some() && !dynamic && planned => {
-                let error = SqlError::new(
-                    SqlState::SYNTAX_ERROR,
-                    "query has no destination for result data",
-                );
+                let error = no_destination();
                 return Err(match modifies {
                     true => error,
                     false => error.hint(
@@ -383,7 +416,10 @@ impl Execution<'_> {
         if !dynamic && planned {
             self.set_found(self.row_count > 0);
         }
-        let Some(into) = into else { return Ok(()) };
+        let Some(into) = into else {
+            // EXPLAIN and SHOW have run by then, as in PostgreSQL.
+            return if columns.is_some() && !dynamic { Err(no_destination()) } else { Ok(()) };
+        };
         let Some(columns) = columns else {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
@@ -428,9 +464,6 @@ impl Execution<'_> {
         max_rows: u64,
         text: Option<&Text>,
     ) -> Result<Ran> {
-        if prepared.planned.is_none() {
-            return self.session.run_statement(prepared, &mut RowBuf::new(), max_rows, false);
-        }
         let custom = text.is_some_and(Text::is_custom);
         let mut variables = self.frame.take_row();
         let ran = self.session.run_statement(prepared, &mut variables, max_rows, custom);
@@ -519,11 +552,6 @@ impl Execution<'_> {
         self.run(&text.prepared, None, into, Some((sql, &text)))
     }
 
-    /// The variables, for a statement that takes parameters.
-    pub(super) fn parameters_for(&self, prepared: &Prepared) -> RowBuf {
-        if prepared.planned.is_some() { self.frame.row().clone() } else { RowBuf::new() }
-    }
-
     pub(super) fn execute_dynamic(
         &mut self,
         text: &Sql,
@@ -558,8 +586,7 @@ impl Execution<'_> {
         match query {
             Query::Static(sql) => {
                 let prepared = self.statement_of(sql)?;
-                let parameters = self.parameters_for(&prepared);
-                Ok((prepared, parameters))
+                Ok((prepared, self.frame.row().clone()))
             }
             Query::Dynamic(text, using) => self.dynamic_statement(text, using, false),
             Query::Cursor(variable, arguments) => self.cursor_query(*variable, arguments),
@@ -638,23 +665,26 @@ impl Execution<'_> {
     }
 
     pub(super) fn return_query(&mut self, query: &Query) -> Result<()> {
-        if self.returned.set.is_none() {
-            return Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                "cannot use RETURN QUERY in a non-SETOF function",
-            ));
-        }
+        let types = self.returned_types("RETURN QUERY")?;
         let (prepared, mut parameters) = self.query(query)?;
         let Some(columns) = prepared.columns.clone() else {
             let text = prepared.text.clone();
-            let message = format!("{} query does not return tuples", command_of(&text));
+            let command = match (prepared.parsed.statement(), command_tag(&text)) {
+                (Some(Statement::CreateTableAs(_)), tag) if !tag.starts_with("CREATE") => {
+                    "SELECT INTO".to_owned()
+                }
+                (_, tag) => tag,
+            };
+            let message = format!("{command} query does not return tuples");
             return Err(in_statement(SqlError::new(SqlState::SYNTAX_ERROR, message), &text));
         };
+        let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
+        self.demand_types(&given, &types, "structure of query does not match function result type")
+            .map_err(|error| in_statement(error, &prepared.text))?;
         let ran = self.session.run_statement(&prepared, &mut parameters, 0, true)?;
         self.row_count = ran.rows.len() as u64;
         self.set_found(self.row_count > 0);
-        let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
-        self.return_rows(&given, ran.rows)
+        self.keep_returned(ran.rows)
     }
 }
 

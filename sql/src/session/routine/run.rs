@@ -10,6 +10,8 @@ use crate::types::array::{self, Array};
 use crate::types::{Datum, Oid, SqlType, oids};
 use std::sync::Arc;
 
+const RECORD: SqlType = SqlType { oid: Oid(oids::RECORD), typmod: -1 };
+
 /// Where a loop goes on after a round; none is its next round.
 pub(super) fn after_round(left: Leave, label: Option<&Arc<str>>) -> Option<Leave> {
     match left {
@@ -19,6 +21,12 @@ pub(super) fn after_round(left: Leave, label: Option<&Arc<str>>) -> Option<Leave
         Leave::Exit(ref of) if of.is_some() && of.as_ref() == label => Some(Leave::Next),
         left => Some(left),
     }
+}
+
+/// 42804 for what is no row where one is returned.
+fn not_composite() -> SqlError {
+    let message = "cannot return non-composite value from function returning composite type";
+    SqlError::new(SqlState::DATATYPE_MISMATCH, message)
 }
 
 impl Execution<'_> {
@@ -102,9 +110,10 @@ impl Execution<'_> {
                 {
                     return Ok(Leave::Next);
                 }
-                let text = self.text(sql, Some(place.variable)).map_err(SqlError::nowhere)?;
+                let text = self.text(sql, Some(place.variable));
+                let text = text.map_err(|error| super::context::in_expression(error, sql))?;
                 let mut value = RowBuf::new();
-                let ty = self.evaluate_text(&text, &mut value)?;
+                let ty = self.evaluate_text(sql, &text, &mut value)?;
                 self.put_at(place, &mut value, ty)?;
             }
             Action::ReturnNext(value) => self.return_next(value.as_ref())?,
@@ -332,13 +341,10 @@ impl Execution<'_> {
         let mut value = RowBuf::new();
         let from = self.evaluate(sql, &mut value)?;
         let is_row = matches!(value.get(0), Datum::Null | Datum::Record(_));
-        if self.returned.of_trigger && !is_row {
-            return Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                "cannot return non-composite value from function returning composite type",
-            ));
+        if self.returned.of_rows && !is_row {
+            return Err(not_composite());
         }
-        if let Some(to) = self.returned.ty {
+        if let Some(to) = self.returned.ty.or(self.returned.columns.as_ref().map(|_| RECORD)) {
             let (line, what) = self.session.place();
             self.session.is_at(0, "while casting return value to function's return type");
             self.cast_returned(&mut value, from, to)?;
@@ -351,115 +357,144 @@ impl Execution<'_> {
     /// Makes what RETURN gives a value of the function's type: a row one of its own, column by column
     /// (`convert_tuples_by_position`).
     fn cast_returned(&mut self, value: &mut RowBuf, from: SqlType, to: SqlType) -> Result<()> {
-        let shape = match value.get(0) {
-            Datum::Record(_) if from.oid != to.oid => self.session.shape_of(to),
+        let types: Option<Vec<SqlType>> = match (value.get(0), &self.returned.columns) {
+            (Datum::Record(_), Some(columns)) => Some(columns.clone()),
+            (Datum::Record(_), None) if from.oid != to.oid => {
+                let shape = self.session.shape_of(to);
+                shape.map(|shape| shape.fields.iter().map(|(_, ty)| *ty).collect())
+            }
             _ => None,
         };
-        let (Datum::Record(bytes), Some(shape)) = (value.get(0), shape) else {
+        let (Datum::Record(bytes), Some(types)) = (value.get(0), types) else {
             return self.session.converted(value, from, to);
         };
         let given = self.shape_in(from, bytes)?;
-        let mismatch = |detail: String| {
-            let message = "returned record type does not match expected record type";
-            SqlError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail)
-        };
-        let (count, wanted) = (given.fields.len(), shape.fields.len());
-        if count != wanted {
-            return Err(mismatch(format!(
-                "Number of returned columns ({count}) does not match expected column count ({wanted})."
-            )));
-        }
-        for (at, ((_, is), (_, own))) in given.fields.iter().zip(&shape.fields).enumerate() {
-            if is.oid != own.oid {
-                let (is, own) = (self.session.type_text(*is), self.session.type_text(*own));
-                return Err(mismatch(format!(
-                    "Returned type {is} does not match expected type {own} in column {}.",
-                    at + 1
-                )));
-            }
-        }
+        let given: Vec<SqlType> = given.fields.iter().map(|(_, ty)| *ty).collect();
+        let message = "returned record type does not match expected record type";
+        self.demand_types(&given, &types, message)?;
         let arena = bumpalo::Bump::new();
-        let mut fields = Vec::with_capacity(wanted);
-        for (at, (_, ty)) in shape.fields.iter().enumerate() {
+        let mut fields = Vec::with_capacity(types.len());
+        for (at, ty) in types.iter().enumerate() {
             fields.push((*ty, crate::types::record::field(&arena, bytes, at)?));
         }
         let row = crate::types::record::build(&arena, &fields);
         let mut made = RowBuf::new();
         made.push(row);
         *value = made;
-        Ok(())
+        let base = self.session.catalog.last_snapshot().base_type(to);
+        self.session.converted(value, base, to)
     }
 
     fn return_next(&mut self, sql: Option<&Sql>) -> Result<()> {
-        let Some((types, _)) = &self.returned.set else {
-            return Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                "cannot use RETURN NEXT in a non-SETOF function",
-            ));
-        };
-        let types = types.clone();
+        let types = self.returned_types("RETURN NEXT")?;
         let Some(sql) = sql else {
-            let (mut row, mut given) = (RowBuf::new(), Vec::new());
+            let mut row = RowBuf::new();
             for number in &self.returned.outputs {
                 row.push_column(self.frame.row(), *number as usize);
-                given.push(super::text::type_of(&self.body.variables[*number as usize].ty));
             }
-            return self.return_rows(&given, vec![row]);
+            return self.keep_returned(vec![row]);
         };
         let mut value = RowBuf::new();
         let ty = self.evaluate(sql, &mut value)?;
-        let row = match value.get(0) {
-            Datum::Record(bytes) if types.len() > 1 || ty.oid != types[0].oid => {
-                let arena = bumpalo::Bump::new();
-                let (mut row, mut given) = (RowBuf::new(), Vec::new());
-                for (at, (ty, _)) in crate::types::record::fields(bytes).enumerate() {
-                    row.push(crate::types::record::field(&arena, bytes, at)?);
-                    given.push(SqlType { oid: Oid(ty), typmod: -1 });
-                }
-                return self.return_rows(&given, vec![row]);
-            }
-            Datum::Null if types.len() > 1 => {
-                let mut row = RowBuf::new();
-                row.set_nulls(types.len());
-                return self.return_rows(&types, vec![row]);
-            }
-            _ => value,
+        let variable = self.bare_variable(sql);
+        let is_scalar = variable.map(|number| {
+            matches!(self.body.variables[number as usize].ty, VariableType::Scalar(_))
+        });
+        let takes_rows = match is_scalar {
+            Some(is_scalar) => !is_scalar,
+            None => self.returned.of_rows,
         };
-        self.return_rows(&[ty], vec![row])
+        if !takes_rows {
+            let [own] = types[..] else {
+                let message = "wrong result type supplied in RETURN NEXT";
+                return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+            };
+            self.session.converted(&mut value, ty, own)?;
+            return self.keep_returned(vec![value]);
+        }
+        let mut row = RowBuf::new();
+        match (value.get(0), variable) {
+            (Datum::Record(bytes), _) => {
+                let shape = self.shape_in(ty, bytes)?;
+                let given: Vec<SqlType> = shape.fields.iter().map(|(_, ty)| *ty).collect();
+                let message = match variable {
+                    Some(_) => "wrong record type supplied in RETURN NEXT",
+                    None => "returned record type does not match expected record type",
+                };
+                self.demand_types(&given, &types, message)?;
+                let arena = bumpalo::Bump::new();
+                for at in 0..given.len() {
+                    row.push(crate::types::record::field(&arena, bytes, at)?);
+                }
+            }
+            (Datum::Null, Some(number))
+                if self.frame.shape(number).is_none()
+                    && matches!(self.body.variables[number as usize].ty, VariableType::Record) =>
+            {
+                return Err(super::text::unassigned(&self.body.variables[number as usize].name));
+            }
+            (Datum::Null, _) => row.set_nulls(types.len()),
+            _ => return Err(not_composite()),
+        }
+        self.keep_returned(vec![row])
     }
 
-    /// Adds rows of these types to what is returned.
-    pub(super) fn return_rows(&mut self, given: &[SqlType], rows: Vec<RowBuf>) -> Result<()> {
-        let Some((types, _)) = &self.returned.set else { return Ok(()) };
-        let types = types.clone();
-        if given.len() != types.len() {
-            return Err(SqlError::new(
-                SqlState::DATATYPE_MISMATCH,
-                "structure of query does not match function result type",
-            )
-            .detail(format!(
+    /// The types of the columns that a set is of; whether there may be one is asked first.
+    pub(super) fn returned_types(&self, what: &str) -> Result<Vec<SqlType>> {
+        let Some((types, _)) = &self.returned.set else {
+            let message = format!("cannot use {what} in a non-SETOF function");
+            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+        };
+        if self.returned.unlisted {
+            let message = "materialize mode required, but it is not allowed in this context";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
+        Ok(types.clone())
+    }
+
+    /// The variable that an expression is and nothing else.
+    fn bare_variable(&self, sql: &Sql) -> Option<u32> {
+        let known = sql.names.map(|_| self.body.names.as_slice())?;
+        let parts: Vec<Arc<str>> =
+            sql.text.split('.').map(|part| part.trim().to_ascii_lowercase().into()).collect();
+        let (variable, taken) = crate::plpgsql::parse::find(known, sql.names, &parts)?;
+        (taken == parts.len()).then_some(variable)
+    }
+
+    /// Holds the columns of a row against those that are wanted (`convert_tuples_by_position`).
+    pub(super) fn demand_types(
+        &mut self,
+        given: &[SqlType],
+        wanted: &[SqlType],
+        message: &str,
+    ) -> Result<()> {
+        let mismatch = |detail: String| {
+            Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail))
+        };
+        for (at, (is, own)) in given.iter().zip(wanted).enumerate() {
+            if is.oid != own.oid || own.typmod >= 0 && own.typmod != is.typmod {
+                let (is, own) =
+                    (self.session.full_type_text(*is), self.session.full_type_text(*own));
+                return mismatch(format!(
+                    "Returned type {is} does not match expected type {own} in column {}.",
+                    at + 1
+                ));
+            }
+        }
+        if given.len() != wanted.len() {
+            return mismatch(format!(
                 "Number of returned columns ({}) does not match expected column count ({}).",
                 given.len(),
-                types.len()
-            )));
+                wanted.len()
+            ));
         }
-        let same = given.iter().zip(&types).all(|(given, own)| given.oid == own.oid);
-        for row in rows {
-            let row = if same {
-                row
-            } else {
-                let (mut converted, mut value) = (RowBuf::new(), RowBuf::new());
-                for (at, (from, to)) in given.iter().zip(&types).enumerate() {
-                    value.clear();
-                    value.push_column(&row, at);
-                    self.session.converted(&mut value, *from, *to)?;
-                    converted.push_column(&value, 0);
-                }
-                converted
-            };
-            if let Some((_, rows)) = &mut self.returned.set {
-                rows.push(row);
-            }
+        Ok(())
+    }
+
+    /// Adds rows to what is returned.
+    pub(super) fn keep_returned(&mut self, given: Vec<RowBuf>) -> Result<()> {
+        if let Some((_, rows)) = &mut self.returned.set {
+            rows.extend(given);
         }
         crate::account::check()
     }

@@ -131,6 +131,60 @@ impl Variables for Visible {
     }
 }
 
+/// What a text sees that is made when it runs: the values behind USING, and the rows that the statement behind a trigger has
+/// changed, which come after them.
+#[derive(Debug)]
+pub(super) struct Given {
+    types: Vec<SqlType>,
+    rows: Vec<(Arc<str>, u32)>,
+}
+
+impl Given {
+    /// Values of these types, and the rows that a body sees.
+    pub(super) fn new(values: &[Oid], body: &Body) -> Given {
+        let mut types: Vec<SqlType> = values.iter().map(|ty| SqlType::plain(ty.0)).collect();
+        let mut rows = Vec::new();
+        for (name, number) in &body.rows {
+            types.push(type_of(&body.variables[*number as usize].ty));
+            rows.push((Arc::clone(name), types.len() as u32));
+        }
+        Given { types, rows }
+    }
+}
+
+impl Variables for Given {
+    fn types(&self) -> &[SqlType] {
+        &self.types
+    }
+
+    fn find(&self, _: &[Ident]) -> Result<Option<Variable>> {
+        Ok(None)
+    }
+
+    fn parameter(&self, number: u32) -> Option<Variable> {
+        let number = number.checked_sub(1)?;
+        let ty = *self.types.get(number as usize)?;
+        Some(Variable { number, ty, fields: None, field: None, name: None })
+    }
+
+    fn rows(&self, name: &str) -> Option<u32> {
+        let found = self.rows.iter().find(|(known, _)| **known == *name);
+        found.map(|(_, number)| *number)
+    }
+
+    fn conflict(&self) -> VariableConflict {
+        VariableConflict::Error
+    }
+
+    fn wanted(&self) -> Option<SqlType> {
+        None
+    }
+
+    fn assigned(&self) -> Option<Variable> {
+        None
+    }
+}
+
 /// A text that has been made ready.
 #[derive(Debug)]
 pub struct Text {

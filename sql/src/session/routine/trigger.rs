@@ -110,8 +110,9 @@ impl Session {
             let ty = VariableType::Scalar(SqlType::plain(relation.row_type.1.0));
             given.extend([(); 2].map(|()| Given { name: None, ty: ty.clone() }));
         }
-        let mut body =
-            self.parsed_body(&routine.body, (name, Some(name)), &given, false, Gives::Value)?;
+        let mut body = self
+            .parsed_body(&routine.body, (name, Some(name)), &given, false, Gives::Value)
+            .map_err(|error| super::call::in_body(error, routine))?;
         // Nobody else has it yet.
         if let Some(fresh) = Arc::get_mut(&mut body) {
             fresh.rows = rows;
@@ -186,7 +187,7 @@ impl Session {
             }
         }
         let name: Arc<str> = self.routine_text(routine).into();
-        let returned = Returned { of_trigger: true, ..Returned::default() };
+        let returned = Returned { of_rows: true, ..Returned::default() };
         let ran = self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, false);
         let (returned, _) = ran?;
         let within =
@@ -231,7 +232,7 @@ impl Session {
         let met = match self.evaluate_simple(&text, frame.row(), &mut value) {
             Ok(true) => Ok(matches!(value.get(0), Datum::Bool(true))),
             Ok(false) => self
-                .only_row(&text.prepared, &mut frame.row().clone())
+                .value_alone(&text.prepared, &mut frame.row().clone())
                 .map(|row| row.is_some_and(|row| matches!(row.get(0), Datum::Bool(true)))),
             Err(error) => Err(error),
         };
@@ -376,7 +377,7 @@ fn condition_of(trigger: &Trigger, id: u64) -> Condition {
         names.push(Name { previous, name: Arc::clone(&name), variable, is_block: false });
         let (constant, not_null, default, cursor) = (false, false, None, None);
         let ty = VariableType::Record;
-        variables.push(Variable { name, ty, constant, not_null, default, cursor });
+        variables.push(Variable { name, ty, line: 0, constant, not_null, default, cursor });
     }
     let sql = Sql {
         number: 0,
@@ -385,6 +386,7 @@ fn condition_of(trigger: &Trigger, id: u64) -> Condition {
         is_cursor: false,
         names: Some(1),
         at: 0,
+        assignment: None,
         wanted: Some(SqlType::plain(oids::BOOL)),
     };
     let block =

@@ -228,6 +228,16 @@ impl Session {
         }
     }
 
+    /// A type's name with its modifier.
+    pub(super) fn full_type_text(&mut self, ty: SqlType) -> String {
+        match ty.typmod {
+            0.. if crate::catalog::builtin::type_by_oid(ty.oid.0).is_some() => {
+                crate::types::type_name::format_type(ty.oid.0, Some(ty.typmod))
+            }
+            _ => self.type_text(ty),
+        }
+    }
+
     /// A type's name, as messages have it.
     pub(super) fn type_text(&mut self, ty: SqlType) -> String {
         let path = self.basis().path.to_vec();

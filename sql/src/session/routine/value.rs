@@ -1,6 +1,7 @@
 //! Values on their way into variables: assignments, casts, rows and their fields.
 
 use super::Execution;
+use super::context::{in_expression, of_query};
 use super::frame::Shape;
 use super::text::{Text, type_of, unassigned};
 use crate::bind::{Variable, VariableConflict, Variables, no_field};
@@ -105,8 +106,7 @@ impl Session {
                 return Ok(());
             }
         }
-        let row = self.only_row(&cast.prepared, &mut value.clone())?;
-        if let Some(row) = row {
+        if let Some(row) = self.value_alone(&cast.prepared, &mut value.clone())? {
             *value = row;
         }
         Ok(())
@@ -193,40 +193,39 @@ impl Execution<'_> {
             into.push(value);
             return Ok(ty);
         }
-        let text = self.text(sql, None).map_err(|error| self.in_expression(sql, error))?;
-        self.evaluate_text(&text, into)
-    }
-
-    /// An error that comes up before a text of the body runs.
-    fn in_expression(&self, sql: &Sql, error: SqlError) -> SqlError {
-        /// What stands before an expression where it is made ready.
-        const SELECT: u32 = "SELECT ".len() as u32;
-        if !sql.is_expression {
-            return super::query::in_statement(error, &sql.text);
-        }
-        if error.fields().position.is_some() {
-            return error.in_text(SELECT, &*sql.text);
-        }
-        error.within(format!("SQL expression \"{}\"", sql.text))
+        let text = self.text(sql, None).map_err(|error| in_expression(error, sql))?;
+        self.evaluate_text(sql, &text, into)
     }
 
     pub(super) fn text(&mut self, sql: &Sql, assigned: Option<u32>) -> Result<Arc<Text>> {
         self.session.text_of((self.id, &self.body), &self.frame, sql, assigned)
     }
 
-    pub(super) fn evaluate_text(&mut self, text: &Text, into: &mut RowBuf) -> Result<SqlType> {
+    pub(super) fn evaluate_text(
+        &mut self,
+        sql: &Sql,
+        text: &Text,
+        into: &mut RowBuf,
+    ) -> Result<SqlType> {
         if self.session.evaluate_simple(text, self.frame.row(), into)? {
             return Ok(text.ty());
         }
         if text.prepared.columns.as_ref().is_some_and(|columns| columns.len() != 1) {
             let count = text.prepared.columns.as_ref().map_or(0, Vec::len);
-            return Err(SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                format!("query returned {count} columns"),
-            ));
+            let refused = |message| SqlError::new(SqlState::SYNTAX_ERROR, message);
+            return Err(match sql.assignment {
+                Some(_) => in_expression(
+                    refused(format!("assignment source returned {count} columns")),
+                    sql,
+                ),
+                None => of_query(refused(format!("query returned {count} columns")), sql),
+            });
+        }
+        if let Err(error) = self.session.check_presets(&text.prepared, self.frame.row()) {
+            return Err(if self.fails_uncast(sql) { in_expression(error, sql) } else { error });
         }
         let mut variables = self.frame.take_row();
-        let row = self.session.only_row(&text.prepared, &mut variables);
+        let row = self.session.only_row((self.id, sql), &text.prepared, &mut variables);
         self.frame.put_row(variables);
         let row = row?;
         into.clear();
@@ -235,6 +234,21 @@ impl Execution<'_> {
             None => into.push(Datum::Null),
         }
         Ok(text.ty())
+    }
+
+    /// Whether the constants of an expression fail that is made ready without the cast to what it is for, which only an assignment
+    /// makes part of it.
+    fn fails_uncast(&mut self, sql: &Sql) -> bool {
+        if sql.wanted.is_none() || sql.assignment.is_some() {
+            return true;
+        }
+        let uncast = Sql { wanted: None, ..sql.clone() };
+        self.session.bodies += 1;
+        let own = self.session.bodies;
+        let text = self.session.text_of((own, &self.body), &self.frame, &uncast, None);
+        self.session.texts.remove(&own);
+        let checked = text.map(|text| self.session.check_presets(&text.prepared, self.frame.row()));
+        matches!(checked, Ok(Err(_)))
     }
 
     /// A condition; NULL is false.
@@ -330,7 +344,10 @@ impl Execution<'_> {
         ty: SqlType,
         to: SqlType,
     ) -> Result<()> {
-        if ty.oid == to.oid || value.get(0).is_null() {
+        if value.get(0).is_null() {
+            return self.check_null_domain(to);
+        }
+        if ty.oid == to.oid {
             return Ok(());
         }
         let Datum::Record(bytes) = value.get(0) else {
@@ -412,6 +429,7 @@ impl Execution<'_> {
         }
         let Some(row) = row else {
             if typed {
+                self.check_null_domain(shape.ty)?;
                 self.frame.set(variable, Datum::Null);
                 return Ok(());
             }
@@ -446,6 +464,12 @@ impl Execution<'_> {
         let names: Vec<Arc<str>> = shape.fields.iter().map(|(name, _)| Arc::clone(name)).collect();
         let named = shape.ty.oid.0 == oids::RECORD;
         let value = record::build_named(&arena, &fields, if named { &names } else { &[] });
+        if crate::catalog::builtin::is_domain(shape.ty.oid.0) {
+            let mut checked = RowBuf::new();
+            checked.push(value);
+            let base = self.session.catalog.last_snapshot().base_type(shape.ty);
+            self.session.converted(&mut checked, base, shape.ty)?;
+        }
         self.frame.set(variable, value);
         Ok(())
     }
