@@ -343,3 +343,49 @@ fn subqueries_within_subqueries_are_planned_in_time_by_their_depth() {
         assert_linear(&mut client, what, "", nested);
     }
 }
+
+/// Fails where `holds` does not come to be within a minute.
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whatever spills is asked to stop while its files are there, by a cancel and by the end of its session: it stops, and the
+/// files are gone.
+#[test]
+fn what_spills_stops_and_leaves_no_file() {
+    let server = Atoll::start(&["work_mem=64kB"]);
+    let mut watcher = server.connect();
+    let many = "generate_series(1, 100000000)";
+    let statements = [
+        format!("SELECT count(*) FROM (SELECT g FROM {many} g ORDER BY -g OFFSET 0) s"),
+        format!("SELECT count(*) FROM (SELECT g, count(*) FROM {many} g GROUP BY g OFFSET 0) s"),
+        format!("SELECT count(*) FROM (SELECT DISTINCT g FROM {many} g OFFSET 0) s"),
+        format!("SELECT count(*) FROM {many} a JOIN {many} b ON a = b"),
+        format!("SELECT count(*) FROM {many} a FULL JOIN {many} b ON a = b"),
+        format!("SELECT count(*) FROM (SELECT * FROM {many} EXCEPT SELECT * FROM {many}) s"),
+        format!("SELECT count(*) FROM (SELECT lag(g) OVER (ORDER BY -g) FROM {many} g) s"),
+        format!("WITH w AS MATERIALIZED (SELECT g FROM {many} g) SELECT count(*) FROM w a, w b"),
+        format!("SELECT count(DISTINCT g) FROM {many} g"),
+        format!("DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT g FROM {many} g"),
+    ];
+    for function in ["pg_cancel_backend", "pg_terminate_backend"] {
+        for text in &statements {
+            let mut client = server.connect();
+            let pid = client.query("SELECT pg_backend_pid()").value().to_owned();
+            client.start(text);
+            let files = "SELECT coalesce(sum(size), 0) FROM pg_ls_tmpdir()";
+            wait_until(text, || watcher.query(files).value() != "0");
+            assert_eq!(watcher.query(&format!("SELECT {function}({pid})")).value(), "t");
+            if function == "pg_cancel_backend" {
+                let replies = client.replies().expect("the session goes on");
+                assert_eq!(replies[0].sqlstate(), "57014", "{text}");
+                assert_eq!(client.run("SELECT 1").rows.len(), 1);
+            }
+            wait_until(&format!("files of {text}"), || watcher.query(files).value() == "0");
+        }
+    }
+}

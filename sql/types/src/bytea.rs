@@ -13,10 +13,12 @@ const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Appends two hexadecimal digits for each byte.
 pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() * 2);
-    for byte in account::byte_stretches(bytes).flatten() {
-        out.push(HEX[usize::from(byte >> 4)]);
-        out.push(HEX[usize::from(byte & 15)]);
-    }
+    out.extend(account::byte_stretches(bytes).flatten().flat_map(|byte| hex(*byte)));
+}
+
+/// The two hexadecimal digits of a byte.
+pub(crate) fn hex(byte: u8) -> [u8; 2] {
+    [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
 }
 
 /// Appends a bytea in hex.

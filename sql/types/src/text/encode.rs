@@ -9,6 +9,7 @@ use crate::failure::invalid_parameter;
 use crate::function::Callable::{self, Plain};
 use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum, arithmetic, bytea};
+use bumpalo::collections::Vec as ArenaVec;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use std::sync::LazyLock;
 
@@ -43,11 +44,18 @@ fn check_result(bytes: usize) -> Result<()> {
 
 fn encode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (bytes, name) = (a[0].bytea(), a[1].text());
-    let mut out = Vec::new();
+    let mut out = ArenaVec::new_in(context.arena);
+    // What is made is often as large as a value may be: room for it is taken once.
+    let make_room = |out: &mut ArenaVec<'_, u8>, bytes: usize| {
+        check_result(bytes)?;
+        account::insist_on(bytes);
+        out.reserve_exact(bytes);
+        Ok::<_, SqlError>(())
+    };
     match name.to_ascii_lowercase().as_str() {
         "hex" => {
-            check_result(bytes.len() * 2)?;
-            bytea::write_hex(bytes, &mut out);
+            make_room(&mut out, bytes.len() * 2)?;
+            out.extend(account::byte_stretches(bytes).flatten().flat_map(|byte| bytea::hex(*byte)));
         }
         "escape" => {
             let long = |byte: &u8| match byte {
@@ -55,7 +63,7 @@ fn encode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
                 0 | 0x80.. => 4,
                 _ => 1,
             };
-            check_result(account::byte_stretches(bytes).flatten().map(long).sum())?;
+            make_room(&mut out, account::byte_stretches(bytes).flatten().map(long).sum())?;
             for &byte in account::byte_stretches(bytes).flatten() {
                 match byte {
                     b'\\' => out.extend_from_slice(b"\\\\"),
@@ -69,7 +77,7 @@ fn encode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
         }
         "base64" => {
             let symbols = bytes.len().div_ceil(3) * 4;
-            check_result(symbols + symbols / 76)?;
+            make_room(&mut out, symbols + symbols / 76)?;
             for (i, chunk) in account::stepping(bytes.chunks(3)).enumerate() {
                 if i > 0 && i % 19 == 0 {
                     out.push(b'\n');
@@ -84,7 +92,8 @@ fn encode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
         }
         _ => return Err(unknown_encoding(name)),
     }
-    Ok(Datum::Text(crate::arena_text(context, &out)))
+    let text = std::str::from_utf8(out.into_bump_slice());
+    Ok(Datum::Text(text.expect("what is encoded is ASCII")))
 }
 
 fn decode<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
