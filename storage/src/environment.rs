@@ -105,6 +105,8 @@ pub enum WaitEvent {
     Sleep,
     /// The end of a session that has been told to end.
     Termination,
+    /// Whether a snapshot is safe for who only reads.
+    SafeSnapshot,
 }
 
 /// Where one thread rests. Notified exactly when `state` says so; parking is the scheduler's business.

@@ -39,8 +39,8 @@ pub enum ConflictKind {
     Update,
     /// It deleted the row.
     Delete,
-    /// Reads and writes of serializable transactions depend on each other in a cycle.
-    ReadWrite,
+    /// Reads and writes of serializable transactions depend on each other in a cycle, or might.
+    ReadWrite(crate::Reason),
 }
 
 impl std::fmt::Display for ConflictKind {
@@ -48,7 +48,7 @@ impl std::fmt::Display for ConflictKind {
         f.write_str(match self {
             ConflictKind::Update => "concurrent update",
             ConflictKind::Delete => "concurrent delete",
-            ConflictKind::ReadWrite => "read/write dependencies among transactions",
+            ConflictKind::ReadWrite(_) => "read/write dependencies among transactions",
         })
     }
 }

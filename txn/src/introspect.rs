@@ -9,7 +9,7 @@ use crate::lock::{LockManager, Modes, RowLock, TableLock};
 use crate::manager::Manager;
 use crate::owner::{OwnerId, Waiting};
 use crate::sync::lock;
-use crate::{LockTarget, Lsn, Micros, TreeId, TxnId};
+use crate::{LockTarget, Lsn, Micros, SireadTarget, TableId, TreeId, TxnId};
 
 /// One lock, held or waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,21 @@ pub struct LockInfo {
     pub waiting_since: Option<i64>,
     /// Whether it stands in its owner's own list.
     pub fast_path: bool,
+}
+
+/// One SIREAD lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SireadInfo {
+    /// What it stands on.
+    pub tree: TreeId,
+    /// The table of that, where its owner has said so.
+    pub table: Option<TableId>,
+    /// How much of the tree.
+    pub target: SireadTarget,
+    /// The session, as clients know it; 0 of a prepared transaction.
+    pub pid: u32,
+    /// The transaction, which may have committed.
+    pub txn: TxnId,
 }
 
 /// One running transaction.
@@ -57,6 +72,22 @@ impl Manager {
             })
         });
         running.collect()
+    }
+
+    /// Every SIREAD lock of serializable transactions, those too that have committed and that others overlap.
+    #[must_use]
+    pub fn siread_locks(&self) -> Vec<SireadInfo> {
+        let mut all = Vec::new();
+        self.ssi.for_each(&mut |(pid, txn), tree, table, target| {
+            all.push(SireadInfo { tree, table, target, pid, txn });
+        });
+        all
+    }
+
+    /// Whom the session that clients know as `pid` waits for to have a safe snapshot, as clients know them.
+    #[must_use]
+    pub fn safe_snapshot_blocking_pids(&self, pid: u32) -> Vec<u32> {
+        self.ssi.safe_snapshot_blockers(pid)
     }
 
     /// Every lock that is held or waited for.

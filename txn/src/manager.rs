@@ -14,6 +14,7 @@ use crate::prepared::PreparedList;
 use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
 use crate::run::Runs;
+use crate::scheme::ssi::Ssi;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, OnceLock, lock, rank, relax};
 use crate::transaction::state::Pool;
@@ -40,6 +41,8 @@ pub struct Options {
     pub write_set_bytes_max: usize,
     /// What a serializable transaction notes of its reads, in bytes: past it tables are locked instead.
     pub read_set_bytes_max: usize,
+    /// Committed serializable transactions that are kept one by one for those who overlap them; older ones are summarized.
+    pub serializable_kept_max: usize,
     /// A commit with more writes than this is applied late.
     pub late_writes: usize,
     /// A commit with a larger record is logged in parts, in bytes.
@@ -65,6 +68,7 @@ impl Default for Options {
             record_buckets: 1 << 16,
             write_set_bytes_max: 64 << 20,
             read_set_bytes_max: 1 << 20,
+            serializable_kept_max: 2048,
             late_writes: 4096,
             part_bytes_max: 4 << 20,
             version_bytes_soft: 16 << 20,
@@ -100,6 +104,8 @@ pub struct Manager {
     pub(crate) locks: LockManager,
     pub(crate) collector: Collector,
     pub(crate) spill: Spill,
+    /// The serializable transactions.
+    pub(crate) ssi: Ssi,
     /// Makes the runs of all that spills.
     pub(crate) runs: Arc<Runs>,
     pub(crate) pool: Pool,
@@ -163,6 +169,7 @@ impl Manager {
                 options.tombstone_notes_max,
             ),
             spill: Spill::new(Arc::clone(&runs)),
+            ssi: Ssi::new(options.serializable_kept_max, options.planted),
             runs,
             pool: Pool::new(workers),
             metrics: Counts::new(workers),

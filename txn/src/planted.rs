@@ -26,6 +26,10 @@ pub enum Fault {
     NothingPutOff,
     /// A serializable transaction commits without a look at what it has read.
     SkipValidation,
+    /// A serializable transaction reads past a concurrent one's write and flags no conflict.
+    ConflictFlagLost,
+    /// A serializable transaction's scan locks nothing.
+    RangeLockLost,
     /// The layer above takes a snapshot for a plan and does not look whether the plan is still good behind it.
     PlanNotLookedAtAgain,
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,

@@ -2,8 +2,8 @@
 //!
 //! Paper: Mohan, Lindsay and Obermarck, *Transaction Management in the R\* Distributed Database Management System*, 1986.
 //!
-//! A prepared transaction has one record in the log: its writes, whole, every lock it holds, advisory ones too, with what it has read
-//! under SERIALIZABLE as SHARE locks on tables, and which trees it has built. In memory its locks stay where they are, held
+//! A prepared transaction has one record in the log: its writes, whole, every lock it holds, advisory ones too, what it has read
+//! under SERIALIZABLE as SIREAD locks (under `occ` as SHARE locks on tables), and which trees it has built. In memory its locks stay where they are, held
 //! by its owner. A restart reads the record and takes the locks again before anybody else can ask for them. The trees live
 //! through the restart if the layer above, which finds them in its note, says so to `Manager::open`.
 //!
@@ -17,6 +17,8 @@
 use crate::lock::advisory::AdvisoryKey;
 use crate::log::{self, Header, Reader};
 use crate::manager::Manager;
+use crate::scheme::Tracking;
+use crate::scheme::ssi::Part;
 use crate::sync::{Arc, lock};
 use crate::transaction::state::State;
 use crate::wait::SessionWait;
@@ -36,6 +38,10 @@ const ROW: u8 = 2;
 const NAME: u8 = 3;
 /// What stands among the locks: a tree that the commit gives its birth.
 const BUILT: u8 = 4;
+/// It is serializable.
+const SERIALIZABLE: u8 = 5;
+/// What it has read.
+const SIREAD: u8 = 6;
 
 /// What clients are told of a prepared transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +81,8 @@ pub(crate) struct Prepared {
     payload: Vec<u8>,
     /// Its locks and writes; none while it is being prepared or resolved.
     state: Option<Box<State>>,
+    /// Its place among the serializable ones.
+    tracking: Option<Box<Tracking>>,
 }
 
 /// All of them, by name.
@@ -124,6 +132,15 @@ fn encode_held(state: &State) -> Vec<Vec<u8>> {
     tables.chain(rows).chain(names).chain(built).collect()
 }
 
+/// What a transaction has read, as its record has it.
+fn encode_reads(manager: &Manager, tracking: Option<&Tracking>) -> Vec<Vec<u8>> {
+    let Some(Tracking::Ssi(part)) = tracking else { return Vec::new() };
+    let Some(reads) = part.encode(&manager.ssi) else { return Vec::new() };
+    let serializable = [&[SERIALIZABLE, 0][..], &[0; 8]].concat();
+    let reads = reads.iter().map(|read| [&[SIREAD, 0][..], read].concat());
+    std::iter::once(serializable).chain(reads).collect()
+}
+
 impl Found {
     pub(crate) fn new(lsn: Lsn, payload: &[u8]) -> Found {
         Found { lsn, payload: payload.to_vec() }
@@ -149,6 +166,10 @@ impl Transaction {
         match self.log_prepared(name, note) {
             Ok(lsn) => {
                 let state = self.state.take().expect("the transaction has not ended");
+                let tracking = self.tracking.take().filter(|tracking| tracking.occ().is_none());
+                if let Some(Tracking::Ssi(part)) = tracking.as_deref() {
+                    part.leaves_session(&self.manager.ssi);
+                }
                 let owner = self.manager.locks.owners.get(state.owner);
                 owner.serve(0, 0);
                 if let Some(snapshot) = owner.snapshot() {
@@ -157,7 +178,7 @@ impl Transaction {
                 }
                 let mut list = lock(&self.manager.prepared);
                 let prepared = list.get_mut(name).expect("the name is ours");
-                prepared.state = Some(state);
+                (prepared.state, prepared.tracking) = (Some(state), tracking);
                 Ok(Ok(Ended { wait_for: self.seen.max(lsn), committed: None }))
             }
             Err(error) => {
@@ -184,12 +205,14 @@ impl Transaction {
         let wall = self.manager.env.clock.wall();
         let (txn, note) = (self.id(), note.to_vec());
         let (lsn, payload) = (Lsn::MAX, Vec::new());
-        list.insert(name.to_vec(), Prepared { txn, note, wall, lsn, payload, state: None });
+        let (state, tracking) = (None, None);
+        list.insert(name.to_vec(), Prepared { txn, note, wall, lsn, payload, state, tracking });
         Ok(())
     }
 
     /// Logs the writes and locks. What was read is locked first.
     fn log_prepared(&mut self, name: &[u8], note: &[u8]) -> Result<Lsn> {
+        self.check_commit(true)?;
         self.freeze_reads()?;
         let (txn, manager) = (self.id(), &*self.manager);
         let state = self.state.as_mut().expect("the transaction has not ended");
@@ -198,7 +221,7 @@ impl Transaction {
             txn: txn.0,
             wall,
             name: Some(named(name, note)),
-            locks: encode_held(state),
+            locks: [encode_held(state), encode_reads(manager, self.tracking.as_deref())].concat(),
             ..Header::default()
         };
         let State { writes, record, lock_runs, .. } = &mut **state;
@@ -310,19 +333,20 @@ impl Manager {
         before_release: &mut dyn FnMut(Lsn),
     ) -> Result<std::result::Result<Ended, Refused>> {
         let PreparedInfo { txn, ref name, .. } = *info;
-        let (state, payload) = {
+        let (state, tracking, payload) = {
             let mut list = lock(&self.prepared);
             // Another may have its name since.
             let found = list.get_mut(name).filter(|prepared| prepared.txn == txn);
             let Some(prepared) = found else { return Ok(Err(Refused::Unknown)) };
             let Some(state) = prepared.state.take() else { return Ok(Err(Refused::Busy)) };
-            (state, prepared.payload.clone())
+            (state, prepared.tracking.take(), prepared.payload.clone())
         };
         // What ends it names it; the note has been of use before.
         let ended = named(name, &[]);
         let begin = Begin::default();
         let mut transaction =
             Transaction::new(Arc::clone(self), txn, begin, Arc::clone(wait), state);
+        transaction.tracking = tracking;
         let logged = if commits && transaction.has_writes() {
             transaction.state_mut().header.name = Some(ended);
             let logged = transaction.commit_writes(before_release);
@@ -334,6 +358,7 @@ impl Manager {
             self.log_resolved(txn, ended).inspect(|lsn| {
                 if commits {
                     before_release(*lsn);
+                    transaction.note_committed();
                 }
                 transaction.finish();
             })
@@ -351,6 +376,7 @@ impl Manager {
                     read_writes(&mut state, &payload)?;
                     if let Some(prepared) = lock(&self.prepared).get_mut(name) {
                         prepared.state = Some(state);
+                        prepared.tracking = transaction.tracking.take();
                     }
                 }
                 Err(error)
@@ -381,15 +407,30 @@ impl Manager {
             let (name, note) = name.ok_or_else(|| corrupt("without a name"))?;
             let wait = Arc::new(SessionWait::new(0));
             let mut transaction = self.begin(Begin::default(), &wait);
+            let mut part = None;
             for lock in &header.locks {
-                transaction.take_again(lock)?;
+                match (lock.split_first_chunk::<2>(), &mut part) {
+                    (Some(([SERIALIZABLE, _], _)), _) => {
+                        part = Some(Part::restore(&self.ssi, TxnId(header.txn), lsn));
+                    }
+                    (Some(([SIREAD, _], read)), Some(part)) => {
+                        let known = part.read_again(&self.ssi, read);
+                        known.ok_or_else(|| corrupt("what it has read makes no sense"))?;
+                    }
+                    _ => transaction.take_again(lock)?,
+                }
             }
             let mut state = transaction.state.take().expect("the transaction has not ended");
             read_writes(&mut state, &payload)?;
             let txn = TxnId(header.txn);
             self.locks.owners.get(state.owner).start(txn, (0, 0), self.env.clock.now().0);
+            if let Some(part) = &mut part {
+                let writes = state.writes.iter();
+                writes.for_each(|write| part.wrote_again(&self.ssi, write.tree, write.key));
+            }
+            let tracking = part.map(|part| Box::new(Tracking::Ssi(part)));
             let state = Some(state);
-            let prepared = Prepared { txn, note, wall: header.wall, lsn, payload, state };
+            let prepared = Prepared { txn, note, wall: header.wall, lsn, payload, state, tracking };
             lock(&self.prepared).insert(name, prepared);
         }
         Ok(())

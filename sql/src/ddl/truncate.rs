@@ -141,6 +141,10 @@ fn references(ddl: &mut Ddl<'_>, going: &mut Vec<Arc<Relation>>, cascade: bool) 
 /// Gives a table new, empty trees.
 fn empty(ddl: &mut Ddl<'_>, relation: &Arc<Relation>) -> Result<()> {
     let Some(relation) = ddl.relation(relation.oid) else { return Ok(()) };
+    // Everything that serializable transactions have read of it is overwritten.
+    for tree in relation.trees() {
+        ddl.transaction.replaces(tree)?;
+    }
     let mut next = Relation::clone(&relation);
     ddl.renew_trees(&relation, &mut next)?;
     ddl.catalog.put_relation(ddl.transaction, next)

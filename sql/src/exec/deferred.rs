@@ -498,7 +498,7 @@ fn check_key(
         let other_row = &other[columns.len()..];
         cx.transaction.lock_key(&rows, other_row, RowLock::KeyShare, policy, &mut record)?;
         if cx.transaction.get_latest(&tree, &other, &mut record)? {
-            cx.transaction.check_reads()?;
+            cx.transaction.check_duplicate(tree.id(), &own)?;
             return Err(duplicate_of(cx, &table.relation, found, row, None)?);
         }
     }

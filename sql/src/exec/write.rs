@@ -251,7 +251,11 @@ impl Writer {
     /// Those of the types' text forms, instead.
     pub fn duplicate(&self, cx: &mut Context<'_>, index: usize, all: &RowBuf) -> Result<SqlError> {
         // Whoever has not seen the key where it looked is told to try again: then it finds it.
-        cx.transaction.check_reads()?;
+        let (tree, key) = match self.table.indexes.iter().position(|(of, _)| *of == index) {
+            Some(at) => (&self.indexes[at], &self.entry.0),
+            None => (&self.rows, &self.key),
+        };
+        cx.transaction.check_duplicate(tree.id(), key)?;
         let relation = &self.table.relation;
         let values = self.new_keys.of(self.table.computed.as_ref(), index).flatten();
         duplicate_of(cx, relation, &relation.indexes[index], all, values)

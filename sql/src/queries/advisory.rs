@@ -81,6 +81,12 @@ impl<'a> Call<'_, '_, '_, 'a> {
     /// `pg_isolation_test_session_is_blocked`: whether a session waits for any of these.
     pub(super) fn is_blocked_by(&self) -> Result<Datum<'a>> {
         let Some(Datum::Array(suspects)) = self.arguments.get(1) else { return Ok(Datum::Null) };
+        if let Some(Datum::Int4(pid)) = self.arguments.first() {
+            let manager = self.session.catalog.manager();
+            if !manager.safe_snapshot_blocking_pids(pid.cast_unsigned()).is_empty() {
+                return Ok(Datum::Bool(true));
+            }
+        }
         let blockers = self.blockers()?;
         for suspect in Array::of(suspects).datums(self.context.arena) {
             if let Datum::Int4(pid) = suspect?

@@ -81,8 +81,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_current_logfile" => self.log_file(),
             "pg_log_backend_memory_contexts" => self.log_memory(),
             "pg_safe_snapshot_blocking_pids" => {
-                // Nobody waits for a safe snapshot.
-                Ok(array::from_datums(self.context.arena, oids::INT4, &[]))
+                let Some(Datum::Int4(pid)) = self.arguments.first() else {
+                    return Some(Ok(Datum::Null));
+                };
+                let manager = self.session.catalog.manager();
+                let pids = manager.safe_snapshot_blocking_pids(pid.cast_unsigned());
+                let pids: Vec<Datum<'_>> =
+                    pids.into_iter().map(|pid| Datum::Int4(pid.cast_signed())).collect();
+                Ok(array::from_datums(self.context.arena, oids::INT4, &pids))
             }
             "pg_settings_get_flags" => Ok(self.setting_flags()),
             "pg_indexam_progress_phasename" => Ok(self.index_phase()),

@@ -696,6 +696,7 @@ impl SessionCatalog<'_> {
             counters: &|| self.engine.counters(),
             prepared_transactions: &|| self.catalog.manager().prepared(),
             locks: &|| self.catalog.manager().locks(),
+            sireads: &|| self.catalog.manager().siread_locks(),
             running: &|| {
                 let running = self.catalog.manager().transactions();
                 running.iter().map(|found| (found.pid, found.txn)).collect()

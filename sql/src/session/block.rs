@@ -460,7 +460,6 @@ impl Block {
                     format!("SET TRANSACTION [NOT] DEFERRABLE {why}"),
                 ));
             }
-            // Every snapshot is safe: it is a prefix of the serial order, and there is nothing to wait for.
             begin.deferrable = deferrable;
         }
         transaction.set_begin(begin);

@@ -12,13 +12,15 @@ use crate::error::Result;
 use crate::tuple::row_id::row_number;
 use crate::types::{Datum, Oid};
 use std::collections::{BTreeSet, HashMap};
-use txn::{LockInfo, LockTarget, RowLock, TableId, TableLock, TreeId, TxnId};
+use txn::{LockInfo, LockTarget, RowLock, SireadTarget, TableId, TableLock, TreeId, TxnId};
 
 /// What a row of `pg_locks` is about.
 enum Object<'l> {
     Relation(u32, u32),
     /// A row of a table, by its key.
     Tuple(u32, &'l [u8]),
+    /// A range of an index's, or a table's, keys.
+    Range(u32),
     Transaction(TxnId),
     Virtual(String),
     Advisory(txn::AdvisoryKey),
@@ -119,6 +121,33 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                 }
             }
         }
+    }
+    sireads(rows)
+}
+
+/// What serializable transactions have read of this database's relations. A range of keys is shown as a page without a
+/// number: it is what PostgreSQL locks in its place.
+fn sireads(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
+    let all = (rows.system.sireads)();
+    if all.is_empty() {
+        return Ok(());
+    }
+    let mut of_trees: HashMap<TreeId, u32> = HashMap::new();
+    for relation in rows.system.snapshot.relations() {
+        of_trees.extend(relation.trees().map(|tree| (tree, relation.oid.0)));
+        let indexes = relation.indexes.iter().filter(|index| !index.holds_rows());
+        of_trees.extend(indexes.map(|index| (index.tree, index.oid.0)));
+    }
+    for lock in &all {
+        let Some(oid) = of_trees.get(&lock.tree).copied() else { continue };
+        let object = match &lock.target {
+            SireadTarget::Tree => Object::Relation(rows.system.snapshot.database_oid().0, oid),
+            SireadTarget::Key(key) => Object::Tuple(oid, key),
+            SireadTarget::Range => Object::Range(oid),
+        };
+        let (granted, fast_path, waiting_since) = (true, false, None);
+        let (pid, txn, mode) = (lock.pid, Some(lock.txn), "SIReadLock");
+        write(rows, &object, &Held { pid, txn, mode, granted, fast_path, waiting_since })?;
     }
     Ok(())
 }
@@ -221,6 +250,10 @@ fn write(rows: &mut Rows<'_, '_, '_, '_>, object: &Object<'_>, held: &Held) -> R
             let at = row_number(key);
             (page, place) = (Datum::Int4((at >> 16) as i32), Datum::Int2(at as i16));
             "tuple"
+        }
+        Object::Range(oid) => {
+            (database, relation) = (Datum::Oid(own), Datum::Oid(*oid));
+            "page"
         }
         Object::Transaction(txn) => {
             number = Datum::Oid(txn.0 as u32);

@@ -213,6 +213,8 @@ pub struct SystemContext<'s> {
     pub prepared_transactions: &'s dyn Fn() -> Vec<txn::PreparedInfo>,
     /// All locks.
     pub locks: &'s dyn Fn() -> Vec<LockInfo>,
+    /// What serializable transactions have read, as locks.
+    pub sireads: &'s dyn Fn() -> Vec<txn::SireadInfo>,
     /// The transactions that run, by session and number.
     pub running: &'s dyn Fn() -> Vec<(u32, txn::TxnId)>,
 }
@@ -596,6 +598,7 @@ mod tests {
             counters: &Counters::default,
             prepared_transactions: &|| catalog.manager().prepared(),
             locks: &|| catalog.manager().locks(),
+            sireads: &|| catalog.manager().siread_locks(),
             running: &Vec::new,
         });
     }

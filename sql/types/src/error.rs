@@ -333,8 +333,8 @@ impl From<txn::Error> for SqlError {
                 );
                 match kind {
                     txn::ConflictKind::Update | txn::ConflictKind::Delete => error,
-                    txn::ConflictKind::ReadWrite => error
-                        .detail("Reason code: Canceled on commit attempt with conflict out to a committed transaction.")
+                    txn::ConflictKind::ReadWrite(reason) => error
+                        .detail(format!("Reason code: {reason}"))
                         .hint("The transaction might succeed if retried."),
                 }
             }

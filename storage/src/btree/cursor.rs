@@ -159,6 +159,13 @@ impl Cursor {
         used_up.then_some(&self.next_key)
     }
 
+    /// The key of the last record that has been read, handed out or not. None where nothing has been read.
+    #[must_use]
+    pub fn last_read(&self) -> Option<&[u8]> {
+        let last = self.batch.records.len().checked_sub(1)?;
+        Some(self.batch.record(last).key)
+    }
+
     /// Reads on there, one leaf at most, so that [`Cursor::token`] can be asked of each.
     ///
     /// # Errors

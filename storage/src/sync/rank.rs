@@ -65,6 +65,8 @@ pub const THREADS: u16 = 170;
 pub const DETECTING: u16 = 200;
 /// What an owner waits for.
 pub const WAITING: u16 = 210;
+/// The serializable transactions, their conflicts and SIREAD locks.
+pub const SERIALIZABLE: u16 = 205;
 /// An owner's list of intention locks.
 pub const INTENTS: u16 = 220;
 /// A shard of the table locks.

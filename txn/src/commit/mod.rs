@@ -33,6 +33,7 @@ use crate::manager::Manager;
 use crate::planted::Fault;
 use crate::record::collect::Tombstone;
 use crate::record::{Collector, Garbage};
+use crate::scheme::Tracking;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, relax};
 use crate::transaction::state::State;
@@ -186,9 +187,9 @@ impl Transaction {
         if manager.planted(Fault::ApplyBeforeLog) {
             manager.apply_unlogged(state);
         }
-        if self.reads.is_some() {
+        if self.tracking.is_some() {
             // Most conflicts are found here, before there is a claim to make void; and the pages come into memory.
-            self.check_reads()?;
+            self.check_commit(true)?;
         }
         let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
@@ -199,12 +200,16 @@ impl Transaction {
             state.header.parts.clear();
             (prepare_leaves(manager, state)?, manager.take_slot(session)?)
         };
-        let reads = self.reads.as_deref().zip(self.snapshot);
+        let tracking = self.tracking.as_deref();
+        let reads = tracking.and_then(Tracking::occ).zip(self.snapshot);
         let owner = state.owner;
         let reads = reads.map(|(reads, snapshot)| Reading { reads, snapshot, owner });
         let mut published =
             manager.log_commit(state, id, ready, &mut guard, (reads, &mut self.failed_by))?;
         let lsn = published.lsn;
+        if let Some(Tracking::Ssi(part)) = self.tracking.as_deref() {
+            part.claimed(&manager.ssi, lsn);
+        }
         running.to_the_end();
         let large = state.writes.is_spilled() || guard.is_spilled();
         for (_, tree) in state.built.drain(..) {
@@ -241,6 +246,7 @@ impl Transaction {
         drop((guard, published));
         manager.slots.releases(lsn);
         manager.metrics.committed(manager.worker());
+        self.note_committed();
         self.finish_committed(lsn);
         // A panic in what tidies up would be told to the client as a failure of what has been committed.
         drop(abort);

@@ -17,7 +17,8 @@ use super::{Published, Reserved};
 use crate::manager::Manager;
 use crate::owner::OwnerId;
 use crate::planted::Fault;
-use crate::read_set::{ReadSet, Verdict};
+use crate::scheme::occ::{ReadSet, Verdict};
+use crate::scheme::ssi::Reason;
 use crate::sync::{Arc, relax};
 use crate::writeset::WriteSet;
 use crate::{ConflictKind, Error, Lsn, Result};
@@ -66,7 +67,7 @@ impl Manager {
                 Verdict::Broken(reason) => {
                     claimed.void();
                     *failed_by = reason;
-                    return Err(Error::Conflict(ConflictKind::ReadWrite));
+                    return Err(Error::Conflict(ConflictKind::ReadWrite(Reason::Validation)));
                 }
                 Verdict::Unsure => reserved = claimed.void(),
             }
@@ -82,7 +83,7 @@ impl Manager {
                 reserved.renew(payload.len())?;
             }
         }
-        Err(Error::Conflict(ConflictKind::ReadWrite))
+        Err(Error::Conflict(ConflictKind::ReadWrite(Reason::Validation)))
     }
 
     /// Whether everything in the read set stands at `lsn`, which has been claimed. Waits for nothing.

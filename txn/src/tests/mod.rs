@@ -8,6 +8,7 @@ mod full;
 mod large;
 mod loads;
 mod locks;
+mod occ;
 mod prepared;
 mod recovery;
 mod serializable;
@@ -17,8 +18,8 @@ mod waits;
 
 use crate::{
     Begin, Ended, Environment, Error, FaultyDevice, Isolation, KeyRange, Lsn, Manager, Options,
-    ReadView, RecordBuffer, Result, RowLock, SessionWait, SystemClock, Threads, Transaction, Tree,
-    WaitPolicy,
+    ReadView, RecordBuffer, Result, RowLock, SchemeKind, SessionWait, SystemClock, Threads,
+    Transaction, Tree, WaitPolicy,
 };
 use std::ops::Bound;
 use std::sync::Arc;
@@ -70,6 +71,14 @@ impl World {
         wait.deadlock_timeout_ms.store(20, std::sync::atomic::Ordering::Relaxed);
         let after = self.manager.visible();
         self.manager.begin(Begin { isolation, after, ..Default::default() }, &wait)
+    }
+
+    /// As [`World::begin`], under `occ`.
+    pub(crate) fn begin_occ(&self, isolation: Isolation, pid: u32) -> Transaction {
+        let mut txn = self.begin(isolation, pid);
+        txn.set_begin(Begin { isolation: Isolation::ReadCommitted, ..*txn.begin() });
+        txn.set_begin(Begin { isolation, scheme: SchemeKind::Occ, ..*txn.begin() });
+        txn
     }
 
     /// Commits one record in a transaction of its own.

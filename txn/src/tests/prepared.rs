@@ -161,14 +161,14 @@ fn writes_in_scratch_space_cannot_be_prepared() {
     assert!(value(&world, &[7]).is_none() && is_free(&world, &[7], RowLock::Update));
 }
 
-/// What a prepared transaction has read under SERIALIZABLE nobody can change before it is resolved.
+/// What a prepared transaction has read under `occ` nobody can change before it is resolved.
 #[test]
 fn what_was_read_stays_locked() {
     let (world, mut machine) = made();
     world.set(b"a", Some(b"old"));
     let table = TableId(9);
     let begun = |world: &World| {
-        let mut txn = world.begin(Isolation::Serializable, 1);
+        let mut txn = world.begin_occ(Isolation::Serializable, 1);
         let view = txn.begin_statement().unwrap();
         txn.read_table(table, std::iter::once(world.tree.id()));
         txn.lock_table(table, TableLock::AccessShare, WaitPolicy::Block).unwrap();
@@ -189,8 +189,36 @@ fn what_was_read_stays_locked() {
     let txn = begun(&world);
     world.set(b"a", Some(b"newer"));
     let refused = txn.prepare((b"two", NOTE), 2);
-    assert!(matches!(refused, Err(Error::Conflict(crate::ConflictKind::ReadWrite))));
+    assert!(matches!(refused, Err(Error::Conflict(crate::ConflictKind::ReadWrite(_)))));
     assert!(world.manager.prepared().is_empty());
+}
+
+/// A prepared pivot is past being cancelled, also behind a restart: who would complete the structure goes instead.
+#[test]
+fn what_was_read_and_written_still_conflicts_behind_a_restart() {
+    for restarts in [false, true] {
+        let (mut world, mut machine) = made();
+        world.set(b"a", Some(b"old"));
+        world.set(b"b", Some(b"old"));
+        let mut txn = world.begin(Isolation::Serializable, 1);
+        let view = txn.begin_statement().unwrap();
+        assert!(read(&mut txn, &view, &world.tree, b"a").is_some());
+        write(&mut txn, &world.tree, b"b", Some(b"new"));
+        prepare(&world, txn, b"one");
+        if restarts {
+            world = restarted(world, &mut machine);
+        }
+        assert!(world.manager.siread_locks().iter().any(|lock| lock.pid == 0));
+        let mut other = world.begin(Isolation::Serializable, 2);
+        let view = other.begin_statement().unwrap();
+        let mut buffer = RecordBuffer::default();
+        let read = other.get(&view, &world.tree, b"b", &mut buffer).map(|_| ());
+        let wrote = read.and_then(|()| other.put(&world.tree, b"a", b"new"));
+        let committed = wrote.and_then(|()| other.commit(&mut |_| ()).map(|_| ()));
+        assert_eq!(committed.map_err(|error| matches!(error, Error::Conflict(_))), Err(true));
+        resolve(&world, b"one", true).unwrap();
+        assert_eq!(world.manager.siread_locks(), []);
+    }
 }
 
 /// An old one does not hold the log: each checkpoint that finds it again logs it anew.

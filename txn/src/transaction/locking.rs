@@ -8,6 +8,7 @@ use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::lock::{LockManager, RowGrant, RowLock, TableLock, WaitPolicy};
 use crate::manager::Manager;
 use crate::planted::Fault;
+use crate::scheme::Tracking;
 use crate::writeset::Write;
 use crate::{CommandId, ConflictKind, Error, Isolation, Result, TableId, TreeId};
 use storage::Tree;
@@ -185,8 +186,8 @@ impl Transaction {
         mode: RowLock,
         into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
-        // Whoever notes its reads keeps no row.
-        let keeps = self.reads.is_none();
+        // Whoever is watched keeps no row.
+        let keeps = self.tracking.is_none();
         if keeps && let Some(row) = self.state_mut().kept.locked(tree, key, mode) {
             into.copy_from(row);
             return Ok(true);
@@ -354,12 +355,13 @@ impl Transaction {
     /// Lets go of every lock taken by `from` and later commands. Where reads are validated the locks of tables stay: what
     /// was read of them is looked for in the same trees at the commit.
     pub(super) fn unlock_since(&mut self, from: CommandId) {
-        let Transaction { manager, state, reads, .. } = self;
+        let Transaction { manager, state, tracking, .. } = self;
         let Some(state) = state.as_mut() else { return };
+        let mut reads = tracking.as_deref_mut().and_then(Tracking::occ_mut);
         let (locks, owner) = (&manager.locks, state.owner);
         state.kept.forget();
         while let Some(last) = state.rows.pop_if(|last| last.command >= from) {
-            if let Some(reads) = reads {
+            if let Some(reads) = &mut reads {
                 reads.unlocked(last.node.tree(), last.node.key());
             }
             locks.unlock_row((owner, &state.lock_runs), last.node, last.before);

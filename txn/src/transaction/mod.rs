@@ -10,14 +10,15 @@ mod reading;
 mod record;
 pub mod scan;
 pub mod state;
+mod tracked;
 
 use crate::commit::late::LateList;
 use crate::manager::Manager;
 use crate::metrics::Abort;
-use crate::read_set::ReadSet;
+use crate::scheme::{SchemeKind, Tracking};
 use crate::wait::SessionWait;
 use crate::writeset::Write;
-use crate::{CommandId, Error, Isolation, Result, TxnId};
+use crate::{CommandId, ConflictKind, Error, Isolation, Result, TxnId};
 pub use locking::Locked;
 pub use record::{RecordBuffer, RecordView};
 pub use scan::{KeyRange, Scan, ScanRow};
@@ -37,6 +38,8 @@ pub struct Begin {
     pub deferrable: bool,
     /// The newest LSN this session has seen: the first snapshot waits for it.
     pub after: Lsn,
+    /// The scheme of its database.
+    pub scheme: SchemeKind,
 }
 
 /// What a statement sees: commits at or below `snapshot`, and its own transaction's writes before `command`.
@@ -78,8 +81,8 @@ pub struct Transaction {
     pub(crate) snapshot: Option<Lsn>,
     pub(crate) command: CommandId,
     pub(crate) seen: Lsn,
-    /// What it has read, if its commit has to be validated: SERIALIZABLE, and not READ ONLY.
-    pub(crate) reads: Option<Box<ReadSet>>,
+    /// What its scheme watches of it, if it does: SERIALIZABLE, and not of a snapshot that is known to be safe.
+    pub(crate) tracking: Option<Box<Tracking>>,
     /// The commit that changed what it has read.
     pub(crate) failed_by: Lsn,
     /// There until the transaction ends.
@@ -102,12 +105,12 @@ impl Transaction {
             snapshot: None,
             command: CommandId(0),
             seen: Lsn::ZERO,
-            reads: None,
+            tracking: None,
             failed_by: Lsn::ZERO,
             state: Some(state),
         };
         if begin.isolation == Isolation::Serializable {
-            transaction.reads_for(&begin);
+            transaction.track(&begin);
         }
         transaction
     }
@@ -123,7 +126,7 @@ impl Transaction {
             snapshot: self.snapshot,
             command: self.command,
             seen: self.seen,
-            reads: self.reads.take(),
+            tracking: self.tracking.take(),
             failed_by: self.failed_by,
             state: self.state.take(),
         }
@@ -151,7 +154,7 @@ impl Transaction {
 
     /// Changes level or access mode: before the first snapshot only (SET TRANSACTION; the caller checks).
     pub fn set_begin(&mut self, begin: Begin) {
-        self.reads_for(&begin);
+        self.track(&begin);
         self.begin = begin;
     }
 
@@ -164,6 +167,7 @@ impl Transaction {
     /// Reads by a snapshot that it has just announced.
     pub(crate) fn adopt_snapshot(&mut self, snapshot: Lsn) {
         self.snapshot = Some(snapshot);
+        self.track_imported(snapshot);
     }
 
     /// The snapshot that statements keep to: above READ COMMITTED, once the first has begun.
@@ -192,17 +196,32 @@ impl Transaction {
         let snapshot = match self.snapshot {
             Some(snapshot) if self.begin.isolation != Isolation::ReadCommitted => snapshot,
             _ => {
-                let manager = &*self.manager;
-                manager.wait_to_see(self.begin.after.max(self.seen), &self.wait)?;
-                let state = self.state();
-                let oldest = state.retained.iter().min().copied();
-                let owner = manager.locks.owners.get(state.owner);
-                let snapshot = owner.announce(oldest, || manager.visible());
+                let snapshot = match &self.tracking {
+                    None => {
+                        self.wait_for_seen()?;
+                        self.announce()
+                    }
+                    Some(_) => self.tracked_snapshot()?,
+                };
                 self.snapshot = Some(snapshot);
                 snapshot
             }
         };
         Ok(ReadView { snapshot, command: self.command })
+    }
+
+    /// Waits until a snapshot shows what the session has seen.
+    #[inline]
+    fn wait_for_seen(&self) -> Result<()> {
+        self.manager.wait_to_see(self.begin.after.max(self.seen), &self.wait)
+    }
+
+    /// Announces a snapshot and takes it.
+    #[inline]
+    fn announce(&self) -> Lsn {
+        let (state, manager) = (self.state(), &*self.manager);
+        let oldest = state.retained.iter().min().copied();
+        manager.locks.owners.get(state.owner).announce(oldest, || manager.visible())
     }
 
     /// What all of the transaction's statements see, and all own writes; none where each statement has a snapshot of its own.
@@ -300,8 +319,8 @@ impl Transaction {
         if writes.look_up((tree.id(), key), view.command, spilled, own)? {
             return Ok(into.value().is_some());
         }
-        // Whoever notes its reads keeps no row.
-        let keeps = self.reads.is_none();
+        // Whoever is watched keeps no row.
+        let keeps = self.tracking.is_none();
         if keeps && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot) {
             into.copy_from(kept);
             self.seen = self.seen.max(into.lsn());
@@ -411,6 +430,9 @@ impl Transaction {
 
     fn write(&mut self, tree: &Tree, key: &[u8], value: Option<&[u8]>, update: bool) -> Result<()> {
         usage::count_logged((key.len() + value.map_or(0, <[u8]>::len)) as u64);
+        if self.tracking.is_some() {
+            self.note_write(tree, key)?;
+        }
         let (command, manager) = (self.command, &self.manager);
         // What no page takes could not be applied once it is claimed.
         manager.data.check_record_size(key.len(), value.map_or(0, <[u8]>::len))?;
@@ -447,8 +469,8 @@ impl Transaction {
         // The caller frees them: no commit gives them a birth, and no record of a prepared transaction names them.
         while state.built.pop_if(|(command, _)| *command >= from).is_some() {}
         self.unlock_since(from);
-        if let Some(reads) = &mut self.reads {
-            reads.unlocked_since(from);
+        if self.tracking.is_some() {
+            self.note_rollback(from);
         }
         self.command.0 += 1;
     }
@@ -490,9 +512,10 @@ impl Transaction {
     /// [`storage::Error::Halted`] may come later: then nobody is answered any more.
     pub fn commit(mut self, before_release: &mut dyn FnMut(Lsn)) -> Result<Ended> {
         if self.state().writes.is_empty() {
-            self.check_latest_reads()?;
+            self.check_without_writes()?;
             before_release(self.seen);
             self.manager.metrics.committed(self.manager.worker());
+            self.note_committed();
             self.finish();
             return Ok(Ended { wait_for: self.seen, committed: None });
         }
@@ -505,14 +528,13 @@ impl Transaction {
         }
     }
 
-    /// Without writes there is nothing to validate, unless more has been read than the snapshot.
+    /// What its scheme says to the commit of a transaction that has written nothing.
     #[inline]
-    fn check_latest_reads(&mut self) -> Result<()> {
-        if self.reads.as_ref().is_none_or(|reads| !reads.saw_latest()) {
+    fn check_without_writes(&mut self) -> Result<()> {
+        if self.tracking.is_none() {
             return Ok(());
         }
-        let checked = self.check_reads();
-        checked.inspect_err(|error| self.abandon(error))
+        self.check_commit(false).inspect_err(|error| self.abandon(error))
     }
 
     /// Ends a transaction whose commit has failed. The session's next snapshot shows the commit that was the reason:
@@ -521,6 +543,9 @@ impl Transaction {
     pub(crate) fn abandon(&mut self, error: &Error) {
         self.manager.metrics.aborted(self.manager.worker(), Abort::of(Some(error)));
         self.finish();
+        if matches!(error, Error::Conflict(ConflictKind::ReadWrite(_))) {
+            self.failed_by = self.failed_by.max(self.manager.ssi.newest());
+        }
         self.wait.failed_after.store(self.seen.max(self.failed_by).0, Ordering::Relaxed);
         if self.failed_by > Lsn::ZERO {
             // A wait that is cancelled leaves the client no worse off than a conflict it cannot see yet.
@@ -546,6 +571,11 @@ impl Transaction {
         state.built.clear();
         state.kept.forget();
         state.gives_room_back = false;
+        if let Some(mut tracking) = self.tracking.take()
+            && let Some(part) = tracking.ssi_mut()
+        {
+            part.end(&manager.ssi, &manager.env);
+        }
         manager.release_all(&mut state);
         manager.locks.end(state.owner);
         if let Some(snapshot) = snapshot {

@@ -1,4 +1,4 @@
-//! What a serializable transaction notes of its reads, and what becomes of them at its commit.
+//! What a transaction under `occ` notes of its reads, and what becomes of them at its commit.
 //!
 //! Only a transaction that may write notes anything: one that is READ ONLY reads its snapshot, and the commits at or
 //! below a snapshot are a prefix of the serial order, which is the order of LSNs. So it needs no validation.
@@ -10,39 +10,32 @@ use super::Transaction;
 use super::{RecordBuffer, RecordView};
 use crate::lock::{TableLock, WaitPolicy};
 use crate::planted::Fault;
-use crate::read_set::{Bounds, ReadSet, Verdict};
-use crate::{Begin, ConflictKind, Error, Isolation, Lsn, ReadView, Result, TableId, TreeId};
-use std::sync::atomic::Ordering;
-use storage::{ReadToken, Tree};
+use crate::scheme::Tracking;
+use crate::scheme::occ::{ReadSet, Verdict};
+use crate::scheme::ssi::Reason;
+use crate::{ConflictKind, Error, Isolation, Lsn, ReadView, Result, TableId, TreeId};
+use storage::Tree;
 
 impl Transaction {
-    /// A read set where `begin` needs one.
-    pub(super) fn reads_for(&mut self, begin: &Begin) {
-        if begin.isolation != Isolation::Serializable || begin.read_only {
-            // What has been read stays, where only the access mode changes.
-            if begin.isolation != Isolation::Serializable {
-                self.reads = None;
-            }
-        } else if self.reads.is_none() {
-            // From here on every commit shares its writes with those who validate.
-            if !self.manager.validating.load(Ordering::Relaxed) {
-                self.manager.validating.store(true, Ordering::SeqCst);
-            }
-            self.reads = Some(Box::default());
-        }
-    }
-
     /// Whether what this transaction reads is noted, for its commit to be validated.
     #[must_use]
     pub fn notes_reads(&self) -> bool {
-        self.reads.is_some()
+        self.tracking.is_some()
     }
 
     /// Says which trees a table has. The layer above calls this before it reads of them, where [`Transaction::notes_reads`].
     /// False if all of it is known.
-    pub fn read_table(&mut self, table: TableId, trees: impl Iterator<Item = TreeId>) -> bool {
-        let Some(reads) = &mut self.reads else { return false };
-        trees.filter(|tree| reads.belongs(*tree, table)).count() > 0
+    pub fn read_table(&mut self, table: TableId, mut trees: impl Iterator<Item = TreeId>) -> bool {
+        match self.tracking.as_deref_mut() {
+            Some(Tracking::Occ(reads)) => {
+                trees.filter(|tree| reads.belongs(*tree, table)).count() > 0
+            }
+            Some(Tracking::Ssi(part)) => {
+                part.table_has(&self.manager.ssi, table, &mut trees);
+                false
+            }
+            None => false,
+        }
     }
 
     /// Reads what the page has of a record, and notes it where reads are noted.
@@ -55,35 +48,17 @@ impl Transaction {
         into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
         let found = tree.get(key, into)?;
-        if self.reads.is_some() {
+        if self.tracking.is_some() {
             let on_page = found.then(|| into.lsn());
             self.note_point(view, (tree.id(), key), on_page, into.token())?;
         }
         Ok(found)
     }
 
-    /// Notes that a key was looked for, as the page had it.
-    #[cold]
-    fn note_point(
-        &mut self,
-        view: &ReadView,
-        record: (TreeId, &[u8]),
-        found: Option<Lsn>,
-        token: ReadToken,
-    ) -> Result<()> {
-        // What is read as the latest state is locked by whoever asks for it.
-        if view.snapshot == Lsn::MAX {
-            return Ok(());
-        }
-        let Some(reads) = &mut self.reads else { return Ok(()) };
-        reads.point(view.snapshot, record, found, token);
-        self.bound_reads(record.0)
-    }
-
     /// Takes a table lock instead of notes, where there are too many of them.
     pub(super) fn bound_reads(&mut self, tree: TreeId) -> Result<()> {
         let limit = self.manager.options.read_set_bytes_max;
-        let Some(reads) = &self.reads else { return Ok(()) };
+        let Some(reads) = self.tracking.as_deref().and_then(Tracking::occ) else { return Ok(()) };
         if reads.bytes() <= limit {
             return Ok(());
         }
@@ -98,7 +73,7 @@ impl Transaction {
     fn freeze(&mut self, table: TableId) -> Result<()> {
         self.keep_writers_out(table)?;
         self.check_reads()?;
-        if let Some(reads) = &mut self.reads {
+        if let Some(reads) = self.noted() {
             reads.freeze(table);
         }
         Ok(())
@@ -107,7 +82,7 @@ impl Transaction {
     /// Locks every table that something has been read of against writers, and makes sure that it stands: what a prepared
     /// transaction keeps of its reads.
     pub(crate) fn freeze_reads(&mut self) -> Result<()> {
-        let tables = self.reads.as_ref().map(|reads| reads.tables()).unwrap_or_default();
+        let tables = self.noted().map(|reads| reads.tables()).unwrap_or_default();
         for table in &tables {
             self.keep_writers_out(*table)?;
         }
@@ -126,7 +101,7 @@ impl Transaction {
             prepared |= owner != me && locks.owners.get(owner).is_prepared();
         });
         if prepared {
-            return Err(Error::Conflict(ConflictKind::ReadWrite));
+            return Err(Error::Conflict(ConflictKind::ReadWrite(Reason::Validation)));
         }
         self.lock_table(table, TableLock::Share, WaitPolicy::Block)?;
         Ok(())
@@ -139,7 +114,8 @@ impl Transaction {
     /// [`Error::Conflict`]; storage's.
     pub fn check_reads(&mut self) -> Result<()> {
         let Some(snapshot) = self.snapshot else { return Ok(()) };
-        let Some(reads) = &mut self.reads else { return Ok(()) };
+        let reads = self.tracking.as_deref_mut().and_then(Tracking::occ_mut);
+        let Some(reads) = reads else { return Ok(()) };
         if self.manager.planted(Fault::SkipValidation) {
             return Ok(());
         }
@@ -148,7 +124,7 @@ impl Transaction {
             Verdict::Holds => self.snapshot_stands(),
             Verdict::Broken(lsn) => {
                 self.failed_by = self.failed_by.max(lsn);
-                Err(Error::Conflict(ConflictKind::ReadWrite))
+                Err(Error::Conflict(ConflictKind::ReadWrite(Reason::Validation)))
             }
             Verdict::Unsure => unreachable!("who waits is never unsure"),
         }
@@ -202,9 +178,9 @@ impl Transaction {
             }
             None => self.begin_statement()?.snapshot,
         };
-        let reads = self.reads.take();
+        let tracking = self.tracking.take();
         let done = body(self, &ReadView { snapshot, ..ReadView::LATEST });
-        self.reads = reads;
+        self.tracking = tracking;
         done
     }
 
@@ -214,28 +190,8 @@ impl Transaction {
         RecordView::of(&ReadView::LATEST)
     }
 
-    /// Begins to note what a scan reads.
-    #[cold]
-    pub(super) fn note_scan(
-        &mut self,
-        view: &ReadView,
-        tree: TreeId,
-        bounds: Bounds<'_>,
-        (direction, token): (storage::Direction, ReadToken),
-    ) -> Result<Option<crate::read_set::RangeId>> {
-        let command = self.command;
-        let Some(reads) = &mut self.reads else { return Ok(None) };
-        if view.snapshot == Lsn::MAX {
-            reads.latest(command, tree, bounds);
-            return Ok(None);
-        }
-        let id = reads.begin_range(tree, bounds, direction, token);
-        self.bound_reads(tree)?;
-        Ok(id)
-    }
-
     /// The read set, of a transaction that has one.
     pub(super) fn noted(&mut self) -> Option<&mut ReadSet> {
-        self.reads.as_deref_mut()
+        self.tracking.as_deref_mut().and_then(Tracking::occ_mut)
     }
 }

@@ -11,7 +11,7 @@
 
 use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::commit::late::LateList;
-use crate::read_set::RangeId;
+use crate::scheme::occ::RangeId;
 use crate::writeset::spilled::Merge;
 use crate::writeset::{Place, Write, WriteSet};
 use crate::{CommandId, Error, Result};
@@ -137,7 +137,7 @@ impl Transaction {
         let late = self.manager.late.list();
         let mut cursor = tree.cursor();
         cursor.seek(range.low, range.high, direction)?;
-        let noted = if self.reads.is_some() {
+        let noted = if self.tracking.is_some() {
             let bounds = (range.low, range.high);
             self.note_scan(view, tree.id(), bounds, (direction, cursor.token()))?
         } else {
@@ -182,7 +182,7 @@ impl Scan {
             self.walk_runs(transaction)?;
             let found = self.merge(transaction);
             if self.noted.is_some() {
-                self.note(transaction, found);
+                self.note(transaction, found)?;
             }
             if !found {
                 return Ok(None);
@@ -293,14 +293,11 @@ impl Scan {
 
     /// Notes how far the scan has come.
     #[cold]
-    fn note(&self, transaction: &mut Transaction, found: bool) {
-        if let (Some(id), Some(reads)) = (self.noted, transaction.noted()) {
-            if found {
-                reads.reached(id, &self.row.key);
-            } else {
-                reads.ended(id, (borrowed(&self.low), borrowed(&self.high)));
-            }
-        }
+    fn note(&self, transaction: &mut Transaction, found: bool) -> Result<()> {
+        let Some(id) = self.noted else { return Ok(()) };
+        let shown = found.then_some(&self.row.key[..]);
+        let bounds = (borrowed(&self.low), borrowed(&self.high));
+        transaction.note_reached(id, (shown, self.cursor.last_read()), bounds)
     }
 
     /// Brings every walk over runs behind the last row, where there are any.

@@ -29,6 +29,12 @@ pub(crate) type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RangeId(u64);
 
+impl RangeId {
+    pub(crate) fn numbered(number: u64) -> RangeId {
+        RangeId(number)
+    }
+}
+
 /// What one scan has shown.
 #[derive(Debug)]
 struct Range {

@@ -1,0 +1,192 @@
+//! Ranges of keys and who holds them: the space of keys cut into segments, each with its holders.
+//!
+//! A question for one key is one look-up; a range costs as many steps as there are segments in it. A scan that goes on moves its
+//! last edge, which cuts one segment and joins another, so a long scan stays one segment where nobody else is.
+
+use super::graph::{Seq, XactId};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+/// A place between keys, or behind all of them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Edge {
+    /// Before a key, or (true) behind it.
+    At(Vec<u8>, bool),
+    /// Behind all keys.
+    End,
+}
+
+impl Edge {
+    /// Where a range begins.
+    pub(crate) fn low(bound: Bound<&[u8]>) -> Edge {
+        match bound {
+            Bound::Unbounded => Edge::At(Vec::new(), false),
+            Bound::Included(key) => Edge::At(key.to_vec(), false),
+            Bound::Excluded(key) => Edge::At(key.to_vec(), true),
+        }
+    }
+
+    /// Where it ends.
+    pub(crate) fn high(bound: Bound<&[u8]>) -> Edge {
+        match bound {
+            Bound::Unbounded => Edge::End,
+            Bound::Included(key) => Edge::At(key.to_vec(), true),
+            Bound::Excluded(key) => Edge::At(key.to_vec(), false),
+        }
+    }
+
+    /// As the lower bound of keys.
+    pub(crate) fn from(&self) -> Bound<&[u8]> {
+        match self {
+            Edge::At(key, false) => Bound::Included(key),
+            Edge::At(key, true) => Bound::Excluded(key),
+            Edge::End => unreachable!("no range begins behind all keys"),
+        }
+    }
+
+    /// As the upper bound of keys.
+    pub(crate) fn to(&self) -> Bound<&[u8]> {
+        match self {
+            Edge::At(key, false) => Bound::Excluded(key),
+            Edge::At(key, true) => Bound::Included(key),
+            Edge::End => Bound::Unbounded,
+        }
+    }
+}
+
+/// Who has read something. `seq` counts for the summary: the last end of those in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) xact: XactId,
+    pub(crate) seq: Seq,
+}
+
+/// Holders of one thing, each once.
+pub(crate) fn add(holders: &mut Vec<Holder>, holder: Holder) {
+    match holders.iter_mut().find(|other| other.xact == holder.xact) {
+        Some(other) => other.seq = other.seq.max(holder.seq),
+        None => holders.push(holder),
+    }
+}
+
+/// Takes one away, if it is no newer than `seq`.
+pub(crate) fn remove(holders: &mut Vec<Holder>, xact: XactId, seq: Seq) {
+    holders.retain(|holder| holder.xact != xact || holder.seq > seq);
+}
+
+/// The segments, by where they begin. Before the first nobody holds anything.
+#[derive(Debug, Default)]
+pub(crate) struct Ranges(BTreeMap<Edge, Vec<Holder>>);
+
+impl Ranges {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Who holds a range that a key is in.
+    pub(crate) fn at(&self, key: &[u8]) -> &[Holder] {
+        if self.0.is_empty() {
+            return &[];
+        }
+        let place = Edge::At(key.to_vec(), false);
+        self.0.range(..=place).next_back().map_or(&[], |(_, holders)| holders)
+    }
+
+    /// Who holds any range.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Holder> {
+        self.0.values().flatten()
+    }
+
+    fn cut(&mut self, edge: &Edge) {
+        if *edge == Edge::End || self.0.contains_key(edge) {
+            return;
+        }
+        let holders = self.0.range(..edge).next_back().map(|(_, holders)| holders.clone());
+        self.0.insert(edge.clone(), holders.unwrap_or_default());
+    }
+
+    /// Joins what begins at `edge` to what ends there, where both have the same holders.
+    fn join(&mut self, edge: &Edge) {
+        let Some(holders) = self.0.get(edge) else { return };
+        let before = self.0.range(..edge).next_back().map_or(&[][..], |(_, holders)| holders);
+        if before == &holders[..] {
+            self.0.remove(edge);
+        }
+    }
+
+    pub(crate) fn add(&mut self, low: &Edge, high: &Edge, holder: Holder) {
+        if low >= high {
+            return;
+        }
+        self.cut(low);
+        self.cut(high);
+        for (_, holders) in self.0.range_mut(low..high) {
+            add(holders, holder);
+        }
+        self.join(low);
+        self.join(high);
+    }
+
+    pub(crate) fn remove(&mut self, low: &Edge, high: &Edge, xact: XactId, seq: Seq) {
+        if low >= high {
+            return;
+        }
+        // Its edges may have been joined away.
+        self.cut(low);
+        self.cut(high);
+        for (_, holders) in self.0.range_mut(low..high) {
+            remove(holders, xact, seq);
+        }
+        let edges: Vec<Edge> = self.0.range(low..=high).map(|(edge, _)| edge.clone()).collect();
+        edges.iter().for_each(|edge| self.join(edge));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storage::chance::Chance;
+
+    fn edge(number: u64) -> Edge {
+        if number >= 30 { Edge::End } else { Edge::At(vec![number as u8 / 2], number % 2 == 1) }
+    }
+
+    /// Against a list of ranges, each asked for each key.
+    #[test]
+    fn segments_answer_as_a_list_of_ranges_does() {
+        for seed in 0..200 {
+            let mut chance = Chance::new(seed);
+            let (mut ranges, mut list) = (Ranges::default(), Vec::new());
+            for _ in 0..40 {
+                let (low, high) = (chance.below(30), chance.below(32));
+                let graph = XactId::numbered(chance.below(4) + 1);
+                if chance.below(3) > 0 {
+                    ranges.add(&edge(low), &edge(high), Holder { xact: graph, seq: 0 });
+                    list.push((edge(low), edge(high), graph));
+                } else {
+                    for (low, high, _) in list.iter().filter(|range| range.2 == graph) {
+                        ranges.remove(low, high, graph, Seq::MAX);
+                    }
+                    list.retain(|range| range.2 != graph);
+                }
+                for key in 0..16u8 {
+                    let place = Edge::At(vec![key], false);
+                    let inside =
+                        |range: &&(Edge, Edge, XactId)| range.0 <= place && place < range.1;
+                    let mut expected: Vec<XactId> =
+                        list.iter().filter(inside).map(|range| range.2).collect();
+                    expected.sort();
+                    expected.dedup();
+                    let mut found: Vec<XactId> =
+                        ranges.at(&[key]).iter().map(|holder| holder.xact).collect();
+                    found.sort();
+                    assert_eq!(found, expected, "seed {seed}, key {key}");
+                }
+            }
+            for (low, high, graph) in &list {
+                ranges.remove(low, high, *graph, Seq::MAX);
+            }
+            assert!(ranges.is_empty(), "seed {seed}: {ranges:?}");
+        }
+    }
+}

@@ -1,0 +1,525 @@
+//! SIREAD locks and marks of writes: what serializable transactions have read and written, where the others find it.
+//!
+//! Paper: Ports and Grittner, *Serializable Snapshot Isolation in PostgreSQL*, VLDB 2012, section 5.2. Difference: a lock stands on
+//! a key or on a range of keys, found or not, and not on tuples and pages; and since a write is on no page before its commit, it
+//! is marked here beside the locks, so that whoever comes second, reader or writer, finds the other.
+//!
+//! A SIREAD lock is in nobody's way. It stays after its owner's commit, for as long as the graph keeps that. Locks past their
+//! limit become one on the whole tree.
+
+use super::graph::{Seq, Writer, XactId};
+use super::ranges::{self, Edge, Holder, Ranges};
+use crate::{CommandId, TableId, TreeId};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+/// Locks and marks of the summary that keep their keys; older ones count for the whole tree.
+const OLD_MAX: usize = 1 << 16;
+
+type Key = Arc<[u8]>;
+
+/// What stands in one tree.
+#[derive(Debug, Default)]
+struct TreeLocks {
+    table: Option<TableId>,
+    points: HashMap<Key, Vec<Holder>>,
+    ranges: Ranges,
+    whole: Vec<Holder>,
+    marks: BTreeMap<Key, Vec<Writer>>,
+    /// Those that have replaced all there was, and summaries without keys.
+    marked_whole: Vec<Writer>,
+}
+
+/// A lock's place in its tree.
+#[derive(Clone, Debug)]
+enum Place {
+    Point(Key),
+    Range(Edge, Edge),
+    Mark(Key),
+}
+
+/// What one transaction holds in one tree.
+#[derive(Debug, Default)]
+struct HeldInTree {
+    points: Vec<Key>,
+    ranges: Vec<(Edge, Edge)>,
+    whole: bool,
+    marked_whole: bool,
+}
+
+/// What one transaction holds.
+#[derive(Debug, Default)]
+struct Held {
+    trees: HashMap<TreeId, HeldInTree>,
+    marks: Vec<(CommandId, TreeId, Key)>,
+}
+
+/// A lock as others are shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SireadTarget {
+    /// A whole tree.
+    Tree,
+    /// A key.
+    Key(Vec<u8>),
+    /// A range of keys.
+    Range,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(crate) struct Sireads {
+    trees: HashMap<TreeId, TreeLocks>,
+    held: HashMap<XactId, Held>,
+    /// The summary's, in the order of their ends.
+    old: VecDeque<(Seq, TreeId, Place)>,
+    /// Trees that the summary holds as a whole, and until when.
+    old_whole: HashMap<TreeId, Seq>,
+    /// Trees of a table of which anything is locked or marked.
+    tables: HashMap<TableId, BTreeSet<TreeId>>,
+}
+
+impl TreeLocks {
+    fn is_empty(&self) -> bool {
+        self.points.is_empty()
+            && self.ranges.is_empty()
+            && self.whole.is_empty()
+            && self.marks.is_empty()
+            && self.marked_whole.is_empty()
+    }
+
+    fn unlock_point(&mut self, key: &[u8], xact: XactId, seq: Seq) {
+        if let Some(holders) = self.points.get_mut(key) {
+            ranges::remove(holders, xact, seq);
+            if holders.is_empty() {
+                self.points.remove(key);
+            }
+        }
+    }
+
+    fn unmark(&mut self, key: &[u8], is: impl Fn(&Writer) -> bool) {
+        if let Some(writers) = self.marks.get_mut(key) {
+            writers.retain(|writer| !is(writer));
+            if writers.is_empty() {
+                self.marks.remove(key);
+            }
+        }
+    }
+}
+
+fn held(xact: XactId) -> Holder {
+    Holder { xact, seq: 0 }
+}
+
+impl Sireads {
+    fn tree(&mut self, tree: TreeId, table: Option<TableId>) -> &mut TreeLocks {
+        let locks = self.trees.entry(tree).or_default();
+        if let (None, Some(table)) = (locks.table, table) {
+            locks.table = Some(table);
+            self.tables.entry(table).or_default().insert(tree);
+        }
+        locks
+    }
+
+    /// Somebody has found that `trees` are all that a table has. What is locked or marked of another, which stands in their
+    /// place for somebody else, counts for all of them: a key there is not a key here.
+    pub(crate) fn table_has(&mut self, table: TableId, trees: &[TreeId]) {
+        let Some(known) = self.tables.get(&table) else { return };
+        let others: Vec<TreeId> =
+            known.iter().filter(|tree| !trees.contains(tree)).copied().collect();
+        for other in others {
+            let (mut readers, mut writers) = (Vec::new(), Vec::new());
+            self.readers_of_all(other, &mut readers);
+            let all = (&Edge::At(Vec::new(), false), &Edge::End);
+            self.writers_between(other, all, &|_| None, &mut writers);
+            for tree in trees {
+                for reader in &readers {
+                    ranges::add(&mut self.tree(*tree, Some(table)).whole, *reader);
+                    match reader.xact {
+                        XactId::OLD => drop(self.old_whole.entry(*tree).or_insert(reader.seq)),
+                        xact => self.of(xact, *tree).whole = true,
+                    }
+                }
+                for writer in &writers {
+                    let marked = &mut self.tree(*tree, Some(table)).marked_whole;
+                    if !marked.contains(writer) {
+                        marked.push(*writer);
+                    }
+                    match writer {
+                        Writer::Old { .. } => drop(self.old_whole.entry(*tree).or_insert(0)),
+                        Writer::Live(xact) => self.of(*xact, *tree).marked_whole = true,
+                    }
+                }
+            }
+        }
+    }
+
+    fn of(&mut self, xact: XactId, tree: TreeId) -> &mut HeldInTree {
+        self.held.entry(xact).or_default().trees.entry(tree).or_default()
+    }
+
+    /// Who has written `key`; `next` says of several which has overwritten what the reader sees.
+    pub(crate) fn writers(
+        &self,
+        tree: TreeId,
+        key: &[u8],
+        next: &dyn Fn(&[Writer]) -> Option<Writer>,
+        into: &mut Vec<Writer>,
+    ) {
+        let Some(locks) = self.trees.get(&tree) else { return };
+        if let Some(writers) = locks.marks.get(key) {
+            take_next(writers, next, into);
+        }
+        into.extend(&locks.marked_whole);
+    }
+
+    /// Who has written anything from `low` to `high`.
+    pub(crate) fn writers_between(
+        &self,
+        tree: TreeId,
+        (low, high): (&Edge, &Edge),
+        next: &dyn Fn(&[Writer]) -> Option<Writer>,
+        into: &mut Vec<Writer>,
+    ) {
+        let Some(locks) = self.trees.get(&tree) else { return };
+        if low < high && !locks.marks.is_empty() {
+            let written = locks.marks.range::<[u8], _>((low.from(), high.to()));
+            written.for_each(|(_, writers)| take_next(writers, next, into));
+        }
+        into.extend(&locks.marked_whole);
+    }
+
+    /// Who has read `key`.
+    pub(crate) fn readers(&self, tree: TreeId, key: &[u8], into: &mut Vec<Holder>) {
+        let Some(locks) = self.trees.get(&tree) else { return };
+        into.extend(locks.points.get(key).into_iter().flatten());
+        into.extend(locks.ranges.at(key));
+        into.extend(&locks.whole);
+    }
+
+    /// Who has read anything of a tree.
+    pub(crate) fn readers_of_all(&self, tree: TreeId, into: &mut Vec<Holder>) {
+        let Some(locks) = self.trees.get(&tree) else { return };
+        into.extend(locks.points.values().flatten());
+        into.extend(locks.ranges.all());
+        into.extend(&locks.whole);
+    }
+
+    /// Locks a key.
+    pub(crate) fn lock_point(
+        &mut self,
+        xact: XactId,
+        (tree, table): (TreeId, Option<TableId>),
+        key: &[u8],
+    ) {
+        let key: Key = key.into();
+        ranges::add(self.tree(tree, table).points.entry(Arc::clone(&key)).or_default(), held(xact));
+        self.of(xact, tree).points.push(key);
+    }
+
+    /// Locks a range, and says which of its owner's in that tree it is.
+    pub(crate) fn lock_range(
+        &mut self,
+        xact: XactId,
+        (tree, table): (TreeId, Option<TableId>),
+        (low, high): (Edge, Edge),
+    ) -> usize {
+        self.tree(tree, table).ranges.add(&low, &high, held(xact));
+        let ranges = &mut self.of(xact, tree).ranges;
+        ranges.push((low, high));
+        ranges.len() - 1
+    }
+
+    /// Makes a range longer at one of its ends.
+    pub(crate) fn extend_range(
+        &mut self,
+        xact: XactId,
+        tree: TreeId,
+        (number, upwards): (usize, bool),
+        to: Edge,
+    ) {
+        let held_there = self.of(xact, tree);
+        let Some(range) = held_there.ranges.get_mut(number) else { return };
+        let last = std::mem::replace(if upwards { &mut range.1 } else { &mut range.0 }, to.clone());
+        let (low, high) = if upwards { (last, to) } else { (to, last) };
+        self.tree(tree, None).ranges.add(&low, &high, held(xact));
+    }
+
+    /// Locks a whole tree, in place of what was locked of it.
+    pub(crate) fn lock_tree(&mut self, xact: XactId, tree: TreeId, table: Option<TableId>) {
+        let before = std::mem::take(self.of(xact, tree));
+        let locks = self.tree(tree, table);
+        ranges::add(&mut locks.whole, held(xact));
+        before.points.iter().for_each(|key| locks.unlock_point(key, xact, Seq::MAX));
+        for (low, high) in &before.ranges {
+            locks.ranges.remove(low, high, xact, Seq::MAX);
+        }
+        *self.of(xact, tree) = HeldInTree { whole: true, ..before_marks(before) };
+    }
+
+    /// Marks a write, if it is not marked; whether it was.
+    pub(crate) fn mark(
+        &mut self,
+        xact: XactId,
+        (tree, table): (TreeId, Option<TableId>),
+        key: &[u8],
+        command: CommandId,
+    ) -> bool {
+        let locks = self.tree(tree, table);
+        let writer = Writer::Live(xact);
+        if let Some(writers) = locks.marks.get_mut(key) {
+            if writers.contains(&writer) {
+                return true;
+            }
+            writers.push(writer);
+        } else {
+            locks.marks.insert(key.into(), vec![writer]);
+        }
+        self.held.entry(xact).or_default().marks.push((command, tree, key.into()));
+        false
+    }
+
+    /// Marks that all of a tree is replaced.
+    pub(crate) fn mark_tree(&mut self, xact: XactId, tree: TreeId, table: Option<TableId>) {
+        let writers = &mut self.tree(tree, table).marked_whole;
+        if !writers.contains(&Writer::Live(xact)) {
+            writers.push(Writer::Live(xact));
+        }
+        self.of(xact, tree).marked_whole = true;
+    }
+
+    /// The marks of `from` and later commands go with what they stand for.
+    pub(crate) fn unmark_since(&mut self, xact: XactId, from: CommandId) {
+        let Some(held) = self.held.get_mut(&xact) else { return };
+        while let Some((_, tree, key)) = held.marks.pop_if(|(command, ..)| *command >= from) {
+            if let Some(locks) = self.trees.get_mut(&tree) {
+                locks.unmark(&key, |writer| *writer == Writer::Live(xact));
+            }
+        }
+    }
+
+    /// Lets go of what a transaction has read, and (`all`) written.
+    pub(crate) fn release(&mut self, xact: XactId, all: bool) {
+        let Some(mut held) = self.held.remove(&xact) else { return };
+        let live = |writer: &Writer| *writer == Writer::Live(xact);
+        let mut touched = Vec::new();
+        for (id, tree) in &mut held.trees {
+            let Some(locks) = self.trees.get_mut(id) else { continue };
+            tree.points.drain(..).for_each(|key| locks.unlock_point(&key, xact, Seq::MAX));
+            for (low, high) in tree.ranges.drain(..) {
+                locks.ranges.remove(&low, &high, xact, Seq::MAX);
+            }
+            ranges::remove(&mut locks.whole, xact, Seq::MAX);
+            if all {
+                locks.marked_whole.retain(|writer| !live(writer));
+            }
+            touched.push(*id);
+        }
+        if all {
+            for (_, tree, key) in held.marks {
+                if let Some(locks) = self.trees.get_mut(&tree) {
+                    locks.unmark(&key, live);
+                    touched.push(tree);
+                }
+            }
+        } else {
+            held.trees.retain(|_, tree| tree.marked_whole);
+            self.held.insert(xact, held);
+        }
+        touched.iter().for_each(|tree| self.tidy(*tree));
+    }
+
+    fn tidy(&mut self, tree: TreeId) {
+        if self.trees.get(&tree).is_some_and(TreeLocks::is_empty)
+            && let Some(TreeLocks { table: Some(table), .. }) = self.trees.remove(&tree)
+            && let Some(known) = self.tables.get_mut(&table)
+        {
+            known.remove(&tree);
+            if known.is_empty() {
+                self.tables.remove(&table);
+            }
+        }
+    }
+
+    /// What a transaction holds becomes the summary's, as `writer` there.
+    pub(crate) fn summarize(&mut self, xact: XactId, writer: Writer, seq: Seq) {
+        let Some(held) = self.held.remove(&xact) else { return };
+        let old = Holder { xact: XactId::OLD, seq };
+        for (id, tree) in held.trees {
+            let Some(locks) = self.trees.get_mut(&id) else { continue };
+            for key in tree.points {
+                if let Some(holders) = locks.points.get_mut(&key) {
+                    ranges::add(holders, old);
+                    ranges::remove(holders, xact, Seq::MAX);
+                    self.old.push_back((seq, id, Place::Point(key)));
+                }
+            }
+            for (low, high) in tree.ranges {
+                locks.ranges.add(&low, &high, old);
+                locks.ranges.remove(&low, &high, xact, Seq::MAX);
+                self.old.push_back((seq, id, Place::Range(low, high)));
+            }
+            if tree.whole {
+                ranges::remove(&mut locks.whole, xact, Seq::MAX);
+                ranges::add(&mut locks.whole, old);
+                self.old_whole.insert(id, seq);
+            }
+            if tree.marked_whole {
+                locks.marked_whole.retain(|other| *other != Writer::Live(xact));
+                locks.marked_whole.push(writer);
+                self.old_whole.entry(id).or_insert(0);
+            }
+        }
+        for (_, tree, key) in held.marks {
+            let writers = self.trees.get_mut(&tree).and_then(|locks| locks.marks.get_mut(&key));
+            let mine = writers.into_iter().flatten().find(|other| **other == Writer::Live(xact));
+            if let Some(mine) = mine {
+                *mine = writer;
+                self.old.push_back((seq, tree, Place::Mark(key)));
+            }
+        }
+        while self.old.len() > OLD_MAX {
+            let Some((seq, tree, place)) = self.old.pop_front() else { break };
+            self.widen(seq, tree, &place);
+        }
+    }
+
+    /// A lock or a mark of the summary counts for its whole tree from now on.
+    fn widen(&mut self, seq: Seq, tree: TreeId, place: &Place) {
+        let Some(locks) = self.trees.get_mut(&tree) else { return };
+        if let Place::Mark(key) = place {
+            let writers = locks.marks.get(key).into_iter().flatten();
+            let own = |writer: &&Writer| matches!(writer, Writer::Old { committed, .. } if *committed == seq);
+            let found = writers.copied().find(|writer| own(&writer));
+            locks.marked_whole.extend(found);
+            // Of several it is enough to know the last to come and the first that any was a pivot for.
+            merge_old(&mut locks.marked_whole);
+            self.old_whole.entry(tree).or_insert(0);
+        } else {
+            ranges::add(&mut locks.whole, Holder { xact: XactId::OLD, seq });
+            let until = self.old_whole.entry(tree).or_insert(seq);
+            *until = (*until).max(seq);
+        }
+        self.drop_old(seq, tree, place);
+    }
+
+    fn drop_old(&mut self, seq: Seq, tree: TreeId, place: &Place) {
+        let Some(locks) = self.trees.get_mut(&tree) else { return };
+        match place {
+            Place::Point(key) => locks.unlock_point(key, XactId::OLD, seq),
+            Place::Range(low, high) => locks.ranges.remove(low, high, XactId::OLD, seq),
+            Place::Mark(key) => locks.unmark(
+                key,
+                |writer| matches!(writer, Writer::Old { committed, .. } if *committed <= seq),
+            ),
+        }
+        self.tidy(tree);
+    }
+
+    /// The summary forgets what ended at or before `oldest`, which nobody who runs overlaps.
+    pub(crate) fn forget_old(&mut self, oldest: Seq) {
+        while self.old.front().is_some_and(|(seq, ..)| *seq <= oldest) {
+            let Some((seq, tree, place)) = self.old.pop_front() else { break };
+            self.drop_old(seq, tree, &place);
+        }
+        let mut gone = Vec::new();
+        let Sireads { trees, old_whole, .. } = self;
+        old_whole.retain(|tree, _| {
+            let Some(locks) = trees.get_mut(tree) else { return false };
+            ranges::remove(&mut locks.whole, XactId::OLD, oldest);
+            locks.marked_whole.retain(
+                |writer| !matches!(writer, Writer::Old { committed, .. } if *committed <= oldest),
+            );
+            let stays = locks.whole.iter().any(|holder| holder.xact == XactId::OLD)
+                || locks.marked_whole.iter().any(|writer| matches!(writer, Writer::Old { .. }));
+            if !stays {
+                gone.push(*tree);
+            }
+            stays
+        });
+        gone.into_iter().for_each(|tree| self.tidy(tree));
+    }
+
+    /// Every lock: whose, on which tree of which table, and what of it.
+    pub(crate) fn for_each(
+        &self,
+        each: &mut dyn FnMut(XactId, TreeId, Option<TableId>, SireadTarget),
+    ) {
+        for (xact, held) in &self.held {
+            for (tree, of) in &held.trees {
+                let table = self.trees.get(tree).and_then(|locks| locks.table);
+                if of.whole {
+                    each(*xact, *tree, table, SireadTarget::Tree);
+                }
+                for key in &of.points {
+                    each(*xact, *tree, table, SireadTarget::Key(key.to_vec()));
+                }
+                for _ in &of.ranges {
+                    each(*xact, *tree, table, SireadTarget::Range);
+                }
+            }
+        }
+    }
+
+    /// What a transaction has read, for its record: of each tree the keys, the ranges, or all of it.
+    pub(crate) fn reads_of(&self, xact: XactId) -> Vec<(TreeId, Option<(Edge, Edge)>)> {
+        let trees = self.held.get(&xact).into_iter().flat_map(|held| &held.trees);
+        trees
+            .flat_map(|(tree, of)| {
+                let point =
+                    |key: &Key| (Edge::At(key.to_vec(), false), Edge::At(key.to_vec(), true));
+                let points = of.points.iter().map(point);
+                let some = points.chain(of.ranges.iter().cloned()).map(Some);
+                let all = of.whole.then_some(None);
+                some.chain(all).map(|place| (*tree, place)).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// Whether nothing is locked or marked.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+            && self.held.is_empty()
+            && self.old.is_empty()
+            && self.old_whole.is_empty()
+            && self.tables.is_empty()
+    }
+}
+
+fn take_next(
+    writers: &[Writer],
+    next: &dyn Fn(&[Writer]) -> Option<Writer>,
+    into: &mut Vec<Writer>,
+) {
+    match (writers, next) {
+        ([one], _) => into.push(*one),
+        (several, next) => match next(several) {
+            Some(one) => into.push(one),
+            None => into.extend(several),
+        },
+    }
+}
+
+/// What stays of what was held when a tree is locked as a whole.
+fn before_marks(before: HeldInTree) -> HeldInTree {
+    HeldInTree { marked_whole: before.marked_whole, ..HeldInTree::default() }
+}
+
+/// One summary of several.
+fn merge_old(writers: &mut Vec<Writer>) {
+    let mut one: Option<Writer> = None;
+    for writer in writers.iter() {
+        let Writer::Old { txn, lsn, committed, earliest_out } = *writer else { continue };
+        one = Some(match one {
+            Some(Writer::Old { txn: t, lsn: l, committed: c, earliest_out: e }) => Writer::Old {
+                txn: if committed > c { txn } else { t },
+                lsn: lsn.max(l),
+                committed: committed.max(c),
+                earliest_out: earliest_out.min(e),
+            },
+            _ => *writer,
+        });
+    }
+    writers.retain(|writer| matches!(writer, Writer::Live(_)));
+    writers.extend(one);
+}
