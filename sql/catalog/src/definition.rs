@@ -149,6 +149,12 @@ impl Definition {
         })
     }
 
+    /// Whether it names the whole row of the relation that it is over.
+    #[must_use]
+    pub fn names_whole_row(&self) -> bool {
+        self.edges.contains(&Edge::Own(0))
+    }
+
     /// Whether it names a column, by index, of the relation that it is over.
     #[must_use]
     pub fn names_column(&self, column: usize) -> bool {

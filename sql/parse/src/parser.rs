@@ -526,7 +526,9 @@ impl<'t> Parser<'t> {
             parts.insert(0, SYSTEM_SCHEMA.into());
         }
         let mut ty = plain_type(ObjectName { parts, at });
-        if self.is_symbol(b'%') && self.is_at(1, Keyword::Type) {
+        // A column is named with its table.
+        let qualified = ty.name.parts.len() > 1;
+        if qualified && self.is_symbol(b'%') && self.is_at(1, Keyword::Type) {
             self.advance();
             self.advance();
             ty.of_column = true;

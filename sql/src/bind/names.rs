@@ -75,7 +75,11 @@ impl Binder<'_> {
             )
             .at(at)),
             Err(Missing::NoColumn) => {
-                // `t.f` may be the function f of the row.
+                let (row, _) = parts.split_at(parts.len() - 1);
+                let row = ast::Expr { at: 0, kind: ExprKind::Star(row.to_vec()) };
+                if let Some(called) = self.function_like_field(row, name, place, at) {
+                    return called;
+                }
                 let message = format!("column {}.{name} does not exist", qualifier.1);
                 Err(missing_column(message, place, (Some(qualifier.1), name), at))
             }
@@ -235,13 +239,48 @@ impl Binder<'_> {
             self.meet_field(&operand, field as u32, ty);
             return Ok(Expr::Field { operand, field: field as u32, ty });
         }
-        self.field_of(bound, name, at).map_err(|error| match item {
+        let found = self.field_of(bound, name, at);
+        let missing = [SqlState::UNDEFINED_COLUMN, SqlState::WRONG_OBJECT_TYPE];
+        if let Err(error) = &found
+            && missing.contains(&error.state())
+            && let Some(called) = self.function_like_field(operand.clone(), name, place, at)
+        {
+            return called;
+        }
+        found.map_err(|error| match item {
             Some(item) if error.state() == SqlState::UNDEFINED_COLUMN => {
                 let message = format!("column {item}.{name} does not exist");
                 SqlError::new(SqlState::UNDEFINED_COLUMN, message).at(at)
             }
             _ => error,
         })
+    }
+
+    /// `row.f` where the row has no column f: the call of a function f with the row, if there is one (`ParseFuncOrColumn`).
+    fn function_like_field(
+        &self,
+        row: ast::Expr,
+        name: &str,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Option<Result<Expr>> {
+        let argument = ast::Argument { name: None, at: row.start(), value: row };
+        let call = ast::Call {
+            name: ast::ObjectName { parts: vec![name.into()], at: 0 },
+            arguments: vec![argument],
+            star: false,
+            variadic: false,
+            distinct: false,
+            order_by: Vec::new(),
+            within_group: false,
+            filter: None,
+            over: None,
+            standard_form: false,
+        };
+        match self.call(&call, place, at) {
+            Err(error) if error.state() == SqlState::UNDEFINED_FUNCTION => None,
+            called => Some(called),
+        }
     }
 
     /// A field of a composite value, by name.

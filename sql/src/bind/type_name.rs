@@ -4,7 +4,7 @@ use crate::catalog::builtin::{
     array_type, element_of_made, is_enum, stand_in, type_by_name, type_by_oid,
 };
 use crate::catalog::quote::{self, identifier};
-use crate::catalog::{CatalogSnapshot, RelationKind};
+use crate::catalog::{CatalogSnapshot, Named, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ExprKind, TypeName};
 use crate::sqlstate::SqlState;
@@ -120,7 +120,7 @@ fn invalid(message: String) -> SqlError {
 /// 42704, and what modifiers can be wrong with.
 pub fn resolve(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Result<SqlType> {
     if name.of_column {
-        return Err(SqlError::unsupported("%TYPE is"));
+        return column_type(catalog, path, name);
     }
     let found = lookup(catalog, path, name)?;
     let modifiers: Vec<i32> = name
@@ -177,6 +177,39 @@ fn lookup(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Result<u3
         }
     }
     Err(undefined(name))
+}
+
+/// `table.column%TYPE`: the type of the column as it is now (`LookupTypeName`).
+fn column_type(catalog: &CatalogSnapshot, path: &[Oid], name: &TypeName) -> Result<SqlType> {
+    let (relation, column) = match &name.name.parts[..] {
+        [relation @ .., column] => (relation, column),
+        [] => return Err(undefined(name)),
+    };
+    let found = match relation {
+        [table] => catalog.find(path, table),
+        [.., schema, table] => {
+            let missing = || {
+                let message = format!("schema \"{schema}\" does not exist");
+                SqlError::new(SqlState::INVALID_SCHEMA_NAME, message)
+            };
+            catalog.named(catalog.schema(schema).ok_or_else(missing)?.oid, table)
+        }
+        [] => None,
+    };
+    let found = match found {
+        Some(Named::Relation(oid)) => catalog.relation(oid),
+        _ => None,
+    };
+    let found = found.ok_or_else(|| {
+        let written = relation.iter().map(|part| &**part).collect::<Vec<_>>().join(".");
+        let message = format!("relation \"{written}\" does not exist");
+        SqlError::new(SqlState::UNDEFINED_TABLE, message)
+    })?;
+    let at = found.column(column).ok_or_else(|| {
+        let message = format!("column \"{column}\" of relation \"{}\" does not exist", found.name);
+        SqlError::new(SqlState::UNDEFINED_COLUMN, message)
+    })?;
+    Ok(SqlType { typmod: -1, ..found.columns[at].ty })
 }
 
 fn undefined(name: &TypeName) -> SqlError {

@@ -438,6 +438,11 @@ impl Ddl<'_> {
         let generated = Some((ty, &*name));
         let mut bound = self.semantics.over_columns(&snapshot, relation, generated, expr)?;
         self.hold_text(&snapshot, Some(relation), &mut bound)?;
+        if bound.names_whole_row() {
+            let message = "cannot use whole-row variable in column generation expression";
+            return Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message)
+                .detail("This would cause the generated column to depend on its own value."));
+        }
         let used = |at: &&usize| relation.columns[**at].generated || **at == column;
         if let Some(used) = bound.own_columns().find(|at| used(&at)) {
             let name = &relation.columns[used].name;

@@ -1,6 +1,7 @@
 //! CREATE INDEX, and the keys of tables: PRIMARY KEY and UNIQUE.
 
 use super::build::{NO_TREE, Rewrite};
+use super::constraint::constraint_is_new;
 use super::index_key::{demand_room, included, no_system_key};
 use super::name;
 use super::resolve::{
@@ -289,18 +290,10 @@ impl Ddl<'_> {
     ) -> Result<Arc<str>> {
         let schema = relation.schema.0;
         if let Some(name) = &key.name {
-            if name::has_constraint(relation, name) {
-                return Err(SqlError::new(
-                    SqlState::DUPLICATE_OBJECT,
-                    format!(
-                        "constraint \"{name}\" for relation \"{}\" already exists",
-                        relation.name
-                    ),
-                ));
-            }
             if taken.contains(name) || self.lock_relation_name(schema, name)? {
                 return Err(duplicate_relation(name));
             }
+            constraint_is_new(relation, name)?;
             return Ok(Arc::clone(name));
         }
         let named = key.columns.iter().chain(&key.options.include);
@@ -308,9 +301,13 @@ impl Ddl<'_> {
         let part = name::columns_part(named.iter().map(|name| &**name));
         let (second, label) =
             if key.options.primary { (None, "pkey") } else { (Some(part.as_str()), "key") };
+        // It is the name of a constraint, too.
+        let constraints = relation.constraints.iter().map(|constraint| &constraint.name);
+        let taken: Vec<Arc<str>> = taken.iter().chain(constraints).cloned().collect();
         loop {
             let snapshot = self.snapshot();
-            let name = name::relation_name(&snapshot, schema, taken, &relation.name, second, label);
+            let name =
+                name::relation_name(&snapshot, schema, &taken, &relation.name, second, label);
             if !self.lock_relation_name(schema, &name)? {
                 return Ok(name);
             }

@@ -56,12 +56,6 @@ fn table_parameter(name: &str) -> Option<Range> {
     })
 }
 
-/// Whether a parameter is one of TOAST tables, too.
-fn is_of_toast(name: &str) -> bool {
-    let own = ["fillfactor", "toast_tuple_target", "parallel_workers", "user_catalog_table"];
-    !own.contains(&name) && !name.starts_with("autovacuum_analyze")
-}
-
 /// Parameters of columns.
 fn column_parameter(name: &str) -> Option<Range> {
     matches!(name, "n_distinct" | "n_distinct_inherited").then_some(Range::Real(-1.0, f64::MAX))
@@ -89,10 +83,7 @@ fn text(option: &StorageOption) -> String {
 /// # Errors
 /// 22023.
 pub fn of_table(options: &[StorageOption]) -> Result<Vec<(String, String)>> {
-    check(options, |name| match name.strip_prefix("toast.") {
-        Some(name) => table_parameter(name).filter(|_| is_of_toast(name)),
-        None => table_parameter(name),
-    })
+    check(options, |name| table_parameter(name.strip_prefix("toast.").unwrap_or(name)))
 }
 
 /// The parameters of a column.

@@ -44,6 +44,7 @@ impl Ddl<'_> {
         let wrong = |message: String| Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         let index = match self.snapshot().named(relation.schema.0, name).ok_or_else(missing)? {
             Named::Index { index, table } if table == relation.oid => index,
+            Named::Relation(_) => return wrong(format!("\"{name}\" is not an index")),
             _ => {
                 let table = &relation.name;
                 return wrong(format!("\"{name}\" is not an index for table \"{table}\""));

@@ -175,6 +175,11 @@ fn type_of(ddl: &mut Ddl<'_>, ty: &TypeName) -> Result<SqlType> {
     let snapshot = ddl.snapshot();
     let found = ddl.semantics.type_of(&snapshot, ty)?;
     ddl.use_type(found)?;
+    if ty.of_column {
+        let shown = ddl.plain_type_shown(found);
+        let message = format!("type reference {}%TYPE converted to {shown}", ty.name);
+        ddl.notices.push(SqlError::notice(message));
+    }
     Ok(SqlType { typmod: -1, ..found })
 }
 

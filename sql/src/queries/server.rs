@@ -42,7 +42,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 self.event_rewrite(function)
             }
             "pg_trigger_depth" => Ok(Datum::Int4(session.engine.trigger_depth() as i32)),
-            "pg_my_temp_schema" => Ok(Datum::Oid(0)),
+            "pg_my_temp_schema" => {
+                let own = session.snapshot.temporary_schema();
+                Ok(Datum::Oid(own.map_or(0, |schema| schema.oid.0)))
+            }
             "pg_tablespace_location" => Ok(Datum::Text("")),
             "pg_client_encoding" => {
                 Ok(self.text(&session.settings.read(|settings| settings.text("client_encoding"))))

@@ -475,7 +475,9 @@ impl Semantics for Meaning<'_> {
         if let Some(schema) = schema.filter(|_| self.identity.user != Oid(0)) {
             snapshot.demand_usage(self.identity.user, schema).map_err(|error| error.at(at))?;
         }
-        bind::type_name::resolve(snapshot, &self.path, name).map_err(|error| error.at(at))
+        // PostgreSQL says of a column's type not where it is named.
+        let placed = |error: SqlError| if name.of_column { error } else { error.at(at) };
+        bind::type_name::resolve(snapshot, &self.path, name).map_err(placed)
     }
 
     fn default(

@@ -1,0 +1,34 @@
+-- A function of a row may be called as if it were one of its columns, and a column as if it were a function.
+CREATE TABLE person (name text, born int);
+CREATE TABLE hobby (what text, whose text);
+INSERT INTO person VALUES ('ann', 1990), ('bob', 2000);
+INSERT INTO hobby VALUES ('chess', 'ann'), ('tennis', 'ann'), ('golf', 'bob');
+CREATE FUNCTION label(person) RETURNS text LANGUAGE sql STABLE AS $$ SELECT $1.name || ' ' || $1.born $$;
+CREATE FUNCTION hobbies(person) RETURNS SETOF hobby LANGUAGE sql STABLE AS $$ SELECT * FROM hobby WHERE whose = $1.name ORDER BY 1 $$;
+CREATE FUNCTION first_hobby(person) RETURNS hobby LANGUAGE sql STABLE AS $$ SELECT * FROM hobby WHERE whose = $1.name ORDER BY 1 LIMIT 1 $$;
+CREATE FUNCTION born(hobby) RETURNS int LANGUAGE sql STABLE AS $$ SELECT born FROM person WHERE name = $1.whose $$;
+SELECT p.name, p.label FROM person p ORDER BY 1;
+SELECT person.label FROM person WHERE person.label LIKE 'a%' ORDER BY person.label;
+SELECT public.person.label FROM public.person ORDER BY 1;
+SELECT (p.*).label, (p).label FROM person p ORDER BY 1;
+SELECT p.name, p.hobbies FROM person p ORDER BY 1, 2;
+SELECT p.name, what(p.hobbies) FROM person p ORDER BY 1, 2;
+SELECT p.name, (p.hobbies).what FROM person p ORDER BY 1, 2;
+SELECT p.name, (p.first_hobby).what, (p.first_hobby).born FROM person p ORDER BY 1;
+SELECT what(h), whose(h) FROM hobby h ORDER BY 1;
+-- A column goes before a function; aggregates are functions, too.
+SELECT h.whose, p.born FROM hobby h JOIN person p ON h.whose = p.name WHERE p.born = h.born ORDER BY h.what;
+SELECT p.count FROM person p;
+SELECT p.label AS shown, count(*) FROM person p GROUP BY p.label ORDER BY 1;
+UPDATE person p SET name = p.label WHERE p.label = 'bob 2000' RETURNING p.label;
+SELECT p.unknown FROM person p;
+SELECT p.name.label FROM person p;
+SELECT p.text FROM person p;
+SELECT p.varchar FROM person p;
+SELECT (5).abs, (-5).abs;
+SELECT (5).nothing;
+SELECT label FROM person;
+CREATE VIEW labelled AS SELECT p.label, p.name FROM person p;
+SELECT pg_get_viewdef('labelled', true);
+SELECT * FROM labelled ORDER BY 1;
+DROP FUNCTION label(person);

@@ -1,0 +1,20 @@
+-- table.column%TYPE in the signature of a routine is the type that the column has when the routine is made.
+CREATE SCHEMA elsewhere;
+CREATE DOMAIN elsewhere.percent AS numeric(5, 2);
+CREATE TABLE elsewhere.given (a numeric(10, 2), b text[], p elsewhere.percent);
+CREATE TABLE here (a int, v varchar(10));
+CREATE FUNCTION of_columns(x here.a%TYPE, y elsewhere.given.a%TYPE, z elsewhere.given.b%TYPE) RETURNS here.v%TYPE LANGUAGE sql AS $$ SELECT 'v' $$;
+SELECT pg_get_functiondef('of_columns'::regproc);
+SELECT of_columns(1, 2, '{a}');
+CREATE FUNCTION of_domain(OUT p elsewhere.given.p%TYPE) LANGUAGE sql AS $$ SELECT 1 $$;
+SELECT of_domain(), pg_get_function_result('of_domain'::regproc);
+CREATE FUNCTION many(x SETOF here.a%TYPE) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;
+CREATE FUNCTION many(here.a%TYPE) RETURNS SETOF here.a%TYPE LANGUAGE sql AS $$ SELECT $1 $$;
+SELECT * FROM many(3);
+CREATE FUNCTION wrong(nowhere.a%TYPE) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;
+CREATE FUNCTION wrong(here.b%TYPE) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;
+CREATE FUNCTION wrong(nowhere.here.a%TYPE) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;
+CREATE FUNCTION wrong(a%TYPE) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;
+ALTER TABLE here ALTER COLUMN a TYPE bigint;
+SELECT pg_get_function_arguments('many'::regproc);
+DROP FUNCTION of_columns(int, numeric, text[]);
