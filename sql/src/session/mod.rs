@@ -223,6 +223,8 @@ pub struct Session {
     within: Vec<routine::ContextPlace>,
     /// The expressions of bodies that are being evaluated by themselves, by body and number, the innermost last.
     evaluated: Vec<(u64, u32)>,
+    /// What the statement sees that has called the routine that runs, where that is not volatile: it sees the same.
+    called_view: Option<txn::ReadView>,
     /// Whether the DO that comes next may end the transaction: a body that may has it run.
     do_ends_transactions: bool,
     arena: Bump,
@@ -328,6 +330,7 @@ impl Session {
             casts: FxHashMap::default(),
             evaluated: Vec::new(),
             do_ends_transactions: false,
+            called_view: None,
             within: Vec::new(),
             arena: Bump::new(),
         };

@@ -6,6 +6,7 @@ use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
 use crate::catalog::store;
 use crate::catalog::{Relation, RelationKind};
+use crate::compile::Program;
 use crate::copy::server_files::ServerFiles;
 use crate::ddl::resolve::kind_noun;
 use crate::engine::Engine;
@@ -347,6 +348,11 @@ impl EngineFacts for Asked<'_> {
     }
 }
 
+/// Whether a program neither changes nor locks rows.
+fn is_read_only(program: &Program) -> bool {
+    !program.changes && !program.positions.iter().any(|position| position.locked)
+}
+
 impl Session {
     /// Runs a portal from where it stands.
     pub(super) fn run_portal(
@@ -530,7 +536,11 @@ impl Session {
         self.engine.manager().interrupt();
         // The plan is of the catalog's last change, and so is its snapshot.
         transaction.depend_on(self.catalog.catalog().changed_at());
-        let view = transaction.begin_statement()?;
+        let newest = transaction.begin_statement()?;
+        // Tables that have changed since may have other trees now.
+        let current = self.catalog.catalog().changed_at();
+        let called = self.called_view.filter(|view| current <= view.snapshot);
+        let view = called.filter(|_| is_read_only(&planned.program)).unwrap_or(newest);
         if transaction.notes_reads() {
             let snapshot = self.catalog.last_snapshot();
             for (oid, _) in &planned.relations {
@@ -549,6 +559,20 @@ impl Session {
         }
         portal.progress = Stage::Running;
         Ok(())
+    }
+
+    /// 0A000 for what a routine may not run that is not volatile.
+    pub(super) fn demand_read_only(&self, prepared: &Prepared) -> Result<()> {
+        let reads = prepared.planned.as_ref().is_some_and(|plan| is_read_only(&plan.program));
+        if self.called_view.is_none() || reads || prepared.parsed.statement().is_none() {
+            return Ok(());
+        }
+        let command = match &prepared.planned {
+            Some(planned) => planned.program.command(),
+            None => super::routine::command_tag(&prepared.text),
+        };
+        let message = format!("{command} is not allowed in a non-volatile function");
+        Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
     }
 
     /// Whether a relation that is shown to the transaction as it was would be locked or changed, or asked by a foreign key

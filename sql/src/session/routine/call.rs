@@ -539,6 +539,7 @@ impl Session {
                 format!("{words} is not allowed in an SQL function"),
             ));
         }
+        self.demand_read_only(&prepared)?;
         let parameters = frame.row().clone();
         self.check_presets(&prepared, &parameters)?;
         let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);

@@ -226,7 +226,7 @@ fn without_outputs(routine: &Routine, mut arguments: Vec<Expr>) -> Vec<Expr> {
 }
 
 /// The tag of a command by its first words.
-pub(super) fn command_tag(text: &str) -> String {
+pub(in crate::session) fn command_tag(text: &str) -> String {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or_default().to_ascii_uppercase();
     match (first.as_str(), words.find(|word| !is_between(word))) {

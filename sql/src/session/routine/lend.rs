@@ -129,7 +129,14 @@ impl Routines for Lender<'_> {
         call: &RoutineCall,
         rows: Option<&mut RowSet>,
     ) -> Result<RowBuf> {
-        self.with(lent, |session| session.call_routine(call, rows))
+        // What is not volatile sees what the statement sees that calls it (`SPI`'s read-only mode).
+        let view = Some(lent.view).filter(|_| call.routine.volatility != b'v');
+        self.with(lent, |session| {
+            let outer = std::mem::replace(&mut session.called_view, view);
+            let done = session.call_routine(call, rows);
+            session.called_view = outer;
+            done
+        })
     }
 
     fn query(&self, lent: Lent<'_>, text: &str) -> Result<Answer> {

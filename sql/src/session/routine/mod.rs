@@ -34,7 +34,7 @@ mod value;
 
 pub(super) use call::Compiled;
 pub(super) use context::Place as ContextPlace;
-pub(super) use create::ReadyCall;
+pub(super) use create::{ReadyCall, command_tag};
 pub(super) use text::Text;
 pub(super) use trigger::Condition;
 pub(super) use value::CastText;

@@ -114,6 +114,7 @@ impl Session {
         custom: bool,
     ) -> Result<Ran> {
         demand_runnable(prepared)?;
+        self.demand_read_only(prepared).map_err(|error| in_statement(error, &prepared.text))?;
         if custom {
             self.check_presets(prepared, parameters)
                 .map_err(|error| in_statement(error, &prepared.text))?;
