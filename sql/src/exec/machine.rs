@@ -85,6 +85,9 @@ impl State {
     }
 }
 
+/// What is kept of the memory of returned rows, in bytes.
+const SPARE_BYTES_MAX: usize = 4096;
+
 /// What a modification returns, and how many of its rows have gone out.
 struct Kept {
     rows: Spool,
@@ -107,6 +110,8 @@ pub struct Machine {
     /// What a modification returns, all of it: it runs to its end before its first row goes out, and shows none if it
     /// fails.
     kept: Option<Kept>,
+    /// The memory of what it has returned before.
+    spare: Option<Spool>,
 }
 
 impl Drop for Machine {
@@ -203,6 +208,7 @@ impl Machine {
             begun: false,
             sent: 0,
             kept: None,
+            spare: None,
         }
     }
 
@@ -222,7 +228,10 @@ impl Machine {
     pub fn restart(&mut self) {
         self.opened = false;
         self.sent = 0;
-        self.kept = None;
+        if let Some(mut kept) = self.kept.take() {
+            kept.rows.clear();
+            self.spare = Some(kept.rows).filter(|rows| rows.capacity_bytes() <= SPARE_BYTES_MAX);
+        }
         let state = &mut self.state;
         state.run += 1;
         state.processed = 0;
@@ -303,7 +312,7 @@ impl Machine {
         sink: &mut dyn RowSink,
     ) -> Result<Stop> {
         let host = run.host;
-        let Machine { program, root, state, opened, holds, sent, kept, .. } = self;
+        let Machine { program, root, state, opened, holds, sent, kept, spare, .. } = self;
         let columns = program.columns.as_deref().unwrap_or_default();
         let mut cx = state.context(run);
         let mut portion = 0;
@@ -311,7 +320,7 @@ impl Machine {
             let more = match kept {
                 None if program.changes && program.columns.is_some() => {
                     // It runs to its end before its first row goes out.
-                    let mut rows = Spool::new(program.output.len());
+                    let mut rows = spare.take().unwrap_or_else(|| Spool::new(program.output.len()));
                     while step(root, (opened, *holds), &mut cx)? {
                         let frame = &*cx.frame;
                         rows.push(program.output.iter().map(|var| frame.get(*var)));

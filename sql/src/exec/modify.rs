@@ -8,6 +8,7 @@ use super::foreign_key::{self, Timing};
 use super::operator::{Builder, Operator};
 use super::probe::Changed;
 use super::row_change::RowChange;
+use super::rows::Unit;
 use super::scan::{reread, still_meets};
 use super::trigger::{self as firing, Rows, Untouched};
 use super::write::{Inserted, Writer};
@@ -56,13 +57,23 @@ impl Modify {
     /// Of this plan.
     #[must_use]
     pub fn new(plan: &physical::Modify, builder: &Builder<'_>) -> Modify {
-        let kind = plan.kind.clone();
+        let mut kind = plan.kind.clone();
+        let only = match &mut kind {
+            ModifyKind::Insert { source, columns, .. } if !builder.is_watched() => {
+                take_only_row(source, columns)
+            }
+            _ => false,
+        };
         let system = match &plan.kind {
             ModifyKind::Insert { system, .. } | ModifyKind::Update { system, .. } => system.clone(),
             _ => None,
         };
+        let columns = match &kind {
+            ModifyKind::Insert { columns, .. } => &columns[..],
+            _ => &[],
+        };
         let (source, row, recheck) = match &plan.kind {
-            ModifyKind::Insert { source, columns, on_conflict, .. } => {
+            ModifyKind::Insert { source, on_conflict, .. } => {
                 let update = on_conflict.iter().filter_map(|conflict| conflict.update.as_ref());
                 let scalars = update.flat_map(ConflictUpdate::scalars);
                 (source, builder.correlated(columns.iter().chain(scalars)), Box::default())
@@ -90,7 +101,8 @@ impl Modify {
         let fires = plan.table.relation.triggers.iter().any(|one| one.is_row());
         let timing = if fires { Timing::AtEnd } else { builder.timing() };
         Modify {
-            source: builder.build(source),
+            // The row that is to be inserted is all that there is.
+            source: if only { Box::new(Unit::default()) } else { builder.build(source) },
             change: RowChange::new(plan.into(), row, builder, timing),
             recheck_subqueries: recheck,
             returning_subqueries: builder
@@ -537,6 +549,21 @@ impl Modify {
         }
         Ok(false)
     }
+}
+
+/// Has the columns of an INSERT computed where they are stored, if they are those of the only row of its VALUES; whether they
+/// are.
+fn take_only_row(source: &physical::Plan, columns: &mut Vec<Scalar>) -> bool {
+    let physical::Plan::Values(slot, rows) = source else { return false };
+    let [row] = &rows[..] else { return false };
+    let same = columns.iter().enumerate().all(|(at, column)| {
+        matches!(column, Scalar::Var(var) if var.slot == *slot && var.column as usize == at)
+    });
+    if !same || columns.len() > row.len() {
+        return false;
+    }
+    *columns = row[..columns.len()].to_vec();
+    true
 }
 
 /// The first key that would settle ON CONFLICT and is not checked with each row, by place in the relation.

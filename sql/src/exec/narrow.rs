@@ -1,8 +1,8 @@
 //! What an UPDATE of some columns needs of a row: the rest of the record is carried over as it lies.
 //!
 //! Of the row that was, those columns are read that decide on something: those assigned, and with one of them all of its
-//! key, index or foreign key. A row is changed as a whole where more is asked of it: generated columns, CHECK constraints,
-//! computed indexes, RETURNING, a key that may change; long values, columns added since it was written, or a NULL where there must be none, whose
+//! key, index or foreign key; and those that RETURNING shows. A row is changed as a whole where more is asked of it:
+//! generated columns, CHECK constraints, computed indexes, RETURNING with subqueries, a key that may change; long values, columns added since it was written, or a NULL where there must be none, whose
 //! error shows the row.
 
 use crate::plan::physical::Table;
@@ -23,9 +23,10 @@ pub struct Narrow {
 }
 
 impl Narrow {
-    /// Of these assignments, by place among the live columns; none if they need all of a row.
+    /// Of these assignments, by place among the live columns, where these of the live columns are looked at afterwards; none
+    /// if they need all of a row.
     #[must_use]
-    pub fn of(table: &Table, assignments: &[(usize, Scalar)]) -> Option<Narrow> {
+    pub fn of(table: &Table, assignments: &[(usize, Scalar)], shown: &[usize]) -> Option<Narrow> {
         // They may be computed twice, where the row turns out to be changed as a whole.
         if table.computed.is_some() || assignments.iter().any(|(_, value)| value.volatile()) {
             return None;
@@ -37,6 +38,7 @@ impl Narrow {
             return None;
         }
         let mut read = assigned.clone();
+        read.extend(shown.iter().map(|at| table.live[*at]));
         let mut indexes = Vec::new();
         for (at, (_, layout)) in table.indexes.iter().enumerate() {
             let columns = layout.columns.iter().map(|one| one.column);

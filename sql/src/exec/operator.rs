@@ -69,6 +69,12 @@ impl<'p> Builder<'p> {
         Builder { program, probes: Some(probes), steps: RefCell::default() }
     }
 
+    /// Whether its operators are watched: then there is one for each node.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.probes.is_some()
+    }
+
     /// Whether evaluations of the program may begin again for the sake of a routine's call.
     #[must_use]
     pub fn calls_routines(&self) -> bool {

@@ -16,6 +16,7 @@ use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::Datum;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use txn::{RecordBuffer, RowLock, WaitPolicy};
 
@@ -32,6 +33,8 @@ pub struct RowChange {
     view_checks: Vec<(Arc<str>, Vec<Scalar>)>,
     /// Whether rows are always changed as a whole, and if not, what an update needs of them: found out by the first one.
     whole: bool,
+    /// The columns of the new row that are looked at when it has been written, by place among the live ones.
+    shown: Vec<usize>,
     narrow: Option<Option<Narrow>>,
     /// Whether it is a MERGE that changes it.
     of_merge: bool,
@@ -59,7 +62,27 @@ pub struct Demands<'p> {
     view_checks: &'p [(Arc<str>, Vec<Scalar>)],
     /// Whether somebody looks at the whole row that comes of it, or rows do not all get the same assignments.
     whole: bool,
+    /// The columns that somebody looks at otherwise, by place among the live ones.
+    shown: Vec<usize>,
     of_merge: bool,
+}
+
+/// The columns of the row in a slot that scalars name, each once; none where a subquery may name others.
+fn named_in(slot: u32, scalars: &[Scalar]) -> Option<Vec<usize>> {
+    let (mut named, mut plain) = (BTreeSet::new(), true);
+    for scalar in scalars {
+        scalar.walk(&mut |part| {
+            match part {
+                Scalar::Var(var) if var.slot == slot => {
+                    named.insert(var.column as usize);
+                }
+                Scalar::Subquery(_) => plain = false,
+                _ => {}
+            }
+            plain
+        });
+    }
+    plain.then(|| named.into_iter().collect())
 }
 
 impl<'p> From<&'p physical::Modify> for Demands<'p> {
@@ -74,9 +97,15 @@ impl<'p> From<&'p physical::Modify> for Demands<'p> {
             }
             _ => false,
         };
-        let whole = returning.is_some() || !view_checks.is_empty() || several;
+        let new_slot = *new_slot;
+        let shown = match returning {
+            Some((_, columns)) => named_in(new_slot, columns),
+            None => Some(Vec::new()),
+        };
+        let whole = shown.is_none() || !view_checks.is_empty() || several;
+        let shown = shown.unwrap_or_default();
         let of_merge = matches!(kind, ModifyKind::Merge { .. });
-        Demands { table, new_slot: *new_slot, generated, checks, view_checks, whole, of_merge }
+        Demands { table, new_slot, generated, checks, view_checks, whole, shown, of_merge }
     }
 }
 
@@ -85,8 +114,8 @@ impl<'p> From<&'p physical::ReferentialAction> for Demands<'p> {
         let physical::ReferentialAction { table, new_slot, generated, checks, .. } = plan;
         let view_checks = &[];
         let new_slot = *new_slot;
-        let (whole, of_merge) = (true, false);
-        Demands { table, new_slot, generated, checks, view_checks, whole, of_merge }
+        let (whole, shown, of_merge) = (true, Vec::new(), false);
+        Demands { table, new_slot, generated, checks, view_checks, whole, shown, of_merge }
     }
 }
 
@@ -99,7 +128,8 @@ impl RowChange {
         builder: &Builder<'_>,
         timing: Timing,
     ) -> RowChange {
-        let Demands { table, new_slot, generated, checks, view_checks, whole, of_merge } = demands;
+        let Demands { table, new_slot, generated, checks, view_checks, whole, shown, of_merge } =
+            demands;
         let of_views = view_checks.iter().flat_map(|(_, conditions)| conditions);
         RowChange {
             table: Arc::clone(table),
@@ -113,6 +143,7 @@ impl RowChange {
                 || !generated.is_empty()
                 || !checks.is_empty()
                 || table.relation.triggers.iter().any(|one| one.kind & trigger::UPDATE != 0),
+            shown,
             narrow: None,
             of_merge,
             row_subqueries,
@@ -160,7 +191,10 @@ impl RowChange {
         let (whole, table) = (self.whole, &self.table);
         let narrow = self
             .narrow
-            .get_or_insert_with(|| if whole { None } else { Narrow::of(table, assignments) })
+            .get_or_insert_with(|| match whole {
+                true => None,
+                false => Narrow::of(table, assignments, &self.shown),
+            })
             .take();
         let done = match &narrow {
             Some(narrow) => self.update_columns(cx, writer, assignments, narrow),
@@ -205,6 +239,13 @@ impl RowChange {
             return Ok(false);
         }
         self.write(cx, writer, Some(narrow))?;
+        if !self.shown.is_empty() {
+            let row = cx.frame.row_mut(self.new_slot);
+            row.set_nulls(self.table.live.len());
+            for at in &self.shown {
+                row.set_column(*at, &self.new, self.table.live[*at]);
+            }
+        }
         Ok(true)
     }
 

@@ -99,6 +99,12 @@ impl Spool {
         self.memory.bytes()
     }
 
+    /// What the memory for its rows occupies.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        self.memory.capacity_bytes()
+    }
+
     fn in_file(&self) -> usize {
         self.filed.as_ref().map_or(0, |filed| filed.rows)
     }

@@ -65,15 +65,15 @@ fn fitting<'r>(
     cx: &Context<'_>,
     relation: &'r Relation,
     (timing, row, event): (i16, bool, i16),
-    updated: &[usize],
-) -> Vec<&'r Trigger> {
+    updated: &'r [usize],
+) -> impl Iterator<Item = &'r Trigger> + use<'r> {
     let replica = cx.host.settings.get().replica;
-    let fits = |trigger: &&Trigger| {
+    let fits = move |trigger: &&Trigger| {
         trigger.is_for(timing, row, event)
             && trigger.is_enabled(replica)
             && concerns(trigger, event, updated)
     };
-    relation.triggers.iter().filter(fits).collect()
+    relation.triggers.iter().filter(fits)
 }
 
 impl Context<'_> {

@@ -198,6 +198,10 @@ pub struct Session {
     changes: u64,
     /// Rows that bodies have done with.
     spare_rows: Vec<RowBuf>,
+    /// The memory of a body's values.
+    spare_value: RowBuf,
+    /// The memory of a list of rows.
+    spare_list: Vec<RowBuf>,
     /// CALLs that have been made ready, the newest last.
     calls: Vec<Arc<routine::ReadyCall>>,
     texts: FxHashMap<u64, Vec<Option<Arc<routine::Text>>>>,
@@ -209,6 +213,10 @@ pub struct Session {
     writing_loops: u32,
     /// The conditions of triggers that have been asked, by trigger.
     conditions: FxHashMap<Oid, Arc<routine::Condition>>,
+    /// What CONTEXTs call the routines that have been called, and `changes` when that was made.
+    routine_names: FxHashMap<Oid, (u64, Arc<str>)>,
+    /// The functions of triggers that have fired, by trigger and event.
+    triggers: FxHashMap<(Oid, i16), routine::ReadyTrigger>,
     /// The tables of the triggers that are firing, the innermost last.
     firing: Vec<Oid>,
     /// What a schema change tells event triggers of before it rewrites a table, where there are any.
@@ -317,12 +325,16 @@ impl Session {
             bodies: 0,
             changes: 1,
             spare_rows: Vec::new(),
+            spare_value: RowBuf::new(),
+            spare_list: Vec::new(),
             calls: Vec::new(),
             texts: FxHashMap::default(),
             compiled: FxHashMap::default(),
             too_many_rows: None,
             writing_loops: 0,
             conditions: FxHashMap::default(),
+            routine_names: FxHashMap::default(),
+            triggers: FxHashMap::default(),
             firing: Vec::new(),
             events: Vec::new(),
             rewriting: None,
@@ -573,7 +585,15 @@ impl Session {
         self.settings.plain().dialect != Dialect::default()
     }
 
+    /// Whether what was found good when `changes` was that number is good still without a look: the session has done nothing
+    /// since that could change it, and nobody has changed the catalog.
+    #[inline]
+    fn is_settled(&self, changes: u64) -> bool {
+        self.changes == changes && self.catalog.is_current()
+    }
+
     fn renew_basis(&mut self) {
+        self.changes += 1;
         let snapshot = self.catalog.last_snapshot();
         let (database, state) = (snapshot.database_oid(), snapshot.state());
         self.identity.take_names(snapshot.shared());

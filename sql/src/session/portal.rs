@@ -32,6 +32,8 @@ pub(super) struct Portal {
     pub retained: bool,
     /// The transaction that it belongs to.
     pub transaction: u64,
+    /// Whether nobody asks it for more than it gives at first: then what it sees is kept no longer.
+    pub once: bool,
     /// Rows it had given when it was last suspended: a tag counts from there.
     pub given: u64,
     /// Rows that a statement without a plan returns.
@@ -97,6 +99,7 @@ impl Portal {
             progress: Stage::Ready,
             view: None,
             retained: false,
+            once: false,
             transaction: 0,
             given: 0,
             rows: None,
@@ -122,6 +125,7 @@ impl Portal {
         self.progress = Stage::Ready;
         self.view = None;
         self.retained = false;
+        self.once = false;
         self.transaction = 0;
         self.given = 0;
         self.rows = None;

@@ -362,7 +362,12 @@ impl Session {
         max_rows: u64,
         sink: &mut dyn RowSink,
     ) -> Result<Progress> {
-        self.changes += 1;
+        // What a plan changes of the catalog or the settings is noticed where that is looked at; a CALL does what the
+        // statements of its body do.
+        let calls = matches!(portal.prepared.parsed.statement(), Some(Statement::Call(_)));
+        if portal.prepared.planned.is_none() && !calls {
+            self.changes += 1;
+        }
         match portal.progress {
             Stage::Ready | Stage::Running => {}
             // A portal that has ended gives no more rows.
@@ -495,6 +500,7 @@ impl Session {
             portal.given = machine.sent();
         }
         if !portal.retained
+            && !portal.once
             && let Some(transaction) = self.block.transaction()
         {
             transaction.retain_view(&view);

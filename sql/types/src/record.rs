@@ -7,7 +7,7 @@
 use super::depth::descend;
 use super::failure::{insufficient, invalid_binary, left_over, name_left_over};
 use super::integer::is_space;
-use super::text::check_growth;
+use super::text::{check_growth, check_value};
 use super::{CallContext, Datum, SqlType, domain, oids, stored, write_binary, write_text};
 use crate::account::{self, LARGE};
 use crate::builtin::well_known;
@@ -35,29 +35,83 @@ pub fn build_named<'a>(
     names: &[Arc<str>],
 ) -> Datum<'a> {
     let mut out = Vec::new();
-    if names.is_empty() {
-        out.extend_from_slice(&(fields.len() as u32).to_le_bytes());
-    } else {
-        out.extend_from_slice(&(fields.len() as u32 | NAMED).to_le_bytes());
-        let length: usize = names.iter().map(|name| 2 + name.len()).sum();
-        out.extend_from_slice(&(length as u32).to_le_bytes());
-        for name in names {
-            out.extend_from_slice(&(name.len() as u16).to_le_bytes());
-            out.extend_from_slice(name.as_bytes());
-        }
-    }
+    put_head(fields.len(), names.iter(), &mut out);
     for (ty, datum) in fields {
-        out.extend_from_slice(&ty.oid.0.to_le_bytes());
-        let at = out.len();
-        out.extend_from_slice(&NULL.to_le_bytes());
-        if !datum.is_null() {
-            stored::write(datum, &mut out);
-            let length = (out.len() - at - 4) as u32;
-            out[at..at + 4].copy_from_slice(&length.to_le_bytes());
-        }
+        put_field(*ty, datum, &mut out);
     }
     account::insist_on_value(out.len());
     Datum::Record(account::copied(arena, &out))
+}
+
+/// Appends what stands before the fields of a row of so many: with their names, if there are any.
+pub fn put_head<'n>(
+    count: usize,
+    names: impl Iterator<Item = &'n Arc<str>> + Clone,
+    out: &mut Vec<u8>,
+) {
+    let length: usize = names.clone().map(|name| 2 + name.len()).sum();
+    if length == 0 {
+        out.extend_from_slice(&(count as u32).to_le_bytes());
+        return;
+    }
+    out.extend_from_slice(&(count as u32 | NAMED).to_le_bytes());
+    out.extend_from_slice(&(length as u32).to_le_bytes());
+    for name in names {
+        out.extend_from_slice(&(name.len() as u16).to_le_bytes());
+        out.extend_from_slice(name.as_bytes());
+    }
+}
+
+/// Appends a field.
+#[inline]
+pub fn put_field(ty: SqlType, datum: &Datum<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(&ty.oid.0.to_le_bytes());
+    let at = out.len();
+    out.extend_from_slice(&NULL.to_le_bytes());
+    if !datum.is_null() {
+        stored::write(datum, out);
+        let length = (out.len() - at - 4) as u32;
+        out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+    }
+}
+
+/// Whether a row that has been put together may be a value: it is not too long, and the statement may hold it.
+///
+/// # Errors
+/// 54000, 53200.
+pub fn check(bytes: &[u8]) -> Result<()> {
+    check_value(bytes.len())?;
+    if bytes.len() >= LARGE {
+        account::demand(bytes.len())?;
+    }
+    Ok(())
+}
+
+/// Appends a stored row, in which field `index` is another value; whether it has one.
+pub fn put_replaced(
+    bytes: &[u8],
+    index: usize,
+    (ty, datum): (SqlType, &Datum<'_>),
+    out: &mut Vec<u8>,
+) -> bool {
+    let (_, fields) = split(bytes);
+    let (mut rest, mut number) = (fields, 0);
+    while let Some((_, behind)) = rest.split_first_chunk::<4>() {
+        let Some((length, behind)) = behind.split_first_chunk::<4>() else { return false };
+        let length = match u32::from_le_bytes(*length) {
+            NULL => 0,
+            length => length as usize,
+        };
+        let Some(behind) = behind.get(length..) else { return false };
+        if number == index {
+            out.extend_from_slice(&bytes[..bytes.len() - rest.len()]);
+            put_field(ty, datum, out);
+            out.extend_from_slice(behind);
+            return true;
+        }
+        (rest, number) = (behind, number + 1);
+    }
+    false
 }
 
 /// The names in front of a stored row's fields, and the fields.

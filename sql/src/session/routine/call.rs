@@ -67,6 +67,18 @@ impl Session {
         format!("{name}({})", types.join(","))
     }
 
+    /// The same, kept as long as nothing has changed.
+    fn routine_name(&mut self, routine: &Routine) -> Arc<str> {
+        if let Some((seen, name)) = self.routine_names.get(&routine.oid)
+            && self.is_settled(*seen)
+        {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = self.routine_text(routine).into();
+        self.routine_names.insert(routine.oid, (self.changes, Arc::clone(&name)));
+        name
+    }
+
     /// The variables that a routine begins with: its parameters.
     pub(super) fn given_of(&mut self, routine: &Routine, types: &CallTypes) -> Vec<Given> {
         let resolved = self.parameter_types(routine, types);
@@ -358,7 +370,7 @@ impl Session {
             outputs: outputs.clone(),
             ..Returned::default()
         };
-        let name: Arc<str> = self.routine_text(routine).into();
+        let name = self.routine_name(routine);
         let body = Arc::clone(&compiled.body);
         let mut frame = Frame::new(body.variables.len());
         let mut actual = types.arguments.iter();

@@ -241,7 +241,7 @@ impl Execution<'_> {
                 }
                 break Ok(Leave::Next);
             }
-            match self.rounds(looped, &fetched.columns, fetched.rows, &mut found) {
+            match self.rounds(looped, &fetched.columns, &fetched.rows, &mut found) {
                 Ok(None) => {}
                 Ok(Some(left)) => break Ok(left),
                 Err(error) => break Err(error),

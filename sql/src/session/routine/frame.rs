@@ -1,7 +1,8 @@
 //! The variables of a running body: one row, a column each, which expressions read as their parameters.
 
+use crate::error::Result;
 use crate::tuple::RowBuf;
-use crate::types::{Datum, SqlType, array};
+use crate::types::{Datum, SqlType, array, oids, record};
 use std::sync::Arc;
 
 /// The fields of a row that a variable holds, and the row's type.
@@ -11,6 +12,21 @@ pub struct Shape {
     pub ty: SqlType,
     /// Names and types.
     pub fields: Vec<(Arc<str>, SqlType)>,
+    /// What such a row begins with.
+    head: Vec<u8>,
+}
+
+impl Shape {
+    /// Of rows of this type, which have these fields.
+    #[must_use]
+    pub fn new(ty: SqlType, fields: Vec<(Arc<str>, SqlType)>) -> Shape {
+        let mut head = Vec::new();
+        let names = fields.iter().map(|(name, _)| name);
+        // Only a row of no type of its own says how its fields are called.
+        let names = names.take(if ty.oid.0 == oids::RECORD { usize::MAX } else { 0 });
+        record::put_head(fields.len(), names, &mut head);
+        Shape { ty, fields, head }
+    }
 }
 
 /// The variables' values.
@@ -19,9 +35,11 @@ pub struct Frame {
     row: RowBuf,
     /// What rows variables hold at present, where their type does not say it.
     shapes: Vec<Option<Arc<Shape>>>,
-    /// How many bytes have been written since what is not needed any more was given back.
-    written: usize,
+    /// How many bytes are left of values that have been replaced, and how many may be.
+    left: usize,
     limit: usize,
+    /// Where rows are put together.
+    scratch: Vec<u8>,
 }
 
 /// Bytes that are never given back.
@@ -46,7 +64,21 @@ impl Frame {
     pub fn new(count: usize) -> Frame {
         let mut row = RowBuf::new();
         row.set_nulls(count);
-        Frame { row, shapes: vec![None; count], written: 0, limit: LEAST }
+        Frame { row, shapes: vec![None; count], left: 0, limit: LEAST, scratch: Vec::new() }
+    }
+
+    /// Begins anew with these values and with no shapes.
+    pub fn restart(&mut self, values: &RowBuf) {
+        self.row.copy_from(values);
+        self.shapes.clear();
+        self.shapes.resize(values.len(), None);
+        (self.left, self.limit) = (0, LEAST);
+    }
+
+    /// What its values occupy.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        self.row.capacity_bytes() + self.scratch.capacity()
     }
 
     /// The values, by number.
@@ -63,11 +95,63 @@ impl Frame {
 
     /// Gives a variable a value.
     pub fn set(&mut self, variable: u32, value: Datum<'_>) {
-        self.written += bytes(&value);
-        self.row.set(variable as usize, value);
-        if self.written > self.limit {
+        self.left += self.row.replace(variable as usize, value);
+        if self.left > self.limit {
             self.compact();
         }
+    }
+
+    /// Gives a variable a row of these fields.
+    ///
+    /// # Errors
+    /// 54000: it is too long.
+    pub fn set_record<'v>(
+        &mut self,
+        variable: u32,
+        shape: &Shape,
+        values: impl Iterator<Item = Datum<'v>>,
+    ) -> Result<()> {
+        let mut row = std::mem::take(&mut self.scratch);
+        row.clear();
+        row.extend_from_slice(&shape.head);
+        for ((_, ty), value) in shape.fields.iter().zip(values) {
+            record::put_field(*ty, &value, &mut row);
+        }
+        self.take_record(variable, row)
+    }
+
+    /// Gives a field of a variable that is a row another value; whether it is one that has such a field.
+    ///
+    /// # Errors
+    /// 54000: the row becomes too long.
+    pub fn set_field(
+        &mut self,
+        (variable, field): (u32, usize),
+        value: (SqlType, &Datum<'_>),
+    ) -> Result<bool> {
+        let mut row = std::mem::take(&mut self.scratch);
+        row.clear();
+        let replaced = match self.row.get(variable as usize) {
+            Datum::Record(bytes) => record::put_replaced(bytes, field, value, &mut row),
+            _ => false,
+        };
+        if !replaced {
+            self.scratch = row;
+            return Ok(false);
+        }
+        self.take_record(variable, row).map(|()| true)
+    }
+
+    /// Gives a variable a row that has been put together.
+    fn take_record(&mut self, variable: u32, row: Vec<u8>) -> Result<()> {
+        let fits = record::check(&row);
+        if fits.is_ok() {
+            self.set(variable, Datum::Record(&row));
+        }
+        if row.capacity() <= LEAST {
+            self.scratch = row;
+        }
+        fits
     }
 
     /// Gives a variable a value that borrows nothing.
@@ -99,7 +183,7 @@ impl Frame {
             row.push_column(&self.row, column);
         }
         let live: usize = row.iter().map(|value| bytes(&value)).sum();
-        (self.row, self.written, self.limit) = (row, live, LEAST.max(2 * live + LEAST));
+        (self.row, self.left, self.limit) = (row, 0, live + LEAST);
     }
 
     /// The fields of the row that a variable holds; none: it never had one.

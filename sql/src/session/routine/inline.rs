@@ -8,6 +8,7 @@ use crate::parse::ast::DoStatement;
 use crate::plpgsql::parse::Gives;
 use crate::plpgsql::tree::{Body, Sql};
 use crate::session::Session;
+use crate::session::machines::REST_BYTES_MAX;
 use crate::session::utility::{Outcome, done};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -101,6 +102,7 @@ impl Session {
     ) -> Result<(Returned, Frame)> {
         frame.set(body.found, crate::types::Datum::Bool(false));
         self.within.push(Place::Routine(name, 0, "during function entry"));
+        let scratch = std::mem::take(&mut self.spare_value);
         let mut execution = Execution {
             session: self,
             id,
@@ -110,13 +112,14 @@ impl Session {
             subtransactions: 0,
             handled: Vec::new(),
             row_count: 0,
-            scratch: RowBuf::new(),
+            scratch,
             returned,
         };
         let result = execution
             .shapes_of_arguments()
             .and_then(|()| crate::types::depth::deeper(|| execution.run_body()));
-        let Execution { frame, returned, .. } = execution;
+        let Execution { frame, returned, scratch, .. } = execution;
+        self.keep_value(scratch);
         let place = self.within.pop();
         match result {
             Ok(_) => Ok((returned, frame)),
@@ -124,6 +127,13 @@ impl Session {
                 Some(place) => error.within(place.text()),
                 None => error,
             }),
+        }
+    }
+
+    /// Keeps the memory of a value, for the next body.
+    pub(super) fn keep_value(&mut self, value: RowBuf) {
+        if (1..=REST_BYTES_MAX).contains(&value.capacity_bytes()) {
+            self.spare_value = value;
         }
     }
 

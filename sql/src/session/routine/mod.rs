@@ -36,7 +36,7 @@ pub(super) use call::Compiled;
 pub(super) use context::Place as ContextPlace;
 pub(super) use create::{ReadyCall, command_tag};
 pub(super) use text::Text;
-pub(super) use trigger::Condition;
+pub(super) use trigger::{Condition, Ready as ReadyTrigger};
 pub(super) use value::CastText;
 
 use crate::error::SqlError;

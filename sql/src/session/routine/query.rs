@@ -27,12 +27,19 @@ const FIRST_PORTION: u64 = 10;
 const PORTION: u64 = 50;
 
 /// Keeps rows.
-#[derive(Default)]
 pub(super) struct Kept {
     pub rows: Vec<RowBuf>,
+    /// How many are kept; the others are of no use to anybody.
+    limit: usize,
     /// Rows that may be filled anew.
     spare: Vec<RowBuf>,
     notices: Vec<Notice>,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept { rows: Vec::new(), limit: usize::MAX, spare: Vec::new(), notices: Vec::new() }
+    }
 }
 
 impl Kept {
@@ -50,6 +57,9 @@ impl RowSink for Kept {
         _: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<Flow> {
+        if self.rows.len() >= self.limit {
+            return Ok(Flow::Continue);
+        }
         let mut kept = self.spare.pop().unwrap_or_default();
         kept.clear();
         for datum in row {
@@ -74,25 +84,38 @@ pub(super) struct Ran {
 /// How many rows are kept to be filled anew.
 const SPARE_ROWS: usize = 4;
 
+/// How many rows INTO looks at: whether there is one, and whether it is the only one.
+const FEW_ROWS: usize = 2;
+
+/// All rows.
+const ALL: usize = usize::MAX;
+
 impl Session {
-    /// Keeps a few rows that nobody needs any more.
-    fn spare_rows(&mut self, rows: Vec<RowBuf>) {
+    /// Keeps a few rows that nobody needs any more, and the memory of their list.
+    fn spare_rows(&mut self, mut rows: Vec<RowBuf>) {
         let room = SPARE_ROWS.saturating_sub(self.spare_rows.len());
-        let small = rows.into_iter().filter(|row| row.capacity_bytes() <= REST_BYTES_MAX);
+        let small = rows.drain(..).filter(|row| row.capacity_bytes() <= REST_BYTES_MAX);
         self.spare_rows.extend(small.take(room));
+        if rows.capacity() <= SPARE_ROWS {
+            self.spare_list = rows;
+        }
     }
 
-    /// Runs a portal on, up to so many rows; whether there may be more.
+    /// Runs a portal on, up to so many rows; whether there may be more. Of its rows so many are kept.
     fn run_portion(
         &mut self,
         portal: &mut Portal,
         max_rows: u64,
+        limit: usize,
     ) -> Result<(Option<CommandTag>, Vec<RowBuf>)> {
         let spare = std::mem::take(&mut self.spare_rows);
-        let mut kept = Kept { spare, ..Kept::default() };
+        let rows = std::mem::take(&mut self.spare_list);
+        let mut kept = Kept { rows, limit, spare, notices: Vec::new() };
         let progress = self.run_portal(portal, "", max_rows, &mut kept);
         self.spare_rows = kept.spare;
-        self.notices.get_mut().append(&mut kept.notices);
+        if !kept.notices.is_empty() {
+            self.notices.get_mut().append(&mut kept.notices);
+        }
         match progress? {
             Progress::Complete(tag) => Ok((Some(tag), kept.rows)),
             Progress::Suspended | Progress::Paused => Ok((None, kept.rows)),
@@ -110,7 +133,7 @@ impl Session {
         &mut self,
         prepared: &Arc<Prepared>,
         parameters: &mut RowBuf,
-        max_rows: u64,
+        (max_rows, limit): (u64, usize),
         custom: bool,
     ) -> Result<Ran> {
         demand_runnable(prepared)?;
@@ -120,7 +143,7 @@ impl Session {
                 .map_err(|error| in_statement(error, &prepared.text))?;
         }
         self.within.push(Around::Statement(Arc::clone(&prepared.text)));
-        let ran = self.run_plainly(prepared, parameters, max_rows);
+        let ran = self.run_plainly(prepared, parameters, (max_rows, limit));
         self.within.pop();
         ran.map_err(|error| in_statement(error, &prepared.text))
     }
@@ -130,25 +153,24 @@ impl Session {
         &mut self,
         prepared: &Arc<Prepared>,
         parameters: &mut RowBuf,
-        max_rows: u64,
+        (max_rows, limit): (u64, usize),
     ) -> Result<Ran> {
         let mut portal = self.new_portal(Arc::clone(prepared));
         std::mem::swap(&mut portal.parameters, parameters);
         portal.depth = self.block.depth();
-        let ran = crate::types::depth::deeper(|| self.run_portion(&mut portal, max_rows));
+        portal.once = true;
+        let ran = crate::types::depth::deeper(|| self.run_portion(&mut portal, max_rows, limit));
         std::mem::swap(&mut portal.parameters, parameters);
         self.let_go(&portal);
-        if let (Ok((None, rows)), Stage::Running) = (&ran, portal.progress) {
+        // A portal that stops before its end has given as many as it was asked for.
+        let stopped = CommandTag { words: "SELECT", rows: Some(max_rows) };
+        if let (Ok((None, _)), Stage::Running) = (&ran, portal.progress) {
             // Nobody asks it for more: its machine is as good for the next run as one that has come to its end.
-            let rows = Some(rows.len() as u64);
-            portal.progress = Stage::Done(CommandTag { words: "SELECT", rows });
+            portal.progress = Stage::Done(stopped);
         }
         self.retire(portal);
         let (tag, rows) = ran?;
-        Ok(Ran {
-            tag: tag.unwrap_or(CommandTag { words: "SELECT", rows: Some(rows.len() as u64) }),
-            rows,
-        })
+        Ok(Ran { tag: tag.unwrap_or(stopped), rows })
     }
 
     /// Answers a query that reads, for a function that runs it: its values as texts.
@@ -170,7 +192,7 @@ impl Session {
         }
         let columns = prepared.columns.clone().unwrap_or_default();
         let types: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
-        let ran = self.run_statement(&prepared, &mut RowBuf::new(), 0, false)?;
+        let ran = self.run_statement(&prepared, &mut RowBuf::new(), (0, ALL), false)?;
         let rows = self.with_context(|context| {
             let text = |(ty, value): (&SqlType, Datum<'_>)| match value {
                 Datum::Null => Ok(None),
@@ -203,7 +225,7 @@ impl Session {
         parameters: &mut RowBuf,
     ) -> Result<Option<RowBuf>> {
         self.check_presets(prepared, parameters)?;
-        Ok(self.run_plainly(prepared, parameters, 1)?.rows.pop())
+        Ok(self.run_plainly(prepared, parameters, (1, 1))?.rows.pop())
     }
 
     /// The first row of the query behind an expression of a body, which may give no other.
@@ -219,12 +241,12 @@ impl Session {
         let alone = super::text::is_scalar(prepared) && !self.evaluated.contains(&own);
         let ran = if alone {
             self.evaluated.push(own);
-            let ran = self.run_plainly(prepared, parameters, 2);
+            let ran = self.run_plainly(prepared, parameters, (2, 2));
             self.evaluated.pop();
             ran
         } else {
             self.within.push(expression(sql));
-            let ran = self.run_plainly(prepared, parameters, 2);
+            let ran = self.run_plainly(prepared, parameters, (2, 2));
             self.within.pop();
             ran.map_err(|error| in_expression(error, sql))
         };
@@ -381,7 +403,8 @@ impl Execution<'_> {
         let columns = prepared.columns.as_deref();
         let modifies = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
         let planned = prepared.planned.is_some();
-        let extra = self.session.too_many_rows().filter(|_| !dynamic && into.is_some());
+        let checks = !dynamic && into.is_some();
+        let extra = if checks { self.session.too_many_rows() } else { None };
         let max_rows = match into {
             Some(into) if !modifies => {
                 if into.strict || extra.is_some() {
@@ -405,12 +428,13 @@ impl Execution<'_> {
         let (given, ran) = match values {
             Some(mut values) => {
                 let given = shows.then(|| (Arc::clone(prepared), values.clone()));
-                let ran = self.session.run_statement(prepared, &mut values, max_rows, true);
+                let limits = (max_rows, FEW_ROWS);
+                let ran = self.session.run_statement(prepared, &mut values, limits, true);
                 (given, ran?)
             }
             None => {
                 let given = shows.then(|| (Arc::clone(prepared), self.frame.row().clone()));
-                (given, self.run_over_variables(prepared, max_rows, text)?)
+                (given, self.run_over_variables(prepared, (max_rows, FEW_ROWS), text)?)
             }
         };
         self.row_count = ran.tag.rows.unwrap_or(0);
@@ -462,12 +486,12 @@ impl Execution<'_> {
     fn run_over_variables(
         &mut self,
         prepared: &Arc<Prepared>,
-        max_rows: u64,
+        limits: (u64, usize),
         text: Option<&Text>,
     ) -> Result<Ran> {
         let custom = text.is_some_and(Text::is_custom);
         let mut variables = self.frame.take_row();
-        let ran = self.session.run_statement(prepared, &mut variables, max_rows, custom);
+        let ran = self.session.run_statement(prepared, &mut variables, limits, custom);
         if let (Some(text), Ok(_)) = (text, &ran) {
             text.count_run();
         }
@@ -576,7 +600,7 @@ impl Execution<'_> {
 
     pub(super) fn perform(&mut self, sql: &Sql) -> Result<()> {
         let text = self.statement_text(sql)?;
-        let ran = self.run_over_variables(&text.prepared, 0, Some(&*text))?;
+        let ran = self.run_over_variables(&text.prepared, (0, 0), Some(&*text))?;
         self.row_count = ran.tag.rows.unwrap_or(0);
         self.set_found(self.row_count > 0);
         Ok(())
@@ -618,21 +642,29 @@ impl Execution<'_> {
         let mut portion = if self.body.ends_transactions { 0 } else { FIRST_PORTION };
         let mut found = false;
         self.session.writing_loops += u32::from(changes);
+        let mut spare = Vec::new();
         let left = loop {
             self.session.is_at(at.0, at.1);
-            let read = self.session.run_portion(&mut portal, portion);
-            let (done, rows) = match read {
+            // A portion's rows are filled anew by the next one.
+            std::mem::swap(&mut self.session.spare_rows, &mut spare);
+            let read = self.session.run_portion(&mut portal, portion, ALL);
+            std::mem::swap(&mut self.session.spare_rows, &mut spare);
+            let (done, mut rows) = match read {
                 Ok(read) => read,
                 Err(error) => break Err(in_statement(error, &text)),
             };
             portion = PORTION;
-            match self.rounds(looped, &columns, rows, &mut found) {
+            let ran = self.rounds(looped, &columns, &rows, &mut found);
+            spare.append(&mut rows);
+            self.session.spare_rows(rows);
+            match ran {
                 Ok(None) if done.is_none() => {}
                 Ok(None) => break Ok(Leave::Next),
                 Ok(Some(left)) => break Ok(left),
                 Err(error) => break Err(error),
             }
         };
+        self.session.spare_rows(spare);
         self.session.writing_loops -= u32::from(changes);
         self.session.let_go(&portal);
         self.session.retire(portal);
@@ -649,14 +681,14 @@ impl Execution<'_> {
         &mut self,
         looped: &ForQuery,
         columns: &[ColumnDescription],
-        rows: Vec<RowBuf>,
+        rows: &[RowBuf],
         found: &mut bool,
     ) -> Result<Option<Leave>> {
         let at = self.session.place();
         for row in rows {
             *found = true;
             self.session.is_at(at.0, at.1);
-            self.put_into(&looped.places, columns, Some(&row))?;
+            self.put_into(&looped.places, columns, Some(row))?;
             let left = self.statements(&looped.body)?;
             if let Some(left) = super::run::after_round(left, looped.label.as_ref()) {
                 return Ok(Some(left));
@@ -682,7 +714,7 @@ impl Execution<'_> {
         let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
         self.demand_types(&given, &types, "structure of query does not match function result type")
             .map_err(|error| in_statement(error, &prepared.text))?;
-        let ran = self.session.run_statement(&prepared, &mut parameters, 0, true)?;
+        let ran = self.session.run_statement(&prepared, &mut parameters, (0, ALL), true)?;
         self.row_count = ran.rows.len() as u64;
         self.set_found(self.row_count > 0);
         self.keep_returned(ran.rows)

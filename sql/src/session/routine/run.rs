@@ -338,7 +338,7 @@ impl Execution<'_> {
     fn returns(&mut self, sql: Option<&Sql>) -> Result<()> {
         self.returned.met = true;
         let Some(sql) = sql else { return Ok(()) };
-        let mut value = RowBuf::new();
+        let mut value = std::mem::take(&mut self.scratch);
         let from = self.evaluate(sql, &mut value)?;
         let is_row = matches!(value.get(0), Datum::Null | Datum::Record(_));
         if self.returned.of_rows && !is_row {

@@ -210,18 +210,21 @@ const CUSTOM_PLANS: u32 = 5;
 impl Text {
     /// Whether it was made from the rows that variables hold now.
     fn fits(&self, frame: &Frame) -> bool {
-        let used = self.visible.used.load(Relaxed);
-        used == 0
-            || frame.shapes().iter().zip(&self.visible.shapes).enumerate().all(
-                |(number, (now, then))| {
-                    used >> (number % 64) & 1 == 0
-                        || match (now, then) {
-                            (Some(now), Some(then)) => Arc::ptr_eq(now, then) || now == then,
-                            (None, None) => true,
-                            _ => false,
-                        }
-                },
-            )
+        let mut used = self.visible.used.load(Relaxed);
+        let (now, then) = (frame.shapes(), &self.visible.shapes);
+        while used != 0 {
+            let first = used.trailing_zeros() as usize;
+            used &= used - 1;
+            let same = |number: usize| match (&now[number], &then[number]) {
+                (Some(now), Some(then)) => Arc::ptr_eq(now, then) || now == then,
+                (None, None) => true,
+                _ => false,
+            };
+            if !(first..now.len()).step_by(64).all(same) {
+                return false;
+            }
+        }
+        true
     }
 
     /// The variables that it names, by number.
@@ -315,6 +318,9 @@ impl Session {
         let number = sql.number as usize;
         let known = self.texts.get(&body.0).and_then(|texts| texts[number].clone());
         if let Some(known) = known.filter(|known| known.fits(frame)) {
+            if self.is_settled(known.seen.load(Relaxed)) {
+                return Ok(known);
+            }
             match self.fresh(&known.prepared, false)? {
                 None => {
                     known.seen.store(self.changes, Relaxed);

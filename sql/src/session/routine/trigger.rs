@@ -18,7 +18,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::array::{self, Dimension};
 use crate::types::type_name::format_type;
-use crate::types::{Datum, SqlType, oids, record};
+use crate::types::{Datum, SqlType, oids, record, stored};
 use std::sync::Arc;
 
 /// The first variables of a body: NEW, OLD, and what is told of the trigger.
@@ -51,6 +51,32 @@ pub struct Condition {
     sql: Sql,
 }
 
+/// A trigger's function, ready to run for an event.
+#[derive(Debug)]
+pub struct Ready {
+    made: Arc<Made>,
+    /// [`Session::changes`] when it was made.
+    seen: u64,
+    /// The memory of the variables, where it is not running.
+    frame: Option<Frame>,
+}
+
+/// What each run of it begins with.
+#[derive(Debug)]
+struct Made {
+    relation: Arc<Relation>,
+    routine: Arc<Routine>,
+    compiled: Arc<Compiled>,
+    /// What a CONTEXT calls it.
+    name: Arc<str>,
+    /// The variables but for the rows.
+    values: RowBuf,
+    shape: Arc<Shape>,
+}
+
+/// What a frame may hold at rest, in bytes.
+const REST_BYTES_MAX: usize = 16384;
+
 /// The variables that the body of a trigger's function begins with.
 pub(super) fn given() -> Vec<Given> {
     let all = VARIABLES.iter().map(|(name, ty)| Given {
@@ -73,7 +99,7 @@ fn event_name(event: i16) -> &'static str {
 fn shape(relation: &Relation) -> Arc<Shape> {
     let live = relation.columns.iter().filter(|column| !column.dropped);
     let fields = live.map(|column| (Arc::clone(&column.name), column.ty)).collect();
-    Arc::new(Shape { ty: SqlType::plain(relation.row_type.0.0), fields })
+    Arc::new(Shape::new(SqlType::plain(relation.row_type.0.0), fields))
 }
 
 /// A row of all columns as a value of the relation's type.
@@ -128,17 +154,55 @@ impl Session {
         if firing.trigger.function == trigger::SUPPRESS_REDUNDANT_UPDATES {
             return suppress_redundant_update(firing);
         }
-        let snapshot = self.catalog.last_snapshot();
-        let Some(routine) = snapshot.routine(firing.trigger.function).cloned() else {
-            let message = format!("cache lookup failed for function {}", firing.trigger.function.0);
-            return Err(SqlError::new(SqlState::INTERNAL_ERROR, message));
+        let key = (firing.trigger.oid, firing.event);
+        let known = self.triggers.get(&key).filter(|known| {
+            self.is_settled(known.seen) && Arc::ptr_eq(&known.made.relation, firing.relation)
+        });
+        let (known, routine) = match known {
+            Some(known) => (Some(&known.made), Arc::clone(&known.made.routine)),
+            None => {
+                let snapshot = self.catalog.last_snapshot();
+                let function = firing.trigger.function;
+                let found = snapshot.routine(function).cloned().ok_or_else(|| {
+                    let message = format!("cache lookup failed for function {}", function.0);
+                    SqlError::new(SqlState::INTERNAL_ERROR, message)
+                })?;
+                (None, found)
+            }
         };
+        let known = known.cloned();
         let outside = self.firing.len();
         self.firing.resize(outside + 1 + firing.actions as usize, firing.relation.oid);
-        let fired =
-            self.under_rights(&routine, &mut |session| session.run_trigger(&routine, firing));
+        let fired = self.under_rights(&routine, &mut |session| {
+            let made = match &known {
+                Some(known) => Arc::clone(known),
+                None => session.made_trigger(&routine, firing)?,
+            };
+            session.run_trigger(&made, firing)
+        });
         self.firing.truncate(outside);
         fired
+    }
+
+    /// Makes the function of a trigger ready to run.
+    fn made_trigger(&mut self, routine: &Arc<Routine>, firing: &Firing<'_>) -> Result<Arc<Made>> {
+        let compiled = self.compiled_trigger(routine, firing)?;
+        let mut frame = Frame::new(compiled.body.variables.len());
+        set_variables(&mut frame, firing);
+        let made = Arc::new(Made {
+            relation: Arc::clone(firing.relation),
+            routine: Arc::clone(routine),
+            compiled,
+            name: self.routine_text(routine).into(),
+            values: frame.take_row(),
+            shape: shape(firing.relation),
+        });
+        // A name said under other rights or settings than those of the statement may be another one.
+        if !routine.security_definer && routine.settings.is_empty() {
+            let ready = Ready { made: Arc::clone(&made), seen: self.changes, frame: None };
+            self.triggers.insert((firing.trigger.oid, firing.event), ready);
+        }
+        Ok(made)
     }
 
     /// Fires the triggers of tables that are about to be emptied, or have been.
@@ -170,15 +234,14 @@ impl Session {
         Ok(())
     }
 
-    fn run_trigger(
-        &mut self,
-        routine: &Arc<Routine>,
-        firing: &Firing<'_>,
-    ) -> Result<Option<RowBuf>> {
-        let compiled = self.compiled_trigger(routine, firing)?;
+    fn run_trigger(&mut self, made: &Arc<Made>, firing: &Firing<'_>) -> Result<Option<RowBuf>> {
+        let key = (firing.trigger.oid, firing.event);
+        let kept = self.triggers.get_mut(&key).and_then(|ready| ready.frame.take());
+        let mut frame = kept.unwrap_or_default();
+        frame.restart(&made.values);
+        set_rows(&mut frame, firing, &made.shape)?;
+        let (compiled, name) = (&made.compiled, Arc::clone(&made.name));
         let body = Arc::clone(&compiled.body);
-        let mut frame = Frame::new(body.variables.len());
-        set_variables(&mut frame, firing);
         if let Some(changed) = firing.transition.filter(|_| !body.rows.is_empty()) {
             for (set, number) in
                 [&changed.old, &changed.new].into_iter().zip(VARIABLES.len() as u32..)
@@ -186,10 +249,14 @@ impl Session {
                 set_transition(&mut frame, firing.relation, set, number);
             }
         }
-        let name: Arc<str> = self.routine_text(routine).into();
         let returned = Returned { of_rows: true, ..Returned::default() };
         let ran = self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, false);
-        let (returned, _) = ran?;
+        let (returned, frame) = ran?;
+        if frame.capacity_bytes() <= REST_BYTES_MAX
+            && let Some(ready) = self.triggers.get_mut(&key)
+        {
+            ready.frame = Some(frame);
+        }
         let within =
             |error: SqlError, place: &str| error.within(format!("PL/pgSQL function {name}{place}"));
         if !returned.met {
@@ -198,13 +265,12 @@ impl Session {
             return Err(within(SqlError::new(state, message), ""));
         }
         let is_row = firing.trigger.is_row();
-        match returned.value.iter().next() {
-            Some(Datum::Record(bytes)) if is_row => {
-                let row = row_of(firing.relation, bytes);
-                row.map(Some).map_err(|error| within(error, " during function exit"))
-            }
+        let row = match returned.value.iter().next() {
+            Some(Datum::Record(bytes)) if is_row => row_of(firing.relation, bytes).map(Some),
             _ => Ok(None),
-        }
+        };
+        self.keep_value(returned.value);
+        row.map_err(|error| within(error, " during function exit"))
     }
 
     /// Whether WHEN of a trigger holds.
@@ -224,7 +290,7 @@ impl Session {
             }
         };
         let mut frame = Frame::new(condition.body.variables.len());
-        set_rows(&mut frame, firing);
+        set_rows(&mut frame, firing, &shape(firing.relation))?;
         let text = self.text_of((condition.id, &condition.body), &frame, &condition.sql, None)?;
         let outside = self.firing.len();
         self.firing.resize(outside + firing.actions as usize, firing.relation.oid);
@@ -264,24 +330,22 @@ fn suppress_redundant_update(firing: &Firing<'_>) -> Result<Option<RowBuf>> {
 
 /// The rows of a change, as values of the variables NEW and OLD. One that is not there reads as NULL, in triggers of
 /// statements both, so that a function of several triggers may name its fields.
-fn set_rows(frame: &mut Frame, firing: &Firing<'_>) {
-    let shape = shape(firing.relation);
+fn set_rows(frame: &mut Frame, firing: &Firing<'_>, shape: &Arc<Shape>) -> Result<()> {
     for (variable, row) in [(NEW, firing.new), (OLD, firing.old)] {
-        frame.set_shape(variable, Some(Arc::clone(&shape)));
+        frame.set_shape(variable, Some(Arc::clone(shape)));
         let Some(row) = row else { continue };
-        let arena = bumpalo::Bump::new();
         let before = firing.trigger.kind & trigger::BEFORE != 0 && firing.event == trigger::UPDATE;
-        let columns = &firing.relation.columns;
+        let columns = firing.relation.columns.iter().enumerate();
+        let live = columns.filter(|(_, column)| !column.dropped);
         // What is generated is not worked out yet: it reads as NULL, not as what it was.
-        if variable == NEW && before && columns.iter().any(|column| column.generated) {
-            let mut row = row.clone();
-            let generated = columns.iter().enumerate().filter(|(_, column)| column.generated);
-            generated.for_each(|(at, _)| row.set(at, Datum::Null));
-            frame.set(variable, record_of(&arena, firing.relation, &row));
-        } else {
-            frame.set(variable, record_of(&arena, firing.relation, row));
-        }
+        let hides = variable == NEW && before;
+        let values = live.map(|(at, column)| match column.generated && hides {
+            true => Datum::Null,
+            false => row.get(at),
+        });
+        frame.set_record(variable, shape, values)?;
     }
+    Ok(())
 }
 
 /// The rows that a statement has changed, as an array.
@@ -298,9 +362,9 @@ fn set_transition(frame: &mut Frame, relation: &Relation, set: &RowSet, variable
     frame.set(variable, Datum::Array(all.store(&arena, dimensions)));
 }
 
+/// The variables of a trigger but for the rows.
 fn set_variables(frame: &mut Frame, firing: &Firing<'_>) {
     let Firing { relation, trigger, event, .. } = *firing;
-    set_rows(frame, firing);
     let when = match trigger.kind & trigger::TIMING {
         trigger::BEFORE => "BEFORE",
         trigger::INSTEAD => "INSTEAD OF",
@@ -341,27 +405,28 @@ fn row_of(relation: &Relation, bytes: &[u8]) -> Result<RowBuf> {
         )
         .detail(detail)
     };
-    let returned: Vec<u32> = record::fields(bytes).map(|(ty, _)| ty).collect();
-    if returned.len() != live().count() {
-        return Err(mismatch(format!(
-            "Number of returned columns ({}) does not match expected column count ({}).",
-            returned.len(),
-            live().count()
-        )));
-    }
-    let arena = bumpalo::Bump::new();
     let mut row = RowBuf::new();
     row.set_nulls(relation.columns.len());
-    for (field, ((number, column), ty)) in live().zip(&returned).enumerate() {
-        if column.ty.oid.0 != *ty {
+    for (field, ((number, column), (ty, value))) in live().zip(record::fields(bytes)).enumerate() {
+        if column.ty.oid.0 != ty {
             return Err(mismatch(format!(
                 "Returned type {} does not match expected type {} in column {}.",
-                format_type(*ty, None),
+                format_type(ty, None),
                 format_type(column.ty.oid.0, None),
                 field + 1
             )));
         }
-        row.set(number, record::field(&arena, bytes, field)?);
+        let Some(value) = value else { continue };
+        match stored::read_in_place(ty, value)? {
+            Some(value) => row.set(number, value),
+            None => row.set(number, Datum::Interval(&stored::read_interval(value)?)),
+        }
+    }
+    let (returned, expected) = (record::fields(bytes).count(), live().count());
+    if returned != expected {
+        return Err(mismatch(format!(
+            "Number of returned columns ({returned}) does not match expected column count ({expected})."
+        )));
     }
     Ok(row)
 }

@@ -26,13 +26,15 @@ pub struct CastText {
     same: bool,
     /// It as a scalar over the value, if it is one.
     scalar: Option<Arc<Scalar>>,
+    /// [`Session::changes`] when it was last found good.
+    seen: u64,
 }
 
 impl CastText {
-    fn new(prepared: Arc<Prepared>) -> CastText {
+    fn new(prepared: Arc<Prepared>, seen: u64) -> CastText {
         let scalar = super::text::simple(&prepared).map(Arc::new);
         let same = matches!(scalar.as_deref(), Some(Scalar::Parameter(0)));
-        CastText { prepared, same, scalar }
+        CastText { prepared, same, scalar, seen }
     }
 }
 
@@ -77,16 +79,19 @@ impl Session {
         from: SqlType,
         to: SqlType,
     ) -> Result<()> {
-        if from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod)
-            || value.get(0).is_null() && !crate::catalog::builtin::is_domain(to.oid.0)
-        {
+        let null = value.get(0).is_null() && !crate::catalog::builtin::is_domain(to.oid.0);
+        if null || self.converts_nothing(from, to) {
             return Ok(());
         }
-        let known = self.casts.get(&(from, to)).cloned();
-        let cast = match known {
+        let cast = match self.casts.get(&(from, to)).cloned() {
+            Some(known) if self.is_settled(known.seen) => known,
             Some(known) => match self.fresh(&known.prepared, false)? {
-                None => known,
                 Some(fresh) => self.keep_cast((from, to), fresh),
+                None => {
+                    let changes = self.changes;
+                    self.casts.entry((from, to)).and_modify(|kept| kept.seen = changes);
+                    known
+                }
             },
             None => {
                 let source =
@@ -112,8 +117,18 @@ impl Session {
         Ok(())
     }
 
+    /// Whether it is known that an assignment takes values of a type as they are.
+    #[inline]
+    fn converts_nothing(&self, from: SqlType, to: SqlType) -> bool {
+        from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod)
+            || self
+                .casts
+                .get(&(from, to))
+                .is_some_and(|known| known.same && self.is_settled(known.seen))
+    }
+
     fn keep_cast(&mut self, key: (SqlType, SqlType), prepared: Arc<Prepared>) -> CastText {
-        let cast = CastText::new(prepared);
+        let cast = CastText::new(prepared, self.changes);
         self.casts.insert(key, cast.clone());
         cast
     }
@@ -165,8 +180,24 @@ impl Session {
     pub(super) fn shape_of(&mut self, ty: SqlType) -> Option<Arc<Shape>> {
         let snapshot = Arc::clone(self.catalog.snapshot());
         let fields = crate::bind::type_name::fields_of(&snapshot, snapshot.base_type(ty).oid)?;
-        Some(Arc::new(Shape { ty, fields }))
+        Some(Arc::new(Shape::new(ty, fields)))
     }
+}
+
+/// Whether rows of these columns are of this shape.
+fn is_of(shape: &Shape, columns: &[ColumnDescription]) -> bool {
+    let same = |((name, ty), column): (&(Arc<str>, SqlType), &ColumnDescription)| {
+        *ty == column.ty && (Arc::ptr_eq(name, &column.name) || *name == column.name)
+    };
+    shape.ty == SqlType::plain(oids::RECORD)
+        && shape.fields.len() == columns.len()
+        && shape.fields.iter().zip(columns).all(same)
+}
+
+/// The shape of rows of these columns, which are of no type of their own.
+fn shape_of_columns(columns: &[ColumnDescription]) -> Shape {
+    let fields = columns.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect();
+    Shape::new(SqlType::plain(oids::RECORD), fields)
 }
 
 /// The fields of a row, all NULL where there is none.
@@ -305,7 +336,7 @@ impl Execution<'_> {
             VariableType::Scalar(to) => self.session.converted(value, ty, *to)?,
             VariableType::Row(to) => self.put_row(variable, value, ty, *to)?,
             VariableType::Record if own.name.starts_with("__Case__") => {
-                self.frame.set_shape(variable, Some(Arc::new(Shape { ty, fields: Vec::new() })));
+                self.frame.set_shape(variable, Some(Arc::new(Shape::new(ty, Vec::new()))));
             }
             VariableType::Record => {
                 let shape = match value.get(0) {
@@ -395,7 +426,7 @@ impl Execution<'_> {
                 (name, SqlType { oid: crate::types::Oid(ty), typmod: -1 })
             });
             let ty = SqlType::plain(oids::RECORD);
-            Ok(Arc::new(Shape { ty, fields: fields.collect() }))
+            Ok(Arc::new(Shape::new(ty, fields.collect())))
         })
     }
 
@@ -414,32 +445,27 @@ impl Execution<'_> {
                 .shape_of(ty)
                 .ok_or_else(|| SqlError::unsupported("a variable of this type is"))?,
             _ => {
-                let fields: Vec<_> =
-                    columns.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect();
-                let ty = SqlType::plain(oids::RECORD);
-                match self.frame.shape(variable) {
-                    Some(known) if known.ty == ty && known.fields == fields => Arc::clone(known),
-                    _ => Arc::new(Shape { ty, fields }),
-                }
+                let shape = match self.frame.shape(variable) {
+                    Some(known) if is_of(known, columns) => Arc::clone(known),
+                    _ => {
+                        let shape = Arc::new(shape_of_columns(columns));
+                        self.frame.set_shape(variable, Some(Arc::clone(&shape)));
+                        shape
+                    }
+                };
+                return match row {
+                    Some(row) => self.frame.set_record(variable, &shape, row.iter()),
+                    None => {
+                        self.frame.set_record(variable, &shape, columns.iter().map(|_| Datum::Null))
+                    }
+                };
             }
         };
-        let typed = matches!(own.ty, VariableType::Row(_));
-        if !typed {
-            self.frame.set_shape(variable, Some(Arc::clone(&shape)));
-        }
         let Some(row) = row else {
-            if typed {
-                self.check_null_domain(shape.ty)?;
-                self.frame.set(variable, Datum::Null);
-                return Ok(());
-            }
-            let mut nulls = RowBuf::new();
-            nulls.set_nulls(shape.fields.len());
-            return self.set_record(variable, &shape, &nulls);
+            self.check_null_domain(shape.ty)?;
+            self.frame.set(variable, Datum::Null);
+            return Ok(());
         };
-        if !typed {
-            return self.set_record(variable, &shape, row);
-        }
         self.demand_as_many(columns.len(), shape.fields.len())?;
         let mut fields = RowBuf::new();
         let mut value = RowBuf::new();
@@ -457,19 +483,19 @@ impl Execution<'_> {
         self.set_record(variable, &shape, &fields)
     }
 
+    /// Gives a variable a row of these fields, which a domain over rows has to admit.
     fn set_record(&mut self, variable: u32, shape: &Shape, row: &RowBuf) -> Result<()> {
+        if !crate::catalog::builtin::is_domain(shape.ty.oid.0) {
+            return self.frame.set_record(variable, shape, row.iter());
+        }
         let arena = bumpalo::Bump::new();
         let fields: Vec<(SqlType, Datum<'_>)> =
             shape.fields.iter().map(|(_, ty)| *ty).zip(row.iter()).collect();
-        let names: Vec<Arc<str>> = shape.fields.iter().map(|(name, _)| Arc::clone(name)).collect();
-        let named = shape.ty.oid.0 == oids::RECORD;
-        let value = record::build_named(&arena, &fields, if named { &names } else { &[] });
-        if crate::catalog::builtin::is_domain(shape.ty.oid.0) {
-            let mut checked = RowBuf::new();
-            checked.push(value);
-            let base = self.session.catalog.last_snapshot().base_type(shape.ty);
-            self.session.converted(&mut checked, base, shape.ty)?;
-        }
+        let value = record::build(&arena, &fields);
+        let mut checked = RowBuf::new();
+        checked.push(value);
+        let base = self.session.catalog.last_snapshot().base_type(shape.ty);
+        self.session.converted(&mut checked, base, shape.ty)?;
         self.frame.set(variable, value);
         Ok(())
     }
@@ -491,15 +517,21 @@ impl Execution<'_> {
             .iter()
             .position(|(name, _)| name == field)
             .ok_or_else(|| no_field(&own.name, field))?;
+        let inner = shape.fields[at].1;
+        if rest.is_empty() {
+            self.session.converted(value, ty, inner)?;
+            let field = (place.variable, at);
+            let is_domain = crate::catalog::builtin::is_domain(shape.ty.oid.0);
+            if !is_domain && self.frame.set_field(field, (inner, &value.get(0)))? {
+                return Ok(());
+            }
+        }
         let whole = match self.frame.get(place.variable) {
             Datum::Record(bytes) => Some(bytes.to_vec()),
             _ => None,
         };
         let mut row = fields_in(whole.as_deref(), shape.fields.len())?;
-        let inner = shape.fields[at].1;
-        if rest.is_empty() {
-            self.session.converted(value, ty, inner)?;
-        } else {
+        if !rest.is_empty() {
             self.session.put_within((row.get(at), inner), (&own.name, rest), value, ty)?;
         }
         row.set(at, value.get(0));
@@ -520,8 +552,14 @@ impl Execution<'_> {
             return self.put_columns(*variable, columns, row);
         }
         self.demand_as_many(columns.len(), places.len())?;
-        let mut value = RowBuf::new();
+        let mut value = std::mem::take(&mut self.scratch);
+        value.clear();
         for (at, place) in places.iter().enumerate() {
+            if let (Some(column), Some(row)) = (columns.get(at), row)
+                && self.put_as_it_is(place, column.ty, row.get(at))
+            {
+                continue;
+            }
             value.clear();
             let ty = match (columns.get(at), row) {
                 (Some(column), Some(row)) => {
@@ -535,6 +573,21 @@ impl Execution<'_> {
             };
             self.put_at(place, &mut value, ty)?;
         }
+        self.scratch = value;
         Ok(())
+    }
+
+    /// Puts a value into a variable that takes it as it is; whether it was one.
+    #[inline]
+    fn put_as_it_is(&mut self, place: &Place, ty: SqlType, value: Datum<'_>) -> bool {
+        let own = &self.body.variables[place.variable as usize];
+        let VariableType::Scalar(to) = own.ty else { return false };
+        let takes = place.path.is_empty()
+            && !(own.not_null && value.is_null())
+            && self.session.converts_nothing(ty, to);
+        if takes {
+            self.frame.set(place.variable, value);
+        }
+        takes
     }
 }

@@ -13,6 +13,7 @@ use super::{Datum, stored};
 use crate::account;
 use crate::error::{Result, SqlError};
 use crate::form::form;
+use crate::oids;
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
@@ -76,6 +77,24 @@ pub fn replace_in_place(stored: &mut [u8], subscript: i32, value: &Datum<'_>) ->
     stored::write(value, &mut written);
     let place = stored.get_mut(at + 4..at + stride).filter(|place| place.len() == written.len());
     place.map(|place| place.copy_from_slice(&written)).is_some()
+}
+
+/// Elements of int4, each behind its length.
+struct Integers<'a> {
+    elements: &'a [[u8; 8]],
+    lower: i32,
+}
+
+impl<'a> Integers<'a> {
+    /// The element at a subscript; NULL outside.
+    #[inline]
+    fn at(&self, subscript: i32) -> Datum<'a> {
+        let offset = i64::from(subscript) - i64::from(self.lower);
+        let found = usize::try_from(offset).ok().and_then(|offset| self.elements.get(offset));
+        found.map_or(Datum::Null, |[.., a, b, c, d]| {
+            Datum::Int4(i32::from_le_bytes([*a, *b, *c, *d]))
+        })
+    }
 }
 
 impl<'a> Array<'a> {
@@ -173,12 +192,28 @@ impl<'a> Array<'a> {
         even.then_some(stride)
     }
 
+    /// The elements of an array of one dimension of int4, none of which is NULL.
+    #[inline]
+    fn integers(&self) -> Option<Integers<'a>> {
+        /// A length and a value.
+        const STRIDE: usize = 8;
+        if self.element != oids::INT4 || self.header.len() != STRIDE {
+            return None;
+        }
+        let (elements, rest) = self.elements.as_chunks::<STRIDE>();
+        let even = rest.is_empty() && elements.len() == word(self.header, 0) as usize;
+        even.then(|| Integers { elements, lower: word(self.header, 4) as i32 })
+    }
+
     /// The element at a subscript of an array of one dimension, where its bytes are its value; NULL outside, nothing where it
     /// has another number of dimensions or its elements are no such values.
     ///
     /// # Errors
     /// XX001.
     pub fn element(&self, subscript: i32) -> Result<Option<Datum<'a>>> {
+        if let Some(integers) = self.integers() {
+            return Ok(Some(integers.at(subscript)));
+        }
         let Some(dimension) = self.dimension(0).filter(|_| self.dimension_count() == 1) else {
             return Ok(None);
         };
@@ -197,6 +232,9 @@ impl<'a> Array<'a> {
     /// # Errors
     /// XX001.
     pub fn subscript(&self, arena: &'a Bump, subscripts: &[i32]) -> Result<Datum<'a>> {
+        if let ([subscript], Some(integers)) = (subscripts, self.integers()) {
+            return Ok(integers.at(*subscript));
+        }
         if subscripts.len() != self.dimension_count() || subscripts.is_empty() {
             return Ok(Datum::Null);
         }
@@ -502,7 +540,6 @@ pub(crate) fn too_many_dimensions(count: usize) -> SqlError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oids;
 
     #[test]
     fn subscripts_and_slices() {

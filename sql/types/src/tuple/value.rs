@@ -252,6 +252,12 @@ impl RowBuf {
         self.values.push(value);
     }
 
+    /// Replaces a column by one of another row.
+    #[inline]
+    pub fn set_column(&mut self, column: usize, source: &RowBuf, from: usize) {
+        self.values[column] = self.heap.carry(&source.heap, source.values[from]);
+    }
+
     /// Appends a column that `read` makes in this row's heap.
     ///
     /// # Errors
@@ -269,6 +275,46 @@ impl RowBuf {
     /// Replaces a column. The bytes of what stood there stay until the row is cleared.
     pub fn set(&mut self, column: usize, datum: Datum<'_>) {
         self.values[column] = self.heap.store(datum);
+    }
+
+    /// As [`RowBuf::set`], of a column whose bytes are no other column's: where they have room for the new ones, these take
+    /// their place. Gives how many bytes stand there now that are nobody's.
+    #[inline]
+    pub fn replace(&mut self, column: usize, datum: Datum<'_>) -> usize {
+        let old = self.values[column];
+        let (span, bytes) = match (old, datum) {
+            (Value::Record(span), Datum::Record(bytes))
+            | (Value::Numeric(span), Datum::Numeric(bytes))
+            | (Value::Array(span), Datum::Array(bytes))
+            | (Value::Bytea(span), Datum::Bytea(bytes))
+            | (Value::Jsonb(span), Datum::Jsonb(bytes))
+                if bytes.len() <= span.length =>
+            {
+                (Span { length: bytes.len(), ..span }, bytes)
+            }
+            _ => {
+                let left = match old {
+                    Value::Text(span)
+                    | Value::Record(span)
+                    | Value::Numeric(span)
+                    | Value::Array(span)
+                    | Value::Bytea(span)
+                    | Value::Jsonb(span) => span.length,
+                    _ => 0,
+                };
+                self.values[column] = self.heap.store(datum);
+                return left;
+            }
+        };
+        self.heap.bytes[span.start..][..span.length].copy_from_slice(bytes);
+        self.values[column] = match old {
+            Value::Record(_) => Value::Record(span),
+            Value::Numeric(_) => Value::Numeric(span),
+            Value::Array(_) => Value::Array(span),
+            Value::Bytea(_) => Value::Bytea(span),
+            _ => Value::Jsonb(span),
+        };
+        0
     }
 
     /// Replaces a column by a value that borrows nothing.
@@ -385,6 +431,13 @@ impl RowSet {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.values.len() * size_of::<Value>() + self.heap.bytes()
+    }
+
+    /// What the memory for its rows occupies.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        let values = self.values.capacity() * size_of::<Value>();
+        values + self.heap.bytes.capacity() + self.heap.text.capacity()
     }
 
     /// Appends a row.
