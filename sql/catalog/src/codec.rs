@@ -149,7 +149,7 @@ stored_struct! {
         returns_set, result, parameters, settings, body, support, standard, aggregate
     }
     Aggregate {
-        transition, finish, finish_extra, finish_modify, combine, serialize, deserialize, sort_operator, state, state_space,
+        kind, direct, transition, finish, finish_extra, finish_modify, combine, serialize, deserialize, sort_operator, state, state_space,
         initial, moving
     }
     Moving {

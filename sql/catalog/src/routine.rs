@@ -6,6 +6,7 @@
 use crate::builtin::{ArgumentMode, Kind, ProcedureOf, Volatility};
 use crate::definition::Definition;
 use sql_types::Oid;
+use sql_types::tuple::Form;
 use std::sync::Arc;
 
 /// `pg_language` of what is in the server itself: aggregates.
@@ -14,6 +15,9 @@ pub const INTERNAL: u32 = 12;
 pub const SQL: u32 = 14;
 /// `pg_language` of PL/pgSQL.
 pub const PLPGSQL: u32 = 13563;
+
+/// `internal`: a state that only functions of the server know.
+pub const INTERNAL_STATE: u32 = 2281;
 
 /// A function or procedure.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,9 +68,31 @@ pub struct Routine {
     pub aggregate: Option<Aggregate>,
 }
 
+/// The function of the server that is called by a name of its code for these types: its own, or such as are held alike.
+#[must_use]
+pub fn code_of(code: &str, arguments: &[u32], result: u32) -> Option<u32> {
+    let alike = |own: u32, given: u32| {
+        let pseudo = crate::builtin::type_by_oid(own)
+            .is_some_and(|ty| ty.kind == crate::builtin::TypeKind::Pseudo && ty.name.starts_with("any"));
+        own == given || pseudo || Form::of(Oid(own)) == Form::of(Oid(given))
+    };
+    let all = || crate::builtin::functions_of_code(code);
+    let takes = |found: &&crate::builtin::Procedure, fits: &dyn Fn(u32, u32) -> bool| {
+        found.arguments.len() == arguments.len()
+            && found.arguments.iter().zip(arguments).all(|(own, given)| fits(*own, *given))
+    };
+    let exact = all().find(|found| takes(found, &|own, given| own == given));
+    let found = exact.or_else(|| all().find(|found| takes(found, &alike)))?;
+    (!found.returns_set && alike(found.result, result)).then_some(found.oid)
+}
+
 /// What an aggregate is made of: a row of `pg_aggregate`. A function that it does not have is 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregate {
+    /// `aggkind`: n, o of an ordered-set aggregate, h of a hypothetical-set one.
+    pub kind: u8,
+    /// How many arguments are given once for a group.
+    pub direct: u32,
     /// SFUNC.
     pub transition: Oid,
     /// FINALFUNC.
@@ -115,6 +141,21 @@ pub struct Moving {
 }
 
 impl Aggregate {
+    /// The built-in aggregate that computes it, where its state is one that only functions of the server know: it is made of
+    /// the same functions.
+    #[must_use]
+    pub fn built_in(&self) -> Option<u32> {
+        (self.state.0 == INTERNAL_STATE)
+            .then(|| {
+                crate::builtin::aggregate_made_of(
+                    self.kind as char,
+                    self.transition.0,
+                    self.finish.0,
+                )
+            })
+            .flatten()
+    }
+
     /// The functions that it calls, each of which has to stay.
     pub fn functions(&self) -> impl Iterator<Item = Oid> {
         let moving = &self.moving;
@@ -193,6 +234,14 @@ impl Routine {
         all.filter_map(|parameter| parameter.default.as_mut()).chain(&mut self.standard)
     }
 
+    /// The function of the server that it is, in LANGUAGE internal.
+    #[must_use]
+    pub fn code(&self) -> Option<u32> {
+        (self.language == INTERNAL && self.aggregate.is_none())
+            .then(|| code_of(&self.body, &self.input_types(), self.result.0))
+            .flatten()
+    }
+
     /// The numbers of the parameters that are its result.
     #[must_use]
     pub fn outputs(&self) -> Vec<u32> {
@@ -260,6 +309,11 @@ impl Routine {
             source: &self.body,
             support: self.support.0,
             defaults,
+            ordered_set: self
+                .aggregate
+                .as_ref()
+                .filter(|aggregate| aggregate.kind != b'n')
+                .map(|aggregate| (aggregate.kind as char, aggregate.direct as usize)),
         })
     }
 }

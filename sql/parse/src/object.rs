@@ -623,7 +623,10 @@ impl<'t> Parser<'t> {
         let if_exists = self.if_exists()?;
         let routines = self.list(|parser| {
             let name = parser.object_name()?;
-            Ok((name, parser.routine_arguments()?))
+            let aggregate = word == "AGGREGATE";
+            let types =
+                if aggregate { parser.aggregate_types()? } else { parser.routine_arguments()? };
+            Ok((name, types))
         })?;
         let cascade = self.cascade();
         Ok(Statement::DropRoutine(DropRoutine { word, routines, if_exists, cascade }))
@@ -669,6 +672,7 @@ impl<'t> Parser<'t> {
     /// COMMENT.
     pub(super) fn comment(&mut self) -> Result<Statement> {
         self.expect_all(&[Keyword::Comment, Keyword::On])?;
+        let is_aggregate = self.is(Keyword::Aggregate);
         let mut kind = self.object_kind()?;
         if kind == ObjectKind::Other("OPERATOR") && self.is_label(self.kind_at(1)) {
             kind = match self.kind() {
@@ -706,6 +710,7 @@ impl<'t> Parser<'t> {
             name.parts.push(constraint);
         }
         let arguments = match kind {
+            ObjectKind::Function if is_aggregate => self.aggregate_types()?,
             ObjectKind::Function => self.routine_arguments()?,
             _ => None,
         };

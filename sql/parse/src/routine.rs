@@ -100,7 +100,8 @@ impl Parser<'_> {
         // A name is a word with a type behind it. Of the types of two words only one begins with what may be a name.
         let precision = self.is(Keyword::Double) && self.is_at(1, Keyword::Precision);
         let behind = self.kind_at(1);
-        let ends = matches!(behind, Kind::Keyword(Keyword::Default | Keyword::Array));
+        let ends =
+            matches!(behind, Kind::Keyword(Keyword::Default | Keyword::Array | Keyword::Order));
         let named = self.is_function_name(self.kind()) && !precision && !ends;
         let name = if named && self.is_label(behind) { Some(self.take_name()?) } else { None };
         if mode.is_none() && name.is_some() {
@@ -240,7 +241,10 @@ impl Parser<'_> {
     /// ALTER FUNCTION, PROCEDURE, ROUTINE, behind that word.
     pub(super) fn alter_routine(&mut self, word: &'static str) -> Result<Statement> {
         let name = self.object_name()?;
-        let arguments = self.routine_arguments()?;
+        let arguments = match word {
+            "AGGREGATE" => self.aggregate_types()?,
+            _ => self.routine_arguments()?,
+        };
         let change = if self.accept(Keyword::Owner) {
             self.expect(Keyword::To)?;
             RoutineChange::Owner(self.role()?)

@@ -12,7 +12,7 @@ use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, CallForm, Expr, Literal};
 use crate::bind::{Binder, Required, Wanted, bind_expression, clause, levels};
 use crate::catalog::builtin::{
-    Kind, PG_CATALOG, Procedure, Volatility, aggregate, functions_named, type_by_name, type_by_oid,
+    Kind, PG_CATALOG, ProcedureOf, Volatility, aggregate, type_by_name, type_by_oid,
 };
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
@@ -79,9 +79,12 @@ impl Binder<'_> {
             let at = value.start();
             ast::Argument { name: None, value, at }
         }));
-        let schema = call.name.schema().is_none_or(|schema| &**schema == "pg_catalog");
-        match hypothetical(call.name.name()).filter(|_| schema) {
-            Some(function) => self.hypothetical_call(function, call, &whole, place, at),
+        let namespace = self.namespace_of(call, at)?;
+        let hypothetical = self
+            .functions_called(call.name.name(), namespace)
+            .find(|found| matches!(found.ordered_set(), Some(('h', _))));
+        match hypothetical {
+            Some(found) => self.hypothetical_call(&found, call, &whole, place, at),
             None => self.plain_call(&whole, place, at),
         }
     }
@@ -90,7 +93,7 @@ impl Binder<'_> {
     /// (`unify_hypothetical_args`).
     fn hypothetical_call(
         &self,
-        procedure: &Procedure,
+        procedure: &ProcedureOf<'_>,
         call: &Call,
         whole: &Call,
         place: &Place<'_>,
@@ -98,6 +101,9 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let shown = call.name.to_string();
         let with_reads = self.with_reads.get();
+        if procedure.is_made() || self.catalog.function_acl(procedure).is_some() {
+            self.require_also(Required::Function(Oid(procedure.oid)));
+        }
         if call.over.is_some() {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
@@ -280,7 +286,7 @@ impl Binder<'_> {
             self.hold_sequence(function, &arguments);
             return Ok(Expr::Call { function, arguments, ty, form, position: at });
         }
-        let kind = aggregate(function.0).map_or('n', |found| found.kind);
+        let kind = chosen.procedure.ordered_set().map_or('n', |(kind, _)| kind);
         if kind == 'n' && call.within_group {
             return Err(wrong_kind(
                 format!("{shown} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"),
@@ -638,7 +644,23 @@ impl Binder<'_> {
             .as_ref()
             .map(|filter| self.condition(filter, &within, "FILTER"))
             .transpose()?;
-        let made = match self.catalog.routine(function) {
+        let routine = self.catalog.routine(function);
+        if let Some(routine) = routine
+            && let Some(own) = &routine.aggregate
+            && call.over.is_some()
+            && own.finish_modify != b'r'
+            && (own.moving.inverse == Oid(0) || own.moving.finish_modify != b'r')
+        {
+            let types: Vec<String> =
+                routine.input_types().iter().map(|ty| self.type_text(Oid(*ty))).collect();
+            let shown = format!("{}({})", routine.name, types.join(","));
+            return Err(SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("aggregate function {shown} does not support use as a window function"),
+            ));
+        }
+        let built_in = routine.and_then(|routine| routine.aggregate.as_ref()?.built_in());
+        let made = match routine.filter(|_| built_in.is_none()) {
             Some(routine) => {
                 Some(Arc::new(self.made_aggregate(routine, &arguments, ty, call.name.at)?))
             }
@@ -646,6 +668,7 @@ impl Binder<'_> {
         };
         Ok(AggregateCall {
             function,
+            computed_as: built_in.map_or(function, Oid),
             arguments,
             distinct: call.distinct,
             order_by,
@@ -713,12 +736,4 @@ impl Binder<'_> {
         let level = self.grouping_level(&bound);
         self.collect_grouping(bound, level, place, at)
     }
-}
-
-/// The hypothetical-set aggregate of this name.
-fn hypothetical(name: &str) -> Option<&'static Procedure> {
-    let mut named = functions_named(name).iter().copied();
-    named.find(|found| {
-        found.namespace == PG_CATALOG && aggregate(found.oid).is_some_and(|it| it.kind == 'h')
-    })
 }

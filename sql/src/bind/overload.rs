@@ -4,7 +4,7 @@ use crate::bind::coerce::{Context, base_type, is_polymorphic};
 use crate::bind::type_name::{array_of, category, oid};
 use crate::bind::{Binder, Required};
 use crate::catalog::attachment::OperatorOf;
-use crate::catalog::builtin::{Kind, PG_CATALOG, ProcedureOf, Volatility, functions_named};
+use crate::catalog::builtin::{PG_CATALOG, ProcedureOf, Volatility, functions_named};
 use crate::catalog::builtin::{TypeKind, element_type, is_enum, type_by_oid};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
@@ -627,8 +627,7 @@ fn fitted<'n>(
         return named(procedure, arguments).into_iter().collect();
     }
     let mut ways = Vec::new();
-    let ordered_set = procedure.kind == Kind::Aggregate
-        && crate::catalog::builtin::aggregate(procedure.oid).is_some_and(|found| found.kind != 'n');
+    let ordered_set = procedure.ordered_set().is_some();
     let spread = procedure.variadic != 0 && !variadic && !ordered_set && given >= declared;
     // Whoever gives the array itself says VARIADIC.
     if !spread && given <= declared && given + procedure.default_count >= declared {

@@ -278,6 +278,8 @@ pub enum SubqueryKind {
 pub struct AggregateCall {
     /// Its `pg_proc` OID.
     pub function: Oid,
+    /// The built-in aggregate that computes it; itself but where a user has made one of the same functions.
+    pub computed_as: Oid,
     /// Arguments over the node's input row; empty for `count(*)`.
     pub arguments: Vec<Expr>,
     /// DISTINCT.
@@ -301,10 +303,14 @@ pub struct MadeAggregate {
     pub takes_first: bool,
     /// The function is strict: NULLs are left out, and a state that is NULL stays.
     pub strict: bool,
+    /// How many of the arguments are given once for a group.
+    pub direct: usize,
     /// The state with one row more.
     pub transition: Expr,
-    /// The aggregate's value, of the state alone.
+    /// The aggregate's value, of the state and what is given once.
     pub finish: Expr,
+    /// How it is computed over a frame that moves: the same with other functions, and the state with one row less.
+    pub moving: Option<Box<(MadeAggregate, Expr)>>,
 }
 
 impl AggregateCall {

@@ -9,7 +9,7 @@ use super::resolve::undefined_schema;
 use super::routine::{self, Signature, invalid};
 use crate::bind::is_polymorphic;
 use crate::catalog::builtin::{self, CastContext, CastMethod, ProcedureOf};
-use crate::catalog::routine::{Aggregate, INTERNAL, Moving, Routine};
+use crate::catalog::routine::{Aggregate, INTERNAL, INTERNAL_STATE, Moving, Routine};
 use crate::error::{Result, Severity, SqlError};
 use crate::parse::ast::{
     AggregateOption, CreateAggregate, CreateRoutine, Ident, ObjectName, ParameterMode, TypeName,
@@ -19,8 +19,8 @@ use crate::types::type_name::format_type;
 use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 
-/// `internal`: a state that only functions of the server know.
-const INTERNAL_TYPE: u32 = 2281;
+/// `bytea`: what a state becomes on its way to another process.
+const BYTEA: u32 = 17;
 
 /// What the options say.
 struct Options<'o>(&'o [(Ident, AggregateOption)]);
@@ -31,9 +31,12 @@ impl Options<'_> {
         self.0.iter().rev().find(|(name, _)| names.contains(&&**name)).map(|(_, option)| option)
     }
 
-    fn name(&self, names: &[&str]) -> Option<&ObjectName> {
+    fn name(&self, names: &[&str]) -> Option<ObjectName> {
         match self.find(names)? {
-            AggregateOption::Name(name) => Some(name),
+            AggregateOption::Name(name) => Some(name.clone()),
+            AggregateOption::Text(name) => {
+                Some(ObjectName { parts: vec![Arc::clone(name)], at: 0 })
+            }
             _ => None,
         }
     }
@@ -57,9 +60,10 @@ impl Options<'_> {
     }
 
     /// `finalfunc_modify` and its kin.
-    fn modify(&self, name: &str) -> Result<u8> {
+    fn modify(&self, name: &str, usual: u8) -> Result<u8> {
         match self.text(&[name]).as_deref() {
-            None | Some("read_only") => Ok(b'r'),
+            None => Ok(usual),
+            Some("read_only") => Ok(b'r'),
             Some("shareable") => Ok(b's'),
             Some("read_write") => Ok(b'w'),
             Some(_) => {
@@ -118,9 +122,14 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
             ddl.notices.push(warning.severity(Severity::Warning));
         }
     }
-    if options.flag("hypothetical") {
-        return Err(SqlError::unsupported("a hypothetical-set aggregate is"));
-    }
+    let kind = match (create.direct, options.flag("hypothetical")) {
+        (None, true) => return Err(invalid("only ordered-set aggregates can be hypothetical")),
+        (None, false) => b'n',
+        (Some(_), true) => b'h',
+        (Some(_), false) => b'o',
+    };
+    // Those of the server sort what they hold in place.
+    let usual_modify = if kind == b'n' { b'r' } else { b'w' };
     let state_name = options.ty(&["stype", "stype1"]);
     let state_name = state_name.ok_or_else(|| invalid("aggregate stype must be specified"))?;
     let transition_name = options.name(&["sfunc", "sfunc1"]);
@@ -153,14 +162,19 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
         },
     )?;
     let inputs: Vec<u32> = parameters.iter().map(|parameter| parameter.ty.0).collect();
-    if parameters.iter().any(|one| one.mode == b'v' && one.ty.0 == oids::ANY) {
-        return Err(SqlError::unsupported("an aggregate of VARIADIC \"any\" is"));
-    }
+    let variadic = parameters.last().filter(|last| last.mode == b'v').map(|last| last.ty.0);
+    let direct = create.direct.unwrap_or(0);
+    demand_variadic(kind, variadic, direct, &inputs)?;
+    // What stands on both sides comes with each row, too.
+    let of_rows = &inputs[if direct == inputs.len() { direct.saturating_sub(1) } else { direct }..];
+    let of_rows = if kind == b'n' { &inputs[..] } else { of_rows };
+    let given_once = if kind == b'n' { &[][..] } else { &inputs[..direct] };
+    let any = variadic == Some(oids::ANY);
     let state = state_type(ddl, state_name, &inputs)?;
     let with = |state: Oid| -> Vec<u32> {
-        std::iter::once(state.0).chain(inputs.iter().copied()).collect()
+        std::iter::once(state.0).chain(of_rows.iter().copied()).collect()
     };
-    let transition = function(ddl, transition_name, &with(state))?;
+    let transition = function(ddl, &transition_name, &with(state), any)?;
     demand_result(ddl, "transition function", &transition, state)?;
     let initial = options.text(&["initcond", "initcond1"]);
     if transition.strict
@@ -171,8 +185,15 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
             "must not omit initial value when transition function is strict and transition type is not compatible with input type",
         ));
     }
-    let (finish, result) =
-        finish(ddl, options.name(&["finalfunc"]), options.flag("finalfunc_extra"), state, &inputs)?;
+    let finish_name = options.name(&["finalfunc"]);
+    let finish_extra = options.flag("finalfunc_extra");
+    let more = (given_once, finish_extra.then_some(&inputs[..]), any);
+    let (finish, result) = finish(ddl, finish_name.as_ref(), state, more)?;
+    if kind == b'h' && (!any || state.0 != INTERNAL_STATE) {
+        return Err(SqlError::unsupported(
+            "a hypothetical-set aggregate that is not made of the server's own functions is",
+        ));
+    }
     if is_polymorphic(result.0) && !inputs.iter().any(|ty| is_polymorphic(*ty)) {
         return Err(SqlError::new(
             SqlState::DATATYPE_MISMATCH,
@@ -183,23 +204,25 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
     let combine = match options.name(&["combinefunc"]) {
         None => Oid(0),
         Some(name) => {
-            let found = function(ddl, name, &[state.0, state.0])?;
+            let found = function(ddl, &name, &[state.0, state.0], false)?;
             demand_result(ddl, "combine function", &found, state)?;
+            if state.0 == INTERNAL_STATE && found.strict {
+                return Err(invalid(
+                    "combine function with transition type internal must not be declared STRICT",
+                ));
+            }
             found.oid
         }
     };
-    if options.name(&["serialfunc"]).is_some() || options.name(&["deserialfunc"]).is_some() {
-        return Err(invalid(
-            "serialization functions may be specified only when the aggregate transition data type is internal",
-        ));
-    }
+    let (serialize, deserialize) = serialization(ddl, &options, state)?;
+    demand_known_result(result, &inputs)?;
     let moving = match moving {
-        None => Moving { finish_modify: b'r', ..Moving::default() },
+        None => Moving { finish_modify: usual_modify, ..Moving::default() },
         Some((forward, inverse, ty)) => {
             let own = state_type(ddl, ty, &inputs)?;
-            let forward = function(ddl, forward, &with(own))?;
+            let forward = function(ddl, &forward, &with(own), any)?;
             demand_result(ddl, "moving transition function", &forward, own)?;
-            let inverse = function(ddl, inverse, &with(own))?;
+            let inverse = function(ddl, &inverse, &with(own), any)?;
             demand_result(ddl, "inverse transition function", &inverse, own)?;
             if forward.strict != inverse.strict {
                 return Err(invalid(
@@ -207,8 +230,9 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
                 ));
             }
             let extra = options.flag("mfinalfunc_extra");
-            let (finish, given) =
-                self::finish(ddl, options.name(&["mfinalfunc"]), extra, own, &inputs)?;
+            let name = options.name(&["mfinalfunc"]);
+            let more = (given_once, extra.then_some(&inputs[..]), any);
+            let (finish, given) = self::finish(ddl, name.as_ref(), own, more)?;
             if given != result {
                 let (own, plain) = (format_type(given.0, None), format_type(result.0, None));
                 return Err(invalid(format!(
@@ -220,7 +244,7 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
                 inverse: inverse.oid,
                 finish,
                 finish_extra: extra,
-                finish_modify: options.modify("mfinalfunc_modify")?,
+                finish_modify: options.modify("mfinalfunc_modify", usual_modify)?,
                 state: own,
                 state_space: options.space(&["msspace"]),
                 initial: options.text(&["minitcond"]),
@@ -253,6 +277,28 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
             return Err(SqlError::new(SqlState::SYNTAX_ERROR, message));
         }
     };
+    let aggregate = Aggregate {
+        kind,
+        direct: direct as u32,
+        transition: transition.oid,
+        finish,
+        finish_extra,
+        finish_modify: options.modify("finalfunc_modify", usual_modify)?,
+        combine,
+        serialize,
+        deserialize,
+        sort_operator,
+        state,
+        state_space: options.space(&["sspace"]),
+        initial,
+        moving,
+    };
+    if state.0 == INTERNAL_STATE && aggregate.built_in().is_none() {
+        return Err(SqlError::unsupported(format!(
+            "an aggregate whose state is internal, made of {} in another way than one of the server's own,",
+            transition.shown
+        )));
+    }
     let next = Routine {
         oid: Oid(0),
         schema: schema.oid,
@@ -274,29 +320,67 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
         body: "aggregate_dummy".into(),
         support: Oid(0),
         standard: None,
-        aggregate: Some(Aggregate {
-            transition: transition.oid,
-            finish,
-            finish_extra: options.flag("finalfunc_extra"),
-            finish_modify: options.modify("finalfunc_modify")?,
-            combine,
-            serialize: Oid(0),
-            deserialize: Oid(0),
-            sort_operator,
-            state,
-            state_space: options.space(&["sspace"]),
-            initial,
-            moving,
-        }),
+        aggregate: Some(aggregate),
     };
     routine::keep(ddl, next, &schema, create.replace)?;
     Ok("CREATE AGGREGATE")
 }
 
+/// What a VARIADIC argument of a kind of aggregate may be (`AggregateCreate`).
+fn demand_variadic(kind: u8, variadic: Option<u32>, direct: usize, inputs: &[u32]) -> Result<()> {
+    if kind == b'o' && variadic.is_some_and(|ty| ty != oids::ANY) {
+        let message = "a variadic ordered-set aggregate must use VARIADIC type ANY";
+        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    }
+    let rows = inputs.len() - direct;
+    let matched = variadic == Some(oids::ANY)
+        || rows > 0 && rows <= direct && inputs[direct - rows..direct] == inputs[direct..];
+    if kind == b'h' && !matched {
+        let message = "a hypothetical-set aggregate must have direct arguments matching its aggregated arguments";
+        return Err(invalid(message));
+    }
+    Ok(())
+}
+
+/// 42P13 for an aggregate that would give out a state that only functions of the server know.
+fn demand_known_result(result: Oid, inputs: &[u32]) -> Result<()> {
+    if result.0 == INTERNAL_STATE && !inputs.contains(&INTERNAL_STATE) {
+        return Err(invalid("unsafe use of pseudo-type \"internal\"").detail(
+            "A result of type internal requires at least one input of type internal.",
+        ));
+    }
+    Ok(())
+}
+
+/// SERIALFUNC and DESERIALFUNC: both, or neither.
+fn serialization(ddl: &mut Ddl<'_>, options: &Options<'_>, state: Oid) -> Result<(Oid, Oid)> {
+    let (there, back) = match (options.name(&["serialfunc"]), options.name(&["deserialfunc"])) {
+        (None, None) => return Ok((Oid(0), Oid(0))),
+        (there, back) if state.0 == INTERNAL_STATE => match there.zip(back) {
+            Some(both) => both,
+            None => {
+                return Err(invalid(
+                    "must specify both or neither of serialization and deserialization functions",
+                ));
+            }
+        },
+        _ => {
+            return Err(invalid(
+                "serialization functions may be specified only when the aggregate transition data type is internal",
+            ));
+        }
+    };
+    let there = function(ddl, &there, &[INTERNAL_STATE], false)?;
+    demand_result(ddl, "serialization function", &there, Oid(BYTEA))?;
+    let back = function(ddl, &back, &[BYTEA, INTERNAL_STATE], false)?;
+    demand_result(ddl, "deserialization function", &back, state)?;
+    Ok((there.oid, back.oid))
+}
+
 /// What an aggregate says of moving frames: all of it, or nothing.
 fn moving_options<'o>(
     options: &'o Options<'_>,
-) -> Result<Option<(&'o ObjectName, &'o ObjectName, &'o TypeName)>> {
+) -> Result<Option<(ObjectName, ObjectName, &'o TypeName)>> {
     let Some(ty) = options.ty(&["mstype"]) else {
         for name in ["msfunc", "minvfunc", "mfinalfunc", "msspace", "minitcond"] {
             if options.find(&[name]).is_some() {
@@ -319,10 +403,8 @@ fn state_type(ddl: &mut Ddl<'_>, name: &TypeName, inputs: &[u32]) -> Result<Oid>
     let found = ddl.semantics.type_of(&snapshot, name)?;
     ddl.use_type(found)?;
     let ty = found.oid.0;
-    if ty == INTERNAL_TYPE {
-        return Err(SqlError::unsupported("an aggregate whose state is internal is"));
-    }
-    let pseudo = builtin::type_by_oid(ty).is_some_and(|ty| ty.kind == builtin::TypeKind::Pseudo);
+    let pseudo = builtin::type_by_oid(ty).is_some_and(|ty| ty.kind == builtin::TypeKind::Pseudo)
+        && !(ty == INTERNAL_STATE && ddl.superuser());
     if pseudo && !is_polymorphic(ty) {
         let shown = format_type(ty, None);
         return Err(invalid(format!("aggregate transition data type cannot be {shown}")));
@@ -346,18 +428,19 @@ fn undetermined(ty: u32) -> String {
 }
 
 /// FINALFUNC, and what the aggregate gives: what that does, or the state.
+///
+/// It is given what is given once for a group, and with FINALFUNC_EXTRA the types of all arguments.
 fn finish(
     ddl: &mut Ddl<'_>,
     name: Option<&ObjectName>,
-    extra: bool,
     state: Oid,
-    inputs: &[u32],
+    (direct, extra, any): (&[u32], Option<&[u32]>, bool),
 ) -> Result<(Oid, Oid)> {
     let Some(name) = name else { return Ok((Oid(0), state)) };
-    let more = if extra { inputs } else { &[] };
+    let more = extra.unwrap_or(direct);
     let given: Vec<u32> = std::iter::once(state.0).chain(more.iter().copied()).collect();
-    let found = function(ddl, name, &given)?;
-    if extra && found.strict {
+    let found = function(ddl, name, &given, any && extra.is_some())?;
+    if extra.is_some() && found.strict {
         let message = "final function with extra arguments must not be declared STRICT";
         return Err(invalid(message));
     }
@@ -378,11 +461,22 @@ fn coercible(from: u32, to: u32) -> bool {
     let as_it_is = |cast: &builtin::Cast| {
         cast.method == CastMethod::Binary && cast.context == CastContext::Implicit
     };
-    from == to || is_polymorphic(to) || cast.is_some_and(as_it_is)
+    from == to || to == oids::ANY || is_polymorphic(to) || cast.is_some_and(as_it_is)
 }
 
-/// The function of a name that takes these types (`lookup_agg_function`).
-fn function(ddl: &mut Ddl<'_>, name: &ObjectName, given: &[u32]) -> Result<Found> {
+/// Whether a value of one type becomes one of another without being asked for.
+fn castable(from: u32, to: u32) -> bool {
+    let implicit = |cast: &builtin::Cast| cast.context == CastContext::Implicit;
+    coercible(from, to) || builtin::cast(from, to).is_some_and(implicit)
+}
+
+/// The function of a name that takes these types (`lookup_agg_function`), as VARIADIC "any" where the aggregate does.
+fn function(
+    ddl: &mut Ddl<'_>,
+    name: &ObjectName,
+    given: &[u32],
+    any: bool,
+) -> Result<Found> {
     let snapshot = ddl.snapshot();
     let path = ddl.path().schemas;
     let schemas = match name.schema() {
@@ -405,10 +499,21 @@ fn function(ddl: &mut Ddl<'_>, name: &ObjectName, given: &[u32]) -> Result<Found
     let fits = |found: &&&ProcedureOf<'_>, fit: &dyn Fn(u32, u32) -> bool| {
         found.arguments.len() == given.len()
             && given.iter().zip(&found.arguments).all(|(from, to)| fit(*from, *to))
+            && agree(&found.arguments, given, &[oids::ANYARRAY, 2283, 2776, 3500])
+    };
+    let as_they_are = |found: &&&ProcedureOf<'_>| {
+        fits(found, &coercible) && agree(&found.arguments, given, &[5077, 5078, 5079])
     };
     let exact = all.iter().find(|found| fits(found, &|from, to| from == to));
-    let found = exact.or_else(|| all.iter().find(|found| fits(found, &coercible)));
+    let found = exact.or_else(|| all.iter().find(as_they_are));
     let Some(found) = found else {
+        if let Some(cast) = all.iter().find(|found| fits(found, &castable)) {
+            let shown = |ty: &u32| ddl.type_shown(SqlType::plain(*ty));
+            let types: Vec<String> = cast.arguments.iter().map(shown).collect();
+            let shown = format!("{name}({})", types.join(", "));
+            let message = format!("function {shown} requires run-time type coercion");
+            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+        }
         let shown = |ty: &u32| ddl.type_shown(SqlType::plain(*ty));
         let types: Vec<String> = given.iter().map(shown).collect();
         let message = format!("function {name}({}) does not exist", types.join(", "));
@@ -419,12 +524,32 @@ fn function(ddl: &mut Ddl<'_>, name: &ObjectName, given: &[u32]) -> Result<Found
         let message = format!("function {shown} returns a set");
         return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
     }
+    if any && found.variadic != oids::ANY {
+        let shown = display_function(&snapshot, &path, found);
+        let message =
+            format!("function {shown} must accept VARIADIC ANY to be used in this aggregate");
+        return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+    }
     Ok(Found {
         oid: Oid(found.oid),
         strict: found.strict,
         result: Oid(resolved(found, given)),
         shown: display_function(&snapshot, &path, found),
     })
+}
+
+/// Whether what is given for polymorphic parameters of a family is of one type, or the elements of arrays are.
+fn agree(declared: &[u32], given: &[u32], family: &[u32]) -> bool {
+    let mut types = declared.iter().zip(given).filter_map(|(declared, given)| {
+        let of_array = matches!(*declared, oids::ANYARRAY | 5078);
+        let polymorphic = is_polymorphic(*given) || !family.contains(declared);
+        (!polymorphic).then(|| match of_array {
+            true => builtin::element_type(*given).unwrap_or(*given),
+            false => *given,
+        })
+    });
+    let first = types.next();
+    types.all(|ty| Some(ty) == first)
 }
 
 /// The type that a function gives for these types.
@@ -446,8 +571,8 @@ fn resolved(found: &ProcedureOf<'_>, given: &[u32]) -> u32 {
     });
     let Some(element) = element else { return found.result };
     match (of_array(found.result), element) {
-        (true, 2283) => 2277,
-        (true, 5077) => 5078,
+        (true, 5077 | 5079) => 5078,
+        (true, element) if is_polymorphic(element) => 2277,
         (true, element) => builtin::array_type(element),
         (false, element) => element,
     }

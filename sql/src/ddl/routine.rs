@@ -16,7 +16,7 @@ use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::object::{Class, Object, ObjectKey, Schema};
 use crate::catalog::privilege::kept;
-use crate::catalog::routine::{PLPGSQL, Parameter, Routine, SQL};
+use crate::catalog::routine::{self, PLPGSQL, Parameter, Routine, SQL};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     AlterRoutine, CreateRoutine, ObjectName, ParameterMode, Returns, RoutineChange, RoutineOption,
@@ -154,9 +154,8 @@ fn language(name: &str) -> Result<u32> {
     match name.to_ascii_lowercase().as_str() {
         "sql" => Ok(SQL),
         "plpgsql" => Ok(PLPGSQL),
-        known @ ("c" | "internal") => {
-            Err(SqlError::unsupported(format!("a function in the language {known} is")))
-        }
+        "internal" => Ok(routine::INTERNAL),
+        "c" => Err(SqlError::unsupported("a function in the language c is")),
         _ => Err(SqlError::new(
             SqlState::UNDEFINED_OBJECT,
             format!("language \"{name}\" does not exist"),
@@ -369,11 +368,19 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
     if options.body.is_none() && options.standard.is_none() {
         return Err(invalid("no function body specified"));
     }
+    if language == routine::INTERNAL && !ddl.superuser() {
+        let message = "permission denied for language internal";
+        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    }
     let body = options.body.unwrap_or_default();
-    let pseudo = |ty: u32| [INTERNAL, oids::CSTRING].contains(&ty);
+    let pseudo =
+        |ty: u32| language != routine::INTERNAL && [INTERNAL, oids::CSTRING].contains(&ty);
     if pseudo(result.0) || parameters.iter().any(|one| pseudo(one.ty.0)) {
         let shown = if language == SQL { "SQL" } else { "PL/pgSQL" };
         return Err(invalid(format!("{shown} functions cannot return or accept this type")));
+    }
+    if language == routine::INTERNAL {
+        demand_code(&body, &parameters, result.0)?;
     }
     if [TRIGGER, EVENT_TRIGGER].contains(&result.0) && language == SQL {
         let shown = format_type(result.0, None);
@@ -405,7 +412,7 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         security_definer: options.security_definer.unwrap_or(false),
         leakproof: options.leakproof.unwrap_or(false),
         parallel: options.parallel.unwrap_or(b'u'),
-        cost: options.cost.unwrap_or(100.0),
+        cost: options.cost.unwrap_or(if language == routine::INTERNAL { 1.0 } else { 100.0 }),
         rows: options.rows.unwrap_or(if returns_set { 1000.0 } else { 0.0 }),
         returns_set,
         result,
@@ -420,6 +427,25 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         next.standard = Some(standard_body(ddl, body, &next)?);
     }
     keep(ddl, next, &schema, create.replace)
+}
+
+/// 42883 where the server has no code of this name (`fmgr_internal_validator`); 0A000 where the code is of other types than
+/// the function, whose values it would take for its own.
+fn demand_code(code: &str, parameters: &[Parameter], result: u32) -> Result<()> {
+    if builtin::functions_of_code(code).next().is_none() {
+        return Err(SqlError::new(
+            SqlState::UNDEFINED_FUNCTION,
+            format!("there is no built-in function named \"{code}\""),
+        ));
+    }
+    let types: Vec<u32> =
+        parameters.iter().filter(|one| one.is_input()).map(|one| one.ty.0).collect();
+    match routine::code_of(code, &types, result) {
+        None => Err(SqlError::unsupported(format!(
+            "a function in the language internal over other types than those of {code} is"
+        ))),
+        Some(_) => Ok(()),
+    }
 }
 
 /// The body of a routine in the standard's form, bound while what it depends on is held.
@@ -491,8 +517,14 @@ fn demand_replaceable(known: &Routine, next: &Routine) -> Result<()> {
         let word = noun_of(known).to_ascii_uppercase();
         format!("Use DROP {word} {}({}) first.", known.name, types.join(","))
     };
-    if noun_of(known) != noun_of(next) {
+    let kind = |routine: &Routine| routine.aggregate.as_ref().map(|aggregate| aggregate.kind);
+    if noun_of(known) != noun_of(next) || kind(known) != kind(next) {
         let is = match noun_of(known) {
+            "aggregate" if noun_of(next) == "aggregate" => match kind(known) {
+                Some(b'o') => "an ordered-set aggregate",
+                Some(b'h') => "a hypothetical-set aggregate",
+                _ => "an ordinary aggregate function",
+            },
             "aggregate" => "an aggregate function",
             "procedure" => "a procedure",
             _ => "a function",

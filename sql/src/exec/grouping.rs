@@ -444,7 +444,7 @@ impl Group {
                 }
             }
             if let Fed::Made(mut progress, value) = fed {
-                *value = progress.finish(cx)?;
+                *value = progress.finish(cx, &call.arguments)?;
             }
             sorter.clear();
         }

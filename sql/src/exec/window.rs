@@ -451,7 +451,7 @@ impl Window {
             Some(running) if running.frame.is_empty() => (running.state, frame.rows.start),
             Some(running) => (running.state, running.frame.end),
             None => {
-                let state = crate::types::accumulator(step.function, &step.types.signature());
+                let state = crate::types::accumulator(step.computed_as, &step.types.signature());
                 let state = state.ok_or_else(|| {
                     SqlError::new(SqlState::INTERNAL_ERROR, "an aggregate has lost its code")
                 })?;
@@ -491,32 +491,52 @@ impl Window {
         })?;
         let frame = frame.expect("it was computed");
         let whole = self.plan.frame.exclude == FrameExclude::NoOthers;
+        // A frame whose start moves is computed with the functions for that, where there are such.
+        let moves = !matches!(self.plan.frame.start, WindowBound::UnboundedPreceding);
+        let step = step.moving.as_ref().filter(|_| moves).unwrap_or(step);
         let running = self.progress[call].take();
-        let reusable = running.filter(|(_, rows)| {
-            whole && rows.start == frame.rows.start && rows.end <= frame.rows.end
-        });
-        let (mut progress, from) = match reusable {
-            Some((progress, rows)) => (progress, rows.end),
+        let running = running.filter(|(_, rows)| whole && rows.end <= frame.rows.end);
+        let width = aggregate.arguments.len();
+        let mut kept = None;
+        if let Some((mut progress, rows)) = running {
+            let start = frame.rows.start;
+            let mut left = start == rows.start || rows.start < start && start < rows.end;
+            for position in rows.start..start {
+                if !left {
+                    break;
+                }
+                cx.check_cancel()?;
+                if let Some(values) = self.taken_row(call, width, position)? {
+                    left = progress.remove(cx, (0..width).map(|at| values.get(at)))?;
+                }
+            }
+            kept = left.then_some((progress, rows.end));
+        }
+        let (mut progress, from) = match kept {
+            Some(kept) => kept,
             None => (Progress::begin(cx, step)?, frame.rows.start),
         };
-        let column = self.column(call);
-        let mut values = RowBuf::new();
         for position in frame.positions_from(from) {
             cx.check_cancel()?;
-            let taken = self.rows.with_row(position, |rows, row| {
-                values.clear();
-                let all = rows.row(row).skip(column + 1).take(aggregate.arguments.len());
-                all.for_each(|value| values.push(value));
-                matches!(rows.get(row, column), Datum::Bool(true))
-            })?;
-            if taken {
-                let width = aggregate.arguments.len();
+            if let Some(values) = self.taken_row(call, width, position)? {
                 progress.add(cx, (0..width).map(|at| values.get(at)))?;
             }
         }
-        let value = progress.finish(cx)?;
+        let value = progress.finish(cx, &aggregate.arguments)?;
         self.progress[call] = Some((progress, frame.rows.clone()));
         Ok(value)
+    }
+
+    /// The arguments of a call in a row, if FILTER takes it.
+    fn taken_row(&self, call: usize, width: usize, position: usize) -> Result<Option<RowBuf>> {
+        let column = self.column(call);
+        let mut values = RowBuf::new();
+        let taken = self.rows.with_row(position, |rows, row| {
+            let all = rows.row(row).skip(column + 1).take(width);
+            all.for_each(|value| values.push(value));
+            matches!(rows.get(row, column), Datum::Bool(true))
+        })?;
+        Ok(taken.then_some(values))
     }
 
     /// The value of a function that is no aggregate.

@@ -337,6 +337,10 @@ impl<'p> Printer<'p, '_, '_> {
             let (name, list) = (self.routine_name(routine), self.list(arguments, scope));
             return out.push_str(&format!("{name}({list})"));
         }
+        if let Some(routine) = self.catalog.routine(Oid(callee.oid)) {
+            let (name, list) = (self.routine_name(routine), self.list(arguments, scope));
+            return out.push_str(&format!("{name}({list})"));
+        }
         let Some(procedure) = function(callee.oid) else {
             // A change of form without a function.
             if let [only] = arguments {
@@ -407,7 +411,11 @@ impl<'p> Printer<'p, '_, '_> {
 
     fn aggregate(&self, step: &AggregateStep, scope: &Scope) -> String {
         // What it is over is what the aggregation reads, whoever shows it.
-        let name = function(step.function).map_or("", |found| found.name);
+        let made = self.catalog.routine(Oid(step.function));
+        let name = made.map_or_else(
+            || identifier(function(step.function).map_or("", |found| found.name)),
+            |routine| self.routine_name(routine),
+        );
         let callee = Callee {
             oid: step.function,
             target: crate::plan::scalar::Target::Catalog,
@@ -440,7 +448,7 @@ impl<'p> Printer<'p, '_, '_> {
         let filter = step.filter.as_ref().map_or(String::new(), |filter| {
             format!(" FILTER (WHERE {})", self.text(filter, scope))
         });
-        format!("{}({text}){filter}", identifier(name))
+        format!("{name}({text}){filter}")
     }
 
     /// A window function's call; what its window is, PostgreSQL does not say here either.

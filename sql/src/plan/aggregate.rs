@@ -45,7 +45,7 @@ impl Planner<'_> {
         if let Some(made) = &call.made {
             return self.made_step(call, made);
         }
-        let procedure = builtin::function(call.function.0).ok_or_else(|| {
+        let procedure = builtin::function(call.computed_as.0).ok_or_else(|| {
             SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,
                 format!("function {} does not exist", call.function),
@@ -53,10 +53,11 @@ impl Planner<'_> {
         })?;
         let arguments = call.arguments.iter().map(Expr::ty).collect();
         let types = call_types(procedure, arguments, call.ty);
-        let transition = builtin::aggregate(call.function.0)
+        let transition = builtin::aggregate(call.computed_as.0)
             .and_then(|aggregate| builtin::function(aggregate.transition));
         let step = AggregateStep {
             function: call.function.0,
+            computed_as: call.computed_as.0,
             types: Arc::new(types),
             strict: transition.is_none_or(|procedure| procedure.strict),
             arguments: self.all(&call.arguments)?.into_vec(),
@@ -74,17 +75,15 @@ impl Planner<'_> {
     /// The same of one that a user made.
     fn made_step(&mut self, call: &AggregateCall, made: &MadeAggregate) -> Result<AggregateStep> {
         let width = call.arguments.len() + 1;
-        let slot = self.slot(width);
-        let step = self.over(&Self::layout(slot, width), |planner| {
-            Ok(MadeStep {
-                slot,
-                initial: planner.scalar(&made.initial)?,
-                takes_first: made.takes_first,
-                strict: made.strict,
-                transition: planner.scalar(&made.transition)?,
-                finish: planner.scalar(&made.finish)?,
-            })
-        })?;
+        let step = self.functions_of(made, width)?;
+        // What is given once is that of a row; where FILTER leaves none, nobody has it.
+        let once = &call.arguments[..made.direct];
+        let varies = |argument: &Expr| !matches!(argument, Expr::Constant(..) | Expr::Parameter(..));
+        if call.filter.is_some() && once.iter().any(varies) {
+            return Err(SqlError::unsupported(
+                "FILTER of an ordered-set aggregate that a user has made is",
+            ));
+        }
         let types = CallTypes {
             arguments: call.arguments.iter().map(Expr::ty).collect(),
             result: call.ty,
@@ -93,6 +92,7 @@ impl Planner<'_> {
         };
         Ok(AggregateStep {
             function: call.function.0,
+            computed_as: call.function.0,
             types: Arc::new(types),
             strict: false,
             arguments: self.all(&call.arguments)?.into_vec(),
@@ -100,6 +100,33 @@ impl Planner<'_> {
             order_by: self.sort_keys(&call.order_by)?,
             filter: call.filter.as_ref().map(|filter| self.scalar(filter)).transpose()?,
             made: Some(Arc::new(step)),
+        })
+    }
+
+    /// The functions of an aggregate that a user made, over a slot of so many columns.
+    fn functions_of(&mut self, made: &MadeAggregate, width: usize) -> Result<MadeStep> {
+        let slot = self.slot(width);
+        let moving = match made.moving.as_deref() {
+            None => None,
+            Some((moving, inverse)) => {
+                let step = self.functions_of(moving, width)?;
+                let layout = Self::layout(step.slot, width);
+                let inverse = self.over(&layout, |planner| planner.scalar(inverse))?;
+                Some(Arc::new(MadeStep { inverse: Some(inverse), ..step }))
+            }
+        };
+        self.over(&Self::layout(slot, width), |planner| {
+            Ok(MadeStep {
+                slot,
+                initial: planner.scalar(&made.initial)?,
+                takes_first: made.takes_first,
+                strict: made.strict,
+                direct: made.direct,
+                transition: planner.scalar(&made.transition)?,
+                finish: planner.scalar(&made.finish)?,
+                inverse: None,
+                moving,
+            })
         })
     }
 }

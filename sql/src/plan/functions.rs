@@ -51,6 +51,19 @@ pub fn callee(oid: Oid, arguments: Vec<SqlType>, result: SqlType) -> Result<Call
 /// A routine that a user made, ready to be called.
 #[must_use]
 pub fn routine_callee(routine: &Arc<Routine>, arguments: Vec<SqlType>, result: SqlType) -> Callee {
+    if let Some(code) = routine.code()
+        && let Ok(called) = callee(Oid(code), arguments.clone(), result)
+    {
+        // What the server runs is its own function; what is promised of it is what its maker says.
+        let asked = matches!(called.target, Target::Catalog);
+        return Callee {
+            oid: if asked { called.oid } else { routine.oid.0 },
+            strict: routine.strict,
+            volatile: routine.volatility == b'v',
+            immutable: routine.volatility == b'i',
+            ..called
+        };
+    }
     let types = routine_types(arguments, result);
     Callee {
         oid: routine.oid.0,

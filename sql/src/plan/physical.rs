@@ -461,6 +461,8 @@ pub struct Aggregate {
 pub struct AggregateStep {
     /// Its OID.
     pub function: u32,
+    /// That of the built-in aggregate that computes it.
+    pub computed_as: u32,
     /// Its types.
     pub types: Arc<CallTypes>,
     /// Rows with a NULL argument are left out.
@@ -488,10 +490,16 @@ pub struct MadeStep {
     pub takes_first: bool,
     /// NULLs are left out, and a state that is NULL stays.
     pub strict: bool,
+    /// How many arguments are given once for a group.
+    pub direct: usize,
     /// The state with one row more.
     pub transition: Scalar,
     /// The value.
     pub finish: Scalar,
+    /// The state with one row less, of those for moving frames.
+    pub inverse: Option<Scalar>,
+    /// How it is computed over a frame that moves.
+    pub moving: Option<Arc<MadeStep>>,
 }
 
 impl AggregateStep {
@@ -499,8 +507,8 @@ impl AggregateStep {
     #[must_use]
     pub fn accumulator(&self) -> Option<Box<dyn Accumulator>> {
         let sorted_by = self.order_by.iter().map(|(_, order)| *order);
-        hypothetical(self.function, sorted_by.collect())
-            .or_else(|| crate::types::accumulator(self.function, &self.types.signature()))
+        hypothetical(self.computed_as, sorted_by.collect())
+            .or_else(|| crate::types::accumulator(self.computed_as, &self.types.signature()))
     }
 
     /// Whether its arguments are kept until all are there: functions that users made are called while nothing is evaluated.

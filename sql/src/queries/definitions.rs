@@ -572,9 +572,7 @@ fn function_arguments(
     let inputs = all.iter().filter(|(_, mode)| is_input(*mode)).count();
     let texts = if defaults { found.defaults() } else { Vec::new() };
     // Behind those that are given once come those of each row.
-    let direct = builtin::aggregate(found.oid)
-        .filter(|aggregate| aggregate.kind != 'n')
-        .map(|aggregate| usize::from(aggregate.direct_arguments));
+    let direct = found.ordered_set().map(|(_, direct)| direct);
     let mut input = 0;
     let mut parts = Vec::new();
     for (at, &(ty, mode)) in all.iter().enumerate() {

@@ -84,8 +84,8 @@ pub(super) fn aggregates(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
         let moving = &own.moving;
         let row = [
             Datum::Oid(routine.oid.0),
-            Datum::Char(b'n'),
-            Datum::Int2(0),
+            Datum::Char(own.kind),
+            Datum::Int2(own.direct as i16),
             Datum::Oid(own.transition.0),
             Datum::Oid(own.finish.0),
             Datum::Oid(own.combine.0),

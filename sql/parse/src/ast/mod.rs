@@ -79,6 +79,13 @@ pub struct TypeName {
 }
 
 impl TypeName {
+    /// Whether it is the same type in the same words.
+    #[must_use]
+    pub fn is_same(&self, other: &TypeName) -> bool {
+        let parts = |ty: &TypeName| (ty.name.parts.clone(), ty.dimensions, ty.of_column);
+        parts(self) == parts(other)
+    }
+
     /// A type by its name alone.
     #[must_use]
     pub fn named(name: Ident) -> TypeName {

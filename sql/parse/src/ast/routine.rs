@@ -13,6 +13,8 @@ pub struct CreateAggregate {
     pub name: ObjectName,
     /// Its arguments.
     pub parameters: Vec<RoutineParameter>,
+    /// How many of them are given once for a group, where the others are what its rows are sorted by.
+    pub direct: Option<usize>,
     /// What is said of it, in any order.
     pub options: Vec<(Ident, AggregateOption)>,
 }

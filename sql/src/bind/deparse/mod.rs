@@ -28,7 +28,7 @@ use crate::bind::typed::{
 };
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::attachment::OperatorOf;
-use crate::catalog::builtin::{self, ProcedureOf, aggregate, cast};
+use crate::catalog::builtin::{self, ProcedureOf, cast};
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
@@ -719,13 +719,10 @@ impl Printer<'_, '_> {
         if call.arguments.is_empty() && procedure.kind == crate::catalog::builtin::Kind::Aggregate {
             out.push('*');
         }
-        let ordered = aggregate(call.function.0).filter(|found| found.kind != 'n');
-        if let Some(found) = ordered {
+        let ordered = procedure.ordered_set();
+        if let Some((kind, direct)) = ordered {
             let count = call.arguments.len();
-            let direct = match found.kind {
-                'h' => count / 2,
-                _ => usize::from(found.direct_arguments).min(count),
-            };
+            let direct = if kind == 'h' { count / 2 } else { direct.min(count) };
             self.list(&call.arguments[..direct], out)?;
             out.push_str(") WITHIN GROUP (ORDER BY ");
             self.sort_keys(&call.order_by, out)?;

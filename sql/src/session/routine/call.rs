@@ -6,7 +6,7 @@ use super::query::Kept;
 use super::{Execution, Returned};
 use crate::bind::type_name::{format_type_be, has_fields};
 use crate::bind::{Environment, VariableConflict};
-use crate::catalog::routine::{Routine, SQL};
+use crate::catalog::routine::{INTERNAL, Routine, SQL};
 use crate::ddl::routine::EVENT_TRIGGER;
 use crate::error::{Result, SqlError};
 use crate::exec::routine::RoutineCall;
@@ -173,6 +173,10 @@ impl Session {
         let key = (routine.oid, types.arguments.iter().map(|ty| ty.oid).collect::<Vec<_>>());
         if let Some(known) = self.known_body(&key, routine) {
             return Ok(known);
+        }
+        if routine.language == INTERNAL {
+            let code = &routine.body;
+            return Err(SqlError::unsupported(format!("the function {code} called this way is")));
         }
         let given = self.given_of(routine, types);
         let (body, statements) = if routine.language == SQL {
@@ -636,6 +640,9 @@ impl Session {
             _ => self.given_of(routine, &types),
         };
         let name = &routine.name;
+        if routine.language == INTERNAL {
+            return Ok(());
+        }
         if routine.language != SQL {
             let own = (&**name, Some(&**name));
             self.parsed_body(&routine.body, own, &given, true, gives_of(routine))?;

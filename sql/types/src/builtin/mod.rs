@@ -36,7 +36,7 @@ pub use operators::{
 };
 pub use orderings::{Ordering, has_equal_images, is_only_hashed, ordering};
 pub use procedures::{
-    Aggregate, ArgumentMode, Kind, Made, Procedure, ProcedureOf, Volatility, aggregate, function,
+    Aggregate, ArgumentMode, Kind, Made, Procedure, ProcedureOf, Volatility, aggregate, aggregate_made_of, function, functions_of_code,
     functions, functions_named,
 };
 pub use types::{

@@ -4,6 +4,7 @@ use super::copy_text::{decode, walk};
 use super::extensions;
 use crate::Oid;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A row of `pg_proc` that PostgreSQL's initial contents have.
@@ -60,6 +61,8 @@ pub struct ProcedureOf<'n> {
     /// `proacl`, as text: who may call it, where that is not everybody.
     pub acl: Option<&'static str>,
     defaults: Defaults<'n>,
+    /// Of an ordered-set aggregate that a user has made: `aggkind`, `aggnumdirectargs`.
+    made_ordered_set: Option<(char, usize)>,
 }
 
 /// The defaults of a function's last input arguments.
@@ -96,6 +99,7 @@ pub struct Made<'n> {
     pub source: &'n str,
     pub support: u32,
     pub defaults: Vec<&'n str>,
+    pub ordered_set: Option<(char, usize)>,
 }
 
 /// `prokind`.
@@ -167,7 +171,19 @@ impl<'n> ProcedureOf<'n> {
             sql_body: None,
             acl: None,
             defaults: Defaults::Each(made.defaults),
+            made_ordered_set: made.ordered_set,
         }
+    }
+
+    /// Of an ordered-set or hypothetical-set aggregate: which of both, and how many arguments are given once for a group.
+    #[must_use]
+    pub fn ordered_set(&self) -> Option<(char, usize)> {
+        if self.is_made() {
+            return self.made_ordered_set;
+        }
+        aggregate(self.oid)
+            .filter(|found| self.kind == Kind::Aggregate && found.kind != 'n')
+            .map(|found| (found.kind, usize::from(found.direct_arguments)))
     }
 
     /// Whether a user has made it.
@@ -334,6 +350,7 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
                 sql_body,
                 acl,
                 defaults: Defaults::Array(row.optional()),
+                made_ordered_set: None,
             }
         })
         .collect()
@@ -416,6 +433,29 @@ static AGGREGATES: LazyLock<Box<[Aggregate]>> = LazyLock::new(|| {
 pub fn aggregate(function: u32) -> Option<&'static Aggregate> {
     let all = &*AGGREGATES;
     all.binary_search_by_key(&function, |aggregate| aggregate.function).ok().map(|i| &all[i])
+}
+
+/// The aggregate of this kind that is made of these functions: what brings a row into the state, and what gives the value.
+#[must_use]
+pub fn aggregate_made_of(kind: char, transition: u32, finish: u32) -> Option<u32> {
+    let made = |found: &&Aggregate| {
+        (found.kind, found.transition, found.finish) == (kind, transition, finish)
+    };
+    AGGREGATES.iter().find(made).map(|found| found.function)
+}
+
+/// The functions of the server by the name of their code, as LANGUAGE internal names it (`prosrc`).
+pub fn functions_of_code(code: &str) -> impl Iterator<Item = &'static Procedure> {
+    static BY_CODE: LazyLock<HashMap<&str, Vec<&Procedure>>> = LazyLock::new(|| {
+        let mut all: HashMap<&str, Vec<&Procedure>> = HashMap::new();
+        for procedure in functions() {
+            if procedure.language == 12 && procedure.kind != Kind::Aggregate {
+                all.entry(procedure.source).or_default().push(procedure);
+            }
+        }
+        all
+    });
+    BY_CODE.get(code).into_iter().flatten().copied()
 }
 
 #[cfg(test)]
