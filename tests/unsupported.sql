@@ -7,7 +7,6 @@ CREATE TYPE pg_temp.passing AS ENUM ('a');
 -- statements
 ALTER EXTENSION plpgsql ADD TYPE address;
 -- objects
-CREATE AGGREGATE last_of(ORDER BY int) (sfunc = int4pl, stype = int);
 CREATE FUNCTION windowed() RETURNS int LANGUAGE sql WINDOW AS 'SELECT 1';
 CREATE TYPE span AS RANGE (subtype = int4);
 CREATE TABLE parted (a int) PARTITION BY RANGE (a);
@@ -30,7 +29,6 @@ CREATE TRIGGER searched BEFORE INSERT ON base FOR EACH ROW EXECUTE FUNCTION tsve
 CREATE CAST (bigint AS timestamp) WITHOUT FUNCTION;
 CREATE FOREIGN DATA WRAPPER nothing;
 CREATE ACCESS METHOD rows TYPE TABLE HANDLER heap_tableam_handler;
-CREATE CONVERSION turned FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8;
 CREATE TEXT SEARCH CONFIGURATION words (COPY = pg_catalog.english);
 CREATE TABLE classes (a pg_class);
 CREATE TABLE worded (a text COLLATE "en-x-icu");
@@ -41,8 +39,6 @@ CREATE LANGUAGE other HANDLER plpgsql_call_handler;
 COMMENT ON CAST (int4 AS int8) IS 'widens';
 COMMENT ON OPERATOR + (int4, int4) IS 'adds';
 COMMENT ON OPERATOR CLASS int4_ops USING btree IS 'orders';
-CREATE OPERATOR CLASS made FOR TYPE int4 USING btree AS OPERATOR 1 <;
-CREATE OPERATOR FAMILY made_family USING btree;
 COMMENT ON LANGUAGE sql IS 'queries';
 COMMENT ON TABLESPACE pg_default IS 'here';
 -- types

@@ -1,4 +1,5 @@
-//! What users made that stands on functions and types and is no routine itself: operators, casts and event triggers.
+//! What users made that stands on functions and types and is no routine itself: operators, casts, event triggers,
+//! operator classes and families, conversions.
 //!
 //! PostgreSQL has a catalog for each (`pg_operator`, `pg_cast`, `pg_event_trigger`) and finds what stands on what by
 //! `pg_depend`. Here each says itself what it needs ([`Attachment::needs`]), so that DROP, `pg_depend` and what a role
@@ -7,6 +8,7 @@
 use crate::builtin::{self, CastContext, CastMethod};
 use crate::definition::Edge;
 use crate::object::{Class, Object, well_known};
+use crate::operator_class::{Conversion, OperatorFamily, UserOperatorClass};
 use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
 use std::borrow::Cow;
@@ -101,6 +103,12 @@ pub enum Attachment {
     Cast(Arc<UserCast>),
     /// An event trigger.
     EventTrigger(Arc<EventTrigger>),
+    /// An operator class.
+    Class(Arc<UserOperatorClass>),
+    /// An operator family.
+    Family(Arc<OperatorFamily>),
+    /// A conversion.
+    Conversion(Arc<Conversion>),
 }
 
 impl Attachment {
@@ -111,6 +119,9 @@ impl Attachment {
             Attachment::Operator(_) => Class::Operator,
             Attachment::Cast(_) => Class::Cast,
             Attachment::EventTrigger(_) => Class::EventTrigger,
+            Attachment::Class(_) => Class::OperatorClass,
+            Attachment::Family(_) => Class::OperatorFamily,
+            Attachment::Conversion(_) => Class::Conversion,
         }
     }
 
@@ -121,6 +132,9 @@ impl Attachment {
             Attachment::Operator(_) => 2617,
             Attachment::Cast(_) => 2605,
             Attachment::EventTrigger(_) => 3466,
+            Attachment::Class(_) => 2616,
+            Attachment::Family(_) => 2753,
+            Attachment::Conversion(_) => 2607,
         })
     }
 
@@ -131,6 +145,9 @@ impl Attachment {
             Attachment::Operator(operator) => operator.oid,
             Attachment::Cast(cast) => cast.oid,
             Attachment::EventTrigger(trigger) => trigger.oid,
+            Attachment::Class(class) => class.oid,
+            Attachment::Family(family) => family.oid,
+            Attachment::Conversion(conversion) => conversion.oid,
         }
     }
 
@@ -139,7 +156,42 @@ impl Attachment {
     pub fn schema(&self) -> Option<Oid> {
         match self {
             Attachment::Operator(operator) => Some(operator.schema),
+            Attachment::Class(class) => Some(class.schema),
+            Attachment::Family(family) => Some(family.schema),
+            Attachment::Conversion(conversion) => Some(conversion.schema),
             Attachment::Cast(_) | Attachment::EventTrigger(_) => None,
+        }
+    }
+
+    /// Its name, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&Arc<str>> {
+        match self {
+            Attachment::Operator(operator) => Some(&operator.name),
+            Attachment::Cast(_) => None,
+            Attachment::EventTrigger(trigger) => Some(&trigger.name),
+            Attachment::Class(class) => Some(&class.name),
+            Attachment::Family(family) => Some(&family.name),
+            Attachment::Conversion(conversion) => Some(&conversion.name),
+        }
+    }
+
+    /// An operator class or family in another schema, or under another name.
+    #[must_use]
+    pub fn renamed(&self, schema: Oid, name: &Arc<str>) -> Attachment {
+        let name = Arc::clone(name);
+        match self {
+            Attachment::Class(class) => Attachment::Class(Arc::new(UserOperatorClass {
+                schema,
+                name,
+                ..UserOperatorClass::clone(class)
+            })),
+            Attachment::Family(family) => Attachment::Family(Arc::new(OperatorFamily {
+                schema,
+                name,
+                ..OperatorFamily::clone(family)
+            })),
+            other => other.clone(),
         }
     }
 
@@ -150,6 +202,9 @@ impl Attachment {
             Attachment::Operator(operator) => Some(operator.owner),
             Attachment::Cast(_) => None,
             Attachment::EventTrigger(trigger) => Some(trigger.owner),
+            Attachment::Class(class) => Some(class.owner),
+            Attachment::Family(family) => Some(family.owner),
+            Attachment::Conversion(conversion) => Some(conversion.owner),
         }
     }
 
@@ -166,6 +221,18 @@ impl Attachment {
                 owner,
                 ..EventTrigger::clone(trigger)
             })),
+            Attachment::Class(class) => Attachment::Class(Arc::new(UserOperatorClass {
+                owner,
+                ..UserOperatorClass::clone(class)
+            })),
+            Attachment::Family(family) => Attachment::Family(Arc::new(OperatorFamily {
+                owner,
+                ..OperatorFamily::clone(family)
+            })),
+            Attachment::Conversion(conversion) => Attachment::Conversion(Arc::new(Conversion {
+                owner,
+                ..Conversion::clone(conversion)
+            })),
         }
     }
 
@@ -176,24 +243,38 @@ impl Attachment {
             Attachment::Operator(operator) => Object::Operator(Arc::clone(operator)),
             Attachment::Cast(cast) => Object::Cast(Arc::clone(cast)),
             Attachment::EventTrigger(trigger) => Object::EventTrigger(Arc::clone(trigger)),
+            Attachment::Class(class) => Object::OperatorClass(Arc::clone(class)),
+            Attachment::Family(family) => Object::OperatorFamily(Arc::clone(family)),
+            Attachment::Conversion(conversion) => Object::Conversion(Arc::clone(conversion)),
         }
     }
 
     /// What it stands on, each once: what is built in and stays for good is left out.
     #[must_use]
     pub fn needs(&self) -> Vec<Edge> {
+        let mut operators = Vec::new();
         let (types, functions) = match self {
             Attachment::Operator(one) => {
                 (vec![one.left, one.right, one.result], vec![one.function, one.restrict, one.join])
             }
             Attachment::Cast(cast) => (vec![cast.source, cast.target], vec![cast.function]),
             Attachment::EventTrigger(trigger) => (Vec::new(), vec![trigger.function]),
+            Attachment::Class(class) => {
+                let (functions, own): (Vec<_>, Vec<_>) =
+                    class.members.iter().filter(|one| one.hard).partition(|one| one.is_function);
+                operators.extend(own.iter().map(|one| one.object));
+                let functions = functions.iter().map(|one| one.object).collect();
+                (vec![class.input, class.storage], functions)
+            }
+            Attachment::Family(_) => (Vec::new(), Vec::new()),
+            Attachment::Conversion(conversion) => (Vec::new(), vec![conversion.function]),
         };
         let lasts = |oid: Oid| oid.0 < well_known::FIRST_NORMAL;
         let types = types.into_iter().filter(|ty| ty.0 != 0 && !builtin::is_lasting(ty.0));
         let functions = functions.into_iter().filter(|oid| !lasts(*oid));
+        let operators = operators.into_iter().filter(|oid| !lasts(*oid)).map(Edge::Operator);
         let mut needs: Vec<Edge> =
-            types.map(Edge::Type).chain(functions.map(Edge::Function)).collect();
+            types.map(Edge::Type).chain(functions.map(Edge::Function)).chain(operators).collect();
         needs.sort();
         needs.dedup();
         needs
@@ -205,7 +286,10 @@ impl Attachment {
         match self {
             Attachment::Operator(operator) => Some(Edge::Operator(operator.oid)),
             Attachment::Cast(cast) => Some(Edge::Cast(cast.oid)),
-            Attachment::EventTrigger(_) => None,
+            Attachment::EventTrigger(_)
+            | Attachment::Class(_)
+            | Attachment::Family(_)
+            | Attachment::Conversion(_) => None,
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::object::{
     Class, Comment, Database, DefaultAcl, Membership, Object, ObjectKey, ParameterAcl, Role,
     Schema, Version,
 };
+use crate::operator_class::{Conversion, FamilyMember, OperatorFamily, UserOperatorClass};
 use crate::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Identity, Index, IndexColumn,
     IndexExpression, IndexState, MatchType, Properties, Relation, RelationKind, ReplicaIdentity,
@@ -482,6 +483,10 @@ stored_struct! {
         can_hash
     }
     UserCast { oid, source, target, function, context, method }
+    OperatorFamily { oid, schema, name, owner, method, members }
+    UserOperatorClass { oid, schema, name, owner, method, family, input, default, storage, members }
+    FamilyMember { oid, is_function, number, left, right, object, sort_family, hard }
+    Conversion { oid, schema, name, owner, source, target, function, default }
     EventTrigger { oid, name, owner, event, function, tags, enabled }
     EnumLabel { oid, position, sort_order, name }
     Attribute { name, ty, dimensions, collation }
@@ -587,6 +592,9 @@ pub fn encode(object: &Object) -> Vec<u8> {
         Object::Routine(routine) => routine.write(&mut out),
         Object::Operator(operator) => operator.write(&mut out),
         Object::Cast(cast) => cast.write(&mut out),
+        Object::OperatorClass(class) => class.write(&mut out),
+        Object::OperatorFamily(family) => family.write(&mut out),
+        Object::Conversion(conversion) => conversion.write(&mut out),
         Object::EventTrigger(trigger) => trigger.write(&mut out),
     }
     out
@@ -616,6 +624,9 @@ pub fn decode(class: Class, bytes: &[u8]) -> Result<Object> {
             Class::Routine => Object::Routine(Arc::new(Stored::read(from)?)),
             Class::Operator => Object::Operator(Arc::new(Stored::read(from)?)),
             Class::Cast => Object::Cast(Arc::new(Stored::read(from)?)),
+            Class::OperatorClass => Object::OperatorClass(Arc::new(Stored::read(from)?)),
+            Class::OperatorFamily => Object::OperatorFamily(Arc::new(Stored::read(from)?)),
+            Class::Conversion => Object::Conversion(Arc::new(Stored::read(from)?)),
             Class::EventTrigger => Object::EventTrigger(Arc::new(Stored::read(from)?)),
             Class::Counter | Class::SequenceState => return Err(corrupt("it is not an object")),
         })

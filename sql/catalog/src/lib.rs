@@ -31,6 +31,7 @@ mod initial_privileges;
 mod layout;
 pub mod object;
 mod objects;
+pub mod operator_class;
 pub mod parts;
 pub mod privilege;
 pub mod quote;

@@ -9,6 +9,7 @@
 use crate::acl::Acl;
 use crate::attachment::{EventTrigger, UserCast, UserOperator};
 use crate::extension::Extension;
+use crate::operator_class::{Conversion, OperatorFamily, UserOperatorClass};
 use crate::relation::{Index, Relation};
 use crate::routine::Routine;
 use crate::statistics::TableStatistics;
@@ -90,6 +91,12 @@ pub enum Class {
     Cast = 17,
     /// An event trigger.
     EventTrigger = 18,
+    /// An operator class that a user made.
+    OperatorClass = 19,
+    /// An operator family that a user made.
+    OperatorFamily = 20,
+    /// A conversion that a user made.
+    Conversion = 21,
     /// The access control list of what does not keep its own: a column, a function, a type, a language.
     Acl = 31,
     /// What ALTER DEFAULT PRIVILEGES says of objects yet to be made.
@@ -121,6 +128,9 @@ impl Class {
             16 => Class::Operator,
             17 => Class::Cast,
             18 => Class::EventTrigger,
+            19 => Class::OperatorClass,
+            20 => Class::OperatorFamily,
+            21 => Class::Conversion,
             _ => return None,
         })
     }
@@ -168,6 +178,12 @@ pub enum Object {
     Cast(Arc<UserCast>),
     /// An event trigger.
     EventTrigger(Arc<EventTrigger>),
+    /// An operator class.
+    OperatorClass(Arc<UserOperatorClass>),
+    /// An operator family.
+    OperatorFamily(Arc<OperatorFamily>),
+    /// A conversion.
+    Conversion(Arc<Conversion>),
 }
 
 /// A database: a row of `pg_database`.

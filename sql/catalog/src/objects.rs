@@ -19,6 +19,7 @@ use crate::builtin;
 use crate::definition::{Definition, Edge};
 use crate::extension::Extension;
 use crate::object::{Class, Comment, DefaultAcl, Object, ObjectKey, Schema, Version};
+use crate::operator_class::{Conversion, OperatorFamily, UserOperatorClass};
 use crate::parts;
 use crate::relation::{ConstraintKind, Index, Relation, RelationKind};
 use crate::routine::Routine;
@@ -49,6 +50,9 @@ pub struct Objects {
     pub(super) routine_names: OrdMap<Arc<str>, OrdSet<Oid>>,
     pub(super) operators: OrdMap<Oid, Arc<UserOperator>>,
     pub(super) casts: OrdMap<Oid, Arc<UserCast>>,
+    pub(super) operator_classes: OrdMap<Oid, Arc<UserOperatorClass>>,
+    pub(super) operator_families: OrdMap<Oid, Arc<OperatorFamily>>,
+    pub(super) conversions: OrdMap<Oid, Arc<Conversion>>,
     pub(super) event_triggers: OrdMap<Oid, Arc<EventTrigger>>,
     /// Composite types as the relations that they are, too.
     pub(super) composites: OrdMap<Oid, Arc<Relation>>,
@@ -199,6 +203,13 @@ impl Objects {
             Class::Routine => Object::Routine(Arc::clone(self.routines.get(&key.oid)?)),
             Class::Operator => Object::Operator(Arc::clone(self.operators.get(&key.oid)?)),
             Class::Cast => Object::Cast(Arc::clone(self.casts.get(&key.oid)?)),
+            Class::OperatorClass => {
+                Object::OperatorClass(Arc::clone(self.operator_classes.get(&key.oid)?))
+            }
+            Class::OperatorFamily => {
+                Object::OperatorFamily(Arc::clone(self.operator_families.get(&key.oid)?))
+            }
+            Class::Conversion => Object::Conversion(Arc::clone(self.conversions.get(&key.oid)?)),
             Class::EventTrigger => {
                 Object::EventTrigger(Arc::clone(self.event_triggers.get(&key.oid)?))
             }
@@ -263,6 +274,15 @@ impl Objects {
             Some(Object::Cast(cast)) => {
                 self.casts.insert(key.oid, Arc::clone(cast));
             }
+            Some(Object::OperatorClass(class)) => {
+                self.operator_classes.insert(key.oid, Arc::clone(class));
+            }
+            Some(Object::OperatorFamily(family)) => {
+                self.operator_families.insert(key.oid, Arc::clone(family));
+            }
+            Some(Object::Conversion(conversion)) => {
+                self.conversions.insert(key.oid, Arc::clone(conversion));
+            }
             Some(Object::EventTrigger(trigger)) => {
                 self.event_triggers.insert(key.oid, Arc::clone(trigger));
             }
@@ -293,6 +313,9 @@ impl Objects {
                 Class::Routine => self.forget_routine(key.oid),
                 Class::Operator => drop(self.operators.remove(&key.oid)),
                 Class::Cast => drop(self.casts.remove(&key.oid)),
+                Class::OperatorClass => drop(self.operator_classes.remove(&key.oid)),
+                Class::OperatorFamily => drop(self.operator_families.remove(&key.oid)),
+                Class::Conversion => drop(self.conversions.remove(&key.oid)),
                 Class::EventTrigger => drop(self.event_triggers.remove(&key.oid)),
                 Class::Counter
                 | Class::Database
@@ -752,6 +775,9 @@ mod tests {
             routine_names,
             operators: _,
             casts: _,
+            operator_classes: _,
+            operator_families: _,
+            conversions: _,
             event_triggers: _,
             composites: _,
             temporary,

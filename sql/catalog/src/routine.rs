@@ -72,8 +72,9 @@ pub struct Routine {
 #[must_use]
 pub fn code_of(code: &str, arguments: &[u32], result: u32) -> Option<u32> {
     let alike = |own: u32, given: u32| {
-        let pseudo = crate::builtin::type_by_oid(own)
-            .is_some_and(|ty| ty.kind == crate::builtin::TypeKind::Pseudo && ty.name.starts_with("any"));
+        let pseudo = crate::builtin::type_by_oid(own).is_some_and(|ty| {
+            ty.kind == crate::builtin::TypeKind::Pseudo && ty.name.starts_with("any")
+        });
         own == given || pseudo || Form::of(Oid(own)) == Form::of(Oid(given))
     };
     let all = || crate::builtin::functions_of_code(code);

@@ -21,6 +21,7 @@ use crate::object::{
     Schema, SettingList, well_known,
 };
 use crate::objects::{Objects, second};
+use crate::operator_class::{Conversion, OperatorFamily, UserOperatorClass};
 use crate::parts;
 use crate::relation::{Constraint, Index, Relation, RelationKind};
 use crate::routine::Routine;
@@ -229,6 +230,9 @@ impl Shared {
                 | Object::Routine(_)
                 | Object::Operator(_)
                 | Object::Cast(_)
+                | Object::OperatorClass(_)
+                | Object::OperatorFamily(_)
+                | Object::Conversion(_)
                 | Object::EventTrigger(_),
             ) => unreachable!("an object of a database is not shared"),
             None => match key.class {
@@ -256,6 +260,9 @@ impl Shared {
                 | Class::Routine
                 | Class::Operator
                 | Class::Cast
+                | Class::OperatorClass
+                | Class::OperatorFamily
+                | Class::Conversion
                 | Class::EventTrigger
                 | Class::SequenceState => {}
             },
@@ -663,7 +670,48 @@ impl CatalogSnapshot {
         let operators = objects.operators.values().cloned().map(Attachment::Operator);
         let casts = objects.casts.values().cloned().map(Attachment::Cast);
         let triggers = objects.event_triggers.values().cloned().map(Attachment::EventTrigger);
-        operators.chain(casts).chain(triggers)
+        let families = objects.operator_families.values().cloned().map(Attachment::Family);
+        let classes = objects.operator_classes.values().cloned().map(Attachment::Class);
+        let conversions = objects.conversions.values().cloned().map(Attachment::Conversion);
+        let parts = families.chain(classes).chain(conversions);
+        operators.chain(casts).chain(triggers).chain(parts)
+    }
+
+    /// The operator families that users made.
+    pub fn operator_families(&self) -> impl Iterator<Item = &Arc<OperatorFamily>> {
+        self.note(|| Question::OperatorFamilies);
+        self.objects.operator_families.values()
+    }
+
+    /// An operator family that a user made.
+    #[must_use]
+    pub fn operator_family(&self, oid: Oid) -> Option<&Arc<OperatorFamily>> {
+        self.note(|| Question::OperatorFamilies);
+        self.objects.operator_families.get(&oid)
+    }
+
+    /// The operator classes that users made.
+    pub fn user_operator_classes(&self) -> impl Iterator<Item = &Arc<UserOperatorClass>> {
+        self.note(|| Question::OperatorClasses);
+        self.objects.operator_classes.values()
+    }
+
+    /// An operator class that a user made.
+    #[must_use]
+    pub fn user_operator_class(&self, oid: Oid) -> Option<&Arc<UserOperatorClass>> {
+        self.note(|| Question::OperatorClasses);
+        self.objects.operator_classes.get(&oid)
+    }
+
+    /// The conversions that users made.
+    pub fn conversions(&self) -> impl Iterator<Item = &Arc<Conversion>> {
+        self.objects().conversions.values()
+    }
+
+    /// A conversion that a user made.
+    #[must_use]
+    pub fn conversion(&self, oid: Oid) -> Option<&Arc<Conversion>> {
+        self.objects().conversions.get(&oid)
     }
 
     /// An operator that a user made.

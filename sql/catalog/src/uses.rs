@@ -14,6 +14,7 @@ use crate::attachment::{UserCast, UserOperator};
 use crate::codec;
 use crate::extension::Extension;
 use crate::object::{Object, well_known};
+use crate::operator_class::{OperatorFamily, UserOperatorClass};
 use crate::relation::Relation;
 use crate::routine::Routine;
 use crate::snapshot::{CatalogSnapshot, Named};
@@ -52,6 +53,10 @@ pub(super) enum Question {
     Operators(Box<str>),
     /// The casts that users made.
     Casts,
+    /// The operator classes that users made.
+    OperatorClasses,
+    /// The operator families that users made.
+    OperatorFamilies,
     /// The extension of a name: whether its members are there, and in which schema.
     Extension(Box<str>),
 }
@@ -69,6 +74,8 @@ enum Answer {
     Routines(Vec<Arc<Routine>>),
     Operators(Vec<Arc<UserOperator>>),
     Casts(Vec<Arc<UserCast>>),
+    OperatorClasses(Vec<Arc<UserOperatorClass>>),
+    OperatorFamilies(Vec<Arc<OperatorFamily>>),
     Extension(Option<Arc<Extension>>),
 }
 
@@ -114,6 +121,8 @@ impl Answer {
             (Answer::Routines(one), Answer::Routines(other)) => one == other,
             (Answer::Operators(one), Answer::Operators(other)) => one == other,
             (Answer::Casts(one), Answer::Casts(other)) => one == other,
+            (Answer::OperatorClasses(one), Answer::OperatorClasses(other)) => one == other,
+            (Answer::OperatorFamilies(one), Answer::OperatorFamilies(other)) => one == other,
             (Answer::Extension(one), Answer::Extension(other)) => one == other,
             _ => false,
         }
@@ -147,6 +156,12 @@ impl Question {
                 Answer::Operators(named.into_iter().cloned().collect())
             }
             Question::Casts => Answer::Casts(snapshot.user_casts().cloned().collect()),
+            Question::OperatorClasses => {
+                Answer::OperatorClasses(snapshot.user_operator_classes().cloned().collect())
+            }
+            Question::OperatorFamilies => {
+                Answer::OperatorFamilies(snapshot.operator_families().cloned().collect())
+            }
             Question::Extension(name) => Answer::Extension(snapshot.extension(name).cloned()),
             Question::RowType(ty) => Answer::Oid(snapshot.row_type(*ty).map(|found| found.oid)),
         }

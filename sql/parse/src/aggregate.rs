@@ -35,8 +35,7 @@ impl Parser<'_> {
         }
         self.expect_symbol(b')')?;
         if old && let Some(base) = base_type(&options) {
-            let any =
-                base.name.schema().is_none() && base.name.name().eq_ignore_ascii_case("any");
+            let any = base.name.schema().is_none() && base.name.name().eq_ignore_ascii_case("any");
             if !any {
                 let mode = ParameterMode::In;
                 parameters.push(RoutineParameter { name: None, mode, ty: base, default: None });

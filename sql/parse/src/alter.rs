@@ -60,6 +60,7 @@ impl<'t> Parser<'t> {
                 return self.alter_routine(word);
             }
             ObjectKind::Other("OPERATOR") => return self.alter_operator(),
+            ObjectKind::Other("CONVERSION") => return self.alter_conversion(),
             ObjectKind::Other("EVENT TRIGGER") => return self.alter_event_trigger(),
             _ => return Ok(self.unsupported_alter(kind)),
         }

@@ -22,6 +22,7 @@ mod maintenance;
 mod modify;
 mod object;
 mod operator;
+mod operator_class;
 mod parser;
 pub mod position;
 mod precision;

@@ -107,6 +107,11 @@ impl<'t> Parser<'t> {
             Keyword::Aggregate => self.create_aggregate(replace),
             Keyword::Operator => self.create_operator(),
             Keyword::Cast => self.create_cast(),
+            Keyword::Conversion => self.create_conversion(false),
+            Keyword::Default if self.is_at(1, Keyword::Conversion) => {
+                self.advance();
+                self.create_conversion(true)
+            }
             Keyword::Event if self.is_at(1, Keyword::Trigger) => self.create_event_trigger(),
             Keyword::Trusted | Keyword::Procedural | Keyword::Language => {
                 self.create_language(replace)
@@ -119,7 +124,6 @@ impl<'t> Parser<'t> {
             _ => {
                 let words = match keyword {
                     Keyword::Collation
-                    | Keyword::Conversion
                     | Keyword::Policy
                     | Keyword::Publication
                     | Keyword::Rule
@@ -134,7 +138,6 @@ impl<'t> Parser<'t> {
                     Keyword::Access if self.is_at(1, Keyword::Method) => "access method",
                     Keyword::Text if self.is_at(1, Keyword::Search) => "text search",
                     Keyword::User => "user mapping",
-                    Keyword::Default if self.is_at(1, Keyword::Conversion) => "conversion",
                     _ => return Err(self.error()),
                 };
                 self.skip_statement();
@@ -563,6 +566,7 @@ impl<'t> Parser<'t> {
             ObjectKind::Function => return self.drop_routine(word),
             ObjectKind::Other("OPERATOR") => return self.drop_operator(),
             ObjectKind::Other("CAST") => return self.drop_cast(),
+            ObjectKind::Other("CONVERSION") => return self.drop_conversion(),
             ObjectKind::Other("EVENT TRIGGER") => return self.drop_event_trigger(),
             ObjectKind::Other("OWNED") => {
                 let roles = self.list(Parser::role)?;
@@ -674,13 +678,6 @@ impl<'t> Parser<'t> {
         self.expect_all(&[Keyword::Comment, Keyword::On])?;
         let is_aggregate = self.is(Keyword::Aggregate);
         let mut kind = self.object_kind()?;
-        if kind == ObjectKind::Other("OPERATOR") && self.is_label(self.kind_at(1)) {
-            kind = match self.kind() {
-                Kind::Keyword(Keyword::Class) => ObjectKind::Other("OPERATOR CLASS"),
-                Kind::Keyword(Keyword::Family) => ObjectKind::Other("OPERATOR FAMILY"),
-                _ => kind,
-            };
-        }
         let target = match kind {
             ObjectKind::Other(words) => self.comment_target(words)?,
             _ => None,

@@ -14,24 +14,19 @@ impl Parser<'_> {
     /// CREATE OPERATOR, from that word.
     pub(super) fn create_operator(&mut self) -> Result<Statement> {
         self.expect(Keyword::Operator)?;
-        let words = match self.kind() {
-            Kind::Keyword(Keyword::Class) if self.is_label(self.kind_at(1)) => "CLASS",
-            Kind::Keyword(Keyword::Family) if self.is_label(self.kind_at(1)) => "FAMILY",
-            _ => {
-                let name = self.operator_name()?;
-                let options = self.definition(false)?;
-                let create = CreateOperator { name, options };
-                return Ok(Statement::CreateOperator(Box::new(create)));
-            }
-        };
-        self.skip_statement();
-        Ok(Statement::Unsupported(format!("CREATE OPERATOR {words}")))
+        if let Some(part) = self.operator_part() {
+            return self.create_operator_part(part);
+        }
+        let name = self.operator_name()?;
+        let options = self.definition(false)?;
+        let create = CreateOperator { name, options };
+        Ok(Statement::CreateOperator(Box::new(create)))
     }
 
     /// ALTER OPERATOR, behind that word.
     pub(super) fn alter_operator(&mut self) -> Result<Statement> {
-        if let Some(unsupported) = self.operator_parts("ALTER") {
-            return Ok(unsupported);
+        if let Some(part) = self.operator_part() {
+            return self.alter_operator_part(part);
         }
         let operator = self.operator_signature()?;
         let change = if self.accept(Keyword::Owner) {
@@ -49,24 +44,13 @@ impl Parser<'_> {
 
     /// DROP OPERATOR, behind that word.
     pub(super) fn drop_operator(&mut self) -> Result<Statement> {
-        if let Some(unsupported) = self.operator_parts("DROP") {
-            return Ok(unsupported);
+        if let Some(part) = self.operator_part() {
+            return self.drop_operator_part(part);
         }
         let if_exists = self.if_exists()?;
         let operators = self.list(Parser::operator_signature)?;
         let cascade = self.cascade();
         Ok(Statement::DropOperator(DropOperator { operators, if_exists, cascade }))
-    }
-
-    /// What is said of operator classes and families, which there are none of.
-    fn operator_parts(&mut self, verb: &str) -> Option<Statement> {
-        let words = match self.kind() {
-            Kind::Keyword(Keyword::Class) if self.is_label(self.kind_at(1)) => "CLASS",
-            Kind::Keyword(Keyword::Family) if self.is_label(self.kind_at(1)) => "FAMILY",
-            _ => return None,
-        };
-        self.skip_statement();
-        Some(Statement::Unsupported(format!("{verb} OPERATOR {words}")))
     }
 
     /// An operator's name, which may have its schema in front (`any_operator`).
@@ -86,6 +70,11 @@ impl Parser<'_> {
     /// An operator's name and the types of its operands.
     pub(super) fn operator_signature(&mut self) -> Result<OperatorSignature> {
         let name = self.operator_name()?;
+        self.operator_operands(name)
+    }
+
+    /// The types of the operands behind an operator's name.
+    pub(super) fn operator_operands(&mut self, name: Operator) -> Result<OperatorSignature> {
         self.expect_symbol(b'(')?;
         let side = |parser: &mut Self| -> Result<Option<TypeName>> {
             if parser.accept(Keyword::None) { Ok(None) } else { parser.type_name().map(Some) }
@@ -248,10 +237,14 @@ impl Parser<'_> {
 
     /// What COMMENT is on, behind the words of its kind, where more than a name tells it.
     pub(super) fn comment_target(&mut self, words: &str) -> Result<Option<CommentTarget>> {
-        let part = matches!(self.kind(), Kind::Keyword(Keyword::Class | Keyword::Family))
-            && self.is_label(self.kind_at(1));
+        let part = if words == "OPERATOR" { self.operator_part() } else { None };
+        if let Some(part) = part {
+            let (name, method) = self.commented_part()?;
+            return Ok(Some(CommentTarget::Part(part, name, method)));
+        }
         Ok(match words {
-            "OPERATOR" if !part => Some(CommentTarget::Operator(self.operator_signature()?)),
+            "CONVERSION" => Some(CommentTarget::Conversion(self.object_name()?)),
+            "OPERATOR" => Some(CommentTarget::Operator(self.operator_signature()?)),
             "CAST" => {
                 let (source, target) = self.cast_types()?;
                 Some(CommentTarget::Cast(source, target))

@@ -10,7 +10,8 @@ use crate::bind::scope::Scope;
 use crate::bind::through::Through;
 use crate::bind::typed::{Expr, conjuncts};
 use crate::bind::{Binder, Wanted, bind_expression, know_table, table_item};
-use crate::catalog::builtin::{self, OperatorClass};
+use crate::catalog::builtin;
+use crate::catalog::operator_class::BTREE;
 use crate::catalog::{IndexColumn, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
@@ -170,8 +171,13 @@ impl Binder<'_> {
                 let default = || {
                     let default = builtin::ordering(relation.key_type(index, key).oid.0)?;
                     builtin::operator_class(default.opclass)
+                        .map(|class| (class.family, class.input))
                 };
-                builtin::operator_class(key.class.0).or_else(default)
+                let made = self.catalog.user_operator_class(key.class);
+                builtin::operator_class(key.class.0)
+                    .map(|class| (class.family, class.input))
+                    .or(made.map(|class| (class.family.0, class.input.0)))
+                    .or_else(default)
             };
             let own: Vec<InferredKey> = index.columns.iter().map(own).collect();
             let fits = index.unique
@@ -184,7 +190,7 @@ impl Binder<'_> {
                             && collation
                                 .is_none_or(|oid| relation.key_collation(index, place).0 == oid)
                             && class.is_none_or(|class| {
-                                own_class(place).is_some_and(|own| own.is_alike(class))
+                                own_class(place).is_some_and(|own| own == class)
                             })
                     })
                 });
@@ -204,11 +210,17 @@ impl Binder<'_> {
     }
 }
 
-/// The operator class that a key of ON CONFLICT names.
-fn class_of_key(binder: &Binder<'_>, named: &ast::ObjectName) -> Result<&'static OperatorClass> {
+/// The family and the type of the operator class that a key of ON CONFLICT names.
+fn class_of_key(binder: &Binder<'_>, named: &ast::ObjectName) -> Result<(u32, u32)> {
     let schema = named.schema().and_then(|name| binder.catalog.schema(name));
     let place = (schema.map(|found| found.oid), binder.path);
-    binder.catalog.operator_class_named(place, named.name()).ok_or_else(|| {
+    let built_in = binder.catalog.operator_class_named(place, named.name());
+    let built_in = built_in.map(|class| (class.family, class.input));
+    let made = || {
+        let found = binder.catalog.user_class_named(place, BTREE, named.name())?;
+        Some((found.family.0, found.input.0))
+    };
+    built_in.or_else(made).ok_or_else(|| {
         SqlError::new(
             SqlState::UNDEFINED_OBJECT,
             format!("operator class \"{named}\" does not exist for access method \"btree\""),

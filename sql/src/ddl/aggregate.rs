@@ -345,9 +345,8 @@ fn demand_variadic(kind: u8, variadic: Option<u32>, direct: usize, inputs: &[u32
 /// 42P13 for an aggregate that would give out a state that only functions of the server know.
 fn demand_known_result(result: Oid, inputs: &[u32]) -> Result<()> {
     if result.0 == INTERNAL_STATE && !inputs.contains(&INTERNAL_STATE) {
-        return Err(invalid("unsafe use of pseudo-type \"internal\"").detail(
-            "A result of type internal requires at least one input of type internal.",
-        ));
+        return Err(invalid("unsafe use of pseudo-type \"internal\"")
+            .detail("A result of type internal requires at least one input of type internal."));
     }
     Ok(())
 }
@@ -471,12 +470,7 @@ fn castable(from: u32, to: u32) -> bool {
 }
 
 /// The function of a name that takes these types (`lookup_agg_function`), as VARIADIC "any" where the aggregate does.
-fn function(
-    ddl: &mut Ddl<'_>,
-    name: &ObjectName,
-    given: &[u32],
-    any: bool,
-) -> Result<Found> {
+fn function(ddl: &mut Ddl<'_>, name: &ObjectName, given: &[u32], any: bool) -> Result<Found> {
     let snapshot = ddl.snapshot();
     let path = ddl.path().schemas;
     let schemas = match name.schema() {

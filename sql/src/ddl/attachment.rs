@@ -10,7 +10,10 @@ use super::type_dependents::{Dependent, What};
 use crate::catalog::attachment::{Attachment, OperatorOf, UserOperator};
 use crate::catalog::builtin::{self, Kind};
 use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::object::well_known::FIRST_NORMAL;
 use crate::catalog::object::{Class, Object};
+use crate::catalog::operator_class::{OperatorFamily, UserOperatorClass};
+use crate::catalog::quote::{identifier, qualified};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{ObjectName, TypeName};
 use crate::sqlstate::SqlState;
@@ -145,7 +148,82 @@ pub(super) fn shown(ddl: &mut Ddl<'_>, one: &Attachment) -> String {
             format!("cast from {from} to {to}")
         }
         Attachment::EventTrigger(trigger) => format!("event trigger {}", trigger.name),
+        Attachment::Class(class) => {
+            let name = placed(ddl, class.schema, &class.name);
+            let method = super::operator_class::method_name(class.method);
+            format!("operator class {name} for access method {method}")
+        }
+        Attachment::Family(family) => {
+            let name = placed(ddl, family.schema, &family.name);
+            let method = super::operator_class::method_name(family.method);
+            format!("operator family {name} for access method {method}")
+        }
+        Attachment::Conversion(conversion) => {
+            format!("conversion {}", placed(ddl, conversion.schema, &conversion.name))
+        }
     }
+}
+
+/// A name with its schema where the path does not find it.
+fn placed(ddl: &mut Ddl<'_>, schema: Oid, name: &str) -> String {
+    let snapshot = ddl.snapshot();
+    let hidden = !ddl.path().schemas.contains(&schema);
+    match snapshot.schema_by_oid(schema).filter(|_| hidden) {
+        Some(schema) => qualified(&schema.name, name),
+        None => identifier(name),
+    }
+}
+
+/// Holds the functions of a family's members, which those that add them have found.
+///
+/// # Errors
+/// Those of locks; 42704 for what has gone.
+pub(super) fn hold_members(ddl: &mut Ddl<'_>, one: &Attachment) -> Result<()> {
+    let Attachment::Family(family) = one else { return Ok(()) };
+    for member in family.members.iter().filter(|member| member.object.0 >= FIRST_NORMAL) {
+        let class = if member.is_function { Class::Routine } else { Class::Operator };
+        let key = ddl.catalog.key(class, member.object);
+        ddl.catalog.hold(ddl.transaction, key)?;
+        if ddl.snapshot().object(key).is_none() {
+            let what = if member.is_function { "function" } else { "operator" };
+            return Err(dropped_meanwhile(what));
+        }
+    }
+    Ok(())
+}
+
+/// Takes a function or an operator that goes out of the families and classes that it is a member of.
+///
+/// # Errors
+/// Those of the catalog.
+pub(super) fn leave_families(ddl: &mut Ddl<'_>, object: Oid) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    for family in snapshot.operator_families() {
+        if family.members.iter().any(|member| member.object == object) {
+            let mut next = OperatorFamily::clone(family);
+            next.members.retain(|member| member.object != object);
+            put(ddl, &Attachment::Family(Arc::new(next)))?;
+        }
+    }
+    for class in snapshot.user_operator_classes() {
+        if class.members.iter().any(|member| member.object == object) {
+            let mut next = UserOperatorClass::clone(class);
+            next.members.retain(|member| member.object != object);
+            put(ddl, &Attachment::Class(Arc::new(next)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The indexes that a class is named in, each with its table.
+fn indexes_of_class(ddl: &mut Ddl<'_>, class: Oid) -> Vec<(Oid, Oid)> {
+    let snapshot = ddl.snapshot();
+    let all = snapshot.relations().flat_map(|relation| {
+        let own = relation.indexes.iter().map(move |index| (relation.oid, index));
+        own.filter(|(_, index)| index.columns.iter().any(|key| key.class == class))
+            .map(|(relation, index)| (relation, index.oid))
+    });
+    all.collect()
 }
 
 fn signature_shown(ddl: &mut Ddl<'_>, path: &[Oid], found: &OperatorOf<'_>) -> String {
@@ -168,6 +246,13 @@ pub(super) fn hold_needs(ddl: &mut Ddl<'_>, one: &Attachment) -> Result<()> {
                 ddl.catalog.hold(ddl.transaction, key)?;
                 if ddl.snapshot().routine(function).is_none() {
                     return Err(dropped_meanwhile("function"));
+                }
+            }
+            Edge::Operator(operator) => {
+                let key = ddl.catalog.key(Class::Operator, operator);
+                ddl.catalog.hold(ddl.transaction, key)?;
+                if ddl.snapshot().user_operator(operator).is_none() {
+                    return Err(dropped_meanwhile("operator"));
                 }
             }
             _ => {}
@@ -195,6 +280,7 @@ pub(super) fn remove(ddl: &mut Ddl<'_>, one: &Attachment) -> Result<()> {
     let Some(before) = ddl.snapshot().object(key) else { return Ok(()) };
     if let Object::Operator(operator) = &before {
         unlink(ddl, operator)?;
+        leave_families(ddl, operator.oid)?;
     }
     let before = ddl.snapshot().object(key);
     ddl.catalog.change(ddl.transaction, key, before.as_ref(), None)?;
@@ -236,6 +322,19 @@ pub(super) fn collect(ddl: &mut Ddl<'_>, one: &Attachment, on: &str, into: &mut 
 
 /// Collects what depends on one of them.
 fn collect_on(ddl: &mut Ddl<'_>, one: &Attachment, shown: &str, into: &mut Dependents) {
+    if let Attachment::Class(class) = one {
+        for (table, index) in indexes_of_class(ddl, class.oid) {
+            let name = ddl
+                .snapshot()
+                .index(index)
+                .map(|(relation, index)| (relation.schema.0, index.name.to_string()));
+            let Some((schema, name)) = name else { continue };
+            let named = format!("index {}", placed(ddl, schema, &name));
+            into.lines.push((named.clone(), shown.to_owned()));
+            let what = What::Index(table, index);
+            into.parts.push(Dependent { shown: named, on: shown.to_owned(), what });
+        }
+    }
     let Some(edge) = one.edge() else { return };
     let snapshot = ddl.snapshot();
     for other in snapshot.attached_to(edge) {
@@ -270,8 +369,9 @@ pub(super) fn drop_all(ddl: &mut Ddl<'_>, going: &[Attachment], cascade: bool) -
             break dependents;
         }
     };
+    // A family has been named without its classes.
     let what = match going {
-        [one] => shown(ddl, one),
+        [one] | [one @ Attachment::Family(_), ..] => shown(ddl, one),
         _ => SEVERAL.to_owned(),
     };
     ddl.drop_dependents(&dependents, cascade, &what)?;

@@ -10,7 +10,7 @@ use crate::catalog::Named;
 use crate::catalog::object::{Class, Comment as Stored, Object, ObjectKey, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Comment, CommentTarget, ObjectKind, ObjectName};
+use crate::parse::ast::{Comment, CommentTarget, ObjectKind, ObjectName, OperatorPart};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
@@ -69,6 +69,11 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             CommentTarget::EventTrigger(name) => {
                 (3466, super::event_trigger::owned(ddl, name)?.oid)
             }
+            CommentTarget::Part(part, name, method) => {
+                let class = if *part == OperatorPart::Class { 2616 } else { 2753 };
+                (class, super::operator_class::commented(ddl, *part, name, method)?)
+            }
+            CommentTarget::Conversion(name) => (2607, super::conversion::commented(ddl, name)?),
         };
         return Ok((Oid(class), ddl.catalog.key(Class::Comment, oid)));
     }

@@ -7,6 +7,8 @@ use super::Ddl;
 use super::create_table::collation_named;
 use super::resolve::{system_column_named, undefined_schema};
 use crate::catalog::builtin::{self, OperatorClass};
+use crate::catalog::object::Class;
+use crate::catalog::operator_class::{BTREE, UserOperatorClass};
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::{
     Column, EXPRESSIONS, Index, IndexColumn, IndexExpression, Relation,
@@ -17,6 +19,7 @@ use crate::parse::ast::{Direction, Expr, ExprKind, IndexKey, ObjectName};
 use crate::sqlstate::SqlState;
 use crate::types::format_type;
 use crate::types::{Oid, SqlType};
+use std::sync::Arc;
 
 /// The most columns an index may have.
 const INDEX_COLUMNS_MAX: usize = 32;
@@ -162,9 +165,12 @@ impl Ddl<'_> {
             };
             let collation = collation.map(collation_named).transpose()?;
             self.check_collation(ty, own, collation)?;
-            let class = match &key.class {
-                Some(named) => Some(self.operator_class(named, ty)?),
-                None => None,
+            let (made, class) = match &key.class {
+                Some(named) => match self.made_class(named, ty)? {
+                    Some(made) => (Some(made), None),
+                    None => (None, Some(self.operator_class(named, ty)?)),
+                },
+                None => (self.snapshot().default_user_class(ty.oid).cloned(), None),
             };
             if let (Some(class), false) = (class, key.class_options.is_empty()) {
                 return Err(SqlError::new(
@@ -174,6 +180,7 @@ impl Ddl<'_> {
             }
             let default = builtin::ordering(ty.oid.0).map(|default| default.opclass);
             let class = class.map(|class| class.oid).filter(|class| Some(*class) != default);
+            let class = class.or(made.map(|made| made.oid.0));
             let descending = key.direction == Direction::Descending;
             columns.push(IndexColumn {
                 column,
@@ -184,6 +191,42 @@ impl Ddl<'_> {
             });
         }
         Ok((columns, expressions))
+    }
+
+    /// The operator class of this name that a user made, if it is one: it takes the type as it is.
+    fn made_class(
+        &mut self,
+        named: &ObjectName,
+        ty: SqlType,
+    ) -> Result<Option<Arc<UserOperatorClass>>> {
+        let snapshot = self.snapshot();
+        let schema = named.schema().and_then(|name| snapshot.schema(name)).map(|one| one.oid);
+        let path = self.path().schemas;
+        let built_in = snapshot.operator_class_named((schema, &path), named.name()).is_some();
+        let found = snapshot.user_class_named((schema, &path), BTREE, named.name()).cloned();
+        let Some(class) = found.filter(|_| !built_in) else { return Ok(None) };
+        let base = snapshot.base_type(SqlType::plain(ty.oid.0)).oid;
+        let alike = class.input == ty.oid
+            || class.input == base
+            || snapshot.cast(base, class.input).is_some_and(|cast| {
+                cast.method == builtin::CastMethod::Binary
+                    && cast.context == builtin::CastContext::Implicit
+            });
+        if !alike {
+            let plain = self.plain_type_shown(ty);
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("operator class \"{named}\" does not accept data type {plain}"),
+            ));
+        }
+        if builtin::ordering(ty.oid.0).is_none() {
+            let plain = self.plain_type_shown(ty);
+            let message = format!("operator class \"{named}\" for data type {plain} is");
+            return Err(SqlError::unsupported(message));
+        }
+        let key = self.catalog.key(Class::OperatorClass, class.oid);
+        self.catalog.hold(self.transaction, key)?;
+        Ok(Some(class))
     }
 
     /// The operator class of this name.
@@ -254,6 +297,10 @@ impl Ddl<'_> {
             self.check_collation(ty, own, given)?;
             if let Some(class) = builtin::operator_class(key.class.0) {
                 self.check_class(class, class.name, ty)?;
+            }
+            let made = self.snapshot().user_operator_class(key.class).cloned();
+            if let Some(class) = made.filter(|_| index.unique) {
+                self.demand_unique_class(&class)?;
             }
             if builtin::ordering(ty.oid.0).is_none() {
                 return Err(no_operator_class(&self.plain_type_shown(ty)));

@@ -24,6 +24,7 @@ mod column_properties;
 pub mod comment;
 pub mod concurrent;
 pub mod constraint;
+mod conversion;
 mod copy_database;
 pub mod create_as;
 pub mod create_table;
@@ -48,6 +49,7 @@ mod like;
 pub mod name;
 mod named_parts;
 mod operator;
+mod operator_class;
 pub mod options;
 pub mod owned;
 mod part_dependents;
@@ -486,6 +488,13 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::CreateOperator(create) => operator::create_operator(ddl, create)?,
         Statement::AlterOperator(alter) => operator::alter_operator(ddl, alter)?,
         Statement::DropOperator(drop) => operator::drop_operator(ddl, drop)?,
+        Statement::CreateOperatorClass(create) => operator_class::create_class(ddl, create)?,
+        Statement::CreateOperatorFamily(create) => operator_class::create_family(ddl, create)?,
+        Statement::AlterOperatorPart(alter) => operator_class::alter(ddl, alter)?,
+        Statement::DropOperatorPart(drop) => operator_class::drop_part(ddl, drop)?,
+        Statement::CreateConversion(create) => conversion::create(ddl, create)?,
+        Statement::AlterConversion(alter) => conversion::alter(ddl, alter)?,
+        Statement::DropConversion(drop) => conversion::drop(ddl, drop)?,
         Statement::CreateCast(create) => cast::create_cast(ddl, create)?,
         Statement::DropCast(drop) => cast::drop_cast(ddl, drop)?,
         Statement::CreateEventTrigger(create) => event_trigger::create_event_trigger(ddl, create)?,

@@ -425,6 +425,27 @@ fn find(ddl: &mut Ddl<'_>, named: &Operator, left: Oid, right: Oid) -> Result<Op
         .map(|found| Found { oid: found.oid, made: snapshot.user_operator(found.oid).cloned() }))
 }
 
+/// The OID of the operator that a signature names, or that a name means between two operands of one type.
+///
+/// # Errors
+/// 42883, 42704, 3F000.
+pub(super) fn looked_up(
+    ddl: &mut Ddl<'_>,
+    name: &Operator,
+    operands: std::result::Result<&OperatorSignature, Oid>,
+) -> Result<Oid> {
+    let input = match operands {
+        Ok(signature) => return Ok(signed(ddl, signature)?.oid),
+        Err(input) => input,
+    };
+    if let Some(found) = find(ddl, name, input, input)? {
+        return Ok(found.oid);
+    }
+    let (name, shown) = (object_name(name), ddl.plain_type_shown(SqlType::plain(input.0)));
+    let message = format!("operator does not exist: {shown} {name} {shown}");
+    Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message))
+}
+
 /// The operator that a signature names.
 ///
 /// # Errors

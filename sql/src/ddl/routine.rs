@@ -373,8 +373,7 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
     }
     let body = options.body.unwrap_or_default();
-    let pseudo =
-        |ty: u32| language != routine::INTERNAL && [INTERNAL, oids::CSTRING].contains(&ty);
+    let pseudo = |ty: u32| language != routine::INTERNAL && [INTERNAL, oids::CSTRING].contains(&ty);
     if pseudo(result.0) || parameters.iter().any(|one| pseudo(one.ty.0)) {
         let shown = if language == SQL { "SQL" } else { "PL/pgSQL" };
         return Err(invalid(format!("{shown} functions cannot return or accept this type")));
@@ -835,6 +834,7 @@ pub(super) fn remove(ddl: &mut Ddl<'_>, routine: &Arc<Routine>) -> Result<()> {
     let before = Some(Object::Routine(Arc::clone(routine)));
     ddl.catalog.change(ddl.transaction, key, before.as_ref(), None)?;
     let snapshot = ddl.snapshot();
+    attachment::leave_families(ddl, routine.oid)?;
     for (sub, class) in [(0, Class::Comment), (kept::FUNCTION, Class::Acl)] {
         let key = crate::catalog::object::ObjectKey { sub, ..ddl.catalog.key(class, routine.oid) };
         if let Some(known) = snapshot.object(key) {

@@ -447,7 +447,7 @@ fn groups_and_aggregates_over_nothing() {
     let count = 2803;
     let call = AggregateCall {
         made: None,
-        computed_as: function,
+        computed_as: Oid(count),
         function: Oid(count),
         arguments: Vec::new(),
         distinct: false,

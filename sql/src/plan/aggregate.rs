@@ -78,7 +78,8 @@ impl Planner<'_> {
         let step = self.functions_of(made, width)?;
         // What is given once is that of a row; where FILTER leaves none, nobody has it.
         let once = &call.arguments[..made.direct];
-        let varies = |argument: &Expr| !matches!(argument, Expr::Constant(..) | Expr::Parameter(..));
+        let varies =
+            |argument: &Expr| !matches!(argument, Expr::Constant(..) | Expr::Parameter(..));
         if call.filter.is_some() && once.iter().any(varies) {
             return Err(SqlError::unsupported(
                 "FILTER of an ordered-set aggregate that a user has made is",

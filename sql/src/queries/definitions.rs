@@ -5,6 +5,7 @@ use super::{Call, SessionCatalog};
 use crate::catalog::built_in_domain;
 use crate::catalog::builtin::{self, ArgumentMode, ProcedureOf};
 use crate::catalog::definition::Definition;
+use crate::catalog::operator_class::UserOperatorClass;
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
@@ -399,6 +400,18 @@ fn key(
         let _ = match hidden.and_then(|own| session.snapshot.schema_by_oid(own)) {
             Some(schema) => write!(text, " {}", qualified(&schema.name, class.name)),
             None => write!(text, " {}", identifier(class.name)),
+        };
+    }
+    let made = session.snapshot.user_operator_class(key.class);
+    let usual = |class: &UserOperatorClass| {
+        class.default && class.input == relation.key_type(index, key).oid
+    };
+    if let Some(class) = made.filter(|class| !usual(class)) {
+        let path = &session.settings.path.get().schemas;
+        let schema = session.snapshot.schema_by_oid(class.schema);
+        let _ = match schema.filter(|_| !path.contains(&class.schema)) {
+            Some(schema) => write!(text, " {}", qualified(&schema.name, &class.name)),
+            None => write!(text, " {}", identifier(&class.name)),
         };
     }
     match (key.descending, key.nulls_first) {

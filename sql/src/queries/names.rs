@@ -533,6 +533,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let oid = self.oid(0);
         let path = &self.session.settings.path.get().schemas;
         let snapshot = self.session.snapshot;
+        let made = |oid: Oid| oid.0 >= well_known::FIRST_NORMAL;
         let visible = match function {
             "pg_table_is_visible" => {
                 let (name, named) = match snapshot.index(oid) {
@@ -556,6 +557,26 @@ impl<'a> Call<'_, '_, '_, 'a> {
                     None => return Datum::Null,
                 },
                 None => return Datum::Null,
+            },
+            "pg_opclass_is_visible" if made(oid) => match snapshot.user_operator_class(oid) {
+                None => return Datum::Null,
+                Some(own) => {
+                    let place = (None, &path[..]);
+                    let found = snapshot.user_class_named(place, own.method, &own.name);
+                    found.is_some_and(|found| found.oid == oid)
+                }
+            },
+            "pg_opfamily_is_visible" if made(oid) => match snapshot.operator_family(oid) {
+                None => return Datum::Null,
+                Some(own) => {
+                    let place = (None, &path[..]);
+                    let found = snapshot.user_family_named(place, own.method, &own.name);
+                    found.is_some_and(|found| found.oid == oid)
+                }
+            },
+            "pg_conversion_is_visible" if made(oid) => match snapshot.conversion(oid) {
+                None => return Datum::Null,
+                Some(own) => path.contains(&own.schema),
             },
             "pg_operator_is_visible" => match snapshot.operator(oid) {
                 Some(found) => {

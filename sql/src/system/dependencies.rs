@@ -3,6 +3,7 @@
 use super::objects::{letter, position, users};
 use super::rows::Rows;
 use crate::catalog::acl::Acl;
+use crate::catalog::attachment::Attachment;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::extension::PG_EXTENSION;
@@ -38,6 +39,15 @@ fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Ar
 }
 
 /// `pg_depend`.
+/// `pg_amop`.
+const AMOP: u32 = 2602;
+/// `pg_amproc`.
+const AMPROC: u32 = 2603;
+/// `pg_opclass`.
+const CLASS_OF_OPERATORS: u32 = 2616;
+/// `pg_opfamily`.
+const FAMILY: u32 = 2753;
+
 pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     const DEFAULT: u32 = 2604;
     const CONSTRAINT: u32 = 2606;
@@ -133,13 +143,37 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         if let Some(schema) = one.schema() {
             emit(rows, own, (SCHEMA, schema, 0), 'n')?;
         }
+        if let Attachment::Class(class) = &one {
+            emit(rows, own, (FAMILY, class.family, 0), 'a')?;
+        }
         for needed in one.needs() {
             let to = match needed {
+                // Its members have those.
+                Edge::Function(_) if matches!(one, Attachment::Class(_)) => continue,
                 Edge::Type(oid) => (TYPE, oid, 0),
                 Edge::Function(oid) => (FUNCTION, oid, 0),
                 _ => continue,
             };
             emit(rows, own, to, 'n')?;
+        }
+    }
+    if rows.oid_key(0).is_none_or(|class| [AMOP, AMPROC].contains(&class.0)) {
+        let families = snapshot.operator_families().map(|one| (one.oid, None, &one.members[..]));
+        let classes = snapshot
+            .user_operator_classes()
+            .map(|one| (one.family, Some(one.oid), &one.members[..]));
+        for (family, class, members) in families.chain(classes) {
+            for member in members {
+                let own = (if member.is_function { AMPROC } else { AMOP }, member.oid);
+                let table = if member.is_function { FUNCTION } else { OPERATOR };
+                let (on_object, on_owner) = if member.hard { ('n', 'i') } else { ('a', 'a') };
+                if member.object.0 >= well_known::FIRST_NORMAL {
+                    emit(rows, own, (table, member.object, 0), on_object)?;
+                }
+                let owner = class.filter(|_| member.hard).map(|class| (CLASS_OF_OPERATORS, class));
+                let (table, oid) = owner.unwrap_or((FAMILY, family));
+                emit(rows, own, (table, oid, 0), on_owner)?;
+            }
         }
     }
     let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);

@@ -6,6 +6,7 @@
 pub mod ddl;
 pub mod expr;
 pub mod operator;
+pub mod operator_class;
 pub mod privilege;
 pub mod query;
 pub mod routine;
@@ -16,6 +17,7 @@ pub mod utility;
 pub use ddl::*;
 pub use expr::*;
 pub use operator::*;
+pub use operator_class::*;
 pub use privilege::*;
 pub use query::*;
 pub use routine::*;
@@ -238,6 +240,20 @@ pub enum Statement {
     AlterOperator(Box<AlterOperator>),
     /// DROP OPERATOR.
     DropOperator(DropOperator),
+    /// CREATE OPERATOR CLASS.
+    CreateOperatorClass(Box<CreateOperatorClass>),
+    /// CREATE OPERATOR FAMILY.
+    CreateOperatorFamily(CreateOperatorFamily),
+    /// ALTER OPERATOR CLASS, ALTER OPERATOR FAMILY.
+    AlterOperatorPart(Box<AlterOperatorPart>),
+    /// DROP OPERATOR CLASS, DROP OPERATOR FAMILY.
+    DropOperatorPart(Box<DropOperatorPart>),
+    /// CREATE CONVERSION.
+    CreateConversion(Box<CreateConversion>),
+    /// ALTER CONVERSION.
+    AlterConversion(Box<AlterConversion>),
+    /// DROP CONVERSION.
+    DropConversion(DropConversion),
     /// CREATE CAST.
     CreateCast(Box<CreateCast>),
     /// DROP CAST.

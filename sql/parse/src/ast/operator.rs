@@ -159,4 +159,8 @@ pub enum CommentTarget {
     Cast(TypeName, TypeName),
     /// An event trigger.
     EventTrigger(Ident),
+    /// An operator class or family, with its access method.
+    Part(super::OperatorPart, ObjectName, Ident),
+    /// A conversion.
+    Conversion(ObjectName),
 }

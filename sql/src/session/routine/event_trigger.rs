@@ -378,6 +378,9 @@ fn address_of(key: &ObjectKey) -> Option<Address> {
         Class::Extension => (EXTENSION, key.oid, 0),
         Class::Operator => (Oid(2617), key.oid, 0),
         Class::Cast => (Oid(2605), key.oid, 0),
+        Class::OperatorClass => (Oid(2616), key.oid, 0),
+        Class::OperatorFamily => (Oid(2753), key.oid, 0),
+        Class::Conversion => (Oid(2607), key.oid, 0),
         Class::DefaultAcl => (Oid(826), key.oid, 0),
         _ => return None,
     })
@@ -448,6 +451,8 @@ fn named_by(statement: &Statement, name: &str) -> bool {
         Statement::DropRoutine(drop) => drop.routines.iter().any(|one| &**one.0.name() == name),
         Statement::DropOperator(drop) => drop.operators.iter().any(|one| &*one.name.name == name),
         Statement::DropTrigger(drop) => &*drop.name == name,
+        Statement::DropOperatorPart(drop) => &**drop.name.name() == name,
+        Statement::DropConversion(drop) => drop.names.iter().any(|one| &**one.name() == name),
         _ => false,
     }
 }
@@ -465,6 +470,8 @@ fn gone(statement: &Statement, changes: &Changes) -> Vec<(Address, bool, bool)> 
         Statement::Drop(_)
             | Statement::DropRoutine(_)
             | Statement::DropOperator(_)
+            | Statement::DropOperatorPart(_)
+            | Statement::DropConversion(_)
             | Statement::DropTrigger(_)
             | Statement::DropCast(_)
             | Statement::DropOwned(_)
@@ -512,6 +519,9 @@ fn gone(statement: &Statement, changes: &Changes) -> Vec<(Address, bool, bool)> 
             (Object::Routine(routine), None) => (Some(&routine.name), Vec::new()),
             (Object::Extension(extension), None) => (Some(&extension.name), Vec::new()),
             (Object::Operator(operator), None) => (Some(&operator.name), Vec::new()),
+            (Object::OperatorClass(class), None) => (Some(&class.name), Vec::new()),
+            (Object::OperatorFamily(family), None) => (Some(&family.name), Vec::new()),
+            (Object::Conversion(conversion), None) => (Some(&conversion.name), Vec::new()),
             (Object::Cast(_) | Object::DefaultAcl(_), None) => (None, Vec::new()),
             _ => continue,
         };
@@ -589,6 +599,8 @@ fn commands<'c>(
         Statement::Drop(_)
         | Statement::DropRoutine(_)
         | Statement::DropOperator(_)
+        | Statement::DropOperatorPart(_)
+        | Statement::DropConversion(_)
         | Statement::DropCast(_)
         | Statement::DropTrigger(_)
         | Statement::DropOwned(_) => Vec::new(),

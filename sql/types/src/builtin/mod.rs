@@ -29,15 +29,18 @@ pub use made::{
     COUNTED_END, array_of_made, counted, domain_oid, element_of_made, enum_oid, is_built_in_domain,
     is_domain, is_enum, is_made, stand_in,
 };
-pub use operator_classes::{OperatorClass, operator_class, operator_class_named};
+pub use operator_classes::{
+    OperatorClass, class_of_method, conversion_of, default_class_of, family_of_method,
+    is_conversion, operator_class, operator_class_named, strategies_of,
+};
 pub use operators::{
     Cast, CastContext, CastMethod, Operator, cast, casts, casts_from, operator, operators,
     operators_named,
 };
 pub use orderings::{Ordering, has_equal_images, is_only_hashed, ordering};
 pub use procedures::{
-    Aggregate, ArgumentMode, Kind, Made, Procedure, ProcedureOf, Volatility, aggregate, aggregate_made_of, function, functions_of_code,
-    functions, functions_named,
+    Aggregate, ArgumentMode, Kind, Made, Procedure, ProcedureOf, Volatility, aggregate,
+    aggregate_made_of, function, functions, functions_named, functions_of_code,
 };
 pub use types::{
     Type, TypeKind, array_type, collation_of, element_type, held_as, type_by_name, type_by_oid,

@@ -45,6 +45,80 @@ pub fn operator_class(oid: u32) -> Option<&'static OperatorClass> {
     CLASSES.iter().find(|class| class.oid == oid)
 }
 
+/// The class of any access method by this name.
+#[must_use]
+pub fn class_of_method(method: u32, name: &str) -> Option<u32> {
+    walk("pg_opclass").find_map(|mut row| {
+        let (oid, of, own): (u32, u32, _) = (row.number(), row.number(), row.text());
+        (of == method && own == name).then_some(oid)
+    })
+}
+
+/// The family of any access method by this name.
+#[must_use]
+pub fn family_of_method(method: u32, name: &str) -> Option<u32> {
+    walk("pg_opfamily").find_map(|mut row| {
+        let (oid, of, own): (u32, u32, _) = (row.number(), row.number(), row.text());
+        (of == method && own == name).then_some(oid)
+    })
+}
+
+/// The name of the class of an access method that is the default of a type.
+#[must_use]
+pub fn default_class_of(method: u32, input: u32) -> Option<&'static str> {
+    walk("pg_opclass").find_map(|mut row| {
+        row.skip(1);
+        let (of, name): (u32, _) = (row.number(), row.text());
+        row.skip(3);
+        let (over, default): (u32, bool) = (row.number(), row.flag());
+        (of == method && over == input && default).then_some(name)
+    })
+}
+
+/// In which families of the B-tree access method an operator is, and by which strategy.
+#[must_use]
+pub fn strategies_of(operator: u32) -> Vec<(u32, u32)> {
+    let rows = walk("pg_amop").filter_map(|mut row| {
+        row.skip(1);
+        let family: u32 = row.number();
+        row.skip(2);
+        let strategy: u32 = row.number();
+        row.skip(1);
+        let (own, method): (u32, u32) = (row.number(), row.number());
+        (method == BTREE && own == operator).then_some((family, strategy))
+    });
+    rows.collect()
+}
+
+/// The encodings that a conversion's function converts between, each where it is always the same.
+#[must_use]
+pub fn conversion_of(function: u32) -> Option<(Option<u32>, Option<u32>)> {
+    let mut found: Option<(Option<u32>, Option<u32>)> = None;
+    for mut row in walk("pg_conversion") {
+        row.skip(4);
+        let (from, to, own): (u32, u32, u32) = (row.number(), row.number(), row.number());
+        if own != function {
+            continue;
+        }
+        found = Some(match found {
+            None => (Some(from), Some(to)),
+            Some((source, target)) => {
+                (source.filter(|known| *known == from), target.filter(|known| *known == to))
+            }
+        });
+    }
+    found
+}
+
+/// Whether a conversion of this name is built in.
+#[must_use]
+pub fn is_conversion(name: &str) -> bool {
+    walk("pg_conversion").any(|mut row| {
+        row.skip(1);
+        row.text() == name
+    })
+}
+
 impl OperatorClass {
     /// Whether it takes values of a type as they are (`IsBinaryCoercible`).
     #[must_use]
@@ -58,12 +132,6 @@ impl OperatorClass {
         held == self.input
             || ordering(ty).is_some_and(|default| default.input == self.input)
             || casts_from(held).iter().any(like)
-    }
-
-    /// Whether it is of the same family for the same type as another one.
-    #[must_use]
-    pub fn is_alike(&self, other: &OperatorClass) -> bool {
-        (self.family, self.input) == (other.family, other.input)
     }
 
     /// Whether it orders the values of a type as its default class does.
