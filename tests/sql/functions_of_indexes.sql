@@ -1,8 +1,7 @@
 -- Functions of an index run with the rights of the table's owner while it is built, whoever builds it; what they raise is heard.
 CREATE ROLE indexes_owner;
-CREATE TABLE owned (a int);
+CREATE TABLE owned AS SELECT a FROM (VALUES (1), (2)) v(a);
 ALTER TABLE owned OWNER TO indexes_owner;
-INSERT INTO owned VALUES (1), (2);
 CREATE FUNCTION who(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'who: %', current_user; RETURN $1; END $$;
 CREATE INDEX owned_who ON owned ((who(a)));
 REINDEX TABLE owned;

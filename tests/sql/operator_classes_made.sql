@@ -4,8 +4,7 @@ CREATE OPERATOR CLASS back_ops FOR TYPE int USING btree AS OPERATOR 1 >, OPERATO
 SELECT opcname, opfname, amname, opcintype::regtype, opcdefault, opckeytype FROM pg_opclass c JOIN pg_opfamily f ON f.oid = opcfamily JOIN pg_am a ON a.oid = opcmethod WHERE opcname = 'back_ops';
 SELECT amopstrategy, amopopr::regoperator, amoppurpose, amoplefttype::regtype FROM pg_amop JOIN pg_opfamily f ON f.oid = amopfamily WHERE opfname = 'back_ops' ORDER BY 1;
 SELECT amprocnum, amproc, amprocrighttype::regtype FROM pg_amproc JOIN pg_opfamily f ON f.oid = amprocfamily WHERE opfname = 'back_ops';
-CREATE TABLE t (a int, b text, c int);
-INSERT INTO t SELECT i, 'r' || i % 7, i % 3 FROM generate_series(1, 50) i;
+CREATE TABLE t AS SELECT i AS a, 'r' || i % 7 AS b, i % 3 AS c FROM generate_series(1, 50) i;
 CREATE INDEX t_back ON t (a back_ops);
 CREATE UNIQUE INDEX t_back_unique ON t (a back_ops DESC);
 SELECT indexrelid::regclass, pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 't'::regclass ORDER BY 1;
