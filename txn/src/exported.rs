@@ -62,6 +62,8 @@ impl Transaction {
     #[must_use]
     pub fn import_snapshot(&mut self, name: &str) -> bool {
         let manager = std::sync::Arc::clone(self.manager());
+        // Ranked before the list, under which the exporter cannot end: it still has its place among the serializable ones.
+        let mut places = self.is_in_ssi().then(|| manager.ssi.lock());
         let list = lock(&manager.exported.list);
         let Some((snapshot, exporter)) = list.get(name) else { return false };
         let owners = &manager.locks.owners;
@@ -71,7 +73,7 @@ impl Transaction {
             owners.get(self.state().owner).withdraw();
             return false;
         }
-        self.adopt_snapshot(*snapshot);
+        self.adopt_snapshot(*snapshot, places.as_deref_mut());
         true
     }
 }

@@ -15,6 +15,7 @@ mod tracked;
 use crate::commit::late::LateList;
 use crate::manager::Manager;
 use crate::metrics::Abort;
+use crate::scheme::ssi::Inner;
 use crate::scheme::{SchemeKind, Tracking};
 use crate::wait::SessionWait;
 use crate::writeset::Write;
@@ -165,9 +166,11 @@ impl Transaction {
     }
 
     /// Reads by a snapshot that it has just announced.
-    pub(crate) fn adopt_snapshot(&mut self, snapshot: Lsn) {
+    pub(crate) fn adopt_snapshot(&mut self, snapshot: Lsn, places: Option<&mut Inner>) {
         self.snapshot = Some(snapshot);
-        self.track_imported(snapshot);
+        if let Some(places) = places {
+            self.track_imported(places, snapshot);
+        }
     }
 
     /// The snapshot that statements keep to: above READ COMMITTED, once the first has begun.

@@ -5,7 +5,7 @@
 use super::state::State;
 use super::{ReadView, Transaction};
 use crate::scheme::occ::{Bounds, RangeId, ReadSet};
-use crate::scheme::ssi::Part;
+use crate::scheme::ssi::{Inner, Part};
 use crate::scheme::{SchemeKind, Tracking};
 use crate::{Begin, CommandId, Error, Isolation, Result, TreeId};
 use std::sync::Arc;
@@ -91,15 +91,18 @@ impl Transaction {
         }
     }
 
+    /// Whether it is one that `ssi` is to know of.
+    pub(crate) fn is_in_ssi(&self) -> bool {
+        matches!(self.tracking.as_deref(), Some(Tracking::Ssi(_)))
+    }
+
     /// Takes a place for a snapshot that another transaction has announced, and still does.
-    pub(super) fn track_imported(&mut self, snapshot: Lsn) {
+    pub(super) fn track_imported(&mut self, places: &mut Inner, snapshot: Lsn) {
         let who = (self.id, self.wait.pid);
         let read_only = self.begin.read_only;
-        let manager = Arc::clone(&self.manager);
         let Some(Tracking::Ssi(part)) = self.tracking.as_deref_mut() else { return };
-        let mut inner = manager.ssi.lock();
-        let as_of = inner.graph.with_snapshot(snapshot);
-        if !part.begin(&mut inner, who, (snapshot, as_of), read_only) {
+        let as_of = places.graph.with_snapshot(snapshot);
+        if !part.begin(places, who, (snapshot, as_of), read_only) {
             self.tracking = None;
         }
     }
