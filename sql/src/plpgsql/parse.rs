@@ -86,6 +86,7 @@ pub fn parse(
         names: Vec::new(),
         innermost: None,
         texts: 0,
+        statements_met: 0,
         ends_transactions: false,
         conflict: declared.conflict(),
         shows_strict: declared.shows_strict(),
@@ -114,6 +115,7 @@ pub fn parse(
         variables: parser.variables,
         names: parser.names,
         texts: parser.texts,
+        statements: parser.statements_met,
         ends_transactions: parser.ends_transactions,
         conflict: parser.conflict,
         shows_strict: parser.shows_strict,
@@ -132,6 +134,7 @@ pub(super) struct Parser<'t, 'd> {
     pub(super) names: Vec<Name>,
     pub(super) innermost: Option<u32>,
     texts: u32,
+    pub(super) statements_met: u32,
     pub(super) ends_transactions: bool,
     conflict: VariableConflict,
     shows_strict: bool,
@@ -295,13 +298,13 @@ impl Parser<'_, '_> {
         Ok(Block { line, label, variables: declared, body, handlers })
     }
 
-    pub(super) fn statements(&mut self, ends: &[&str]) -> Result<Vec<Statement>> {
+    pub(super) fn statements(&mut self, ends: &[&str]) -> Result<Vec<Arc<Statement>>> {
         let mut all = Vec::new();
         while !ends.iter().any(|end| self.reader.at_word(end)) {
             if self.reader.token().kind == Kind::End {
                 return Err(self.reader.error());
             }
-            all.push(self.statement()?);
+            all.push(Arc::new(self.statement()?));
         }
         Ok(all)
     }

@@ -17,8 +17,10 @@ impl Parser<'_, '_> {
     pub(super) fn statement(&mut self) -> Result<Statement> {
         let label = self.label()?;
         let line = self.reader.line(self.reader.here());
+        let number = self.statements_met;
+        self.statements_met += 1;
         let action = self.action(label)?;
-        Ok(Statement { line, action })
+        Ok(Statement { line, number, action })
     }
 
     fn action(&mut self, label: Option<Arc<str>>) -> Result<Action> {
@@ -329,7 +331,7 @@ impl Parser<'_, '_> {
     }
 
     /// The statements of a loop, LOOP read, and its end.
-    pub(super) fn loop_body(&mut self, label: Option<&Arc<str>>) -> Result<Vec<Statement>> {
+    pub(super) fn loop_body(&mut self, label: Option<&Arc<str>>) -> Result<Vec<Arc<Statement>>> {
         let outside = self.innermost;
         self.push_label(label.cloned().unwrap_or_default(), false);
         let body = self.statements(&["end"])?;

@@ -15,6 +15,8 @@ pub struct Body {
     pub names: Vec<Name>,
     /// How many expressions and statements of SQL it has.
     pub texts: u32,
+    /// How many statements it has, whatever they stand in.
+    pub statements: u32,
     /// A COMMIT or ROLLBACK is in it: its queries are read to their ends before their loops begin.
     pub ends_transactions: bool,
     /// What becomes of a name that is a variable's and a column's.
@@ -134,7 +136,7 @@ pub struct Block {
     /// The variables that it begins anew.
     pub variables: Vec<u32>,
     /// Its statements.
-    pub body: Vec<Statement>,
+    pub body: Vec<Arc<Statement>>,
     /// EXCEPTION.
     pub handlers: Option<Handlers>,
 }
@@ -156,7 +158,7 @@ pub struct Handler {
     /// The conditions.
     pub conditions: Vec<Condition>,
     /// What is done then.
-    pub body: Vec<Statement>,
+    pub body: Vec<Arc<Statement>>,
 }
 
 /// A condition of WHEN.
@@ -173,6 +175,8 @@ pub enum Condition {
 pub struct Statement {
     /// The line in the body, from 1.
     pub line: u32,
+    /// Its number in the body, from 0.
+    pub number: u32,
     /// What it does.
     pub action: Action,
 }
@@ -216,11 +220,11 @@ pub enum Action {
     /// `place[...] := expression`: the subscripts as text.
     AssignElement(Place, Sql),
     /// IF: conditions with their branches, ELSE.
-    If(Vec<(Sql, Vec<Statement>)>, Vec<Statement>),
+    If(Vec<(Sql, Vec<Arc<Statement>>)>, Vec<Arc<Statement>>),
     /// CASE: the operand goes into a variable; ELSE may be missing.
-    Case(Option<(u32, Sql)>, Vec<(Sql, Vec<Statement>)>, Option<Vec<Statement>>),
+    Case(Option<(u32, Sql)>, Vec<(Sql, Vec<Arc<Statement>>)>, Option<Vec<Arc<Statement>>>),
     /// LOOP, WHILE.
-    Loop(Option<Arc<str>>, Option<Sql>, Vec<Statement>),
+    Loop(Option<Arc<str>>, Option<Sql>, Vec<Arc<Statement>>),
     /// FOR over integers.
     ForInteger(Box<ForInteger>),
     /// FOR over the rows of a query.
@@ -277,7 +281,7 @@ pub struct ForInteger {
     /// BY.
     pub step: Option<Sql>,
     /// What is done each time.
-    pub body: Vec<Statement>,
+    pub body: Vec<Arc<Statement>>,
 }
 
 /// FOR over rows.
@@ -290,7 +294,7 @@ pub struct ForQuery {
     /// The query.
     pub query: Query,
     /// What is done each time.
-    pub body: Vec<Statement>,
+    pub body: Vec<Arc<Statement>>,
 }
 
 /// OPEN.
@@ -351,7 +355,7 @@ pub struct ForEach {
     /// The array.
     pub array: Sql,
     /// What is done each time.
-    pub body: Vec<Statement>,
+    pub body: Vec<Arc<Statement>>,
 }
 
 /// How loud a RAISE is.

@@ -204,7 +204,12 @@ pub struct Session {
     spare_list: Vec<RowBuf>,
     /// CALLs that have been made ready, the newest last.
     calls: Vec<Arc<routine::ReadyCall>>,
-    texts: FxHashMap<u64, Vec<Option<Arc<routine::Text>>>>,
+    texts: FxHashMap<u64, routine::BodyTexts>,
+    /// Frames for calls of bodies by one another.
+    kits: Vec<routine::Kit>,
+    /// Bodies are run statement by statement.
+    #[cfg(test)]
+    without_programs: bool,
     /// Routines whose bodies have been parsed, by OID and the types of their arguments.
     compiled: FxHashMap<(Oid, Vec<Oid>), Arc<routine::Compiled>>,
     /// How loud the check `too_many_rows` of PL/pgSQL is, and the state of the settings that said so.
@@ -329,6 +334,9 @@ impl Session {
             spare_list: Vec::new(),
             calls: Vec::new(),
             texts: FxHashMap::default(),
+            kits: Vec::new(),
+            #[cfg(test)]
+            without_programs: false,
             compiled: FxHashMap::default(),
             too_many_rows: None,
             writing_loops: 0,

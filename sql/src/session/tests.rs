@@ -61,6 +61,12 @@ pub(super) fn session_of(engine: &Arc<Engine>, pid: u32) -> Session {
 
 /// Runs a query text as psql does: rows, then each statement's tag; an error as its code and message.
 pub(super) fn say(session: &mut Session, text: &str) -> Vec<String> {
+    said(session, text).0
+}
+
+/// The same, and the error's CONTEXT.
+pub(super) fn said(session: &mut Session, text: &str) -> (Vec<String>, Option<String>) {
+    let mut context = None;
     let mut rows = Rows::default();
     let mut run = || -> Result<()> {
         session.simple_query(text)?;
@@ -77,8 +83,9 @@ pub(super) fn say(session: &mut Session, text: &str) -> Vec<String> {
     };
     if let Err(error) = run() {
         rows.0.push(format!("{} {}", error.state(), error.fields().message));
+        context = error.fields().context.clone();
     }
-    rows.0
+    (rows.0, context)
 }
 
 #[test]

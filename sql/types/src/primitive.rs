@@ -79,6 +79,20 @@ use Primitive::{
 use Width::{Eight, Four, Two};
 
 impl Comparison {
+    /// Whether it holds of two integers.
+    #[must_use]
+    #[inline]
+    pub fn of_integers(self, left: i64, right: i64) -> bool {
+        match self {
+            Equal => left == right,
+            NotEqual => left != right,
+            Less => left < right,
+            LessEqual => left <= right,
+            Greater => left > right,
+            GreaterEqual => left >= right,
+        }
+    }
+
     #[inline]
     fn holds(self, order: Ordering) -> bool {
         match self {

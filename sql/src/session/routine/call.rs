@@ -32,7 +32,7 @@ const WEIGHT: u32 = 10;
 /// A routine whose body has been parsed for arguments of these types.
 #[derive(Debug)]
 pub struct Compiled {
-    routine: Arc<Routine>,
+    pub(super) routine: Arc<Routine>,
     /// The number under which its plans are kept.
     pub(super) id: u64,
     pub(super) body: Arc<Body>,
@@ -169,7 +169,12 @@ impl Session {
         compiled
     }
 
-    fn compiled(&mut self, routine: &Arc<Routine>, types: &CallTypes) -> Result<Arc<Compiled>> {
+    /// A routine's body for arguments of these types, parsed once.
+    pub(super) fn compiled(
+        &mut self,
+        routine: &Arc<Routine>,
+        types: &CallTypes,
+    ) -> Result<Arc<Compiled>> {
         let key = (routine.oid, types.arguments.iter().map(|ty| ty.oid).collect::<Vec<_>>());
         if let Some(known) = self.known_body(&key, routine) {
             return Ok(known);
@@ -830,6 +835,7 @@ fn sql_body(routine: &Routine, given: &[Given]) -> Body {
         variables,
         names,
         texts: 0,
+        statements: 0,
         ends_transactions: false,
         conflict: VariableConflict::UseColumn,
         shows_strict: false,

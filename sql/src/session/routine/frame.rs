@@ -1,7 +1,7 @@
 //! The variables of a running body: one row, a column each, which expressions read as their parameters.
 
 use crate::error::Result;
-use crate::tuple::RowBuf;
+use crate::tuple::{Heap, RowBuf, Value};
 use crate::types::{Datum, SqlType, array, oids, record};
 use std::sync::Arc;
 
@@ -160,10 +160,69 @@ impl Frame {
         self.row.set_plain(variable as usize, value);
     }
 
+    /// The values and their heap.
+    #[inline]
+    pub fn parts_mut(&mut self) -> (&mut [Value], &mut Heap) {
+        self.row.parts_mut()
+    }
+
+    /// Begins anew with these variables and what a program keeps beside them.
+    pub fn begin(&mut self, variables: usize, layout: &RowBuf) {
+        self.row.copy_from(layout);
+        self.shapes.clear();
+        self.shapes.resize(variables, None);
+        (self.left, self.limit) = (0, LEAST);
+    }
+
+    /// Gives what a program keeps beside the variables its places: the constants of a layout.
+    pub fn lay_out(&mut self, layout: &RowBuf, constants: std::ops::Range<usize>) {
+        self.row.widen(layout.len());
+        for column in constants {
+            self.row.set_column(column, layout, column);
+        }
+    }
+
+    /// Takes a column of another row.
+    #[inline]
+    pub fn set_column(&mut self, variable: usize, source: &RowBuf, from: usize) {
+        let taken = self.row.set_column(variable, source, from);
+        self.taken(taken);
+    }
+
+    /// A variable is what another one is.
+    #[inline]
+    pub fn copy_column(&mut self, from: usize, to: usize) {
+        let taken = self.row.copy_column(from, to);
+        self.taken(taken);
+    }
+
+    /// So many bytes have been taken: as many may have been left.
+    #[inline]
+    fn taken(&mut self, bytes: usize) {
+        self.left += bytes;
+        if self.left > self.limit {
+            self.compact();
+        }
+    }
+
+    /// Appends to a variable that is a text; whether it is one.
+    pub fn append_text(&mut self, variable: usize, more: &str) -> bool {
+        let Some(taken) = self.row.append_text(variable, more) else { return false };
+        self.taken(taken);
+        true
+    }
+
     /// Replaces an element of a variable that is an array, where it lies; whether that could be done.
     pub fn replace_element(&mut self, variable: u32, subscript: i32, value: &Datum<'_>) -> bool {
         let stored = self.row.array_mut(variable as usize);
         stored.is_some_and(|stored| array::replace_in_place(stored, subscript, value))
+    }
+
+    /// The same of a number, for what changes many.
+    #[inline]
+    pub fn replace_number(&mut self, variable: u32, subscript: i32, value: &Datum<'_>) -> bool {
+        let stored = self.row.array_mut(variable as usize);
+        stored.is_some_and(|stored| array::set_number_at(stored, subscript, value))
     }
 
     /// The values, for a statement that takes them as its parameters and gives them back by [`Frame::put_row`].

@@ -1,8 +1,8 @@
 //! Blocks: their variables, their statements, and EXCEPTION, by which a block is a subtransaction (manual, section 43.6.8).
 
-use super::{Execution, Leave};
-use crate::error::{Result, Severity, SqlError, cancel};
-use crate::plpgsql::tree::{Block, Condition, Handler, VariableType};
+use super::Execution;
+use crate::error::{Result, Severity, SqlError};
+use crate::plpgsql::tree::{Condition, VariableType};
 use crate::session::Session;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, SqlType};
@@ -24,59 +24,8 @@ impl Condition {
 }
 
 impl Execution<'_> {
-    /// A block.
-    pub(super) fn block(&mut self, block: &Block) -> Result<Leave> {
-        let at = self.session.place();
-        for number in &block.variables {
-            let line = self.body.variables[*number as usize].line;
-            self.session.is_at(line, "during statement block local variable initialization");
-            self.initialize(*number)?;
-        }
-        self.session.is_at(at.0, at.1);
-        let left = match &block.handlers {
-            None => self.statements(&block.body)?,
-            Some(handlers) => {
-                self.session.begin_subtransaction();
-                self.subtransactions += 1;
-                let done = self.statements(&block.body);
-                self.subtransactions -= 1;
-                match done {
-                    Ok(left) => {
-                        self.session.release_subtransaction();
-                        left
-                    }
-                    Err(error) => {
-                        let found =
-                            handlers.handlers.iter().find(|handler| catches(handler, &error));
-                        let context = self.session.context_text();
-                        self.session.rollback_subtransaction();
-                        let Some(handler) = found else { return Err(error) };
-                        if error.state() == SqlState::QUERY_CANCELED {
-                            // Who catches it goes on; who asks again asks anew.
-                            self.session.wait.cancel.clear_if(cancel::USER);
-                            self.session.wait.cancel.clear_if(cancel::STATEMENT_TIMEOUT);
-                        }
-                        let error = error.in_whole(&context);
-                        self.session.is_at(at.0, at.1);
-                        let state = error.state();
-                        self.frame.set(handlers.state, Datum::Text(state.code()));
-                        self.frame.set(handlers.message, Datum::Text(&error.fields().message));
-                        self.handled.push(error);
-                        let left = self.statements(&handler.body);
-                        self.handled.pop();
-                        left?
-                    }
-                }
-            }
-        };
-        Ok(match left {
-            Leave::Exit(Some(label)) if block.label.as_ref() == Some(&label) => Leave::Next,
-            left => left,
-        })
-    }
-
     /// Gives a variable what it begins with.
-    fn initialize(&mut self, number: u32) -> Result<()> {
+    pub(super) fn initialize(&mut self, number: u32) -> Result<()> {
         let body = std::sync::Arc::clone(&self.body);
         let variable = &body.variables[number as usize];
         if matches!(variable.ty, VariableType::Record) {
@@ -101,9 +50,10 @@ impl Execution<'_> {
     }
 }
 
-fn catches(handler: &Handler, error: &SqlError) -> bool {
+/// Whether a handler of these conditions handles an error.
+pub(super) fn catches(conditions: &[Condition], error: &SqlError) -> bool {
     error.fields().severity == Severity::Error
-        && handler.conditions.iter().any(|condition| condition.meets(error.state()))
+        && conditions.iter().any(|condition| condition.meets(error.state()))
 }
 
 impl Session {

@@ -110,10 +110,13 @@ impl Session {
             frame,
             ends_transactions,
             subtransactions: 0,
+            due: 0,
             handled: Vec::new(),
             row_count: 0,
             scratch,
             returned,
+            program: None,
+            room: super::machine::Room::default(),
         };
         let result = execution
             .shapes_of_arguments()

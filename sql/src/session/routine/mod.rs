@@ -5,7 +5,7 @@
 //! its own, so that what one writes the next one sees; a block with EXCEPTION is a subtransaction.
 //!
 //! - [`frame`]: values of variables; [`text`]: plans of the body's SQL
-//! - `run`: statements; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
+//! - [`machine`]: programs of bodies, and what runs them; `run`: statements that these have others run; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
 //! - `cursor`: cursors
 //! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
 //! - `aside`: routines that definitions call while no statement runs that could lend the session
@@ -24,6 +24,7 @@ pub(super) mod frame;
 mod handler;
 mod inline;
 mod lend;
+mod machine;
 mod query;
 mod raise;
 mod run;
@@ -35,7 +36,8 @@ mod value;
 pub(super) use call::Compiled;
 pub(super) use context::Place as ContextPlace;
 pub(super) use create::{ReadyCall, command_tag};
-pub(super) use text::Text;
+pub(super) use machine::Kit;
+pub(super) use text::{BodyTexts, Text};
 pub(super) use trigger::{Condition, Ready as ReadyTrigger};
 pub(super) use value::CastText;
 
@@ -58,6 +60,8 @@ pub(super) struct Execution<'s> {
     pub ends_transactions: bool,
     /// How many blocks with EXCEPTION are around.
     subtransactions: u32,
+    /// How many of these have not been begun, as nothing has needed them.
+    due: u32,
     /// The errors that are being handled, the innermost last.
     handled: Vec<SqlError>,
     /// ROW_COUNT.
@@ -66,6 +70,9 @@ pub(super) struct Execution<'s> {
     scratch: RowBuf,
     /// What it returns.
     pub returned: Returned,
+    /// The program that the frame is laid out for.
+    program: Option<Arc<machine::code::Program>>,
+    room: machine::Room,
 }
 
 /// What a body returns.
@@ -79,6 +86,9 @@ pub(super) struct Returned {
     pub columns: Option<Vec<SqlType>>,
     /// The value, a row of one column.
     pub value: RowBuf,
+    /// Whether it may be a slot of the frame instead, and which it is.
+    pub by_slot: bool,
+    pub slot: Option<u16>,
     /// Whether a RETURN was met.
     pub met: bool,
     /// Whether it returns a set of records whose columns nobody has said.
@@ -90,7 +100,7 @@ pub(super) struct Returned {
 }
 
 /// Where a statement leaves to.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Leave {
     /// The next one.
     Next,

@@ -1,9 +1,9 @@
 //! Statements of a body, one after the other.
 
 use super::{Execution, Leave};
-use crate::error::{Result, SqlError, cancel};
+use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
-use crate::plpgsql::tree::{Action, ForEach, ForInteger, Place, Sql, Statement, VariableType};
+use crate::plpgsql::tree::{Action, ForEach, Place, Sql, VariableType};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::array::{self, Array};
@@ -30,62 +30,13 @@ fn not_composite() -> SqlError {
 }
 
 impl Execution<'_> {
-    /// Runs the body to its end.
-    pub fn run_body(&mut self) -> Result<Leave> {
-        let body = Arc::clone(&self.body);
-        self.block(&body.block)
-    }
-
-    pub(super) fn statements(&mut self, statements: &[Statement]) -> Result<Leave> {
-        for statement in statements {
-            cancel::check(&self.session.wait.cancel)?;
-            self.session.is_at(statement.line, statement.action.name());
-            let left = self.statement(&statement.action)?;
-            if left != Leave::Next {
-                return Ok(left);
-            }
-        }
-        Ok(Leave::Next)
-    }
-
-    fn statement(&mut self, action: &Action) -> Result<Leave> {
+    pub(super) fn statement(&mut self, action: &Action) -> Result<Leave> {
         match action {
-            Action::Block(block) => return crate::types::depth::deeper(|| self.block(block)),
-            Action::If(branches, otherwise) => {
-                for (condition, body) in branches {
-                    if self.holds(condition)? {
-                        return crate::types::depth::deeper(|| self.statements(body));
-                    }
-                }
-                return crate::types::depth::deeper(|| self.statements(otherwise));
-            }
-            Action::Case(operand, branches, otherwise) => {
-                return crate::types::depth::deeper(|| {
-                    self.case(operand.as_ref(), branches, otherwise.as_deref())
-                });
-            }
-            Action::Loop(label, condition, body) => {
-                return crate::types::depth::deeper(|| {
-                    self.looped(label.as_ref(), condition.as_ref(), body)
-                });
-            }
-            Action::ForInteger(looped) => {
-                return crate::types::depth::deeper(|| self.for_integer(looped));
-            }
             Action::ForQuery(looped) => {
                 return crate::types::depth::deeper(|| self.for_query(looped));
             }
             Action::ForEach(looped) => {
                 return crate::types::depth::deeper(|| self.for_each(looped));
-            }
-            Action::Leave(exits, label, condition) => {
-                if let Some(condition) = condition
-                    && !self.holds(condition)?
-                {
-                    return Ok(Leave::Next);
-                }
-                let label = label.clone();
-                return Ok(if *exits { Leave::Exit(label) } else { Leave::Continue(label) });
             }
             Action::Return(value) => {
                 self.returns(value.as_ref())?;
@@ -131,103 +82,16 @@ impl Execution<'_> {
             Action::Call(sql, calls) => self.call_within(sql, *calls)?,
             Action::Diagnostics(stacked, items) => self.diagnostics(*stacked, items)?,
             Action::EndTransaction(commits, chains) => self.end_transaction(*commits, *chains)?,
-            Action::Nothing => {}
+            // The machine has operations for these.
+            Action::Block(_)
+            | Action::If(..)
+            | Action::Case(..)
+            | Action::Loop(..)
+            | Action::ForInteger(_)
+            | Action::Leave(..)
+            | Action::Nothing => {}
         }
         Ok(Leave::Next)
-    }
-
-    fn case(
-        &mut self,
-        operand: Option<&(u32, Sql)>,
-        branches: &[(Sql, Vec<Statement>)],
-        otherwise: Option<&[Statement]>,
-    ) -> Result<Leave> {
-        if let Some((variable, sql)) = operand {
-            self.assign(*variable, sql)?;
-        }
-        for (condition, body) in branches {
-            if self.holds(condition)? {
-                return self.statements(body);
-            }
-        }
-        match otherwise {
-            Some(body) => self.statements(body),
-            None => Err(SqlError::new(SqlState::CASE_NOT_FOUND, "case not found")
-                .hint("CASE statement is missing ELSE part.")),
-        }
-    }
-
-    fn looped(
-        &mut self,
-        label: Option<&Arc<str>>,
-        condition: Option<&Sql>,
-        body: &[Statement],
-    ) -> Result<Leave> {
-        let at = self.session.place();
-        loop {
-            cancel::check(&self.session.wait.cancel)?;
-            self.session.is_at(at.0, at.1);
-            if let Some(condition) = condition
-                && !self.holds(condition)?
-            {
-                return Ok(Leave::Next);
-            }
-            let left = self.statements(body)?;
-            if let Some(left) = after_round(left, label) {
-                return Ok(left);
-            }
-        }
-    }
-
-    /// A bound of a loop over integers.
-    fn bound(&mut self, sql: &Sql, what: &str) -> Result<i32> {
-        let mut value = RowBuf::new();
-        self.evaluate(sql, &mut value)?;
-        match value.get(0) {
-            Datum::Int4(value) => Ok(value),
-            _ => Err(SqlError::new(
-                SqlState::NULL_VALUE_NOT_ALLOWED,
-                format!("{what} of FOR loop cannot be null"),
-            )),
-        }
-    }
-
-    fn for_integer(&mut self, looped: &ForInteger) -> Result<Leave> {
-        let at = self.session.place();
-        let low = self.bound(&looped.low, "lower bound")?;
-        let high = self.bound(&looped.high, "upper bound")?;
-        let step = match &looped.step {
-            Some(step) => self.bound(step, "BY value")?,
-            None => 1,
-        };
-        if step <= 0 {
-            return Err(SqlError::new(
-                SqlState::INVALID_PARAMETER_VALUE,
-                "BY value of FOR loop must be greater than zero",
-            ));
-        }
-        let (mut value, mut found) = (low, false);
-        let left = loop {
-            if if looped.reverse { value < high } else { value > high } {
-                break Leave::Next;
-            }
-            cancel::check(&self.session.wait.cancel)?;
-            found = true;
-            self.frame.set_plain(looped.variable, Datum::Int4(value));
-            let left = self.statements(&looped.body)?;
-            if let Some(left) = after_round(left, looped.label.as_ref()) {
-                break left;
-            }
-            let next =
-                if looped.reverse { value.checked_sub(step) } else { value.checked_add(step) };
-            match next {
-                Some(next) => value = next,
-                None => break Leave::Next,
-            }
-        };
-        self.session.is_at(at.0, at.1);
-        self.set_found(found);
-        Ok(left)
     }
 
     fn for_each(&mut self, looped: &ForEach) -> Result<Leave> {
@@ -340,10 +204,16 @@ impl Execution<'_> {
         let Some(sql) = sql else { return Ok(()) };
         let mut value = std::mem::take(&mut self.scratch);
         let from = self.evaluate(sql, &mut value)?;
+        self.gives_back(value, from)
+    }
+
+    /// What RETURN gives, of a type.
+    pub(super) fn gives_back(&mut self, mut value: RowBuf, from: SqlType) -> Result<()> {
         let is_row = matches!(value.get(0), Datum::Null | Datum::Record(_));
         if self.returned.of_rows && !is_row {
             return Err(not_composite());
         }
+        self.returned.slot = None;
         if let Some(to) = self.returned.ty.or(self.returned.columns.as_ref().map(|_| RECORD)) {
             let (line, what) = self.session.place();
             self.session.is_at(0, "while casting return value to function's return type");

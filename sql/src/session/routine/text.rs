@@ -3,7 +3,9 @@
 //! An expression that is one scalar over the variables is evaluated as such, without a statement around it
 //! (`exec_simple_check_plan`); everything else is a statement.
 
+use super::context::{expression, in_expression};
 use super::frame::{Frame, Shape};
+use super::machine::code::Program;
 use crate::bind::{Variable, VariableConflict, Variables, no_field};
 use crate::error::{Result, SqlError};
 use crate::exec::code::{Code, ElementCode};
@@ -15,12 +17,12 @@ use crate::plpgsql::parse::find;
 use crate::plpgsql::tree::{Body, Sql, VariableType};
 use crate::session::Session;
 use crate::session::source::Source;
-use crate::session::statement::Prepared;
+use crate::session::statement::{Basis, Prepared};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The variables that a text sees, as they were when it was made ready.
@@ -192,6 +194,8 @@ pub struct Text {
     pub prepared: Arc<Prepared>,
     /// As a scalar over the variables.
     simple: Option<Scalar>,
+    /// The same where it may call routines, for programs of bodies.
+    pub(super) flat: Option<Scalar>,
     /// The same as a flat program, where it needs nothing else.
     code: Option<Code>,
     /// As the assignment of an element, where that needs nothing else.
@@ -202,14 +206,48 @@ pub struct Text {
     seen: AtomicU64,
     /// How often it has been run as a statement, up to a few times.
     runs: AtomicU32,
+    /// Whether a routine that it calls is running.
+    in_use: AtomicBool,
+}
+
+/// What is known of the texts of a body.
+#[derive(Debug, Default)]
+pub struct BodyTexts {
+    /// Those that have been made ready, by number.
+    pub(super) texts: Vec<Option<Arc<Text>>>,
+    /// How often one has been made ready.
+    pub(super) ready: u32,
+    /// The body's program, made of them.
+    pub(super) program: Option<Arc<Program>>,
+    /// [`Session::changes`] when that was last found good, what it was made from, and whose rights it asked for.
+    pub(super) seen: u64,
+    pub(super) basis: Option<Basis>,
+    pub(super) user: Oid,
+    /// What the routine is called in messages.
+    pub(super) name: Option<Arc<str>>,
 }
 
 /// How often a statement is planned for its parameters before it has a plan for all (`choose_custom_plan`).
 const CUSTOM_PLANS: u32 = 5;
 
 impl Text {
+    /// It is being evaluated; whether it was already.
+    pub(super) fn begin_use(&self) -> bool {
+        self.in_use.swap(true, Relaxed)
+    }
+
+    /// It is not any more.
+    pub(super) fn end_use(&self) {
+        self.in_use.store(false, Relaxed);
+    }
+
+    /// Whether it was made from rows that variables held.
+    pub(super) fn has_shapes(&self) -> bool {
+        self.visible.used.load(Relaxed) != 0
+    }
+
     /// Whether it was made from the rows that variables hold now.
-    fn fits(&self, frame: &Frame) -> bool {
+    pub(super) fn fits(&self, frame: &Frame) -> bool {
         let mut used = self.visible.used.load(Relaxed);
         let (now, then) = (frame.shapes(), &self.visible.shapes);
         while used != 0 {
@@ -260,6 +298,7 @@ impl Text {
         let scalar = simple.as_ref().filter(|_| free);
         let (code, element) = (scalar.and_then(Code::of), scalar.and_then(ElementCode::of));
         Text {
+            flat: scalar_of(&prepared, true),
             prepared,
             simple,
             code,
@@ -268,6 +307,7 @@ impl Text {
             visible,
             seen: AtomicU64::new(0),
             runs: AtomicU32::new(0),
+            in_use: AtomicBool::new(false),
         }
     }
 }
@@ -284,6 +324,11 @@ pub(in crate::session) fn is_scalar(prepared: &Prepared) -> bool {
 
 /// The scalar that a program computes, if it does nothing else.
 pub(super) fn simple(prepared: &Prepared) -> Option<Scalar> {
+    scalar_of(prepared, false)
+}
+
+/// The same; it may call routines.
+fn scalar_of(prepared: &Prepared, calls: bool) -> Option<Scalar> {
     let program = &prepared.planned.as_ref()?.program;
     let PlanNode::Project(input, slot, columns) = &program.plan else { return None };
     let ([scalar], [output]) = (&columns[..], &program.output[..]) else { return None };
@@ -296,7 +341,8 @@ pub(super) fn simple(prepared: &Prepared) -> Option<Scalar> {
     let mut evaluates = plain;
     scalar.walk(&mut |part| {
         evaluates &= !matches!(part, Scalar::Subquery(_) | Scalar::Var(_))
-            && !matches!(part, Scalar::Call { callee, .. } if is_routine(&callee.target));
+            && (calls
+                || !matches!(part, Scalar::Call { callee, .. } if is_routine(&callee.target)));
         evaluates
     });
     evaluates.then(|| scalar.clone())
@@ -316,7 +362,7 @@ impl Session {
         assigned: Option<u32>,
     ) -> Result<Arc<Text>> {
         let number = sql.number as usize;
-        let known = self.texts.get(&body.0).and_then(|texts| texts[number].clone());
+        let known = self.texts.get(&body.0).and_then(|known| known.texts[number].clone());
         if let Some(known) = known.filter(|known| known.fits(frame)) {
             if self.is_settled(known.seen.load(Relaxed)) {
                 return Ok(known);
@@ -361,9 +407,23 @@ impl Session {
     fn keep_text(&mut self, body: (u64, &Arc<Body>), number: usize, text: Text) -> Arc<Text> {
         let text = Arc::new(text);
         text.seen.store(self.changes, Relaxed);
-        let texts = self.texts.entry(body.0).or_insert_with(|| vec![None; body.1.texts as usize]);
-        texts[number] = Some(Arc::clone(&text));
+        let known = self.known_texts(body.0, body.1);
+        known.texts[number] = Some(Arc::clone(&text));
+        known.ready += 1;
         text
+    }
+
+    /// What is known of a body's texts.
+    pub(super) fn known_texts(&mut self, id: u64, body: &Body) -> &mut BodyTexts {
+        self.texts.entry(id).or_insert_with(|| BodyTexts {
+            texts: vec![None; body.texts as usize],
+            ..BodyTexts::default()
+        })
+    }
+
+    /// How often a text of a body has been made ready.
+    pub(super) fn ready_texts(&self, id: u64) -> u32 {
+        self.texts.get(&id).map_or(0, |known| known.ready)
     }
 
     /// Runs a text that needs nothing but the variables, and was found good since anything has happened that could change
@@ -380,10 +440,29 @@ impl Session {
         Ok(code.run(frame.row())?.map(|value| (value, text.ty)))
     }
 
+    /// Runs what an expression calls. Where it is being evaluated already, PostgreSQL evaluates it as a query, and says so
+    /// (`expr_simple_in_use`).
+    pub(super) fn in_use<T>(
+        &mut self,
+        (text, sql): (&Text, &Sql),
+        run: impl FnOnce(&mut Session) -> Result<T>,
+    ) -> Result<T> {
+        if !text.begin_use() {
+            let done = run(self);
+            text.end_use();
+            return done;
+        }
+        self.within.push(expression(sql));
+        let done = run(self);
+        self.within.pop();
+        done.map_err(|error| in_expression(error, sql))
+    }
+
     /// Looks whether a text that needs nothing but the variables is good still, where something has happened since.
     #[inline]
     pub(super) fn look_again(&mut self, body: u64, sql: &Sql) -> Result<()> {
-        let text = self.texts.get(&body).and_then(|texts| texts[sql.number as usize].as_ref());
+        let text =
+            self.texts.get(&body).and_then(|known| known.texts[sql.number as usize].as_ref());
         let Some(text) = text else { return Ok(()) };
         let plain = text.code.is_some() || text.element.is_some();
         if !plain || text.seen.load(Relaxed) == self.changes {
@@ -399,7 +478,7 @@ impl Session {
     /// A text that has been found good since anything has happened that could change that.
     #[inline]
     fn good_text(&self, body: u64, frame: &Frame, sql: &Sql) -> Option<&Text> {
-        let text = self.texts.get(&body)?[sql.number as usize].as_ref()?;
+        let text = self.texts.get(&body)?.texts[sql.number as usize].as_ref()?;
         (text.seen.load(Relaxed) == self.changes && text.fits(frame)).then_some(text)
     }
 

@@ -465,6 +465,7 @@ fn condition_of(trigger: &Trigger, id: u64) -> Condition {
         variables,
         names,
         texts: 1,
+        statements: 0,
         ends_transactions: false,
         conflict: VariableConflict::UseVariable,
         shows_strict: false,

@@ -9,7 +9,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::ast::Ident;
 use crate::plan::scalar::Scalar;
-use crate::plpgsql::tree::{Place, Sql, VariableType};
+use crate::plpgsql::tree::{self, Place, Sql, VariableType};
 use crate::session::Session;
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
@@ -200,6 +200,16 @@ fn shape_of_columns(columns: &[ColumnDescription]) -> Shape {
     Shape::new(SqlType::plain(oids::RECORD), fields)
 }
 
+/// 22004 for NULL in a variable that is NOT NULL.
+#[cold]
+pub(super) fn not_null(variable: &tree::Variable) -> SqlError {
+    let name = &variable.name;
+    SqlError::new(
+        SqlState::NULL_VALUE_NOT_ALLOWED,
+        format!("null value cannot be assigned to variable \"{name}\" declared NOT NULL"),
+    )
+}
+
 /// The fields of a row, all NULL where there is none.
 fn fields_in(whole: Option<&[u8]>, count: usize) -> Result<RowBuf> {
     let mut row = RowBuf::new();
@@ -256,7 +266,17 @@ impl Execution<'_> {
             return Err(if self.fails_uncast(sql) { in_expression(error, sql) } else { error });
         }
         let mut variables = self.frame.take_row();
+        // What evaluates it around this call evaluates it as such; here it is a query.
+        let again = text.begin_use();
+        if again {
+            self.session.evaluated.push((self.id, sql.number));
+        }
         let row = self.session.only_row((self.id, sql), &text.prepared, &mut variables);
+        if again {
+            self.session.evaluated.pop();
+        } else {
+            text.end_use();
+        }
         self.frame.put_row(variables);
         let row = row?;
         into.clear();
@@ -355,13 +375,7 @@ impl Execution<'_> {
             }
         }
         if own.not_null && value.get(0).is_null() {
-            return Err(SqlError::new(
-                SqlState::NULL_VALUE_NOT_ALLOWED,
-                format!(
-                    "null value cannot be assigned to variable \"{}\" declared NOT NULL",
-                    own.name
-                ),
-            ));
+            return Err(not_null(own));
         }
         self.frame.set(variable, value.get(0));
         Ok(())

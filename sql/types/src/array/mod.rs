@@ -9,11 +9,10 @@ pub mod functions;
 pub mod sets;
 pub mod text;
 
-use super::{Datum, stored};
+use super::{Datum, oids, stored};
 use crate::account;
 use crate::error::{Result, SqlError};
 use crate::form::form;
-use crate::oids;
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as ArenaVec;
@@ -58,6 +57,64 @@ pub fn is_vector(bytes: &[u8]) -> bool {
     array.dimension_count() == 1
         && array.dimension(0).is_some_and(|dimension| dimension.lower == 0)
         && array.slots().all(|slot| slot.is_some())
+}
+
+/// Where the bytes of an element lie in a stored array of one dimension whose elements are all there, each of so many bytes; its
+/// element type is this one.
+#[inline]
+fn fixed_place(stored: &[u8], element: u32, size: usize, subscript: i32) -> Option<usize> {
+    /// One dimension: their number, the element type, a length, a lower bound.
+    const HEADER: usize = 13;
+    let header = stored.first_chunk::<HEADER>()?;
+    let at = |from: usize| {
+        i32::from_le_bytes([header[from], header[from + 1], header[from + 2], header[from + 3]])
+    };
+    let (length, lower) = (at(5), at(9));
+    let offset = i64::from(subscript) - i64::from(lower);
+    let fits = header[0] == 1
+        && at(1) as u32 == element
+        && offset >= 0
+        && offset < i64::from(length)
+        && stored.len() == HEADER + length as usize * (4 + size);
+    fits.then(|| HEADER + offset as usize * (4 + size) + 4)
+}
+
+/// An element that is a number of a fixed size, by its subscript; nothing where it is not one, or has no such place.
+#[must_use]
+#[inline]
+pub fn number_at(stored: &[u8], subscript: i32) -> Option<Datum<'static>> {
+    let element = word(stored.get(..5)?, 1);
+    let size = if element == oids::INT4 { 4 } else { 8 };
+    let place = fixed_place(stored, element, size, subscript)?;
+    let bytes = stored.get(place..place + size)?;
+    Some(match element {
+        oids::INT4 => Datum::Int4(i32::from_le_bytes(bytes.try_into().ok()?)),
+        oids::INT8 => Datum::Int8(i64::from_le_bytes(bytes.try_into().ok()?)),
+        oids::FLOAT8 => Datum::Float8(f64::from_le_bytes(bytes.try_into().ok()?)),
+        _ => return None,
+    })
+}
+
+/// Replaces such an element; whether that could be done.
+#[inline]
+pub fn set_number_at(stored: &mut [u8], subscript: i32, value: &Datum<'_>) -> bool {
+    match value {
+        Datum::Int4(value) => put_at(stored, (oids::INT4, subscript), value.to_le_bytes()),
+        Datum::Int8(value) => put_at(stored, (oids::INT8, subscript), value.to_le_bytes()),
+        Datum::Float8(value) => put_at(stored, (oids::FLOAT8, subscript), value.to_le_bytes()),
+        _ => false,
+    }
+}
+
+#[inline]
+fn put_at<const N: usize>(
+    stored: &mut [u8],
+    (element, subscript): (u32, i32),
+    bytes: [u8; N],
+) -> bool {
+    let Some(place) = fixed_place(stored, element, N, subscript) else { return false };
+    stored[place..place + N].copy_from_slice(&bytes);
+    true
 }
 
 /// Replaces the element at a subscript of a stored array of one dimension whose elements all have the same length, by a value

@@ -72,6 +72,13 @@ pub struct Heap {
 }
 
 impl Heap {
+    /// The same bytes once more.
+    fn twin(&mut self, Span { start, length }: Span) -> Span {
+        let behind = self.bytes.len();
+        self.bytes.extend_from_within(start..start + length);
+        Span { start: behind, length }
+    }
+
     /// Forgets all values, and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -252,12 +259,6 @@ impl RowBuf {
         self.values.push(value);
     }
 
-    /// Replaces a column by one of another row.
-    #[inline]
-    pub fn set_column(&mut self, column: usize, source: &RowBuf, from: usize) {
-        self.values[column] = self.heap.carry(&source.heap, source.values[from]);
-    }
-
     /// Appends a column that `read` makes in this row's heap.
     ///
     /// # Errors
@@ -346,6 +347,69 @@ impl RowBuf {
             Value::Array(Span { start, length }) => self.heap.bytes.get_mut(start..start + length),
             _ => None,
         }
+    }
+
+    /// The values and the heap in which their bytes lie, for who changes several at a time. A value that is put there lies in
+    /// this heap, or has no bytes.
+    #[inline]
+    pub fn parts_mut(&mut self) -> (&mut [Value], &mut Heap) {
+        (&mut self.values, &mut self.heap)
+    }
+
+    /// Makes it a row of `width` columns: those that come are NULL, those that are there stay.
+    pub fn widen(&mut self, width: usize) {
+        self.values.resize(width, Value::Null);
+    }
+
+    /// Replaces a column by one of another row; how many bytes that took.
+    #[inline]
+    pub fn set_column(&mut self, column: usize, source: &RowBuf, from: usize) -> usize {
+        let before = self.heap.bytes();
+        self.values[column] = self.heap.carry(&source.heap, source.values[from]);
+        self.heap.bytes() - before
+    }
+
+    /// Replaces a column by another one of the row; how many bytes that took. Those that [`RowBuf::replace`] and
+    /// [`RowBuf::array_mut`] change where they are become each column's own; a text's stay where they are, for both.
+    #[inline]
+    pub fn copy_column(&mut self, from: usize, to: usize) -> usize {
+        let value = self.values[from];
+        self.values[to] = match value {
+            Value::Record(span) => Value::Record(self.heap.twin(span)),
+            Value::Numeric(span) => Value::Numeric(self.heap.twin(span)),
+            Value::Array(span) => Value::Array(self.heap.twin(span)),
+            Value::Bytea(span) => Value::Bytea(self.heap.twin(span)),
+            Value::Jsonb(span) => Value::Jsonb(self.heap.twin(span)),
+            other => {
+                self.values[to] = other;
+                return 0;
+            }
+        };
+        match self.values[to] {
+            Value::Record(span)
+            | Value::Numeric(span)
+            | Value::Array(span)
+            | Value::Bytea(span)
+            | Value::Jsonb(span) => span.length,
+            _ => 0,
+        }
+    }
+
+    /// Appends to a column that is a text, where it lies if it lies last; how many bytes that took, nothing where it is none.
+    pub fn append_text(&mut self, column: usize, more: &str) -> Option<usize> {
+        let Value::Text(Span { start, length }) = self.values[column] else { return None };
+        let text = &mut self.heap.text;
+        let before = text.len();
+        let start = if start + length == before {
+            start
+        } else {
+            let whole = text[start..start + length].to_owned();
+            text.push_str(&whole);
+            before
+        };
+        text.push_str(more);
+        self.values[column] = Value::Text(Span { start, length: length + more.len() });
+        Some(text.len() - before)
     }
 
     /// Replaces a column by what `read` makes in this row's heap.

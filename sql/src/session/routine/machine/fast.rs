@@ -1,0 +1,482 @@
+//! The loop that runs operations: all that need nothing of the session but what functions look at.
+
+use super::code::{BOUNDS, Op, Program, Slot};
+use crate::error::{Result, SqlError, cancel};
+use crate::exec::eval::{Eval, Failure};
+use crate::plan::scalar::Target;
+use crate::session::routine::frame::Frame;
+use crate::sqlstate::SqlState;
+use crate::tuple::{RowBuf, Value};
+use crate::types::array::{self, Array};
+use crate::types::primitive::{Primitive, Width};
+use crate::types::{CallContext, Datum, record};
+use bumpalo::Bump;
+
+/// Why the loop came to an end.
+pub enum Exit {
+    /// The operation before is one that the session does.
+    Other,
+    /// The operation at hand needs what functions look at.
+    Context,
+    /// A statement begins, and something has changed.
+    Stale,
+}
+
+/// Where values are made before they are put into a frame.
+#[derive(Default)]
+pub struct Room {
+    arena: Bump,
+    made: RowBuf,
+    text: String,
+}
+
+impl Room {
+    /// What its memory occupies.
+    pub fn capacity_bytes(&self) -> usize {
+        self.arena.allocated_bytes() + self.made.capacity_bytes() + self.text.capacity()
+    }
+}
+
+/// The integer in a value that is one.
+#[inline]
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int4(value) => Some(i64::from(*value)),
+        Value::Int8(value) => Some(*value),
+        Value::Int2(value) => Some(i64::from(*value)),
+        _ => None,
+    }
+}
+
+/// A value that has no bytes.
+#[inline]
+fn plain(datum: Datum<'_>) -> Value {
+    match datum {
+        Datum::Int4(value) => Value::Int4(value),
+        Datum::Int8(value) => Value::Int8(value),
+        Datum::Int2(value) => Value::Int2(value),
+        Datum::Bool(value) => Value::Bool(value),
+        Datum::Float8(value) => Value::Float8(value),
+        _ => Value::Null,
+    }
+}
+
+/// An operation of integers that no operation of its own does, or whose operands are of several widths.
+#[inline(never)]
+fn integers(what: Primitive, left: &Value, right: &Value) -> Result<Value> {
+    Ok(match (integer(left), integer(right)) {
+        (Some(left), Some(right)) => plain(what.apply_to_integers(left, right)?),
+        _ => Value::Null,
+    })
+}
+
+#[cold]
+fn null_bound(which: u8) -> SqlError {
+    let message = format!("{} of FOR loop cannot be null", BOUNDS[usize::from(which)]);
+    SqlError::new(SqlState::NULL_VALUE_NOT_ALLOWED, message)
+}
+
+/// The bound in a value; 22004 where it is NULL.
+pub fn bound(value: &Datum<'_>, which: u8) -> Result<i32> {
+    match value {
+        Datum::Int4(value) => Ok(*value),
+        _ => Err(null_bound(which)),
+    }
+}
+
+/// What a loop over integers counts with: where it is, its end, its step.
+#[inline]
+fn counters(values: &[Value], loops: Slot) -> (i32, i32, i32) {
+    let at = |slot: usize| match values[slot] {
+        Value::Int4(value) => value,
+        _ => 0,
+    };
+    let first = usize::from(loops);
+    (at(first), at(first + 1), at(first + 2))
+}
+
+/// Runs operations from `pc` on, as long as it can; an error is that of the operation before `pc`.
+pub fn run(
+    program: &Program,
+    (frame, room): (&mut Frame, &mut Room),
+    pc: &mut usize,
+    context: Option<&CallContext<'_>>,
+    stop: &txn::Cancel,
+    stale: bool,
+) -> Result<Exit> {
+    let ops = &program.ops[..];
+    let mut values = frame.parts_mut().0;
+    macro_rules! value {
+        ($slot:expr) => {
+            values[usize::from($slot)]
+        };
+    }
+    // Operands of the width that is expected are computed here, all others by the operation that there is for all.
+    macro_rules! narrow {
+        ($what:expr, $checked:ident, $left:expr, $right:expr, $to:expr) => {{
+            let (left, right) = (value!($left), value!($right));
+            let made = match (left, right) {
+                (Value::Int4(left), Value::Int4(right)) => left.$checked(right).map(Value::Int4),
+                _ => None,
+            };
+            value!($to) = match made {
+                Some(made) => made,
+                None => integers($what(Width::Four), &left, &right)?,
+            };
+        }};
+    }
+    macro_rules! wide {
+        ($what:expr, $checked:ident, $left:expr, $right:expr, $to:expr) => {{
+            let (left, right) = (value!($left), value!($right));
+            let made = match (left, right) {
+                (Value::Int8(left), Value::Int4(right)) => left.$checked(i64::from(right)),
+                (Value::Int8(left), Value::Int8(right)) => left.$checked(right),
+                _ => None,
+            };
+            value!($to) = match made {
+                Some(made) => Value::Int8(made),
+                None => integers($what(Width::Eight), &left, &right)?,
+            };
+        }};
+    }
+    loop {
+        let op = ops[*pc];
+        *pc += 1;
+        match op {
+            Op::Add4(left, right, to) => narrow!(Primitive::Add, checked_add, left, right, to),
+            Op::Subtract4(left, right, to) => {
+                narrow!(Primitive::Subtract, checked_sub, left, right, to);
+            }
+            Op::Multiply4(left, right, to) => {
+                narrow!(Primitive::Multiply, checked_mul, left, right, to);
+            }
+            Op::Modulo4(left, right, to) => {
+                narrow!(Primitive::Modulo, checked_rem, left, right, to)
+            }
+            Op::Add8(left, right, to) => wide!(Primitive::Add, checked_add, left, right, to),
+            Op::Subtract8(left, right, to) => {
+                wide!(Primitive::Subtract, checked_sub, left, right, to);
+            }
+            Op::Multiply8(left, right, to) => {
+                wide!(Primitive::Multiply, checked_mul, left, right, to);
+            }
+            Op::Integers { what, left, right, to } => {
+                value!(to) = integers(what, &value!(left), &value!(right))?;
+            }
+            Op::Apply { what, left, right, to } => {
+                let (left, right) = (frame.get(u32::from(left)), frame.get(u32::from(right)));
+                let made = match (left, right) {
+                    (Datum::Null, _) | (_, Datum::Null) => Value::Null,
+                    _ => plain(what.apply(left, right)?),
+                };
+                values = frame.parts_mut().0;
+                value!(to) = made;
+            }
+            Op::Move { from, to } => {
+                // Numbers and truth values are copied here, all else where its bytes are known.
+                match value!(from) {
+                    plain @ (Value::Null | Value::Bool(_) | Value::Int4(_) | Value::Int8(_)) => {
+                        value!(to) = plain;
+                    }
+                    _ => {
+                        frame.copy_column(usize::from(from), usize::from(to));
+                        values = frame.parts_mut().0;
+                    }
+                }
+            }
+            Op::And { one, to, end } => match value!(one) {
+                Value::Bool(true) => {}
+                Value::Bool(false) => {
+                    value!(to) = Value::Bool(false);
+                    *pc = end as usize;
+                }
+                _ => value!(to) = Value::Null,
+            },
+            Op::Or { one, to, end } => match value!(one) {
+                Value::Bool(false) => {}
+                Value::Bool(true) => {
+                    value!(to) = Value::Bool(true);
+                    *pc = end as usize;
+                }
+                _ => value!(to) = Value::Null,
+            },
+            Op::Not { one, to } => {
+                value!(to) = match value!(one) {
+                    Value::Bool(value) => Value::Bool(!value),
+                    _ => Value::Null,
+                };
+            }
+            Op::IsNull { one, negated, to } => {
+                let is = match frame.get(u32::from(one)) {
+                    // A row is null where all its fields are, and not null where none is.
+                    Datum::Record(bytes) => {
+                        record::fields(bytes).all(|(_, field)| field.is_none() != negated)
+                    }
+                    value => value.is_null() != negated,
+                };
+                values = frame.parts_mut().0;
+                value!(to) = Value::Bool(is);
+            }
+            Op::IsBool { one, test, negated, to } => {
+                let value = match value!(one) {
+                    Value::Bool(value) => Some(value),
+                    _ => None,
+                };
+                value!(to) = Value::Bool((value == test) != negated);
+            }
+            Op::Unless { one, end } => {
+                if !matches!(value!(one), Value::Bool(true)) {
+                    *pc = end as usize;
+                }
+            }
+            Op::UnlessCompared { how, left, right, end } => {
+                let holds = match (&value!(left), &value!(right)) {
+                    (Value::Int4(left), Value::Int4(right)) => {
+                        how.of_integers(i64::from(*left), i64::from(*right))
+                    }
+                    (left, right) => match (integer(left), integer(right)) {
+                        (Some(left), Some(right)) => how.of_integers(left, right),
+                        _ => false,
+                    },
+                };
+                if !holds {
+                    *pc = end as usize;
+                }
+            }
+            Op::UnlessNull { one, end } => {
+                if !matches!(value!(one), Value::Null) {
+                    *pc = end as usize;
+                }
+            }
+            Op::Null { one, to, end } => {
+                if matches!(value!(one), Value::Null) {
+                    value!(to) = Value::Null;
+                    *pc = end as usize;
+                }
+            }
+            Op::Jump { end } => *pc = end as usize,
+            Op::Back { begin } => {
+                cancel::check(stop)?;
+                *pc = begin as usize;
+            }
+            Op::Element { array, subscript, to } => {
+                let wanted = match value!(subscript) {
+                    Value::Int4(subscript) => Some(subscript),
+                    _ => None,
+                };
+                let (Datum::Array(bytes), Some(wanted)) = (frame.get(u32::from(array)), wanted)
+                else {
+                    values = frame.parts_mut().0;
+                    value!(to) = Value::Null;
+                    continue;
+                };
+                match array::number_at(bytes, wanted) {
+                    Some(number) => {
+                        values = frame.parts_mut().0;
+                        value!(to) = plain(number);
+                    }
+                    None => {
+                        room.made.clear();
+                        room.made.push(Array::of(bytes).subscript(&room.arena, &[wanted])?);
+                        room.arena.reset();
+                        frame.set_column(usize::from(to), &room.made, 0);
+                        values = frame.parts_mut().0;
+                    }
+                }
+            }
+            Op::Field { record, number, to } => {
+                room.made.clear();
+                room.made.push(match frame.get(u32::from(record)) {
+                    Datum::Record(bytes) => record::field(&room.arena, bytes, usize::from(number))?,
+                    _ => Datum::Null,
+                });
+                room.arena.reset();
+                frame.set_column(usize::from(to), &room.made, 0);
+                values = frame.parts_mut().0;
+            }
+            Op::Concatenate { left, right, to } => {
+                match (frame.get(u32::from(left)), frame.get(u32::from(right))) {
+                    (Datum::Text(one), Datum::Text(other)) => {
+                        room.text.clear();
+                        // What a text is appended to stays where it is.
+                        if left == to {
+                            room.text.push_str(other);
+                            frame.append_text(usize::from(to), &room.text);
+                        } else {
+                            room.text.push_str(one);
+                            room.text.push_str(other);
+                            frame.set(u32::from(to), Datum::Text(&room.text));
+                        }
+                        values = frame.parts_mut().0;
+                    }
+                    _ => {
+                        values = frame.parts_mut().0;
+                        value!(to) = Value::Null;
+                    }
+                }
+            }
+            Op::Function { function, to } => {
+                let Some(context) = context else {
+                    *pc -= 1;
+                    return Ok(Exit::Context);
+                };
+                let call = &program.functions[function as usize];
+                room.made.clear();
+                {
+                    let (few, many): ([Datum<'_>; 3], Vec<Datum<'_>>);
+                    let at = |slot: &Slot| frame.get(u32::from(*slot));
+                    let operands = match &call.arguments[..] {
+                        [] => &[][..],
+                        [one] => {
+                            few = [at(one), Datum::Null, Datum::Null];
+                            &few[..1]
+                        }
+                        [one, two] => {
+                            few = [at(one), at(two), Datum::Null];
+                            &few[..2]
+                        }
+                        [one, two, three] => {
+                            few = [at(one), at(two), at(three)];
+                            &few
+                        }
+                        all => {
+                            many = all.iter().map(at).collect();
+                            &many
+                        }
+                    };
+                    let context = CallContext { arena: &room.arena, ..*context };
+                    room.made.push(match &call.callee.target {
+                        _ if call.callee.strict && operands.iter().any(Datum::is_null) => {
+                            Datum::Null
+                        }
+                        Target::Plain(code) => code(&context, operands)?,
+                        Target::Typed(code, types) => code(&context, &types.signature(), operands)?,
+                        Target::Catalog | Target::Routine(..) => Datum::Null,
+                    });
+                    crate::account::check()?;
+                }
+                room.arena.reset();
+                frame.set_column(usize::from(to), &room.made, 0);
+                values = frame.parts_mut().0;
+            }
+            Op::Tree { tree, to } => {
+                let Some(context) = context else {
+                    *pc -= 1;
+                    return Ok(Exit::Context);
+                };
+                let (scalar, height) = &program.trees[tree as usize];
+                room.made.clear();
+                {
+                    let rows = crate::exec::frame::Frame::default();
+                    let (arena, made) = (&room.arena, &mut room.made);
+                    crate::parse::depth::with_stack_for(*height, || {
+                        let eval = Eval {
+                            call: CallContext { arena, ..*context },
+                            frame: &rows,
+                            parameters: frame.row(),
+                            subplans: &[],
+                            local: None,
+                            drawn: None,
+                        };
+                        match eval.scalar(scalar) {
+                            Ok(value) => {
+                                made.push(value);
+                                Ok(())
+                            }
+                            Err(Failure::Error(error)) => Err(error),
+                            Err(_) => Err(SqlError::unsupported("this expression is")),
+                        }
+                    })?;
+                }
+                room.arena.reset();
+                frame.set_column(usize::from(to), &room.made, 0);
+                values = frame.parts_mut().0;
+            }
+            Op::SetElement { array, subscript, value, end } => {
+                let done = match (value!(subscript), value!(value)) {
+                    (
+                        Value::Int4(subscript),
+                        value @ (Value::Int4(_) | Value::Int8(_) | Value::Float8(_)),
+                    ) => {
+                        let value = match value {
+                            Value::Int4(value) => Datum::Int4(value),
+                            Value::Int8(value) => Datum::Int8(value),
+                            Value::Float8(value) => Datum::Float8(value),
+                            _ => Datum::Null,
+                        };
+                        frame.replace_number(u32::from(array), subscript, &value)
+                    }
+                    _ => false,
+                };
+                values = frame.parts_mut().0;
+                if !done {
+                    *pc = end as usize;
+                }
+            }
+            Op::NotNull { one, .. } => {
+                if matches!(value!(one), Value::Null) {
+                    return Ok(Exit::Other);
+                }
+            }
+            Op::Bound { one, which } => {
+                if !matches!(value!(one), Value::Int4(_)) {
+                    return Err(null_bound(which));
+                }
+            }
+            Op::Positive { one } => {
+                if !matches!(value!(one), Value::Int4(1..)) {
+                    return Err(SqlError::new(
+                        SqlState::INVALID_PARAMETER_VALUE,
+                        "BY value of FOR loop must be greater than zero",
+                    ));
+                }
+            }
+            Op::ForFirst { loops, variable, reverse, end } => {
+                let (value, last, _) = counters(values, loops);
+                if if reverse { value < last } else { value > last } {
+                    *pc = end as usize;
+                } else {
+                    value!(variable) = Value::Int4(value);
+                }
+            }
+            Op::ForNext { loops, variable, reverse, begin } => {
+                cancel::check(stop)?;
+                let (value, last, step) = counters(values, loops);
+                let next = if reverse { value.checked_sub(step) } else { value.checked_add(step) };
+                if let Some(next) = next
+                    && if reverse { next >= last } else { next <= last }
+                {
+                    value!(loops) = Value::Int4(next);
+                    value!(variable) = Value::Int4(next);
+                    *pc = begin as usize;
+                }
+            }
+            Op::Fits { text, end } => {
+                if !program.fitted[text as usize].fits(frame) {
+                    *pc = end as usize;
+                }
+                values = frame.parts_mut().0;
+            }
+            Op::Check { .. } => {
+                if stale {
+                    return Ok(Exit::Stale);
+                }
+            }
+            Op::Shaped { .. }
+            | Op::Call { .. }
+            | Op::Statement { .. }
+            | Op::Looped { .. }
+            | Op::Holds { .. }
+            | Op::Bounded { .. }
+            | Op::Assign { .. }
+            | Op::Begin { .. }
+            | Op::Return { .. }
+            | Op::ReturnNothing
+            | Op::Try { .. }
+            | Op::Tried
+            | Op::Handled
+            | Op::CaseNotFound
+            | Op::Leave { .. } => return Ok(Exit::Other),
+        }
+    }
+}

@@ -1,0 +1,538 @@
+//! The machine that runs a body: a program of operations over the frame, made once for a routine and its argument types.
+//!
+//! PostgreSQL walks a body's tree and keeps a plan for each expression (`pl_exec.c`); here statements that need nothing but
+//! variables and the expressions in them are one program ([`code`]), made by [`compile`] and [`expression`] of what has been made
+//! ready, and run by a loop that recurses for nothing ([`fast`]). What a program has no operation for the machine hands back
+//! to the execution, statement by statement. So are calls of other bodies: they take their arguments from slots and give a value
+//! into one, without a statement around them.
+//!
+//! A block with EXCEPTION is a subtransaction only when something runs in it that could need one: while nothing but variables
+//! has been touched, there is nothing to roll back, and it is remembered as one that is due.
+
+pub(super) mod code;
+mod compile;
+mod expression;
+mod fast;
+#[cfg(test)]
+mod tests;
+
+use super::context::Place;
+use super::frame::Frame;
+use super::handler::catches;
+use super::{Compiled, Execution, Leave, Returned};
+use crate::catalog::routine::{PLPGSQL, Routine};
+use crate::ddl::routine::{EVENT_TRIGGER, TRIGGER};
+use crate::error::{Result, SqlError, cancel};
+use crate::plan::scalar::{CallTypes, Scalar, Target};
+use crate::plpgsql::tree::{Body, Statement};
+use crate::session::Session;
+use crate::session::machines::REST_BYTES_MAX;
+use crate::sqlstate::SqlState;
+use crate::tuple::RowBuf;
+use crate::types::{Datum, SqlType, oids};
+use code::{Op, Program, Site, Slot};
+use fast::Exit;
+pub(super) use fast::Room;
+use std::sync::Arc;
+
+/// What a level of calls counts among the levels of values.
+const WEIGHT: u32 = 10;
+
+/// How many frames are kept for calls to come.
+const KITS_MAX: usize = 64;
+
+/// What a call needs, kept from one to the next.
+#[derive(Default)]
+pub struct Kit {
+    frame: Frame,
+    room: Room,
+}
+
+/// A block with EXCEPTION that is being run.
+struct Tried {
+    handlers: u32,
+    /// How many errors were being handled around it.
+    handled: usize,
+}
+
+impl Session {
+    /// The program of a body as it is now, for a frame that may have begun with another one.
+    pub(super) fn program_of(&mut self, id: u64, body: &Arc<Body>) -> Result<Arc<Program>> {
+        let changes = self.changes;
+        if let Some(known) = self.texts.get(&id)
+            && let Some(program) = &known.program
+            && known.seen == changes
+            && known.ready == program.ready
+        {
+            return Ok(Arc::clone(program));
+        }
+        self.basis();
+        let user = self.identity.user;
+        if let (Some(known), Some(basis)) = (self.texts.get_mut(&id), &self.basis)
+            && let Some(program) = &known.program
+            && known.ready == program.ready
+        {
+            let same = known.basis.as_ref().is_some_and(|made| made.is_same(basis));
+            let snapshot = self.catalog.last_snapshot();
+            let good = |text: &Arc<super::Text>| {
+                let planned = text.prepared.planned.as_ref();
+                planned.is_none_or(|planned| {
+                    planned.is_good(basis, snapshot) && planned.required.is_empty()
+                })
+            };
+            if same && known.user == user || program.texts.iter().all(good) {
+                if !same {
+                    (known.basis, known.name) = (Some(basis.clone()), None);
+                }
+                (known.seen, known.user) = (self.changes, user);
+                return Ok(Arc::clone(program));
+            }
+        }
+        self.compile_body(id, body)
+    }
+
+    #[cold]
+    fn compile_body(&mut self, id: u64, body: &Arc<Body>) -> Result<Arc<Program>> {
+        let known = self.texts.get(&id);
+        let mut texts = match known {
+            Some(known) => known.texts.clone(),
+            None => vec![None; body.texts as usize],
+        };
+        let ready = known.map_or(0, |known| known.ready);
+        let mut callees = compile::Callees::new();
+        for place in &mut texts {
+            let usable = match place {
+                Some(text) => self.is_usable(text, &mut callees),
+                None => false,
+            };
+            if !usable {
+                *place = None;
+            }
+        }
+        #[cfg(test)]
+        if self.without_programs {
+            texts.fill(None);
+        }
+        let given = compile::Given { body, texts, callees };
+        let program = crate::types::depth::deeper(|| compile::compile(&given));
+        let Some(mut program) = program else {
+            let message = "function has too many variables and loops";
+            return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+        };
+        program.ready = ready;
+        let program = Arc::new(program);
+        let (basis, user, seen) = (self.basis().clone(), self.identity.user, self.changes);
+        let known = self.known_texts(id, body);
+        known.program = Some(Arc::clone(&program));
+        (known.basis, known.user, known.seen, known.name) = (Some(basis), user, seen, None);
+        Ok(program)
+    }
+
+    /// Whether a text may be evaluated by a program: it is good, the user may, and the machine can run what it calls.
+    fn is_usable(&mut self, text: &Arc<super::Text>, callees: &mut compile::Callees) -> bool {
+        let (Some(scalar), Some(planned)) = (&text.flat, &text.prepared.planned) else {
+            return false;
+        };
+        self.basis();
+        let snapshot = self.catalog.last_snapshot();
+        let good = self.basis.as_ref().is_some_and(|basis| planned.is_good(basis, snapshot));
+        if !good || !planned.required.is_empty() && self.may_run(planned).is_err() {
+            return false;
+        }
+        let mut calls = Vec::new();
+        scalar.walk(&mut |part| {
+            if let Scalar::Call { callee, .. } = part
+                && let Target::Routine(routine, types) = &callee.target
+            {
+                calls.push((Arc::clone(routine), Arc::clone(types)));
+            }
+            true
+        });
+        for (routine, types) in calls {
+            let Some(compiled) = self.light_callee(&routine, &types) else { return false };
+            callees.push((routine, types, compiled));
+        }
+        true
+    }
+
+    /// The body of a routine that the machine may call with nothing but its arguments.
+    fn light_callee(&mut self, routine: &Arc<Routine>, types: &CallTypes) -> Option<Arc<Compiled>> {
+        const OTHERS: [u32; 4] = [oids::VOID, oids::RECORD, TRIGGER, EVENT_TRIGGER];
+        let fixed = |ty: u32| !crate::bind::is_polymorphic(ty) && ty != oids::RECORD;
+        // What is not volatile sees what a statement around it sees.
+        let light = routine.language == PLPGSQL
+            && routine.volatility == b'v'
+            && !routine.procedure
+            && !routine.returns_set
+            && !routine.security_definer
+            && routine.settings.is_empty()
+            && routine.aggregate.is_none()
+            && routine.outputs().is_empty()
+            && !OTHERS.contains(&routine.result.0)
+            && fixed(routine.result.0)
+            && routine.parameters.len() == types.arguments.len()
+            && routine.parameters.iter().all(|one| one.is_input() && fixed(one.ty.0));
+        let light = light && self.shape_of(SqlType { oid: routine.result, typmod: -1 }).is_none();
+        if light { self.compiled(routine, types).ok() } else { None }
+    }
+
+    /// What a routine is called in messages, remembered as long as nothing changes.
+    fn name_of(&mut self, compiled: &Compiled) -> Arc<str> {
+        if let Some(known) = self.texts.get(&compiled.id)
+            && let Some(name) = &known.name
+        {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = self.routine_text(&compiled.routine).into();
+        self.known_texts(compiled.id, &compiled.body).name = Some(Arc::clone(&name));
+        name
+    }
+}
+
+impl Execution<'_> {
+    /// Has the execution go on in the body's program as it is now.
+    fn renew(&mut self) -> Result<()> {
+        let program = self.session.program_of(self.id, &self.body)?;
+        if self.program.as_ref().is_none_or(|known| !Arc::ptr_eq(known, &program)) {
+            self.frame.lay_out(&program.layout, program.constants.clone());
+            self.program = Some(program);
+        }
+        Ok(())
+    }
+
+    /// Runs the body to its end.
+    pub fn run_body(&mut self) -> Result<Leave> {
+        self.renew()?;
+        self.run_from(0)
+    }
+
+    /// Runs the statements of a loop's body.
+    pub(super) fn statements(&mut self, statements: &[Arc<Statement>]) -> Result<Leave> {
+        let Some(first) = statements.first() else { return Ok(Leave::Next) };
+        self.renew()?;
+        let start = self.running().starts[first.number as usize];
+        crate::types::depth::deeper(|| self.run_from(start as usize))
+    }
+
+    fn running(&self) -> Arc<Program> {
+        Arc::clone(self.program.as_ref().expect("a body runs by its program"))
+    }
+
+    /// Runs operations from one on, until the body or the loop's body is left.
+    fn run_from(&mut self, start: usize) -> Result<Leave> {
+        let wait = Arc::clone(&self.session.wait);
+        let mut program = self.running();
+        let (mut pc, mut tried, handled) = (start, Vec::new(), self.handled.len());
+        let (mut stale, mut in_context) = (false, false);
+        loop {
+            let place = (&mut self.frame, &mut self.room);
+            let exit = if in_context {
+                self.session.with_context(|context| {
+                    fast::run(&program, place, &mut pc, Some(context), &wait.cancel, stale)
+                })
+            } else {
+                fast::run(&program, place, &mut pc, None, &wait.cancel, stale)
+            };
+            in_context = false;
+            let done = match exit {
+                Ok(Exit::Context) => {
+                    in_context = true;
+                    continue;
+                }
+                Ok(Exit::Stale) => {
+                    let Op::Check { statement } = program.ops[pc - 1] else { continue };
+                    stale = false;
+                    self.renew().map(|()| {
+                        program = self.running();
+                        pc = program.starts[statement as usize] as usize;
+                        None
+                    })
+                }
+                Ok(Exit::Other) => {
+                    let (line, what) = program.place(pc - 1);
+                    self.session.is_at(line, what);
+                    self.other(&mut program, &mut pc, &mut tried, &mut stale)
+                }
+                Err(error) => {
+                    let (line, what) = program.place(pc - 1);
+                    self.session.is_at(line, what);
+                    Err(error)
+                }
+            };
+            match done {
+                Ok(None) => {}
+                Ok(Some(left)) => return Ok(left),
+                Err(error) => match self.caught(error, &program, &mut tried) {
+                    Ok(handler) => {
+                        pc = handler as usize;
+                        stale = true;
+                    }
+                    Err(error) => {
+                        self.handled.truncate(handled);
+                        return Err(error);
+                    }
+                },
+            }
+        }
+    }
+
+    /// Does what an operation has the session do; where the body leaves to, if it does.
+    fn other(
+        &mut self,
+        program: &mut Arc<Program>,
+        pc: &mut usize,
+        tried: &mut Vec<Tried>,
+        stale: &mut bool,
+    ) -> Result<Option<Leave>> {
+        let op = program.ops[*pc - 1];
+        match op {
+            Op::Call { site, to } => {
+                self.begin_due();
+                self.call_site(&program.sites[site as usize], to)?;
+                *stale |= !self.is_current(program);
+                return Ok(None);
+            }
+            Op::Return { one, ty } => {
+                self.returns_slot(one, program.types[ty as usize])?;
+                return Ok(None);
+            }
+            Op::ReturnNothing => {
+                self.returned.met = true;
+                return Ok(None);
+            }
+            Op::Try { handlers } => {
+                tried.push(Tried { handlers, handled: self.handled.len() });
+                self.subtransactions += 1;
+                self.due += 1;
+                return Ok(None);
+            }
+            Op::Tried => {
+                tried.pop();
+                self.subtransactions -= 1;
+                if self.due > 0 {
+                    self.due -= 1;
+                } else {
+                    self.session.release_subtransaction();
+                }
+                return Ok(None);
+            }
+            Op::Handled => {
+                self.handled.pop();
+                return Ok(None);
+            }
+            Op::Shaped { variable, shape } => {
+                let shape = &program.shapes[shape as usize];
+                let variable = u32::from(variable);
+                if self.frame.shape(variable).is_none_or(|known| known != shape) {
+                    self.frame.set_shape(variable, Some(Arc::clone(shape)));
+                }
+                return Ok(None);
+            }
+            Op::NotNull { variable, .. } => {
+                return Err(super::value::not_null(&self.body.variables[usize::from(variable)]));
+            }
+            Op::CaseNotFound => {
+                return Err(SqlError::new(SqlState::CASE_NOT_FOUND, "case not found")
+                    .hint("CASE statement is missing ELSE part."));
+            }
+            Op::Leave { how } => return Ok(Some(program.leaves[how as usize].clone())),
+            Op::Statement { statement, pure: true } => {
+                cancel::check(&self.session.wait.cancel)?;
+                let statement = Arc::clone(&program.statements[statement as usize]);
+                self.statement(&statement.action)?;
+                return Ok(None);
+            }
+            _ => {}
+        }
+        cancel::check(&self.session.wait.cancel)?;
+        self.begin_due();
+        let ready = self.session.ready_texts(self.id);
+        match op {
+            Op::Statement { statement, .. } => {
+                let statement = Arc::clone(&program.statements[statement as usize]);
+                self.statement(&statement.action)?;
+            }
+            Op::Looped { statement, point } => {
+                let statement = Arc::clone(&program.statements[statement as usize]);
+                let left = self.statement(&statement.action)?;
+                // Its body may have gone on in another program, by which the frame is laid out now.
+                let now = self.running();
+                if !Arc::ptr_eq(&now, program) {
+                    *program = now;
+                    *pc = program.starts[point as usize] as usize;
+                }
+                if left != Leave::Next {
+                    let landing = program
+                        .landings
+                        .iter()
+                        .find(|(behind, leave, _)| *behind == point && *leave == left);
+                    match landing {
+                        Some((_, _, at)) => *pc = *at as usize,
+                        None => return Ok(Some(left)),
+                    }
+                }
+            }
+            Op::Holds { sql, end } => {
+                let holds = self.holds(&program.sqls[sql as usize])?;
+                *pc = if holds { *pc } else { end as usize };
+            }
+            Op::Bounded { sql, which, to } => {
+                let mut value = RowBuf::new();
+                self.evaluate(&program.sqls[sql as usize], &mut value)?;
+                let bound = fast::bound(&value.get(0), which)?;
+                self.frame.set_plain(u32::from(to), Datum::Int4(bound));
+            }
+            Op::Assign { sql, variable } => {
+                self.assign(u32::from(variable), &program.sqls[sql as usize])?;
+            }
+            Op::Begin { variable } => self.initialize(u32::from(variable))?,
+            _ => {}
+        }
+        // What had been made ready before is not done this way again.
+        *stale |= ready == self.session.ready_texts(self.id) && ready != program.ready
+            || !self.is_current(program);
+        Ok(None)
+    }
+
+    /// Whether nothing has happened since a program was found good.
+    fn is_current(&mut self, program: &Arc<Program>) -> bool {
+        let changes = self.session.changes;
+        self.session.texts.get(&self.id).is_some_and(|known| {
+            known.seen == changes
+                && known.program.as_ref().is_some_and(|known| Arc::ptr_eq(known, program))
+        })
+    }
+
+    /// Begins the subtransactions that are due.
+    fn begin_due(&mut self) {
+        for _ in 0..std::mem::take(&mut self.due) {
+            self.session.begin_subtransaction();
+        }
+    }
+
+    /// Looks for who handles an error; where the handler begins.
+    #[cold]
+    fn caught(
+        &mut self,
+        error: SqlError,
+        program: &Program,
+        tried: &mut Vec<Tried>,
+    ) -> Result<u32> {
+        while let Some(Tried { handlers, handled }) = tried.pop() {
+            self.handled.truncate(handled);
+            self.subtransactions -= 1;
+            let caught = &program.caught[handlers as usize];
+            let found = caught.handlers.iter().find(|(conditions, _)| catches(conditions, &error));
+            let context = found.map(|_| self.session.context_text());
+            if self.due > 0 {
+                self.due -= 1;
+            } else {
+                self.session.rollback_subtransaction();
+            }
+            let (Some((_, begins)), Some(context)) = (found, context) else { continue };
+            if error.state() == SqlState::QUERY_CANCELED {
+                // Who catches it goes on; who asks again asks anew.
+                self.session.wait.cancel.clear_if(cancel::USER);
+                self.session.wait.cancel.clear_if(cancel::STATEMENT_TIMEOUT);
+            }
+            let error = error.in_whole(&context);
+            self.session.is_at(caught.place.0, caught.place.1);
+            self.frame.set(caught.state, Datum::Text(error.state().code()));
+            self.frame.set(caught.message, Datum::Text(&error.fields().message));
+            self.handled.push(error);
+            return Ok(*begins);
+        }
+        Err(error)
+    }
+
+    /// RETURN with a value at a slot.
+    fn returns_slot(&mut self, slot: Slot, from: SqlType) -> Result<()> {
+        self.returned.met = true;
+        let same = |to: SqlType| from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod);
+        if self.returned.by_slot && !self.returned.of_rows && self.returned.ty.is_none_or(same) {
+            self.returned.slot = Some(slot);
+            return Ok(());
+        }
+        let mut value = RowBuf::new();
+        value.push_column(self.frame.row(), usize::from(slot));
+        self.gives_back(value, from)
+    }
+
+    /// Runs the body of a routine with arguments from slots; its value goes to one.
+    fn call_site(&mut self, site: &Site, to: Slot) -> Result<()> {
+        let is_null = |slot: &Slot| self.frame.get(u32::from(*slot)).is_null();
+        if site.strict && site.arguments.iter().any(is_null) {
+            self.frame.set_plain(u32::from(to), Datum::Null);
+            return Ok(());
+        }
+        let frame = &mut self.frame;
+        self.session.in_use((&site.text, &site.sql), |session| {
+            crate::types::depth::descend_by(WEIGHT, || session.call_deeper(frame, site, to))
+        })
+    }
+}
+
+impl Session {
+    fn call_deeper(&mut self, around: &mut Frame, site: &Site, to: Slot) -> Result<()> {
+        let compiled = &site.compiled;
+        let session = self;
+        cancel::check(&session.wait.cancel)?;
+        let program = session.program_of(compiled.id, &compiled.body)?;
+        let name = session.name_of(compiled);
+        let Kit { mut frame, room } = session.kits.pop().unwrap_or_default();
+        frame.begin(compiled.body.variables.len(), &program.layout);
+        for (number, argument) in site.arguments.iter().enumerate() {
+            frame.set_column(number, around.row(), usize::from(*argument));
+        }
+        session.within.push(Place::Routine(Arc::clone(&name), 0, "during function entry"));
+        let returned = Returned { ty: Some(site.result), by_slot: true, ..Returned::default() };
+        let mut execution = Execution {
+            session,
+            id: compiled.id,
+            body: Arc::clone(&compiled.body),
+            frame,
+            ends_transactions: false,
+            subtransactions: 0,
+            due: 0,
+            handled: Vec::new(),
+            row_count: 0,
+            scratch: RowBuf::new(),
+            returned,
+            program: Some(program),
+            room,
+        };
+        let outer = execution.session.called_view.take();
+        let ran = execution.run_from(0);
+        let Execution { session, frame, returned, room, .. } = execution;
+        session.called_view = outer;
+        let place = session.within.pop();
+        let done = match ran {
+            Err(error) => Err(match place {
+                Some(place) => error.within(place.text()),
+                None => error,
+            }),
+            Ok(_) if !returned.met => Err(SqlError::new(
+                SqlState::FUNCTION_EXECUTED_NO_RETURN_STATEMENT,
+                "control reached end of function without RETURN",
+            )
+            .within(format!("PL/pgSQL function {name}"))),
+            Ok(_) => {
+                match returned.slot {
+                    Some(slot) => {
+                        around.set_column(usize::from(to), frame.row(), usize::from(slot));
+                    }
+                    None if returned.value.is_empty() => {
+                        around.set_plain(u32::from(to), Datum::Null);
+                    }
+                    None => around.set_column(usize::from(to), &returned.value, 0),
+                }
+                Ok(())
+            }
+        };
+        let small = frame.row().capacity_bytes() + room.capacity_bytes() <= REST_BYTES_MAX;
+        if small && session.kits.len() < KITS_MAX {
+            session.kits.push(Kit { frame, room });
+        }
+        done
+    }
+}
