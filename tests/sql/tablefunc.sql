@@ -69,4 +69,5 @@ DROP FUNCTION pivoted(int);
 DROP VIEW pivot;
 SELECT typname, typtype FROM pg_type WHERE typname LIKE 'tablefunc_crosstab%' ORDER BY 1;
 DROP EXTENSION tablefunc;
+SELECT * FROM connectby('connectby_text', 'keyid FROM connectby_text --', 'parent_keyid', 'row2', 0) AS t (keyid text, parent_keyid text, level int);
 DROP TABLE ct, cth, connectby_text, connectby_int;

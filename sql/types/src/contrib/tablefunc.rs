@@ -325,6 +325,10 @@ impl Tree<'_> {
         if answer.rows.is_empty() {
             return Ok(());
         }
+        if answer.types.len() < 2 {
+            let detail = "Query must return at least two columns.";
+            return Err(invalid(SqlState::DATATYPE_MISMATCH, detail));
+        }
         for (at, what) in ["key", "parent key"].into_iter().enumerate() {
             if answer.types[at].oid != columns[at].oid {
                 // PostgreSQL says each in the other's place.
