@@ -34,18 +34,7 @@ impl<'t> Parser<'t> {
     /// A call from its opening parenthesis: `func_application`.
     fn application(&mut self, name: ObjectName) -> Result<Call> {
         self.expect_symbol(b'(')?;
-        let mut call = Call {
-            name,
-            arguments: Vec::new(),
-            star: false,
-            variadic: false,
-            distinct: false,
-            order_by: Vec::new(),
-            within_group: false,
-            filter: None,
-            over: None,
-            standard_form: false,
-        };
+        let mut call = Call::plain(name, Vec::new());
         if self.accept_symbol(b'*') {
             call.star = true;
         } else if !self.is_symbol(b')') {

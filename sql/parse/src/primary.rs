@@ -582,17 +582,6 @@ pub(super) fn call(name: ObjectName, arguments: Vec<Expr>, standard_form: bool) 
     let arguments = arguments.collect();
     Expr {
         at,
-        kind: ExprKind::Call(Box::new(Call {
-            name,
-            arguments,
-            star: false,
-            variadic: false,
-            distinct: false,
-            order_by: Vec::new(),
-            within_group: false,
-            filter: None,
-            over: None,
-            standard_form,
-        })),
+        kind: ExprKind::Call(Box::new(Call { standard_form, ..Call::plain(name, arguments) })),
     }
 }

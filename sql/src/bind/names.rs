@@ -265,18 +265,8 @@ impl Binder<'_> {
         at: u32,
     ) -> Option<Result<Expr>> {
         let argument = ast::Argument { name: None, at: row.start(), value: row };
-        let call = ast::Call {
-            name: ast::ObjectName { parts: vec![name.into()], at: 0 },
-            arguments: vec![argument],
-            star: false,
-            variadic: false,
-            distinct: false,
-            order_by: Vec::new(),
-            within_group: false,
-            filter: None,
-            over: None,
-            standard_form: false,
-        };
+        let call =
+            ast::Call::plain(ast::ObjectName { parts: vec![name.into()], at: 0 }, vec![argument]);
         match self.call(&call, place, at) {
             Err(error) if error.state() == SqlState::UNDEFINED_FUNCTION => None,
             called => Some(called),

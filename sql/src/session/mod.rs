@@ -4,7 +4,7 @@
 //! the state PostgreSQL would be in; the caller only sends it, and in the extended protocol skips to the next Sync.
 //!
 //! - [`message`]: what is said; `block`: the transaction; `statement`: what is ready to run; `portal`: what runs
-//! - `run`: plans; `utility`: everything that is no plan; `copy`, `copy_file`: COPY; `load`: rows past the write set; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
+//! - `prepare`: statements made ready, and how long they are good; `run`: plans; `utility`: everything that is no plan; `copy`, `copy_file`: COPY; `load`: rows past the write set; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
 //! - `simple`, `extended`: the two protocols' messages
 
 pub(crate) mod activity;
@@ -36,6 +36,7 @@ mod panic_tests;
 #[cfg(test)]
 mod plan_cache_tests;
 mod portal;
+mod prepare;
 pub mod progress;
 mod role;
 mod routine;
@@ -61,7 +62,6 @@ pub use message::{
 pub use tracking::AUTO_EXPLAIN_ROUTINE;
 
 use crate::account::{self, Running};
-use crate::bind;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, CatalogTransaction, SearchPath};
@@ -78,7 +78,6 @@ use crate::sqlstate::SqlState;
 use crate::statement_statistics::{Cost, Recent};
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
-use crate::types::dialect::Dialect;
 use crate::types::{CallContext, Oid, SqlType};
 use activity::SessionActivity;
 use block::{Block, Parts};
@@ -88,7 +87,7 @@ use portal::Portal;
 use run::Shared;
 use rustc_hash::FxHashMap;
 use source::Source;
-use statement::{Basis, Known, Named, PlanCache, Planned, Prepared, same_columns};
+use statement::{Basis, Named, PlanCache, Prepared};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -552,76 +551,6 @@ impl Session {
         self.basis = None;
     }
 
-    /// What plans made now depend on. Looks whether the catalog has changed.
-    fn basis(&mut self) -> &Basis {
-        let kept = self.block.transaction().and_then(|transaction| transaction.kept_snapshot());
-        self.catalog.look_back(kept);
-        let snapshot = self.catalog.snapshot();
-        let state = snapshot.state();
-        if self.basis.as_ref().is_none_or(|basis| basis.state != state) {
-            self.renew_basis();
-        }
-        self.basis.as_ref().expect("it has just been made")
-    }
-
-    /// Where plans are kept: those of a session with temporary tables are of use to no other.
-    fn plans(&self) -> &PlanCache {
-        if self.catalog.has_temporary() { &self.own_plans } else { self.engine.plans() }
-    }
-
-    /// A statement that is kept for this text and is good now.
-    fn kept(&mut self, text: &str) -> Option<Arc<Prepared>> {
-        if self.speaks_otherwise() {
-            return None;
-        }
-        self.basis();
-        let basis = self.basis.as_ref()?;
-        let snapshot = self.catalog.last_snapshot();
-        // Most plans have nothing to do with a session's temporary tables.
-        let kept = match self.plans().find(basis, snapshot, text) {
-            None if self.catalog.has_temporary() => self.engine.plans().find(basis, snapshot, text),
-            kept => kept,
-        }?;
-        if kept.planned.is_some() {
-            self.engine.plan_found();
-        }
-        Some(kept)
-    }
-
-    /// Whether the session's settings make of a text what it is not as it is kept: then no plan is known by its text.
-    fn speaks_otherwise(&self) -> bool {
-        self.settings.plain().dialect != Dialect::default()
-    }
-
-    /// Whether what was found good when `changes` was that number is good still without a look: the session has done nothing
-    /// since that could change it, and nobody has changed the catalog.
-    #[inline]
-    fn is_settled(&self, changes: u64) -> bool {
-        self.changes == changes && self.catalog.is_current()
-    }
-
-    fn renew_basis(&mut self) {
-        self.changes += 1;
-        let snapshot = self.catalog.last_snapshot();
-        let (database, state) = (snapshot.database_oid(), snapshot.state());
-        self.identity.take_names(snapshot.shared());
-        let plain = self.settings.plain();
-        self.path = SearchPath::resolve(snapshot, &plain.search_path, self.identity.user);
-        let reading = format!(
-            "{} {:?} {:?} {:?} {:?} {} {} {:?}",
-            plain.values.time_zone,
-            plain.values.xml_option,
-            plain.values.date_order,
-            plain.values.date_style,
-            plain.values.interval_style,
-            plain.values.array_nulls,
-            plain.values.quote_all_identifiers,
-            plain.methods
-        );
-        let path = self.path.schemas.as_slice().into();
-        self.basis = Some(Basis { database, state, path, reading: reading.into() });
-    }
-
     /// A message's work begins: takes the time, and shows what is done.
     fn begin_statement(&mut self, text: Option<&str>) {
         let now = self.engine.manager().environment().clock.wall();
@@ -774,173 +703,6 @@ impl Session {
             self.activity.set_application_name(&self.settings.text("application_name"));
             self.settings_changed();
         }
-    }
-
-    // --- making statements ready -----------------------------------------------------------------------------------
-
-    /// Makes a statement ready: binds and plans it if it is a plan, else finds out what it returns.
-    fn prepare(&mut self, parsed: Arc<Source>, parameter_types: &[Oid]) -> Result<Arc<Prepared>> {
-        let text: Arc<str> = parsed.text();
-        let Some(statement) = parsed.statement().filter(|statement| statement.is_planned()) else {
-            let columns = match parsed.statement() {
-                Some(statement) => self.utility_columns(statement)?,
-                None => None,
-            };
-            let mut call_columns = None;
-            let parameters = match parsed.statement() {
-                Some(Statement::Declare(declare)) => {
-                    self.cursor_query(&parsed, declare, parameter_types)?.parameters.clone()
-                }
-                Some(Statement::CreateTableAs(create))
-                    if !matches!(create.query, Statement::Execute(_)) =>
-                {
-                    self.stored_query(&parsed, create, parameter_types)?.parameters.clone()
-                }
-                // What EXECUTE names is looked for when it runs.
-                Some(Statement::Explain(explain))
-                    if !matches!(explain.statement, Statement::Execute(_)) =>
-                {
-                    let used = Usage::so_far();
-                    let parameters =
-                        self.explained(&parsed, explain, parameter_types)?.parameters.clone();
-                    self.planning_usage = Usage::so_far().since(used);
-                    parameters
-                }
-                Some(Statement::Call(call)) => {
-                    let bound = self.bound_call(&parsed, call, parameter_types)?;
-                    call_columns = self.call_columns(&bound.routine);
-                    bound.parameters.iter().map(|ty| ty.oid).collect()
-                }
-                _ => Vec::new(),
-            };
-            let columns = columns.or(call_columns);
-            let whole = parsed.is_whole() && !self.speaks_otherwise();
-            let prepared = Arc::new(Prepared { text, parsed, parameters, columns, planned: None });
-            if whole {
-                self.engine.plans().keep(&prepared);
-            }
-            return Ok(prepared);
-        };
-        let shareable = parameter_types.is_empty()
-            && !self.catalog.has_changes()
-            && parsed.is_whole()
-            && !self.speaks_otherwise();
-        if shareable && let Some(kept) = self.kept(&text) {
-            if let Some(planned) = &kept.planned {
-                self.may_name(planned)?;
-            }
-            return Ok(kept);
-        }
-        self.engine.plan_made();
-        let begun = self.engine.manager().environment().clock.now();
-        let planned = loop {
-            match self.plan(&parsed, statement, parameter_types) {
-                Err(_) if self.waits_for_named(&parsed, statement, parameter_types)? => {}
-                planned => break planned?,
-            }
-        };
-        self.may_name(&planned)?;
-        let prepared = Arc::new(Prepared {
-            text,
-            parameters: planned.parameters.iter().map(|ty| ty.oid).collect(),
-            columns: planned.program.columns.clone(),
-            planned: Some(Arc::new(planned)),
-            parsed,
-        });
-        if shareable {
-            self.plans().keep(&prepared);
-        }
-        if self.tracking.watches {
-            self.count_plan(&prepared, begun);
-        }
-        Ok(prepared)
-    }
-
-    /// Binds and plans a statement in the catalog as it is now.
-    fn plan(
-        &mut self,
-        parsed: &Source,
-        statement: &Statement,
-        parameter_types: &[Oid],
-    ) -> Result<Planned> {
-        let basis = self.basis().clone();
-        let snapshot = self.catalog.snapshot().recording(Arc::clone(&basis.path));
-        let snapshot = Arc::new(snapshot);
-        let path = self.path.clone();
-        let engine = Arc::clone(&self.engine);
-        let momentary = Cell::new(false);
-        let user = self.identity.user;
-        let methods = self.settings.plain().methods;
-        let before = account::held();
-        let planned = self.with_context_of(&snapshot, |context| {
-            let context = &CallContext { time_read: Some(&momentary), ..*context };
-            crate::parse::depth::fitting(parsed.height(), || {
-                let reader = statement::Reader(context);
-                let manager = engine.manager();
-                let known =
-                    Known { snapshot: &snapshot, constants: Some(&reader), methods, manager };
-                let what = (parsed, statement, user);
-                statement::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
-            })
-        })?;
-        let bytes = usize::try_from(account::held().saturating_sub(before)).unwrap_or(usize::MAX);
-        Ok(Planned { momentary: momentary.get(), bytes, ..planned })
-    }
-
-    /// What is wrong with a statement may be put right by who has a relation locked that it names: PostgreSQL locks a
-    /// relation as soon as its name is found, and only then looks at its columns. Waits for them, and says whether the
-    /// catalog has changed since.
-    #[cold]
-    fn waits_for_named(
-        &mut self,
-        parsed: &Source,
-        statement: &Statement,
-        parameter_types: &[Oid],
-    ) -> Result<bool> {
-        let basis = self.basis().clone();
-        let snapshot = Arc::clone(self.catalog.last_snapshot());
-        let named = self.with_context(|context| {
-            let reader = statement::Reader(context);
-            let environment =
-                bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
-            let places = parsed.places();
-            crate::parse::depth::fitting(parsed.height(), || {
-                Ok(bind::named_relations(environment, &places, statement, parameter_types))
-            })
-        })?;
-        self.lock_relations(&named)?;
-        Ok(*self.basis() != basis)
-    }
-
-    /// Fails where PostgreSQL's planner would, with these parameters at hand.
-    fn check_presets(&mut self, prepared: &Prepared, parameters: &RowBuf) -> Result<()> {
-        match &prepared.planned {
-            Some(planned) if planned.program.presets.is_some() => {
-                let height = prepared.parsed.height().max(planned.program.height);
-                self.with_context(|context| {
-                    crate::parse::depth::with_stack_for(height, || {
-                        crate::exec::preset::check(&planned.program, context, parameters)
-                    })
-                })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The same statement with a plan that is good now; none if it has one. Where its columns have been told they must not
-    /// change.
-    fn fresh(&mut self, prepared: &Prepared, told: bool) -> Result<Option<Arc<Prepared>>> {
-        let Some(planned) = &prepared.planned else { return Ok(None) };
-        self.basis();
-        let basis = self.basis.as_ref().expect("it has just been made");
-        if planned.is_good(basis, self.catalog.last_snapshot()) {
-            return Ok(None);
-        }
-        let fresh = self.prepare(Arc::clone(&prepared.parsed), &prepared.parameters)?;
-        if told {
-            same_columns(prepared.columns.as_deref(), fresh.columns.as_deref())?;
-        }
-        Ok(Some(fresh))
     }
 
     /// Calls `body` with what functions may look at, outside any statement's run.

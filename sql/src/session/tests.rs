@@ -8,6 +8,22 @@ use crate::types::{CallContext, Datum, text_of};
 use std::sync::Arc;
 use txn::{Environment, FaultyDevice, SessionWait, SystemClock, Threads};
 
+/// xorshift64*, by seed.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
+    }
+
+    pub(super) fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
+
 /// Rows as text, columns divided by `|`.
 #[derive(Default)]
 struct Rows(Vec<String>);

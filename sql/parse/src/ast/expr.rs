@@ -314,6 +314,25 @@ pub struct Call {
     pub standard_form: bool,
 }
 
+impl Call {
+    /// A call with these arguments and nothing else.
+    #[must_use]
+    pub fn plain(name: ObjectName, arguments: Vec<Argument>) -> Call {
+        Call {
+            name,
+            arguments,
+            star: false,
+            variadic: false,
+            distinct: false,
+            order_by: Vec::new(),
+            within_group: false,
+            filter: None,
+            over: None,
+            standard_form: false,
+        }
+    }
+}
+
 /// An argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {

@@ -1,22 +1,6 @@
 //! Random expressions: what a body computes by a flat program is what a query computes by a tree, and fails with the same.
 
-use crate::session::tests::{engine, say, session};
-
-/// xorshift64*, by seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-}
+use crate::session::tests::{Random, engine, say, session};
 
 /// Types: the name that variables begin with, the type's, and values.
 const TYPES: [(&str, &str, &[&str]); 7] = [

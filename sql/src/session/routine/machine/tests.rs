@@ -1,23 +1,7 @@
 //! Random bodies: a program of operations gives, says and fails with what the same body does statement by statement.
 
-use crate::session::tests::{engine, said, say, session};
+use crate::session::tests::{Random, engine, said, say, session};
 use std::fmt::Write;
-
-/// xorshift64*, by seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
-    }
-
-    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-}
 
 /// What is around the statement that is made.
 #[derive(Default)]
