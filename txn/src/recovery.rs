@@ -126,7 +126,7 @@ fn each_write(
     record_of: &mut dyn FnMut(&LogRecord<'_>) -> Result<()>,
     write: &mut dyn FnMut((Place<'_>, Change<'_>)) -> Result<()>,
 ) -> Result<()> {
-    let mut records = recovering.records()?;
+    let mut records = recovering.records()?.passing_over(log::PART);
     // The parts of a commit are read when its last record is: by a reader of their own, for they lie behind the first.
     let mut earlier = recovering.records()?;
     while let Some(record) = records.advance()? {

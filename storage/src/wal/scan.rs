@@ -9,6 +9,9 @@ use crate::{Error, Lsn, Result};
 /// How much is read at a time, in bytes.
 const WINDOW_BYTES: u64 = 128 << 10;
 
+/// How much is read behind a record that was passed over, in bytes: the next one may well be passed over too.
+const PEEK_BYTES: u64 = 4 << 10;
+
 /// One record, as a scan hands it out.
 #[derive(Clone, Copy, Debug)]
 pub struct LogRecord<'a> {
@@ -43,6 +46,9 @@ pub struct LogScan {
     until: Until,
     window: Vec<u8>,
     window_start: u64,
+    passed_over: Option<RecordKind>,
+    /// How much is read for the next header, in bytes.
+    ahead: u64,
     planted: Planted,
 }
 
@@ -70,10 +76,19 @@ impl LogScan {
             until,
             window: Vec::new(),
             window_start: 0,
+            passed_over: None,
+            ahead: WINDOW_BYTES,
             planted,
         };
         scan.seek(from);
         scan
+    }
+
+    /// Passes over the records of a kind by their headers alone: what they say is neither read nor checked.
+    #[must_use]
+    pub fn passing_over(mut self, kind: RecordKind) -> LogScan {
+        self.passed_over = Some(kind);
+        self
     }
 
     /// Where the next record begins: once [`LogScan::advance`] has answered none, the end of the log.
@@ -111,7 +126,9 @@ impl LogScan {
             let lsn = self.at;
             self.at = lsn.advance(header.span());
             self.enter_next_epoch();
-            if header.kind == RecordKind::VOID {
+            let passed_over = self.passed_over == Some(header.kind);
+            self.ahead = if passed_over { PEEK_BYTES } else { WINDOW_BYTES };
+            if passed_over || header.kind == RecordKind::VOID {
                 continue;
             }
             let start = (lsn.0 - self.window_start) as usize;
@@ -145,14 +162,17 @@ impl LogScan {
                 .last_key_value()
                 .map_or(0, |(last, _)| ((last + 1) * self.segment_bytes).saturating_sub(self.at.0)),
         };
-        if !self.read(self.at.0, frame::HEADER_BYTES as u64)? {
+        if !self.read(self.at.0, frame::HEADER_BYTES as u64, self.ahead)? {
             return Ok(None);
         }
         let start = (self.at.0 - self.window_start) as usize;
         let Some(header) = Header::parse(&self.window[start..], epoch, limit) else {
             return Ok(None);
         };
-        if !self.read(self.at.0, header.length as u64)? {
+        if self.passed_over == Some(header.kind) {
+            return Ok(Some(header));
+        }
+        if !self.read(self.at.0, header.length as u64, WINDOW_BYTES)? {
             return Ok(None);
         }
         let start = (self.at.0 - self.window_start) as usize;
@@ -161,15 +181,16 @@ impl LogScan {
         Ok(whole.then_some(header))
     }
 
-    /// Brings `bytes` bytes from `lsn` on into the window; false if the log's files do not go so far.
-    fn read(&mut self, lsn: u64, bytes: u64) -> Result<bool> {
+    /// Brings `bytes` bytes from `lsn` on into the window, and as many as `ahead` if it has to be read; false if the log's
+    /// files do not go so far.
+    fn read(&mut self, lsn: u64, bytes: u64, ahead: u64) -> Result<bool> {
         let window_end = self.window_start + self.window.len() as u64;
         if lsn >= self.window_start && lsn + bytes <= window_end {
             return Ok(true);
         }
         self.window_start = lsn;
         self.window.clear();
-        let (mut at, end) = (lsn, lsn + bytes.max(WINDOW_BYTES));
+        let (mut at, end) = (lsn, lsn + bytes.max(ahead));
         while at < end {
             let Some(file) = self.files.get(&(at / self.segment_bytes)) else { break };
             let within = at % self.segment_bytes;

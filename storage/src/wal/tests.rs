@@ -58,8 +58,12 @@ fn open_in(
 }
 
 fn append(log: &Log, payload: &[u8]) -> Result<Lsn> {
+    append_as(log, RecordKind(64), payload)
+}
+
+fn append_as(log: &Log, kind: RecordKind, payload: &[u8]) -> Result<Lsn> {
     let mut space = log.reserve(SpaceClass::Commit, 1, payload.len() as u64)?;
-    Ok(log.claim(&mut space, payload.len()).publish(RecordKind(64), payload))
+    Ok(log.claim(&mut space, payload.len()).publish(kind, payload))
 }
 
 /// Records by their places.
@@ -436,6 +440,39 @@ fn damage_before_the_durable_end_is_corruption_and_not_a_lost_tail() {
         .unwrap();
     let refused = open(&device, &options()).unwrap_err().to_string();
     assert!(refused.contains("a record before that is damaged"), "{refused}");
+}
+
+/// Across segments, and where several stand behind one another; what they say is not looked at.
+#[test]
+fn records_of_a_kind_are_passed_over_by_their_headers() {
+    let (device, options) =
+        (Arc::new(FaultyDevice::new(1)), LogOptions { ring_bytes: 16 << 10, ..options() });
+    create(&device, &options);
+    let (_, log) = open(&device, &options).unwrap();
+    let (large, mut damaged) = (RecordKind(65), Lsn(0));
+    let mut kept = Vec::new();
+    for value in 0..40 {
+        if value % 5 < 3 {
+            damaged = append_as(&log, large, &[value; 7000]).unwrap();
+        } else {
+            let payload = vec![value; usize::from(value) * 20];
+            kept.push((append(&log, &payload).unwrap(), payload));
+        }
+        log.wait_durable(log.tail()).unwrap();
+    }
+    let segment = super::segment::name(damaged.0 / options.segment_bytes);
+    let within = super::segment::HEADER_BYTES + damaged.0 % options.segment_bytes;
+    device.flip(&segment, within + 600, 4).unwrap();
+    let mut scan = log.scan(kept[0].0).unwrap().passing_over(large);
+    for (lsn, payload) in &kept {
+        let found = scan.advance().unwrap().expect("a record");
+        assert_eq!((found.lsn, found.kind, found.payload), (*lsn, RecordKind(64), &payload[..]));
+    }
+    assert!(scan.advance().unwrap().is_none());
+    let mut all = log.scan(kept[0].0).unwrap();
+    assert!(
+        std::iter::repeat_with(|| all.advance().map(|_| ())).take(40).any(|read| read.is_err())
+    );
 }
 
 /// The bytes of a small log, as the first version of the format has them. If this changes, the format has.
