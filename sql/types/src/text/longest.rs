@@ -9,11 +9,15 @@
 //! Groups of a match longer than [`DISSECTED_MAX`] bytes are those of a leftmost-first match: finding them takes memory that
 //! grows faster than the text.
 //!
+//! Texts that are too long to be searched at one go are [walked](super::long_search) for where a match begins and ends, so that a
+//! cancel is seen.
+//!
 //! An expression with a [`Constraint`] is not for automata: they say where a match may begin, and from there on all ends are
 //! tried, the preferred first, until one lets the parts match with their constraints. That may take long beyond
 //! measure, so it is given up after a number of steps ([`STEPS_MAX`]).
 
 use super::constraint::{Constraint, loosened, refers_back};
+use super::long_search::{self, LongSearch, Walked};
 use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -24,7 +28,7 @@ use regex_automata::nfa::thompson::{self, NFA, pikevm::PikeVM};
 use regex_automata::util::look::{Look, LookMatcher};
 use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
@@ -44,6 +48,9 @@ pub(super) struct Pattern {
     /// How many groups there are.
     groups: usize,
     finder: Finder,
+    /// Made for the first long text; none if the expression is too large for it.
+    long: OnceCell<Option<LongSearch>>,
+    bytes_max: usize,
 }
 
 /// What finds matches.
@@ -98,7 +105,7 @@ impl Pattern {
         let ends = Ends { dfa, simulation };
         let groups = places.len();
         let finder = Finder::Automata(Automata { regex, shortest, ends, places });
-        Some(Pattern { hir, groups, finder })
+        Some(Pattern { hir, groups, finder, long: OnceCell::new(), bytes_max })
     }
 
     /// Puts together an expression with constraints; none if it is too large.
@@ -112,7 +119,7 @@ impl Pattern {
         let config = meta::Config::new().nfa_size_limit(Some(bytes_max));
         let beginnings = meta::Builder::new().configure(config).build_from_hir(&loose).ok()?;
         let finder = Finder::Dissection(Constrained { beginnings, insensitive });
-        Some(Pattern { hir, groups, finder })
+        Some(Pattern { hir, groups, finder, long: OnceCell::new(), bytes_max })
     }
 
     /// Whether there is a match.
@@ -121,8 +128,39 @@ impl Pattern {
     /// 2201B where it takes too long.
     pub fn is_match(&self, text: &str) -> Result<bool> {
         match &self.finder {
-            Finder::Automata(automata) => Ok(automata.regex.is_match(text)),
+            Finder::Automata(automata) => {
+                let walked = self.long(text).map(|long| long.is_match(text));
+                Ok(match walked.unwrap_or(Walked::GaveUp) {
+                    Walked::Match(_) => true,
+                    Walked::Nothing => false,
+                    Walked::GaveUp => automata.regex.is_match(text),
+                })
+            }
             Finder::Dissection(_) => self.captures_at(text, 0).map(|found| found.is_some()),
+        }
+    }
+
+    /// What searches a long text; none for a short one.
+    fn long(&self, text: &str) -> Option<&LongSearch> {
+        if text.len() < account::LARGE {
+            return None;
+        }
+        let make = || LongSearch::new(&loosened(self.hir.clone()), self.bytes_max);
+        self.long.get_or_init(make).as_ref()
+    }
+
+    /// Where the first match begins, constraints aside, that begins at `from` or behind it; `at_once` searches at one go.
+    fn beginning(
+        &self,
+        text: &str,
+        from: usize,
+        at_once: impl FnOnce() -> Option<usize>,
+    ) -> Option<usize> {
+        let walked = self.long(&text[from..]).map(|long| long.beginning(text, from));
+        match walked.unwrap_or(Walked::GaveUp) {
+            Walked::Match(start) => Some(start),
+            Walked::Nothing => None,
+            Walked::GaveUp => at_once(),
         }
     }
 
@@ -142,9 +180,10 @@ impl Pattern {
                 return self.constrained_at(text, from, constrained);
             }
         };
-        let Some(found) = regex.find_at(text, from) else { return Ok(None) };
-        let end = ends.end(text, found.start(), *shortest).unwrap_or(found.end());
-        let whole = found.start()..end;
+        let at_once = || regex.find_at(text, from).map(|found| found.start());
+        let Some(start) = self.beginning(text, from, at_once) else { return Ok(None) };
+        let Some(end) = ends.end(text, start, *shortest) else { return Ok(None) };
+        let whole = start..end;
         if self.groups == 0 {
             return Ok(Some(vec![Some(whole)]));
         }
@@ -171,8 +210,12 @@ impl Pattern {
     ) -> Result<Option<Groups>> {
         let Constrained { beginnings, insensitive } = constrained;
         let mut steps_left = STEPS_MAX + STEPS_PER_BYTE * (text.len() - from) as u64;
-        while let Some(found) = beginnings.search(&Input::new(text).range(from..)) {
-            let start = found.start();
+        loop {
+            let at_once = || {
+                let found = beginnings.search(&Input::new(text).range(from..));
+                found.map(|found| found.start())
+            };
+            let Some(start) = self.beginning(text, from, at_once) else { break };
             let mut dissection = Dissection::new(text, text.len(), self.groups, *insensitive);
             dissection.steps_max = steps_left;
             let ends = dissection.preferred(&self.hir, start, text.len());
@@ -232,16 +275,19 @@ pub(super) fn whole(groups: &Groups) -> Range<usize> {
 }
 
 impl Ends {
+    /// Where the match at a place ends that is preferred.
     fn end(&self, text: &str, from: usize, shortest: bool) -> Option<usize> {
         let input = Input::new(text).range(from..).anchored(Anchored::Yes).earliest(shortest);
-        if let Some((dfa, cache)) = &self.dfa
-            && let Ok(found) = dfa.try_search_fwd(&mut cache.borrow_mut(), &input)
-        {
-            return found.map(|found| found.offset());
+        if let Some((dfa, cache)) = &self.dfa {
+            match long_search::forward(dfa, &mut cache.borrow_mut(), &input) {
+                Walked::Match(end) => return Some(end),
+                Walked::Nothing => return None,
+                Walked::GaveUp => {}
+            }
         }
         let mut cache = self.simulation.create_cache();
         let mut slots = [None, None];
-        self.simulation.search_slots(&mut cache, &input, &mut slots)?;
+        self.simulation.search_slots(&mut cache, &input, &mut slots);
         slots[1].map(|end| end.get())
     }
 }
@@ -300,6 +346,7 @@ impl<'t> Dissection<'t> {
 
     /// Matches a part with exactly this piece, and notes its groups.
     fn exactly(&mut self, hir: &Hir, piece: Range<usize>) -> bool {
+        account::step();
         self.steps += 1;
         if self.is_exhausted() {
             return false;
@@ -483,6 +530,7 @@ impl<'t> Dissection<'t> {
         if let Some(known) = self.ends.get(&key) {
             return Rc::clone(known);
         }
+        account::step();
         if self.is_exhausted() {
             return Rc::from([]);
         }

@@ -14,6 +14,7 @@ pub(crate) mod encoding;
 pub mod format;
 mod growing;
 pub mod like;
+mod long_search;
 mod longest;
 pub mod normal;
 pub(crate) mod occurrences;
