@@ -6,6 +6,7 @@
 //! that nobody still looks.
 
 pub mod code;
+mod combinations;
 pub mod context;
 pub mod deferred;
 pub mod drawn;

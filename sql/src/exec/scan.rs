@@ -4,6 +4,7 @@
 //! values only if they are asked for. An index entry is a record judged by the same snapshot, so what it leads to is there,
 //! and where it holds all that is asked for the row is not read ([`crate::plan::covering`]).
 
+use super::combinations::Combinations;
 use super::context::Context;
 use super::eval::Eval;
 use super::operator::{Builder, Operator};
@@ -65,48 +66,6 @@ struct Stretch {
 
 /// How many stretches are found at a time.
 const PENDING_MAX: usize = 1024;
-
-/// What may stand in a key's first columns: of each column, or of each group of them, its different values in order. All
-/// combinations of these may be there, each in its turn, in the key's order; there may be far too many to write them down.
-#[derive(Debug, Default)]
-struct Combinations {
-    lists: Vec<Vec<Vec<u8>>>,
-    backward: bool,
-    /// The one whose turn it is, by its places in the lists.
-    next: Option<Vec<usize>>,
-}
-
-impl Combinations {
-    fn of(lists: Vec<Vec<Vec<u8>>>, direction: Direction) -> Combinations {
-        let backward = direction == Direction::Backward;
-        let first = |list: &Vec<Vec<u8>>| if backward { list.len() - 1 } else { 0 };
-        let there = lists.iter().all(|list| !list.is_empty());
-        let next = there.then(|| lists.iter().map(first).collect());
-        Combinations { lists, backward, next }
-    }
-
-    /// The beginning of a key.
-    fn at(&self, places: &[usize]) -> Vec<u8> {
-        let mut key = Vec::new();
-        for (list, place) in self.lists.iter().zip(places) {
-            key.extend_from_slice(&list[*place]);
-        }
-        key
-    }
-
-    /// The combination behind another; none behind the last.
-    fn behind(&self, mut places: Vec<usize>) -> Option<Vec<usize>> {
-        for (list, place) in self.lists.iter().zip(&mut places).rev() {
-            let last = if self.backward { 0 } else { list.len() - 1 };
-            if *place != last {
-                *place = if self.backward { *place - 1 } else { *place + 1 };
-                return Some(places);
-            }
-            *place = list.len() - 1 - last;
-        }
-        None
-    }
-}
 
 #[derive(Debug)]
 enum State {
@@ -226,19 +185,21 @@ impl Scan {
 
     /// Finds the next part of what is to be read, each key once, in the key's order.
     fn find_pending(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
-        let (combinations, pending) = (&self.combinations, &mut self.pending);
-        let next = cx.eval(|eval| {
+        let many = self.combinations.are_many();
+        if many {
+            self.pass_over_absent(cx, key)?;
+        }
+        let (combinations, pending) = (&mut self.combinations, &mut self.pending);
+        let wanted = if many { 1 } else { PENDING_MAX };
+        cx.eval(|eval| {
             pending.clear();
-            let mut next = combinations.next.clone();
-            while pending.len() < PENDING_MAX
-                && let Some(places) = next
+            while pending.len() < wanted
+                && let Some(first) = combinations.take()
             {
-                stretches(eval, key, combinations.at(&places), pending)?;
-                next = combinations.behind(places);
+                stretches(eval, key, first, pending)?;
             }
-            Ok(next)
+            Ok(())
         })?;
-        self.combinations.next = next;
         self.pending.sort_unstable();
         if key.point {
             self.pending.dedup();
@@ -251,10 +212,30 @@ impl Scan {
         Ok(())
     }
 
+    /// Goes on to the next combination that a key begins with, by the key that stands next: two descents for each that is
+    /// there, instead of one for each that could be.
+    fn pass_over_absent(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
+        let (Some((low, mut high)), Some((_, tree))) = (self.combinations.rest(), &self.trees)
+        else {
+            return Ok(());
+        };
+        let range = KeyRange {
+            low: Bound::Included(&low[..]),
+            high: if prefix_end(&mut high) { Bound::Excluded(&high[..]) } else { Bound::Unbounded },
+        };
+        let view = cx.view;
+        let mut scan = cx.transaction.scan(&view, tree, range, key.direction)?;
+        match scan.advance(cx.transaction)? {
+            Some(row) => self.combinations.go_on_to(row.key),
+            None => self.combinations.end(),
+        }
+        Ok(())
+    }
+
     /// Begins with the next of several stretches, if there is one.
     fn open_pending(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.with_key(cx, |scan, cx, key| {
-            while scan.pending.is_empty() && scan.combinations.next.is_some() {
+            while scan.pending.is_empty() && scan.combinations.is_any_left() {
                 cx.check_cancel()?;
                 scan.find_pending(cx, key)?;
             }
@@ -293,7 +274,7 @@ impl Scan {
                 self.count_row();
                 return Ok(true);
             }
-            if self.pending.is_empty() && self.combinations.next.is_none() {
+            if self.pending.is_empty() && !self.combinations.is_any_left() {
                 return Ok(false);
             }
             self.open_pending(cx)?;

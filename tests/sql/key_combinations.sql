@@ -1,0 +1,25 @@
+-- Of many combinations of keys only those that are there are looked for, in every direction, with what stands behind them.
+create table kc as select g % 100 as a, g / 100 as b, (g * 7919 % 1000)::text as c, g as d from generate_series(0, 9999) g;
+create index kc_ab on kc (a, b, c);
+create index kc_desc on kc (a desc, c collate "C", b desc);
+insert into kc select null, g, 'n', g from generate_series(1, 5) g;
+create temp table wanted as select array_agg(g) as all_values, array_agg(g) filter (where g % 7 = 0) as sevenths, array_agg(g::text) filter (where g % 3 = 0) as thirds from generate_series(-5000, 4999) g;
+set enable_seqscan = off;
+set enable_bitmapscan = off;
+select count(*), sum(d) from kc where a = any((select all_values from wanted)::int[]) and b = any((select all_values from wanted)::int[]);
+select count(*), sum(d) from kc where a = any((select sevenths from wanted)::int[]) and b = any((select sevenths from wanted)::int[]);
+select a, b, d from kc where a = any((select sevenths from wanted)::int[]) and b = any((select sevenths from wanted)::int[]) order by a, b, c limit 8;
+select a, b, d from kc where a = any((select sevenths from wanted)::int[]) and b = any((select sevenths from wanted)::int[]) order by a desc, b desc, c desc limit 8;
+select a, c, b from kc where a = any((select sevenths from wanted)::int[]) and c = any((select thirds from wanted)::text[]) and b > 50 order by a desc, c collate "C", b desc limit 8;
+select a, c, b from kc where a = any((select sevenths from wanted)::int[]) and c = any((select thirds from wanted)::text[]) and b > 50 order by a, c collate "C" desc, b limit 8;
+select count(*), sum(d) from kc where a = any((select sevenths from wanted)::int[]) and b = any((select all_values from wanted)::int[]) and c < '5';
+select count(*) from kc where a = any((select array_agg(g) from generate_series(200, 10000) g)::int[]) and b = any((select all_values from wanted)::int[]);
+begin;
+delete from kc where a = 7 and b = any((select sevenths from wanted)::int[]);
+update kc set b = b + 7 where a = 14;
+create temp table newer as select 21 as a, 7 as b, 'new'::text as c, -1 as d;
+insert into kc select * from newer;
+select count(*), sum(d) from kc where a = any((select sevenths from wanted)::int[]) and b = any((select sevenths from wanted)::int[]);
+select a, b, c from kc where a = any((select sevenths from wanted)::int[]) and b = any((select sevenths from wanted)::int[]) order by a, b, c limit 5 for update;
+rollback;
+drop table kc;
