@@ -108,6 +108,7 @@ fn collector(weak: &Weak<Manager>, signals: &Signals) {
             return;
         }
         manager.metrics.collections.fetch_add(1, Ordering::Relaxed);
+        manager.moves.forget(manager.horizon());
         let deadline = if manager.collect() {
             // More may have become collectable meanwhile. Nobody wakes us before: many small commits share a round.
             Some(env.clock.now().plus(PAUSE))

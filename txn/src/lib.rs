@@ -17,6 +17,7 @@ pub mod lock;
 pub mod log;
 pub mod manager;
 pub mod metrics;
+mod moves;
 pub mod owner;
 pub mod planted;
 pub mod prepared;

@@ -8,6 +8,7 @@ use crate::exported::ExportedSnapshots;
 use crate::lock::LockManager;
 use crate::log;
 use crate::metrics::Counts;
+use crate::moves::Moves;
 use crate::owner::OwnerId;
 use crate::planted::{Fault, Planted};
 use crate::prepared::PreparedList;
@@ -104,6 +105,8 @@ pub struct Manager {
     pub(crate) locks: LockManager,
     pub(crate) collector: Collector,
     pub(crate) spill: Spill,
+    /// Rows that have got another key.
+    pub(crate) moves: Moves,
     /// The serializable transactions.
     pub(crate) ssi: Ssi,
     /// Makes the runs of all that spills.
@@ -169,6 +172,7 @@ impl Manager {
                 options.tombstone_notes_max,
             ),
             spill: Spill::new(Arc::clone(&runs)),
+            moves: Moves::default(),
             ssi: Ssi::new(options.serializable_kept_max, options.planted),
             runs,
             pool: Pool::new(workers),

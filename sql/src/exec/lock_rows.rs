@@ -10,7 +10,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::Heap;
 use crate::tuple::row::{Field, Opened};
 use crate::types::{self, Datum};
-use txn::{ConflictKind, Locked, RecordBuffer, RowLock, WaitPolicy};
+use txn::{ConflictKind, Locked, RecordBuffer, RowLock, Transaction, WaitPolicy};
 
 /// Locks rows.
 pub struct LockRows {
@@ -50,15 +50,15 @@ impl LockRows {
             self.key.extend_from_slice(key);
             let tree = cx.tree(target.scan.tree)?;
             let view = cx.view;
-            let (key, policy) = (&self.key, target.policy);
-            let locked = match target.lock {
+            let (policy, into) = (target.policy, &mut self.record);
+            let mut lock = |transaction: &mut Transaction, key: &[u8]| match target.lock {
                 RowLock::KeyShare => {
                     let keeps = |old: &[u8], new: &[u8]| keeps_keys(&target.scan, old, new);
-                    let into = &mut self.record;
-                    cx.transaction.lock_row_key(&view, &tree, key, policy, into, &keeps)
+                    transaction.lock_row_key(&view, &tree, key, policy, into, &keeps)
                 }
-                mode => cx.transaction.lock_row(&view, &tree, key, mode, policy, &mut self.record),
+                mode => transaction.lock_row(&view, &tree, key, mode, policy, into),
             };
+            let locked = cx.transaction.lock_followed(&view, &tree, &mut self.key, &mut lock);
             let locked = locked.map_err(|error| match error {
                 txn::Error::LockNotAvailable { timeout: false }
                     if target.policy == WaitPolicy::Error =>

@@ -202,14 +202,13 @@ impl Modify {
                 .hint("Ensure that not more than one source row matches any one target row."));
             }
             let view = cx.view;
-            let locked = cx.transaction.lock_row(
-                &view,
-                &writer.rows,
-                &self.change.key,
-                mode,
-                WaitPolicy::Block,
-                &mut self.change.record,
-            )?;
+            let locked = if newest {
+                let (rows, change) = (&writer.rows, &mut self.change);
+                let (key, record) = (&change.key, &mut change.record);
+                cx.transaction.lock_row(&view, rows, key, mode, WaitPolicy::Block, record)?
+            } else {
+                self.change.lock(cx, &view, writer, mode)?
+            };
             match locked {
                 Locked::Gone | Locked::Skipped => return Ok(None),
                 // Locked the first time, it cannot change before it is locked more strongly.
@@ -270,14 +269,7 @@ impl Modify {
             return Ok(false);
         }
         let view = cx.view;
-        let locked = cx.transaction.lock_row(
-            &view,
-            &writer.rows,
-            &self.change.key,
-            mode,
-            WaitPolicy::Block,
-            &mut self.change.record,
-        )?;
+        let locked = self.change.lock(cx, &view, writer, mode)?;
         let go_on = match locked {
             Locked::Same => true,
             Locked::Changed => {

@@ -18,7 +18,7 @@ use crate::tuple::RowBuf;
 use crate::types::Datum;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use txn::{RecordBuffer, RowLock, WaitPolicy};
+use txn::{Locked, ReadView, RecordBuffer, RowLock, Transaction, WaitPolicy};
 
 /// The row that is being changed, and what is demanded of it.
 pub struct RowChange {
@@ -120,6 +120,24 @@ impl<'p> From<&'p physical::ReferentialAction> for Demands<'p> {
 }
 
 impl RowChange {
+    /// Locks the row at the key, wherever it has moved meanwhile, and reads its record.
+    ///
+    /// # Errors
+    /// Those of locks and storage.
+    pub fn lock(
+        &mut self,
+        cx: &mut Context<'_>,
+        view: &ReadView,
+        writer: &Writer,
+        mode: RowLock,
+    ) -> Result<Locked> {
+        let (rows, record) = (&writer.rows, &mut self.record);
+        let mut lock = |transaction: &mut Transaction, key: &[u8]| {
+            transaction.lock_row(view, rows, key, mode, WaitPolicy::Block, record)
+        };
+        Ok(cx.transaction.lock_followed(view, rows, &mut self.key, &mut lock)?)
+    }
+
     /// Of the rows of a table.
     #[must_use]
     pub fn new(

@@ -563,6 +563,7 @@ impl Writer {
         }
         self.drop_long(cx, old)?;
         if moved {
+            cx.transaction.move_row(&self.rows, key, &self.key);
             cx.transaction.delete(&self.rows, key)?;
         }
         match narrow {

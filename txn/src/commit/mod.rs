@@ -216,6 +216,7 @@ impl Transaction {
             // Nobody else can reach it before the locks go.
             tree.set_birth(lsn);
         }
+        manager.moves.note(lsn, &mut state.moves);
         let abort = AbortOnUnwind;
         manager.interrupt();
         if manager.planted(Fault::ReleaseBeforeApply) {

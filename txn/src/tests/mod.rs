@@ -8,6 +8,7 @@ mod full;
 mod large;
 mod loads;
 mod locks;
+mod moves;
 mod occ;
 mod prepared;
 mod recovery;

@@ -53,10 +53,10 @@ impl Transaction {
         match self.lock_latest(view, (tree, key), (mode, policy), into)? {
             Latest::Settled(locked) => Ok(locked),
             Latest::Newer { there } if mode == RowLock::KeyShare => {
-                let locked = self.judge(there)?;
+                let locked = self.judge(view, (tree, key), there)?;
                 self.read_afresh(view, (tree, key), locked, into)
             }
-            Latest::Newer { there } => self.judge(there),
+            Latest::Newer { there } => self.judge(view, (tree, key), there),
         }
     }
 
@@ -87,7 +87,7 @@ impl Transaction {
             *into = shown;
             return Ok(Locked::Same);
         }
-        let locked = self.judge(there)?;
+        let locked = self.judge(view, (tree, key), there)?;
         self.read_afresh(view, (tree, key), locked, into)
     }
 
@@ -113,12 +113,14 @@ impl Transaction {
     }
 
     /// What a level makes of a row that is newer than the view, or has been deleted since.
-    fn judge(&self, there: bool) -> Result<Locked> {
+    fn judge(&self, view: &ReadView, (tree, key): (&Tree, &[u8]), there: bool) -> Result<Locked> {
         match (self.begin.isolation == Isolation::ReadCommitted, there) {
             (true, true) => Ok(Locked::Changed),
             (true, false) => Ok(Locked::Gone),
-            (false, true) => Err(Error::Conflict(ConflictKind::Update)),
-            (false, false) => Err(Error::Conflict(ConflictKind::Delete)),
+            (false, there) if there || self.has_moved(view, tree, key) => {
+                Err(Error::Conflict(ConflictKind::Update))
+            }
+            (false, _) => Err(Error::Conflict(ConflictKind::Delete)),
         }
     }
 

@@ -6,6 +6,7 @@
 pub(crate) mod kept_row;
 pub mod loading;
 pub mod locking;
+mod moving;
 mod reading;
 mod record;
 pub mod scan;
@@ -471,6 +472,7 @@ impl Transaction {
         state.loads.clear();
         // The caller frees them: no commit gives them a birth, and no record of a prepared transaction names them.
         while state.built.pop_if(|(command, _)| *command >= from).is_some() {}
+        while state.moves.pop_if(|one| one.command >= from).is_some() {}
         self.unlock_since(from);
         if self.tracking.is_some() {
             self.note_rollback(from);
@@ -572,6 +574,7 @@ impl Transaction {
         state.retained.clear();
         state.loads.clear();
         state.built.clear();
+        state.moves.clear();
         state.kept.forget();
         state.gives_room_back = false;
         if let Some(mut tracking) = self.tracking.take()

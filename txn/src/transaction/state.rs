@@ -8,6 +8,7 @@ use crate::commit::Form;
 use crate::lock::spilled::LockRun;
 use crate::lock::{Modes, TableLock};
 use crate::log::{Header, Writer};
+use crate::moves::Move;
 use crate::owner::OwnerId;
 use crate::record::{Garbage, NodeRef};
 use crate::run::BlockCache;
@@ -81,6 +82,8 @@ pub struct State {
     pub(crate) loads: Vec<(TreeId, TreeLoad)>,
     /// Trees that were built, whose records count from the commit on, and by which command, ascending.
     pub(crate) built: Vec<(CommandId, Arc<Tree>)>,
+    /// Rows that it has given another key, and by which command, ascending.
+    pub(crate) moves: Vec<Move>,
     /// Whether its commit gives room back, and may have the last there is.
     pub(crate) gives_room_back: bool,
 }
@@ -134,6 +137,7 @@ impl State {
             spilled: BlockCache::default(),
             loads: Vec::new(),
             built: Vec::new(),
+            moves: Vec::new(),
             gives_room_back: false,
         }
     }
