@@ -13,6 +13,7 @@ use crate::snapshot::{CatalogSnapshot, Named};
 use sql_types::Oid;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use txn::TreeId;
 
 impl CatalogSnapshot {
     /// The relations, the domains and the routines, by OID, that have a definition that leads to this.
@@ -52,6 +53,25 @@ impl CatalogSnapshot {
                 Named::Relation(oid) | Named::Index { table: oid, .. } => *oid,
             })
             .collect()
+    }
+
+    /// The relations that a role owns or has been granted something of.
+    pub fn relations_of_role(&self, role: Oid) -> impl Iterator<Item = &Arc<Relation>> {
+        second(&self.objects().roles, role).filter_map(|oid| self.objects().relations.get(&oid))
+    }
+
+    /// The relations that have a constraint of this name.
+    pub fn constrained(&self, name: &str) -> impl Iterator<Item = &Arc<Relation>> {
+        let name: Arc<str> = name.into();
+        let range = (Arc::clone(&name), Oid(0))..=(name, Oid(u32::MAX));
+        let found = self.objects().constraint_names.range(range);
+        found.filter_map(|(_, oid)| self.objects().relations.get(oid))
+    }
+
+    /// The relation that a tree belongs to: it has its rows, its long values, or those of one of its indexes.
+    #[must_use]
+    pub fn relation_of_tree(&self, tree: TreeId) -> Option<&Arc<Relation>> {
+        self.objects().relations.get(self.objects().trees.get(&tree)?)
     }
 
     /// The views, materialized ones too, whose queries depend on a relation.

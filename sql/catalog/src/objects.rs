@@ -30,6 +30,7 @@ use imbl::{OrdMap, OrdSet};
 use sql_types::Oid;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use txn::TreeId;
 
 /// The objects of one database.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +81,12 @@ pub struct Objects {
     pub(super) typed: OrdSet<(Oid, Oid)>,
     /// What definitions depend on, each with the relation or the domain whose definition it is.
     pub(super) depending: OrdSet<(Edge, Oid)>,
+    /// Roles, each with a relation that it owns or has been granted something of.
+    pub(super) roles: OrdSet<(Oid, Oid)>,
+    /// What constraints are called, each with its table.
+    pub(super) constraint_names: OrdSet<(Arc<str>, Oid)>,
+    /// The relations of trees.
+    pub(super) trees: OrdMap<TreeId, Oid>,
     /// Temporary relations.
     pub(super) temporaries: OrdSet<Oid>,
     pub(super) array_names: ArrayNames,
@@ -524,6 +531,10 @@ impl Objects {
         }
         self.typed.extend(relation.made_types().into_iter().map(|ty| (ty, oid)));
         self.depending.extend(leaving(relation.definitions()).map(|edge| (edge, oid)));
+        self.roles.extend(relation.roles().map(|role| (role, oid)));
+        self.constraint_names
+            .extend(relation.constraint_names().map(|(name, ..)| (Arc::clone(name), oid)));
+        self.trees.extend(relation.trees().map(|tree| (tree, oid)));
         if relation.persistence == 't' {
             self.temporaries.insert(oid);
         }
@@ -570,6 +581,15 @@ impl Objects {
         }
         for edge in leaving(relation.definitions()) {
             self.depending.remove(&(edge, oid));
+        }
+        for role in relation.roles() {
+            self.roles.remove(&(role, oid));
+        }
+        for (name, ..) in relation.constraint_names() {
+            self.constraint_names.remove(&(Arc::clone(name), oid));
+        }
+        for tree in relation.trees() {
+            self.trees.remove(&tree);
         }
         self.temporaries.remove(&oid);
     }
@@ -792,13 +812,16 @@ mod tests {
             owned,
             typed,
             depending,
+            roles,
+            constraint_names,
+            trees,
             temporaries,
             array_names,
         } = objects;
         format!(
             "{relations:#?} {database} {temporary:?} {schema_names:#?} {names:#?} {type_names:#?} {indexes:?} \
              {constraints:?} {domain_checks:?} {row_types:?} {referring:?} {owned:?} {typed:?} {depending:?} \
-             {temporaries:?} {array_names:#?} {routine_names:?}"
+             {roles:?} {constraint_names:?} {trees:?} {temporaries:?} {array_names:#?} {routine_names:?}"
         )
     }
 

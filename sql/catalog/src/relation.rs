@@ -614,6 +614,32 @@ impl Relation {
         own.into_iter().flatten().chain(indexes)
     }
 
+    /// Whether a tree has its rows.
+    #[must_use]
+    pub fn has_rows_in(&self, tree: TreeId) -> bool {
+        matches!(self.kind, RelationKind::Table { tree: own, .. } if own == tree)
+    }
+
+    /// The roles that it depends on: its owner, and whoever has been granted something of it.
+    pub(super) fn roles(&self) -> impl Iterator<Item = Oid> {
+        let granted = self.acl.iter().flatten().map(|item| item.grantee);
+        std::iter::once(self.owner).chain(granted.filter(|role| *role != Oid(0)))
+    }
+
+    /// Its constraints, keys and constraint triggers too: what each is called, its OID, and when it is checked.
+    pub fn constraint_names(&self) -> impl Iterator<Item = (&Arc<str>, Oid, Deferral)> {
+        let keys = self.indexes.iter().filter_map(|index| {
+            let (oid, name) = index.constraint.as_ref()?;
+            Some((name, *oid, index.deferral))
+        });
+        let others = self.constraints.iter().map(|found| (&found.name, found.oid, found.deferral));
+        let triggers = self.triggers.iter().filter_map(|trigger| {
+            let (oid, deferral, _) = trigger.constraint?;
+            Some((&trigger.name, oid, deferral))
+        });
+        keys.chain(others).chain(triggers)
+    }
+
     /// Says the query of a view, or of a materialized one, in other words.
     pub fn reword_query(&mut self, text: Arc<str>) {
         match (&mut self.kind, &mut self.stored_query) {

@@ -49,6 +49,7 @@ fn column(name: &str, ty: SqlType, collation: u32) -> Column {
 /// `create index ti on t (b desc)`, OIDs from `first` on.
 pub fn table(first: u32) -> Relation {
     let oid = |offset: u32| Oid(first + offset);
+    let tree = |offset: u32| TreeId(10 * u64::from(first) + u64::from(offset));
     let key = |column, descending| IndexColumn {
         descending,
         nulls_first: descending,
@@ -58,7 +59,7 @@ pub fn table(first: u32) -> Relation {
         oid: oid(at),
         name: name.into(),
         columns: vec![key(column, !primary)],
-        tree: TreeId(900 + u64::from(at)),
+        tree: tree(at),
         unique: primary,
         primary,
         constraint: primary.then(|| (oid(at + 10), name.into())),
@@ -107,7 +108,7 @@ pub fn table(first: u32) -> Relation {
         schema: (well_known::PUBLIC, "public".into()),
         name: "t".into(),
         owner: well_known::SUPERUSER,
-        kind: RelationKind::Table { tree: TreeId(901), key: vec![0], long_values: TreeId(902) },
+        kind: RelationKind::Table { tree: tree(1), key: vec![0], long_values: tree(3) },
         columns,
         indexes: vec![index(1, "t_pkey", 0, true), index(2, "ti", 1, false)],
         constraints: vec![

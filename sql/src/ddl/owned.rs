@@ -122,7 +122,7 @@ fn may_strip(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<()> {
 /// Takes a role out of all lists of this database, and of the lists of databases.
 fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
     let snapshot = ddl.snapshot();
-    for relation in snapshot.relations() {
+    for relation in snapshot.relations_of_role(role) {
         let of = (relation.grantable(), relation.owner);
         let list =
             relation.acl.as_ref().map(|list| stripped(&snapshot, list, of, role)).transpose()?;
@@ -217,16 +217,25 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
     Ok(())
 }
 
+/// The relations that any of these roles owns, by OID.
+fn owned_relations<'s>(snapshot: &'s CatalogSnapshot, owners: &[Oid]) -> Vec<&'s Arc<Relation>> {
+    let all = owners.iter().flat_map(|owner| {
+        let known = snapshot.relations_of_role(*owner);
+        known.filter(move |relation| relation.owner == *owner)
+    });
+    let mut all: Vec<_> = all.collect();
+    all.sort_unstable_by_key(|relation| relation.oid);
+    all.dedup_by_key(|relation| relation.oid);
+    all
+}
+
 fn drop_objects(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Result<()> {
     let snapshot = ddl.snapshot();
     let attached = super::attachment::owned_by(ddl, owners);
     super::attachment::drop_all(ddl, &attached, cascade)?;
     super::routine::drop_owned(ddl, owners, cascade)?;
     let mut relations = Vec::new();
-    let mut owned: Vec<_> =
-        snapshot.relations().filter(|found| owners.contains(&found.owner)).collect();
-    owned.sort_by_key(|relation| relation.oid);
-    for relation in owned {
+    for relation in owned_relations(&snapshot, owners) {
         // The sequence of an identity column goes with it, and only so.
         let own =
             |table: Oid| snapshot.relation(table).is_some_and(|it| owners.contains(&it.owner));
@@ -303,7 +312,7 @@ pub fn reassign_owned(ddl: &mut Ddl<'_>, reassign: &ReassignOwned) -> Result<&'s
     for extension in snapshot.extensions().filter(|found| owners.contains(&found.owner)) {
         ddl.give_extension(extension, to.oid)?;
     }
-    for relation in snapshot.relations().filter(|found| owners.contains(&found.owner)) {
+    for relation in owned_relations(&snapshot, &owners) {
         let mode = TableLock::AccessExclusive;
         ddl.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
         if let Some(relation) = ddl.relation(relation.oid) {

@@ -434,7 +434,7 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
         if here {
             lines.extend(more);
         }
-        for relation in contents.relations() {
+        for relation in contents.relations_of_role(role) {
             let granted = relation.acl.iter().flatten().any(|item| item.grantee == role);
             if relation.owner == role || granted {
                 count += 1;

@@ -1,7 +1,6 @@
 //! `pg_advisory_lock` and its kin, `pg_blocking_pids`.
 
 use super::Call;
-use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::array::{self, Array};
@@ -68,8 +67,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let Some(Datum::Int4(pid)) = self.arguments.first() else { return Ok(Vec::new()) };
         let manager = self.session.catalog.manager();
         let is_row = |tree: TreeId, key: &[u8]| {
-            let of_table = |kind: &RelationKind| matches!(kind, RelationKind::Table { tree: own, .. } if *own == tree);
-            if !self.session.snapshot.relations().any(|relation| of_table(&relation.kind)) {
+            let relation = self.session.snapshot.relation_of_tree(tree);
+            if !relation.is_some_and(|relation| relation.has_rows_in(tree)) {
                 return Ok(false);
             }
             let tree = manager.data().tree(tree)?;

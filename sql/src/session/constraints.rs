@@ -72,21 +72,9 @@ impl Session {
         let named = name.name();
         for schema in schemas {
             let (mut found, mut deferrable) = (false, Vec::new());
-            for relation in snapshot.relations_in(schema) {
-                let keys = relation.indexes.iter().filter_map(|index| {
-                    let (oid, name) = index.constraint.as_ref()?;
-                    Some((name, *oid, index.deferral))
-                });
-                let others = relation
-                    .constraints
-                    .iter()
-                    .map(|found| (&found.name, found.oid, found.deferral));
-                let triggers = relation.triggers.iter().filter_map(|trigger| {
-                    let (oid, deferral, _) = trigger.constraint?;
-                    Some((&trigger.name, oid, deferral))
-                });
-                let all = keys.chain(others).chain(triggers);
-                for (_, oid, deferral) in all.filter(|one| one.0 == named) {
+            for relation in snapshot.constrained(named).filter(|one| one.schema.0 == schema) {
+                let all = relation.constraint_names();
+                for (_, oid, deferral) in all.filter(|one| **one.0 == **named) {
                     found = true;
                     if deferral != Deferral::Never {
                         deferrable.push(oid);

@@ -7,7 +7,7 @@
 
 use super::rows::Rows;
 use crate::catalog::object::well_known;
-use crate::catalog::{Relation, RelationKind, builtin};
+use crate::catalog::{Relation, builtin};
 use crate::error::Result;
 use crate::tuple::row_id::row_number;
 use crate::types::{Datum, Oid};
@@ -132,14 +132,12 @@ fn sireads(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     if all.is_empty() {
         return Ok(());
     }
-    let mut of_trees: HashMap<TreeId, u32> = HashMap::new();
-    for relation in rows.system.snapshot.relations() {
-        of_trees.extend(relation.trees().map(|tree| (tree, relation.oid.0)));
-        let indexes = relation.indexes.iter().filter(|index| !index.holds_rows());
-        of_trees.extend(indexes.map(|index| (index.tree, index.oid.0)));
-    }
+    let snapshot = rows.system.snapshot;
     for lock in &all {
-        let Some(oid) = of_trees.get(&lock.tree).copied() else { continue };
+        let Some(relation) = snapshot.relation_of_tree(lock.tree) else { continue };
+        let mut indexes = relation.indexes.iter();
+        let index = indexes.find(|index| !index.holds_rows() && index.tree == lock.tree);
+        let oid = index.map_or(relation.oid.0, |index| index.oid.0);
         let object = match &lock.target {
             SireadTarget::Tree => Object::Relation(rows.system.snapshot.database_oid().0, oid),
             SireadTarget::Key(key) => Object::Tuple(oid, key),
@@ -206,10 +204,8 @@ fn row_waits(
     locks: &[LockInfo],
     (tree, key): (TreeId, &[u8]),
 ) -> Result<()> {
-    let mut relations = rows.system.snapshot.relations();
-    let holds =
-        |kind: &RelationKind| matches!(kind, RelationKind::Table { tree: own, .. } if *own == tree);
-    let table = relations.find(|relation| holds(&relation.kind)).map(|relation| relation.oid.0);
+    let relation = rows.system.snapshot.relation_of_tree(tree);
+    let table = relation.filter(|relation| relation.has_rows_in(tree)).map(|one| one.oid.0);
     let mut before: Vec<TableLock> = Vec::new();
     for lock in locks.iter().filter(|lock| !lock.granted) {
         let LockInfo { pid, txn, mode, waiting_since, .. } = *lock;
