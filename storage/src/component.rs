@@ -13,6 +13,7 @@ use crate::recovery::{self, Survey};
 use crate::reserve::{Growth, Reservation};
 use crate::scratch::Scratch;
 use crate::space::{Grant, Stage};
+use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wal::log::{LogOptions, LogStart};
 use crate::wal::{Archive, Log, LogInsert, LogRecord, LogScan};
@@ -257,6 +258,13 @@ impl DataComponent {
     /// [`Error::NoTree`].
     pub fn tree(&self, id: TreeId) -> Result<Arc<Tree>> {
         self.forest.tree(id)
+    }
+
+    /// A number that is another one whenever a tree may have become twice as large since it was asked for.
+    #[must_use]
+    pub fn growth(&self) -> u64 {
+        // Relaxed: a sign to look, which says nothing of other memory.
+        self.forest.volume().growth.load(Ordering::Relaxed)
     }
 
     /// The bytes of the data file that belong to these trees: their extents, whether their pages are used or not.

@@ -10,7 +10,7 @@ use crate::btree::smo::{Actions, STRUCTURE};
 use crate::buffer::BufferPool;
 use crate::environment::WaitEvent;
 use crate::space::Space;
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, rank};
 use crate::turnstile::Turnstile;
 use crate::wal::{Log, SpaceReservation};
@@ -28,6 +28,8 @@ pub struct Volume {
     /// Structure modifications pin up to four frames while they wait for another, so a small pool bears only a few of
     /// them at once: each takes a turn, by worker slot.
     turns: Box<[TurnState]>,
+    /// How often the leaves of a tree have become twice as many.
+    pub growth: AtomicU64,
 }
 
 /// A turn, taken or not, and those who rest until it is free.
@@ -71,7 +73,7 @@ impl Volume {
         let slots = pool.environment().scheduler.slots();
         let turns = (frames as usize / 16).min(slots).max(1);
         let turns = (0..turns).map(|_| TurnState::default()).collect();
-        Volume { log, pool, space, turns }
+        Volume { log, pool, space, turns, growth: AtomicU64::new(0) }
     }
 
     /// The worker's slot.

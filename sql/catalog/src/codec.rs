@@ -33,7 +33,7 @@ use std::sync::Arc;
 use txn::TreeId;
 
 /// The version of what follows.
-const VERSION: u8 = 20;
+const VERSION: u8 = 21;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -310,6 +310,7 @@ impl Stored for Edge {
             Edge::Function(oid) => (5, Some(oid), None),
             Edge::Operator(oid) => (6, Some(oid), None),
             Edge::Cast(oid) => (7, Some(oid), None),
+            Edge::Columns(oid) => (8, Some(oid), None),
         };
         out.push(kind);
         if let Some(oid) = oid {
@@ -329,6 +330,7 @@ impl Stored for Edge {
             5 => Edge::Function(Stored::read(from)?),
             6 => Edge::Operator(Stored::read(from)?),
             7 => Edge::Cast(Stored::read(from)?),
+            8 => Edge::Columns(Stored::read(from)?),
             _ => return Err(corrupt("an edge")),
         })
     }

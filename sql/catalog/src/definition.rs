@@ -32,6 +32,9 @@ pub enum Edge {
     Operator(Oid),
     /// A cast that a user made. PostgreSQL keeps trees, which stay as they are without it; a text needs it.
     Cast(Oid),
+    /// All columns of a relation: they are counted or merged by name, or stand for its row, so that one more or one less, of
+    /// any name, may make the text say something else. PostgreSQL's trees have no such need either.
+    Columns(Oid),
 }
 
 impl Edge {
@@ -44,7 +47,7 @@ impl Edge {
             | Edge::Operator(_)
             | Edge::Cast(_)
             | Edge::Constraint(_) => true,
-            Edge::Relation(oid, _) => oid.0 >= well_known::FIRST_NORMAL,
+            Edge::Relation(oid, _) | Edge::Columns(oid) => oid.0 >= well_known::FIRST_NORMAL,
             Edge::Type(oid) => !builtin::is_lasting(oid.0),
         }
     }

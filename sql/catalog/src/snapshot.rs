@@ -507,6 +507,17 @@ impl CatalogSnapshot {
         self.objects().relations.values()
     }
 
+    /// How many relations users have made, about: who asks goes by it, but does not depend on it.
+    #[must_use]
+    pub fn relation_count(&self) -> usize {
+        self.objects.relations.len()
+    }
+
+    /// Users' relations from this OID on.
+    pub fn relations_from(&self, first: Oid) -> impl Iterator<Item = &Arc<Relation>> {
+        self.objects().relations.range(first..).map(|(_, relation)| relation)
+    }
+
     /// A relation by OID: a user's, composite types too, or one of the system's.
     #[must_use]
     pub fn relation(&self, oid: Oid) -> Option<&Arc<Relation>> {

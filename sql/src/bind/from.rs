@@ -252,6 +252,9 @@ impl Binder<'_> {
                 ),
             ));
         }
+        if !names.is_empty() {
+            self.minds_columns.set(true);
+        }
         for ((name, _), new) in columns.iter_mut().zip(names) {
             *name = new.clone();
         }

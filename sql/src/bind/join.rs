@@ -88,6 +88,7 @@ impl Binder<'_> {
             items.push(ScopeItem { columns_visible: false, nullable: None, ..named });
         }
         if merged.is_some() || alias.is_some() {
+            self.minds_columns.set(true);
             let rest =
                 items.iter().filter(|item| item.columns_visible).flat_map(|item| &item.columns);
             let merged = merged.unwrap_or_default();

@@ -210,6 +210,10 @@ pub struct Bound {
     pub keys: Vec<Oid>,
     /// The fields of rows that are taken, by the types of these.
     pub fields: Vec<(SqlType, u32)>,
+    /// Whether its text may say something else where a relation that it reads has one column more or less, which it does
+    /// not name: it counts columns, merges those of one name, takes whole rows, or has names that say no relation among
+    /// several.
+    pub minds_columns: bool,
 }
 
 /// What a bound statement does.
@@ -237,6 +241,8 @@ struct Binder<'a> {
     keys: RefCell<Vec<Oid>>,
     /// The fields of rows that have been taken: of a row that is spelled out the tree shows no more of it.
     fields: RefCell<Vec<(SqlType, u32)>>,
+    /// Something has come up that goes by which columns a relation has ([`Bound::minds_columns`]).
+    minds_columns: Cell<bool>,
     depth: Cell<u32>,
     /// The next number for a scan or a query in any FROM of the statement: each has its own.
     scans: Cell<u32>,
@@ -733,6 +739,7 @@ impl<'a> Binder<'a> {
             relations: RefCell::default(),
             keys: RefCell::default(),
             fields: RefCell::default(),
+            minds_columns: Cell::default(),
             depth: Cell::new(0),
             scans: Cell::new(TARGET + 1),
             parts: RefCell::default(),
@@ -809,6 +816,7 @@ impl<'a> Binder<'a> {
             relations: self.relations.into_inner(),
             keys: self.keys.into_inner(),
             fields: self.fields.into_inner(),
+            minds_columns: self.minds_columns.get(),
         })
     }
 

@@ -230,10 +230,11 @@ impl Ddl<'_> {
         self.keep_reading(readers, &next)
     }
 
-    /// The views that read a relation, as the catalog is now.
+    /// The views that read a relation and whose texts mind which columns it has, as the catalog is now.
     pub(super) fn readers(&mut self, relation: Oid) -> Readers {
         let before = self.snapshot();
-        let views = before.views_of(relation).map(Arc::clone).collect();
+        let minding = before.depending(Edge::Columns(relation));
+        let views = minding.filter_map(|oid| before.relation(oid)).map(Arc::clone).collect();
         Readers { before, views }
     }
 

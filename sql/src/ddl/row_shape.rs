@@ -187,7 +187,8 @@ impl Ddl<'_> {
             | Edge::Constraint(_)
             | Edge::Function(_)
             | Edge::Operator(_)
-            | Edge::Cast(_) => false,
+            | Edge::Cast(_)
+            | Edge::Columns(_) => false,
         };
         let lost = |over: &Relation, made: &Definition| {
             made.edges().iter().any(touched)

@@ -1,7 +1,13 @@
-//! Scans of relations that the catalog serves: its rows come from the snapshot, all at once.
+//! Scans of relations that the catalog serves: their rows are made from the snapshot, some at a time.
+//!
+//! Who makes rows stops behind the object with which it has made enough of them, and is asked again from the next one on. So
+//! a scan holds as much as one part takes, however many objects there are, and who wants few rows waits for few. All
+//! parts are of the state that the catalog was in when the scan began: what the statements between two FETCHes of a cursor
+//! make is not among them.
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::system_column::TABLE_OID;
 use crate::error::Result;
 use crate::plan::physical::{self, ScanColumn};
@@ -10,10 +16,25 @@ use crate::tuple::{RowBuf, RowSet};
 use crate::types::check_held;
 use crate::types::{CallContext, Datum, Oid};
 
+/// How far the rows of a system relation have been given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScanProgress {
+    /// None has been.
+    #[default]
+    Begins,
+    /// Those of this relation come next: what there is before users' relations has been given, and so have these up to it.
+    At(Oid),
+    /// All have been.
+    Ended,
+}
+
 /// Who knows the rows of system relations.
 pub trait SystemRows {
-    /// Calls `emit` for each row of `relation` that may have the values of `keys` in those columns (by index); giving
-    /// others too is allowed, they are filtered. `emit` says whether to go on.
+    /// The state of the catalog that a scan which begins now shows.
+    fn state(&self) -> CatalogSnapshot;
+
+    /// Calls `emit` for rows of `relation`, from `progress` on and as many as are a part, that may have the values of `keys`
+    /// in those columns (by index); giving others too is allowed, they are filtered. `emit` says whether to go on.
     ///
     /// # Errors
     /// 0A000 for a relation that nobody serves; those of `emit`.
@@ -22,19 +43,25 @@ pub trait SystemRows {
         context: &CallContext<'_>,
         relation: Oid,
         keys: &[(usize, Datum<'_>)],
+        part: (&CatalogSnapshot, &mut ScanProgress),
         emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()>;
 }
 
 impl SystemRows for SessionCatalog<'_> {
+    fn state(&self) -> CatalogSnapshot {
+        self.snapshot.clone()
+    }
+
     fn rows(
         &self,
         context: &CallContext<'_>,
         relation: Oid,
         keys: &[(usize, Datum<'_>)],
+        part: (&CatalogSnapshot, &mut ScanProgress),
         emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()> {
-        SessionCatalog::rows(self, context, relation, keys, emit)
+        SessionCatalog::rows(self, context, relation, keys, part, emit)
     }
 }
 
@@ -42,6 +69,12 @@ impl SystemRows for SessionCatalog<'_> {
 pub struct SystemScan {
     plan: physical::SystemScan,
     correlated: Box<[u32]>,
+    /// The state of the catalog when it began.
+    state: Option<CatalogSnapshot>,
+    /// The values of the plan's keys.
+    keys: RowBuf,
+    progress: ScanProgress,
+    /// A part of the rows.
     rows: RowSet,
     at: usize,
 }
@@ -53,30 +86,26 @@ impl SystemScan {
         SystemScan {
             plan: plan.clone(),
             correlated: builder.correlated(&plan.filter),
+            state: None,
+            keys: RowBuf::new(),
+            progress: ScanProgress::Begins,
             rows: RowSet::new(plan.outputs.len()),
             at: 0,
         }
     }
-}
 
-impl Operator for SystemScan {
-    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        self.at = 0;
-        let (plan, rows, system) = (&self.plan, &mut self.rows, cx.host.system);
+    /// Makes the next part of the rows.
+    fn next_part(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let SystemScan { plan, state, keys, progress, rows, at, .. } = self;
+        let Some(state) = state else { return Ok(()) };
+        *at = 0;
+        rows.clear();
         cx.arena.reset();
+        let system = cx.host.system;
+        let keys: Vec<_> = plan.keys.iter().map(|(column, _)| *column).zip(keys.iter()).collect();
+        let oid = plan.relation.oid;
         cx.eval(|eval| {
-            let mut keys = Vec::with_capacity(plan.keys.len());
-            for (column, key) in &plan.keys {
-                let value = eval.scalar(key)?;
-                if value.is_null() {
-                    rows.clear();
-                    return Ok(());
-                }
-                keys.push((*column, value));
-            }
-            rows.clear();
-            let oid = plan.relation.oid;
-            system.rows(&eval.call, oid, &keys, &mut |row| {
+            system.rows(&eval.call, oid, &keys, (state, progress), &mut |row| {
                 rows.push(plan.outputs.iter().map(|output| match output {
                     ScanColumn::Column(column) => row[*column],
                     ScanColumn::System(TABLE_OID) => Datum::Oid(oid.0),
@@ -86,21 +115,50 @@ impl Operator for SystemScan {
             })?;
             Ok(())
         })?;
-        check_held(self.rows.bytes())
+        check_held(rows.bytes())
+    }
+}
+
+impl Operator for SystemScan {
+    fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.at = 0;
+        self.rows.clear();
+        self.keys.clear();
+        self.progress = ScanProgress::Begins;
+        self.state = Some(cx.host.system.state());
+        let (plan, keys) = (&self.plan, &mut self.keys);
+        cx.arena.reset();
+        cx.eval(|eval| {
+            for (_, key) in &plan.keys {
+                keys.push(eval.scalar(key)?);
+            }
+            Ok(())
+        })?;
+        if self.keys.iter().any(|key| key.is_null()) {
+            self.progress = ScanProgress::Ended;
+        }
+        Ok(())
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        while self.at < self.rows.len() {
-            cx.arena.reset();
-            let row: &mut RowBuf = cx.frame.row_mut(self.plan.slot);
-            row.clear();
-            self.rows.row(self.at).for_each(|datum| row.push(datum));
-            self.at += 1;
-            if cx.holds(&self.plan.filter, &self.correlated)? {
-                return Ok(true);
+        loop {
+            while self.at < self.rows.len() {
+                cx.arena.reset();
+                let row: &mut RowBuf = cx.frame.row_mut(self.plan.slot);
+                row.clear();
+                self.rows.row(self.at).for_each(|datum| row.push(datum));
+                self.at += 1;
+                if cx.holds(&self.plan.filter, &self.correlated)? {
+                    return Ok(true);
+                }
+                cx.check_cancel()?;
             }
-            cx.check_cancel()?;
+            if self.progress == ScanProgress::Ended {
+                // What the catalog was need not be kept for who has seen it.
+                self.state = None;
+                return Ok(false);
+            }
+            self.next_part(cx)?;
         }
-        Ok(false)
     }
 }

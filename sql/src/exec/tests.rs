@@ -3,13 +3,13 @@
 use super::context::{Cursors, Host};
 use super::machine::{Machine, Run, Stop};
 use super::sink::{ColumnDescription, Flow, RowSink};
-use super::system_scan::SystemRows;
+use super::system_scan::{ScanProgress, SystemRows};
 use super::temp_file::TempUse;
 use crate::bind::{AggregateCall, BoundStatement, CallForm, Expr, Literal};
 use crate::catalog::builtin;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::testing::{catalog, table};
-use crate::catalog::{Catalog, Relation, RelationKind};
+use crate::catalog::{Catalog, CatalogSnapshot, Relation, RelationKind};
 use crate::compile::compile;
 use crate::error::{Notice, Result, SqlError};
 use crate::plan::logical::{JoinKind, Modify, ModifyKind, Node, Output, Query, SortKey};
@@ -31,11 +31,16 @@ const VARCHAR: SqlType = SqlType { oid: Oid(1043), typmod: 14 };
 struct NoRows;
 
 impl SystemRows for NoRows {
+    fn state(&self) -> CatalogSnapshot {
+        unreachable!("nobody scans a system relation")
+    }
+
     fn rows(
         &self,
         _: &CallContext<'_>,
         relation: Oid,
         _: &[(usize, Datum<'_>)],
+        _: (&CatalogSnapshot, &mut ScanProgress),
         _: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()> {
         Err(SqlError::unsupported(format!("relation {relation} is")))

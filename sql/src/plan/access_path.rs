@@ -17,13 +17,14 @@ use super::physical::{
     self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union, Way,
 };
 use super::scalar::{Scalar, Var};
+use super::translate::constant;
 use super::vars;
-use crate::bind::Quantifier;
+use crate::bind::{Literal, Quantifier};
 use crate::catalog::RelationKind;
 use crate::catalog::relation::EXPRESSIONS;
 use crate::tuple::KeyLayout;
 use crate::types::array::Array;
-use crate::types::{Datum, Oid};
+use crate::types::{Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use txn::Direction;
@@ -40,6 +41,9 @@ const SIDES_MAX: usize = 16;
 
 /// Elements of an array that nobody has seen (`estimate_array_length`).
 const ELEMENTS: f64 = 10.0;
+
+/// `nameregexeq`: a name matches a regular expression.
+const NAME_MATCHES: u32 = 79;
 
 /// bool's OID.
 const BOOL: Oid = Oid(16);
@@ -566,12 +570,31 @@ fn conditions<'c>(
     found
 }
 
+/// The only text that a regular expression matches, where it is `^(text)$`: so psql asks for names.
+fn only_match(pattern: Datum<'_>) -> Option<Scalar> {
+    let Datum::Text(pattern) = pattern else { return None };
+    let text = pattern.strip_prefix('^')?.strip_suffix('$')?;
+    let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+    let plain = |c: char| c.is_alphanumeric() || c == '_';
+    let literal = || Literal::of(&Datum::Text(text));
+    text.chars().all(plain).then(|| constant(&literal(), SqlType::plain(oids::TEXT)))
+}
+
 /// Tells a system scan the values its columns must have.
 pub fn choose_system(scan: &mut SystemScan, later: &dyn Fn(Var) -> bool) {
     scan.keys.clear();
     for condition in &scan.filter {
         let Scalar::Call { callee, arguments, .. } = condition else { continue };
         let [left, right] = &**arguments else { continue };
+        if callee.oid == NAME_MATCHES
+            && let Scalar::Var(var) = left
+            && var.slot == scan.slot
+            && let ScanColumn::Column(column) = scan.outputs[var.column as usize]
+            && let Scalar::Constant(pattern, _) = right
+            && let Some(name) = only_match(pattern.get(0))
+        {
+            scan.keys.push((column, name));
+        }
         let Some((Comparison::Equal, ..)) = comparison(callee.oid) else { continue };
         for (one, other) in [(left, right), (right, left)] {
             if let Scalar::Var(var) = one

@@ -58,7 +58,7 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
             leaf(scan.rows, scan.cost, width)
         }
         Plan::System(scan) => {
-            let all = system::expected_rows(&scan.relation);
+            let all = system::expected_rows(&scan.relation, figures.facts().relations());
             let width = VALUE_WIDTH * scan.outputs.len() as f64;
             let rows = (all * figures.all(&scan.filter)).max(1.0);
             leaf(rows, if scan.is_keyed() { SYSTEM_KEY_COST } else { all }, width)

@@ -51,6 +51,14 @@ pub trait Facts {
         None
     }
 
+    /// How many relations users have made: what system relations show grows with that.
+    fn relations(&self) -> f64 {
+        0.0
+    }
+
+    /// A plan is made as for so many rows of a table.
+    fn goes_by(&self, _relation: &Relation, _rows: f64) {}
+
     /// Which methods are to be used.
     fn methods(&self) -> Methods {
         Methods::default()
@@ -171,8 +179,10 @@ impl<'a> Figures<'a> {
 
     /// The homes of `slot` are filled by a scan of this table.
     pub fn enter(&mut self, slot: u32, relation: &Arc<Relation>, outputs: &[ScanColumn]) {
+        let rows = table_rows(self.facts, relation);
+        self.facts.goes_by(relation, rows);
         let table = TableFigures {
-            rows: table_rows(self.facts, relation),
+            rows,
             statistics: self.facts.statistics(relation.oid),
             relation: Arc::clone(relation),
             outputs: outputs.to_vec(),

@@ -207,7 +207,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let keys = [(relation.column(column)?, key)];
         let mut found = None;
         // What makes these rows does not fail.
-        let _ = self.session.rows(self.context, oid, &keys, &mut |values| {
+        let _ = self.session.all_rows(self.context, oid, &keys, &mut |values| {
             let row = CatalogRow { relation, values: values.to_vec() };
             let fits = match (key, row.value(column)) {
                 (Datum::Oid(key), Datum::Oid(value)) => key == value,

@@ -35,6 +35,7 @@ use crate::catalog::sequence::{self, SessionSequences, State};
 use crate::catalog::{Catalog, CatalogSnapshot, Index, Relation};
 use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
+use crate::exec::system_scan::ScanProgress;
 use crate::host::ServerHost;
 use crate::statement_statistics::StatementStatistics;
 use crate::system::{
@@ -665,7 +666,28 @@ impl CatalogQueries for SessionCatalog<'_> {
 }
 
 impl SessionCatalog<'_> {
-    /// The rows of a system relation that is served from the snapshot: see [`scan`].
+    /// All rows of a system relation, until `emit` has had enough.
+    ///
+    /// # Errors
+    /// Those of `emit`.
+    pub fn all_rows<'a>(
+        &self,
+        context: &CallContext<'a>,
+        relation: Oid,
+        keys: &[(usize, Datum<'_>)],
+        emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
+    ) -> Result<()> {
+        let (mut progress, mut wanted) = (ScanProgress::Begins, true);
+        while wanted && progress != ScanProgress::Ended {
+            self.rows(context, relation, keys, (self.snapshot, &mut progress), &mut |row| {
+                wanted = emit(row)?;
+                Ok(wanted)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A part of the rows of a system relation that is served from the snapshot: see [`scan`].
     ///
     /// # Errors
     /// Those of `emit`.
@@ -674,12 +696,14 @@ impl SessionCatalog<'_> {
         context: &CallContext<'a>,
         relation: Oid,
         keys: &[(usize, Datum<'_>)],
+        (snapshot, progress): (&CatalogSnapshot, &mut ScanProgress),
         emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
     ) -> Result<()> {
-        if let Some(found) = self.snapshot.relation(relation)
+        if let Some(found) = snapshot.relation(relation)
             && let RelationKind::Sequence(definition) = &found.kind
         {
-            let database = self.snapshot.database_oid();
+            *progress = ScanProgress::Ended;
+            let database = snapshot.database_oid();
             let (State { last_value, is_called }, logged) =
                 sequence::state(self.catalog, database, definition)?;
             let row = [Datum::Int8(last_value), Datum::Int8(logged), Datum::Bool(is_called)];
@@ -687,7 +711,7 @@ impl SessionCatalog<'_> {
         }
         let changed = self.settings.changed();
         let system = SystemContext {
-            snapshot: self.snapshot,
+            snapshot,
             settings: changed.as_ref().unwrap_or(self.settings.before()),
             user: self.user(),
             activity: &|| self.engine.activity(),
@@ -702,7 +726,7 @@ impl SessionCatalog<'_> {
                 running.iter().map(|found| (found.pid, found.txn)).collect()
             },
         };
-        scan(relation, &system, context, keys, &mut |row| emit(row))
+        scan(relation, &system, context, (keys, progress), &mut |row| emit(row))
     }
 }
 

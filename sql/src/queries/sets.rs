@@ -76,7 +76,7 @@ impl SessionCatalog<'_> {
         };
         // PostgreSQL's view of that name is all that its function gives.
         match system::named(well_known::PG_CATALOG, served) {
-            Some(oid) => self.rows(call.context, oid, &[], emit),
+            Some(oid) => self.all_rows(call.context, oid, &[], emit),
             None => Ok(()),
         }
     }

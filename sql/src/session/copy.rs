@@ -23,7 +23,6 @@ use crate::session::source::Source;
 use crate::session::statement::{Known, Prepared, Reader, planned};
 use crate::session::utility::Outcome;
 use crate::session::{Session, run};
-use crate::settings::Methods;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::failure::name_left_over;
@@ -409,16 +408,7 @@ impl Session {
         })?;
         let planned = {
             let manager = self.engine.manager();
-            planned(
-                &Known {
-                    snapshot: &snapshot,
-                    constants: None,
-                    methods: Methods::default(),
-                    manager,
-                },
-                basis,
-                bound,
-            )?
+            planned(&Known::plain(&snapshot, manager), basis, bound)?
         };
         self.may_run(&planned)?;
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);

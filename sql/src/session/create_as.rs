@@ -26,6 +26,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::dialect::Dialect;
 use crate::types::{Oid, SqlType};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// A query whose rows are stored: what it says, and its parameters.
@@ -238,7 +239,8 @@ impl Session {
         basis: Basis,
         relation: &Arc<Relation>,
     ) -> Result<crate::session::statement::Planned> {
-        let Bound { statement, parameters, required, relations, keys, fields } = bound;
+        let Bound { statement, parameters, required, relations, keys, fields, minds_columns } =
+            bound;
         let BoundStatement::Query(query) = statement else {
             return Err(SqlError::unsupported("storing the rows of this statement is"));
         };
@@ -251,9 +253,12 @@ impl Session {
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
             let computed = bind::computed_indexes(environment, relation)?;
             let statement = BoundStatement::Modify(insert_of(query, relation, computed));
-            let bound = Bound { statement, parameters, required, relations, keys, fields };
+            let bound =
+                Bound { statement, parameters, required, relations, keys, fields, minds_columns };
             let manager = engine.manager();
-            let known = Known { snapshot: &snapshot, constants: Some(&reader), methods, manager };
+            let sizes = RefCell::default();
+            let known =
+                Known { snapshot: &snapshot, constants: Some(&reader), methods, manager, sizes };
             planned(&known, basis, bound)
         })
     }

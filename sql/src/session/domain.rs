@@ -15,7 +15,6 @@ use crate::parse::depth::{fitting, with_stack_for};
 use crate::parse::{Deep, parse_expression};
 use crate::plan::{Planner, Scalar};
 use crate::queries::SessionCatalog;
-use crate::settings::Methods;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::contrib::earthdistance::violated;
@@ -186,7 +185,7 @@ fn demands_of(
         checks.sort_by(|a, b| a.name.cmp(&b.name));
         for check in checks {
             let condition = bound(snapshot, &path, context, domain.base, &check.text)?;
-            let known = Known { snapshot, constants: None, methods: Methods::default(), manager };
+            let known = Known::plain(snapshot, manager);
             let condition = Planner::new(&known).scalar(&over_parameter(condition))?;
             let height = scalar_height(&condition);
             demands.checks.push((Arc::clone(&check.name), Deep::new(condition, height)));

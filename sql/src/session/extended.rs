@@ -115,7 +115,10 @@ impl Session {
             }
             // What the statement was made from may have changed: PostgreSQL finds out here.
             let prepared = match &prepared.planned {
-                Some(planned) if planned.basis.state != session.catalog.snapshot().state() => {
+                Some(planned)
+                    if planned.basis.state != session.catalog.snapshot().state()
+                        || planned.may_be_outgrown(session.engine.manager()) =>
+                {
                     match session.fresh(&prepared, true)? {
                         Some(fresh) => session.replace(bind.statement, fresh),
                         None => prepared,

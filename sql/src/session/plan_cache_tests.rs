@@ -190,3 +190,43 @@ fn what_was_not_asked_for_goes() {
     assert!((BYTES_MAX / 2..=BYTES_MAX).contains(&most), "{most}");
     assert!(engine.plans().len() < 2_000);
 }
+
+/// Storage says when trees have grown; a plan looks then whether its own have.
+#[test]
+fn a_plan_is_made_anew_when_its_table_has_ten_times_the_rows() {
+    let engine = engine();
+    let (mut one, mut other) = (session_of(&engine, 1), session_of(&engine, 2));
+    for text in [
+        "create table t (a int primary key, b int)",
+        "create table o (a int primary key, b int)",
+        "create table u (a int primary key, b int)",
+        "insert into t select i, i from generate_series(1, 8) i",
+        "insert into o select i, i from generate_series(1, 20000) i",
+        "analyze t, o",
+        "create function f() returns bigint language plpgsql stable as
+           $$ declare n bigint; begin select count(o.b) into n from t join o on o.a = t.b; return n; end $$",
+        "prepare p as select count(o.b) from t join o on o.a = t.b",
+    ] {
+        say(&mut one, text);
+    }
+    let ask = |session: &mut super::Session, expected: &str| {
+        for text in ["select count(o.b) from t join o on o.a = t.b", "execute p", "select f()"] {
+            assert_eq!(say(session, text), [expected, "SELECT 1"], "{text}");
+        }
+    };
+    let shown =
+        |session: &mut super::Session| say(session, "explain (costs off) execute p").concat();
+    ask(&mut one, "8");
+    let first = shown(&mut one);
+    assert!(first.contains("Nested Loop"), "{first}");
+    // Another table's growth, and a little of its own, change no plan.
+    say(&mut other, "insert into u select i, i from generate_series(1, 20000) i");
+    say(&mut other, "insert into t select i, i from generate_series(9, 60) i");
+    assert_eq!(made(&engine, || ask(&mut one, "60")), 0);
+    assert_eq!(shown(&mut one), first);
+    say(&mut other, "insert into t select i, i from generate_series(61, 20000) i");
+    assert_eq!(made(&engine, || ask(&mut one, "20000")), 3);
+    let grown = shown(&mut one);
+    assert!(!grown.contains("Nested Loop"), "{grown}");
+    assert_eq!(made(&engine, || ask(&mut one, "20000")), 0);
+}

@@ -14,7 +14,7 @@ use crate::parse::Statement;
 use crate::tuple::RowBuf;
 use crate::types::dialect::Dialect;
 use crate::types::{CallContext, Oid};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::Usage;
 
@@ -28,7 +28,13 @@ impl Session {
         if self.basis.as_ref().is_none_or(|basis| basis.state != state) {
             self.renew_basis();
         }
-        self.basis.as_ref().expect("it has just been made")
+        let basis = self.basis.as_mut().expect("it has just been made");
+        let growth = self.engine.manager().data().growth();
+        if basis.growth != growth {
+            basis.growth = growth;
+            self.changes += 1;
+        }
+        basis
     }
 
     /// Where plans are kept: those of a session with temporary tables are of use to no other.
@@ -49,7 +55,10 @@ impl Session {
             None if self.catalog.has_temporary() => self.engine.plans().find(basis, snapshot, text),
             kept => kept,
         }?;
-        if kept.planned.is_some() {
+        if let Some(planned) = &kept.planned {
+            if !planned.fits(basis.growth, self.engine.manager()) {
+                return None;
+            }
             self.engine.plan_found();
         }
         Some(kept)
@@ -61,10 +70,13 @@ impl Session {
     }
 
     /// Whether what was found good when `changes` was that number is good still without a look: the session has done nothing
-    /// since that could change it, and nobody has changed the catalog.
+    /// since that could change it, nobody has changed the catalog, and no tree has grown.
     #[inline]
     pub(super) fn is_settled(&self, changes: u64) -> bool {
-        self.changes == changes && self.catalog.is_current()
+        let growth = self.engine.manager().data().growth();
+        self.changes == changes
+            && self.catalog.is_current()
+            && self.basis.as_ref().is_some_and(|basis| basis.growth == growth)
     }
 
     fn renew_basis(&mut self) {
@@ -86,7 +98,8 @@ impl Session {
             plain.methods
         );
         let path = self.path.schemas.as_slice().into();
-        self.basis = Some(Basis { database, state, path, reading: reading.into() });
+        let growth = self.engine.manager().data().growth();
+        self.basis = Some(Basis { database, state, path, reading: reading.into(), growth });
     }
 
     /// Makes a statement ready: binds and plans it if it is a plan, else finds out what it returns.
@@ -187,19 +200,27 @@ impl Session {
         let user = self.identity.user;
         let methods = self.settings.plain().methods;
         let before = account::held();
-        let planned = self.with_context_of(&snapshot, |context| {
+        let mut planned = self.with_context_of(&snapshot, |context| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
             crate::parse::depth::fitting(parsed.height(), || {
                 let reader = statement::Reader(context);
                 let manager = engine.manager();
-                let known =
-                    Known { snapshot: &snapshot, constants: Some(&reader), methods, manager };
+                let sizes = RefCell::default();
+                let known = Known {
+                    snapshot: &snapshot,
+                    constants: Some(&reader),
+                    methods,
+                    manager,
+                    sizes,
+                };
                 let what = (parsed, statement, user);
                 statement::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
             })
         })?;
         let bytes = usize::try_from(account::held().saturating_sub(before)).unwrap_or(usize::MAX);
-        Ok(Planned { momentary: momentary.get(), bytes, ..planned })
+        planned.momentary = momentary.get();
+        planned.bytes = bytes;
+        Ok(planned)
     }
 
     /// What is wrong with a statement may be put right by who has a relation locked that it names: PostgreSQL locks a
@@ -252,7 +273,7 @@ impl Session {
         let Some(planned) = &prepared.planned else { return Ok(None) };
         self.basis();
         let basis = self.basis.as_ref().expect("it has just been made");
-        if planned.is_good(basis, self.catalog.last_snapshot()) {
+        if planned.is_good(basis, self.catalog.last_snapshot(), self.engine.manager()) {
             return Ok(None);
         }
         let fresh = self.prepare(Arc::clone(&prepared.parsed), &prepared.parameters)?;

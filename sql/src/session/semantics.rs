@@ -4,7 +4,7 @@ use crate::bind::clause::{CHECK, GENERATED, INDEX_EXPRESSION, INDEX_PREDICATE};
 use crate::bind::edges::{edges_of_expression, edges_of_query};
 use crate::bind::routine_body::Parameters;
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
-use crate::catalog::definition::Definition;
+use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
 use crate::catalog::sequence::SessionSequences;
@@ -26,7 +26,6 @@ use crate::session::definitions::{Columns, OldAndNew, Value};
 use crate::session::routine::aside::{Aside, Calls};
 use crate::session::run::{Asked, Shared};
 use crate::session::statement::{Basis, Known, Reader, planned};
-use crate::settings::Methods;
 use crate::settings::session::Settings;
 use crate::settings::value::FoundRole;
 use crate::sqlstate::SqlState;
@@ -322,19 +321,17 @@ impl Meaning<'_> {
             relations: Vec::new(),
             keys: Vec::new(),
             fields: Vec::new(),
+            minds_columns: false,
         };
         let basis = Basis {
             database: snapshot.database_oid(),
             state: snapshot.state(),
             path: self.path.as_slice().into(),
             reading: "".into(),
+            growth: 0,
         };
         let manager = self.engine.manager();
-        let planned = planned(
-            &Known { snapshot, constants: None, methods: Methods::default(), manager },
-            basis,
-            bound,
-        )?;
+        let planned = planned(&Known::plain(snapshot, manager), basis, bound)?;
         let mut machine = Machine::new(&planned.program);
         let mut transaction =
             self.engine.manager().begin(Begin { read_only: true, ..Begin::default() }, self.wait);
@@ -848,8 +845,8 @@ impl Semantics for Meaning<'_> {
         }
         let bound = bound?;
         bind::may_use_schemas(&bound.required, snapshot, self.identity.user)?;
-        let relations = bound.relations.iter().map(|(relation, _)| *relation).collect();
-        let edges = edges_of_query(snapshot, &bound);
+        let relations: Vec<Oid> = bound.relations.iter().map(|(relation, _)| *relation).collect();
+        let mut edges = edges_of_query(snapshot, &bound);
         let BoundStatement::Query(bound) = bound.statement else {
             return Err(crate::error::SqlError::unsupported("a view of this statement is"));
         };
@@ -876,19 +873,22 @@ impl Semantics for Meaning<'_> {
             let again = bind::bind_named(environment, &text, crate::parse::parse_query(&text)?)?;
             let same = matches!(&again.statement, BoundStatement::Query(again)
                 if again.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)));
-            Ok(same.then_some(text))
+            Ok(same.then_some((text, again.minds_columns)))
         });
-        let text = match kept.ok().flatten() {
-            Some(text) => text,
+        let (text, minds_columns) = match kept.ok().flatten() {
+            Some(kept) => kept,
             None => {
                 let end = (end as usize).min(self.text.text().len());
                 let start = query.with.as_ref().map_or(query.at, |with| with.at.min(query.at));
                 let written = self.text.text()[start as usize..end].trim_end();
                 let written = written.trim_end_matches(';').trim_end();
                 self.demand_same(snapshot, written, &columns)?;
-                written.to_owned()
+                (written.to_owned(), true)
             }
         };
+        if minds_columns {
+            edges.extend(relations.iter().map(|relation| Edge::Columns(*relation)));
+        }
         let text = Definition::new(text.trim_start().into(), edges);
         Ok(ViewQuery { text, columns, collations, relations })
     }

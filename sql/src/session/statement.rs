@@ -2,7 +2,8 @@
 //!
 //! A plan is good for as long as nothing it was made from has changed: what the catalog answered while it was made
 //! ([`crate::catalog::Uses`]), and the settings that literals are read with. A state of the catalog in which that has been
-//! found so is remembered with the plan, so that it is asked once for each state. One with a literal that says when it was read (`now`) is for that statement alone. A
+//! found so is remembered with the plan, so that it is asked once for each state. Nor is a plan good any more when a table
+//! has ten times the rows that it was made for: that is looked at only when storage says that some tree has grown. One with a literal that says when it was read (`now`) is for that statement alone. A
 //! prepared statement whose plan is not good any more is planned anew; that it returns other columns then is an error
 //! drivers know (0A000).
 
@@ -20,12 +21,13 @@ use crate::settings::Methods;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowWriter};
 use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use txn::sync::{Mutex, lock, rank};
-use txn::{Manager, TableLock};
+use txn::{Manager, TableLock, TreeId};
 
 /// A statement ready to run.
 #[derive(Debug)]
@@ -64,6 +66,10 @@ pub struct Planned {
     pub uses: Uses,
     /// The last states of the catalog in which that has been found to be the same.
     pub good_in: [AtomicU64; STATES],
+    /// The tables whose sizes it was made for, with their rows as it was.
+    sizes: Box<[(TreeId, f64)]>,
+    /// How often trees had grown when that was last found to be true still.
+    sized: AtomicU64,
     /// What it takes, in bytes.
     pub bytes: usize,
     /// The types of its parameters.
@@ -83,6 +89,8 @@ pub struct Planned {
     pub number: AtomicI64,
 }
 
+/// How many times the rows that a plan was made for a table may have before the plan is made anew.
+const GROWTH: f64 = 10.0;
 /// How many states a plan remembers in which it is good: sessions with temporary tables and those without see others.
 const STATES: usize = 4;
 /// The bits of a role's OID, which is counted.
@@ -100,8 +108,19 @@ fn place_of(state: u64) -> usize {
 }
 
 impl Planned {
+    /// Whether it is good where a session stands: it means the same, and its tables are about as large as it was made for.
+    pub fn is_good(&self, basis: &Basis, snapshot: &CatalogSnapshot, manager: &Manager) -> bool {
+        self.means_the_same(basis, snapshot) && self.fits(basis.growth, manager)
+    }
+
+    /// Whether its tables are no ten times as large as it was made for. May wait for pages.
+    pub fn fits(&self, growth: u64, manager: &Manager) -> bool {
+        // Relaxed: a plan does not change, and what a number says of it neither.
+        self.sized.load(Relaxed) == growth || self.fits_now(growth, manager)
+    }
+
     /// Whether it is good in the state of the catalog that a session sees, and with what else the session would make it from.
-    pub fn is_good(&self, basis: &Basis, snapshot: &CatalogSnapshot) -> bool {
+    fn means_the_same(&self, basis: &Basis, snapshot: &CatalogSnapshot) -> bool {
         let made = &self.basis;
         let state = basis.state;
         if made.database != basis.database
@@ -121,6 +140,23 @@ impl Planned {
         good
     }
 
+    #[cold]
+    fn fits_now(&self, growth: u64, manager: &Manager) -> bool {
+        let fits = |(tree, rows): &(TreeId, f64)| {
+            rows_in(manager, *tree).is_none_or(|now| now < GROWTH * rows)
+        };
+        let good = self.sizes.iter().all(fits);
+        if good {
+            self.sized.store(growth, Relaxed);
+        }
+        good
+    }
+
+    /// Whether trees have grown since its sizes were last looked at.
+    pub(super) fn may_be_outgrown(&self, manager: &Manager) -> bool {
+        self.sized.load(Relaxed) != manager.data().growth()
+    }
+
     /// 55000 where it would read a materialized view that has no rows yet.
     pub fn check_populated(&self) -> Result<()> {
         let Some(name) = &self.unpopulated else { return Ok(()) };
@@ -130,6 +166,11 @@ impl Planned {
         )
         .hint("Use the REFRESH MATERIALIZED VIEW command."))
     }
+}
+
+/// About how many rows a tree has.
+fn rows_in(manager: &Manager, tree: TreeId) -> Option<f64> {
+    manager.data().tree(tree).ok()?.record_estimate().ok()
 }
 
 impl Basis {
@@ -174,6 +215,8 @@ pub struct Basis {
     pub path: Arc<[Oid]>,
     /// The settings that literals were read with.
     pub reading: Arc<str>,
+    /// How often trees had grown; what comes of it is each plan's own affair.
+    pub growth: u64,
 }
 
 impl PartialEq for Basis {
@@ -229,7 +272,8 @@ fn bare(text: &str) -> &str {
 }
 
 impl PlanCache {
-    /// What is kept for this text, if it is good where the session stands.
+    /// What is kept for this text, if it means the same where the session stands; whether it fits is for who holds nothing
+    /// to find out.
     #[must_use]
     pub fn find(
         &self,
@@ -248,7 +292,7 @@ impl PlanCache {
         let found = kept.texts.get_mut(text)?;
         found.used = clock;
         let is_good = |kept: &&Arc<Prepared>| {
-            kept.planned.as_ref().is_none_or(|planned| planned.is_good(basis, snapshot))
+            kept.planned.as_ref().is_none_or(|planned| planned.means_the_same(basis, snapshot))
         };
         found.plans.iter().rev().find(is_good).cloned()
     }
@@ -363,6 +407,16 @@ pub(super) struct Known<'k> {
     pub methods: Methods,
     /// Where the trees are.
     pub manager: &'k Manager,
+    /// The tables that it was asked about, with the rows that the plan goes by.
+    pub sizes: RefCell<Vec<(TreeId, f64)>>,
+}
+
+impl<'k> Known<'k> {
+    /// For a plan that has no choice and runs once.
+    pub(super) fn plain(snapshot: &'k CatalogSnapshot, manager: &'k Manager) -> Known<'k> {
+        let (methods, sizes) = (Methods::default(), RefCell::default());
+        Known { snapshot, constants: None, methods, manager, sizes }
+    }
 }
 
 impl Facts for Known<'_> {
@@ -380,7 +434,20 @@ impl Facts for Known<'_> {
 
     fn rows(&self, relation: &Relation) -> Option<f64> {
         let RelationKind::Table { tree, .. } = &relation.kind else { return None };
-        self.manager.data().tree(*tree).ok()?.record_estimate().ok()
+        rows_in(self.manager, *tree)
+    }
+
+    fn relations(&self) -> f64 {
+        self.snapshot.relation_count() as f64
+    }
+
+    fn goes_by(&self, relation: &Relation, rows: f64) {
+        if let RelationKind::Table { tree, .. } = &relation.kind {
+            let sizes = &mut *self.sizes.borrow_mut();
+            if sizes.iter().all(|(known, _)| known != tree) {
+                sizes.push((*tree, rows));
+            }
+        }
     }
 
     fn routine(&self, oid: Oid) -> Option<Arc<crate::catalog::routine::Routine>> {
@@ -455,6 +522,7 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         .filter(|relation| relation.stored_query.as_ref().is_some_and(|query| !query.populated))
         .map(|relation| Arc::clone(&relation.name))
         .next();
+    let (sizes, sized) = (known.sizes.take().into(), AtomicU64::new(basis.growth));
     let good_in: [AtomicU64; STATES] = Default::default();
     good_in[place_of(basis.state)].store(basis.state, Relaxed);
     Ok(Planned {
@@ -462,6 +530,8 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         basis,
         uses: Uses::of(known.snapshot),
         good_in,
+        sizes,
+        sized,
         bytes: 0,
         parameters,
         relations,

@@ -24,7 +24,6 @@ use crate::session::statement::{
     Basis, Known, Named, Planned, Prepared, Reader, planned, text_column,
 };
 
-use crate::settings::Methods;
 use crate::settings::Moment;
 use crate::settings::library;
 use crate::settings::session::Settings;
@@ -477,14 +476,11 @@ impl Session {
             relations: Vec::new(),
             keys: Vec::new(),
             fields: Vec::new(),
+            minds_columns: false,
         };
         let snapshot = self.catalog.last_snapshot();
         let manager = self.engine.manager();
-        planned(
-            &Known { snapshot, constants: None, methods: Methods::default(), manager },
-            basis,
-            bound,
-        )
+        planned(&Known::plain(snapshot, manager), basis, bound)
     }
 
     /// What such a plan computes, for who may have that.

@@ -30,6 +30,9 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
     let key = rows.oid_key(0);
     let table = key.map(|oid| rows.system.snapshot.index(oid).map_or(oid, |found| found.0.oid));
     for relation in users(rows, table) {
+        if rows.pauses(relation.oid) {
+            return Ok(());
+        }
         let oid = relation.oid;
         if key.is_none_or(|key| key == oid) {
             if !matches!(relation.kind, RelationKind::View { .. }) {
@@ -79,9 +82,6 @@ pub(super) fn attributes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -
                 };
                 attribute(rows, &plain)?;
             }
-        }
-        if rows.done() {
-            break;
         }
     }
     for ty in composites(rows, key) {
@@ -224,6 +224,9 @@ pub(crate) fn default_oid(table: Oid, column: usize) -> Oid {
 
 pub(super) fn defaults(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     for relation in users(rows, rows.oid_key(1)) {
+        if rows.pauses(relation.oid) {
+            break;
+        }
         for (at, column) in relation.columns.iter().enumerate() {
             let (Some(default), None) = (&column.default, column.identity) else { continue };
             let row = [
@@ -242,6 +245,9 @@ pub(super) fn defaults(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 pub(super) fn statistics(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let snapshot = rows.system.snapshot;
     for relation in users(rows, None) {
+        if rows.pauses(relation.oid) {
+            break;
+        }
         let Some(found) = snapshot.statistics(relation.oid) else { continue };
         let select = crate::catalog::acl::Privileges::SELECT;
         for ((column, statistics), number) in

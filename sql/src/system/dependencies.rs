@@ -1,6 +1,6 @@
 //! `pg_depend`: what of users' objects depends on what, behind the built-in rows.
 
-use super::objects::{letter, position, users};
+use super::objects::{Users, letter, position, users};
 use super::rows::Rows;
 use crate::catalog::acl::Acl;
 use crate::catalog::attachment::Attachment;
@@ -9,7 +9,7 @@ use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::extension::PG_EXTENSION;
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
-use crate::catalog::relation::{ConstraintKind, Relation, RelationKind};
+use crate::catalog::relation::{ConstraintKind, RelationKind};
 use crate::catalog::routine::PLPGSQL;
 use crate::catalog::user_type::UserType;
 use crate::error::{Result, SqlError};
@@ -25,7 +25,7 @@ const TYPE: u32 = 1247;
 const OPERATOR: u32 = 2617;
 
 /// The relations and the types whose rows of `pg_depend` may be those that the keys ask for.
-fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Arc<UserType>>) {
+fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Users<'s>, Vec<&'s Arc<UserType>>) {
     let snapshot = rows.system.snapshot;
     // Nothing leads from a default's OID to its table.
     let object = rows.oid_key(1).filter(|object| object.0 >> 31 == 0);
@@ -34,8 +34,11 @@ fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Ar
         (None, Some(referenced)) => snapshot.dependents(referenced),
         (None, None) => return (users(rows, None), snapshot.types().collect()),
     };
-    let relations = among.iter().flat_map(|oid| users(rows, Some(*oid)));
-    (relations.collect(), among.iter().filter_map(|oid| snapshot.user_type(*oid)).collect())
+    let relations: Vec<_> = among.iter().flat_map(|oid| users(rows, Some(*oid))).collect();
+    (
+        Box::new(relations.into_iter()),
+        among.iter().filter_map(|oid| snapshot.user_type(*oid)).collect(),
+    )
 }
 
 /// `pg_depend`.
@@ -71,7 +74,9 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let emit = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), to: (u32, Oid, i32), kind| {
         emit_of(rows, (on.0, on.1, 0), to, kind)
     };
-    for extension in rows.system.snapshot.extensions() {
+    let snapshot = rows.system.snapshot;
+    let begins = rows.begins();
+    for extension in snapshot.extensions().filter(|_| begins) {
         let on = (PG_EXTENSION.0, extension.oid);
         emit(rows, on, (SCHEMA, extension.schema, 0), 'n')?;
         let Some(known) = extension.description() else { continue };
@@ -92,7 +97,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         let edges: BTreeSet<Edge> = made.iter().flat_map(|made| made.edges()).copied().collect();
         for edge in &edges {
             let to = match *edge {
-                Edge::Own(_) | Edge::Cast(_) => continue,
+                Edge::Own(_) | Edge::Cast(_) | Edge::Columns(_) => continue,
                 Edge::Relation(oid, 0) => {
                     let is_column =
                         |edge: &Edge| matches!(edge, Edge::Relation(of, 1..) if *of == oid);
@@ -111,8 +116,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         }
         Ok::<_, SqlError>(())
     };
-    if rows.oid_key(0).is_none_or(|class| class.0 == FUNCTION) {
-        let snapshot = rows.system.snapshot;
+    if begins && rows.oid_key(0).is_none_or(|class| class.0 == FUNCTION) {
         for routine in snapshot.routines() {
             let own = (FUNCTION, routine.oid);
             emit(rows, own, (SCHEMA, routine.schema, 0), 'n')?;
@@ -134,8 +138,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             }
         }
     }
-    let snapshot = rows.system.snapshot;
-    for one in snapshot.attachments() {
+    for one in snapshot.attachments().filter(|_| begins) {
         let own = (one.table().0, one.oid());
         if rows.oid_key(0).is_some_and(|class| class != one.table()) {
             continue;
@@ -157,7 +160,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             emit(rows, own, to, 'n')?;
         }
     }
-    if rows.oid_key(0).is_none_or(|class| [AMOP, AMPROC].contains(&class.0)) {
+    if begins && rows.oid_key(0).is_none_or(|class| [AMOP, AMPROC].contains(&class.0)) {
         let families = snapshot.operator_families().map(|one| (one.oid, None, &one.members[..]));
         let classes = snapshot
             .user_operator_classes()
@@ -178,7 +181,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     }
     let of_views = rows.oid_key(0).is_none_or(|class| class.0 == REWRITE);
     let (relations, types) = keyed(rows);
-    for ty in types {
+    for ty in types.into_iter().filter(|_| begins) {
         let array = Oid(builtin::array_of_made(ty.oid.0));
         emit(rows, (TYPE, array), (TYPE, ty.oid, 0), 'i')?;
         emit(rows, (TYPE, ty.oid), (SCHEMA, ty.schema, 0), 'n')?;
@@ -206,6 +209,9 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         }
     }
     for relation in relations {
+        if rows.pauses(relation.oid) {
+            break;
+        }
         let table = relation.oid;
         let (row_type, array) = relation.row_type;
         emit(rows, (CLASS, table), (SCHEMA, relation.schema.0, 0), 'n')?;

@@ -18,17 +18,18 @@ const BTREE: u32 = 403;
 /// The heap access method, as which tables are shown.
 const HEAP: u32 = 2;
 
-pub(super) fn users<'s>(rows: &Rows<'s, '_, '_, '_>, key: Option<Oid>) -> Vec<&'s Arc<Relation>> {
-    let snapshot = rows.system.snapshot;
-    match key {
-        Some(oid) if oid.0 < well_known::FIRST_NORMAL => Vec::new(),
-        // Composite types are shown as the types that they are.
-        Some(oid) => {
-            let found = snapshot.relation(oid);
-            found.filter(|one| !matches!(one.kind, RelationKind::Composite)).into_iter().collect()
-        }
-        None => snapshot.relations().collect(),
-    }
+/// Users' relations, by OID.
+pub(super) type Users<'s> = Box<dyn Iterator<Item = &'s Arc<Relation>> + 's>;
+
+/// The relation of a user that has this OID, or all from where the part of the rows begins.
+pub(super) fn users<'s>(rows: &Rows<'s, '_, '_, '_>, key: Option<Oid>) -> Users<'s> {
+    let (snapshot, first) = (rows.system.snapshot, rows.first());
+    let Some(oid) = key else { return Box::new(snapshot.relations_from(first)) };
+    let asked = oid >= first.max(Oid(well_known::FIRST_NORMAL));
+    let found = asked.then(|| snapshot.relation(oid));
+    // Composite types are shown as the types that they are.
+    let found = found.flatten().filter(|one| !matches!(one.kind, RelationKind::Composite));
+    Box::new(found.into_iter())
 }
 
 pub(super) fn letter<'a>(letter: char) -> Datum<'a> {
@@ -48,15 +49,19 @@ pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
         (None, Some(ty), _) if ty != Oid(0) => {
             let snapshot = rows.system.snapshot;
             let found = snapshot.row_type(ty).filter(|one| one.oid.0 >= well_known::FIRST_NORMAL);
-            found.into_iter().collect()
+            Box::new(found.into_iter()) as Users<'_>
         }
         (None, _, Some(name)) => {
             let named = rows.system.snapshot.called(name);
-            named.into_iter().flat_map(|oid| users(rows, Some(oid))).collect()
+            let found: Vec<_> = named.into_iter().flat_map(|oid| users(rows, Some(oid))).collect();
+            Box::new(found.into_iter())
         }
         _ => users(rows, owner),
     };
     for relation in found {
+        if rows.pauses(relation.oid) {
+            return Ok(());
+        }
         let has_type = row_type.is_none_or(|ty| shown_row_type(relation) == ty);
         if has_type && name.is_none_or(|name| *relation.name == *name) {
             class_of_relation(rows, relation)?;
@@ -66,9 +71,6 @@ pub(super) fn classes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
             if has_type && name.is_none_or(|name| *index.name == *name) {
                 class_of_index(rows, relation, index)?;
             }
-        }
-        if rows.done() {
-            break;
         }
     }
     for ty in composites(rows, oid) {
@@ -236,6 +238,9 @@ pub(super) fn indexes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
         Some(rows.system.snapshot.index(index_key?).map_or(Oid(0), |found| found.0.oid))
     });
     for relation in users(rows, table) {
+        if rows.pauses(relation.oid) {
+            break;
+        }
         for index in &relation.indexes {
             let keys = index.columns.iter().map(|key| match key.expression() {
                 Some(_) => 0,
@@ -322,7 +327,21 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
     let snapshot = rows.system.snapshot;
     let by_oid = |oid| snapshot.constraint_table(oid).map_or(Oid(0), |table| table.oid);
     let table = rows.oid_key(7).or_else(|| rows.oid_key(0).map(by_oid));
-    for relation in users(rows, table) {
+    let referenced = rows.oid_key(11).filter(|table| *table != Oid(0));
+    let found = match referenced.filter(|_| table.is_none()) {
+        Some(referenced) => {
+            let children = snapshot.relation(referenced).map(|found| found.referenced_by.iter());
+            let mut children: Vec<Oid> = children.into_iter().flatten().map(|one| one.0).collect();
+            children.dedup();
+            let found: Vec<_> = children.iter().flat_map(|oid| users(rows, Some(*oid))).collect();
+            Box::new(found.into_iter())
+        }
+        None => users(rows, table),
+    };
+    for relation in found {
+        if rows.pauses(relation.oid) {
+            return Ok(());
+        }
         for index in &relation.indexes {
             let Some((oid, name)) = &index.constraint else { continue };
             let columns = index.columns.iter().map(|key| position(key.column)).collect();
@@ -362,7 +381,7 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
             constraint(rows, relation, &row)?;
         }
     }
-    let of_tables = rows.oid_key(7).is_some_and(|table| table != Oid(0));
+    let of_tables = referenced.or(rows.oid_key(7)).is_some_and(|table| table != Oid(0));
     let of_one = rows.oid_key(0).map(|oid| snapshot.domain_check(oid).map(|found| found.0));
     let types: Vec<&Arc<UserType>> = match of_one {
         _ if of_tables => Vec::new(),
@@ -494,6 +513,9 @@ fn constraint(
 
 pub(super) fn sequences(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     for relation in users(rows, rows.oid_key(0)) {
+        if rows.pauses(relation.oid) {
+            break;
+        }
         let RelationKind::Sequence(sequence) = &relation.kind else { continue };
         let row = [
             Datum::Oid(relation.oid.0),
@@ -513,6 +535,9 @@ pub(super) fn sequences(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
 /// The rules that views are (PostgreSQL's `_RETURN`); each has its view's OID.
 pub(super) fn rules(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     for view in users(rows, rows.oid_key(2)) {
+        if rows.pauses(view.oid) {
+            break;
+        }
         if view.query().is_none() {
             continue;
         }

@@ -1,7 +1,8 @@
 //! Rows of system relations: what a scan of one is given, how rows are put together, and which function makes which.
 //!
 //! The built-in part of a relation is PostgreSQL's own data, parsed field by field as it is asked for; users' objects
-//! follow, made from the snapshot. A key is a hint: rows that do not have it may come too, so every condition is checked
+//! follow, made from the snapshot: users' relations one by one, in the order of their OIDs, so that a scan can be given in
+//! parts; what stands before and behind them goes with the first and the last part. A key is a hint: rows that do not have it may come too, so every condition is checked
 //! again by who scans. Any key on an OID or a text finds built-in rows by a hash index, made when it is first asked for.
 
 use super::counted::Counters;
@@ -18,6 +19,7 @@ use crate::catalog::relation::{Column, Relation};
 use crate::catalog::snapshot::CatalogSnapshot;
 use crate::catalog::system::{named, relation};
 use crate::error::Result;
+use crate::exec::system_scan::ScanProgress;
 use crate::settings::Settings;
 use crate::types::{CallContext, Datum, Oid, SqlType, array};
 use std::borrow::Cow;
@@ -231,15 +233,45 @@ pub(super) struct Rows<'s, 'c, 'a, 'e> {
     emit: &'e mut Emit<'e, 'a>,
     /// The taker has had enough.
     done: bool,
+    /// Where this part begins.
+    from: ScanProgress,
+    /// How many rows are in it.
+    given: usize,
+    /// The relation that the next part begins with, where this one has not come to the end.
+    next: Option<Oid>,
 }
 
 impl<'s, 'a> Rows<'s, '_, 'a, '_> {
     /// Hands a row out.
     pub(super) fn row(&mut self, row: &[Datum<'a>]) -> Result<()> {
         if !self.done {
+            self.given += 1;
             self.done = !(self.emit)(row)?;
         }
         Ok(())
+    }
+
+    /// Whether this part is the first: what stands before users' relations is in it.
+    pub(super) fn begins(&self) -> bool {
+        self.from == ScanProgress::Begins
+    }
+
+    /// The relation that this part begins with, if it is not the first.
+    pub(super) fn first(&self) -> Oid {
+        match self.from {
+            ScanProgress::Begins => Oid(0),
+            ScanProgress::At(relation) => relation,
+            ScanProgress::Ended => Oid(u32::MAX),
+        }
+    }
+
+    /// Whether this part ends before the rows of this relation, and so before all that comes behind.
+    pub(super) fn pauses(&mut self, relation: Oid) -> bool {
+        if self.given < PART_ROWS && !self.done {
+            return false;
+        }
+        self.next = Some(relation);
+        true
     }
 
     /// Whether the taker has had enough.
@@ -328,6 +360,9 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
 
     /// The built-in rows of a relation.
     pub(super) fn builtin(&mut self, relation: &Relation) -> Result<()> {
+        if !self.begins() {
+            return Ok(());
+        }
         let Some(file) = FILES.get(&*relation.name) else { return Ok(()) };
         let found = self.keys.iter().find_map(|(column, key)| file.find(*column, key));
         let mut all = 0..file.rows.len();
@@ -484,13 +519,25 @@ fn is_of_extensions(name: &str) -> bool {
     table.is_some_and(|table| builtin::relation(&format!("extension_{table}")).is_some())
 }
 
-/// What users' objects add to a relation, as far as plans are concerned.
+/// A part of the rows has at least so many, where there are more.
+const PART_ROWS: usize = if cfg!(test) { 16 } else { 1_000 };
+
+/// What users' objects add to a relation at least, as far as plans are concerned.
 const USERS_ROWS: f64 = 200.0;
 
-/// About how many rows a system relation has.
+/// About how many rows a system relation has where users have made so many relations.
 #[must_use]
-pub fn expected_rows(relation: &Relation) -> f64 {
-    FILES.get(&*relation.name).map_or(0.0, |file| file.rows.len() as f64) + USERS_ROWS
+pub fn expected_rows(relation: &Relation, users: f64) -> f64 {
+    // Of a table with a key, a sequence and a few columns.
+    let of_each = match &*relation.name {
+        "pg_attribute" => 10.0,
+        "pg_depend" => 8.0,
+        "pg_class" | "pg_type" => 2.0,
+        "pg_attrdef" | "pg_constraint" | "pg_index" | "pg_sequence" | "pg_trigger" => 1.0,
+        _ => 0.0,
+    };
+    let own = FILES.get(&*relation.name).map_or(0.0, |file| file.rows.len() as f64);
+    own + (of_each * users).max(USERS_ROWS)
 }
 
 /// Whether a key on a column spares making the rows that do not have it.
@@ -503,7 +550,7 @@ pub fn is_keyed(relation: &Relation, column: usize) -> bool {
         "pg_attribute" | "pg_sequence" | "pg_description" => &[0],
         "pg_attrdef" | "pg_enum" => &[1],
         "pg_index" => &[0, 1],
-        "pg_constraint" => &[0, 7],
+        "pg_constraint" => &[0, 7, 11],
         "pg_trigger" => &[0, 1],
         "pg_rewrite" => &[2],
         "pg_depend" => &[1, 4],
@@ -518,6 +565,7 @@ pub fn is_keyed(relation: &Relation, column: usize) -> bool {
 
 /// Hands out the rows of a system relation that is served from the snapshot, all columns in `attnum` order. `keys` are
 /// equality conditions by column index that every row has to meet: they may save work, and are checked by the caller.
+/// What is given is a part of the rows, from `progress` on; that then says where the next one begins.
 ///
 /// # Errors
 /// Those of `emit`; 0A000 for values that cannot be held yet.
@@ -525,55 +573,66 @@ pub fn scan<'a>(
     oid: Oid,
     system: &SystemContext<'_>,
     call: &CallContext<'a>,
-    keys: &[(usize, Datum<'_>)],
+    (keys, progress): (&[(usize, Datum<'_>)], &mut ScanProgress),
     emit: &mut Emit<'_, 'a>,
 ) -> Result<()> {
+    let from = std::mem::replace(progress, ScanProgress::Ended);
     let Some(relation) = relation(oid) else { return Ok(()) };
     // What the roles' passwords and the statistics' values are is for superusers only; `privilege` has said so already.
     let mut forward = |row: &[Datum<'a>]| emit(row);
-    let mut rows = Rows { system, call, keys, emit: &mut forward, done: false };
+    let mut rows =
+        Rows { system, call, keys, emit: &mut forward, done: false, from, given: 0, next: None };
+    made(&mut rows, relation)?;
+    if let Some(next) = rows.next.filter(|_| !rows.done) {
+        *progress = ScanProgress::At(next);
+    }
+    Ok(())
+}
+
+/// Makes rows, from where the part begins.
+fn made(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
     match &*relation.name {
-        "pg_class" => objects::classes(&mut rows, relation),
-        "pg_attribute" => columns::attributes(&mut rows, relation),
-        "pg_attrdef" => columns::defaults(&mut rows),
-        "pg_index" => objects::indexes(&mut rows, relation),
-        "pg_constraint" => objects::constraints(&mut rows, relation),
-        "pg_type" => types::types(&mut rows, relation),
-        "pg_enum" => types::labels(&mut rows),
-        "pg_sequence" => objects::sequences(&mut rows),
-        "pg_depend" => dependencies::dependencies(&mut rows),
-        "pg_shdepend" => dependencies::shared(&mut rows),
-        "pg_trigger" => triggers::triggers(&mut rows),
-        "pg_rewrite" => objects::rules(&mut rows),
-        "pg_description" => objects::descriptions(&mut rows, relation),
-        "pg_stats" => columns::statistics(&mut rows),
-        "pg_namespace" => definitions::schemas(&mut rows),
-        "pg_database" => definitions::databases(&mut rows),
-        "pg_authid" => definitions::roles(&mut rows),
-        "pg_auth_members" => definitions::memberships(&mut rows),
-        "pg_db_role_setting" => definitions::kept_settings(&mut rows),
-        "pg_shdescription" => definitions::shared_descriptions(&mut rows),
-        "pg_parameter_acl" => definitions::parameters(&mut rows),
-        "pg_default_acl" => definitions::default_acls(&mut rows),
-        "pg_proc" => routines::routines(&mut rows, relation),
-        "pg_aggregate" => routines::aggregates(&mut rows, relation),
-        "pg_operator" => attachments::operators(&mut rows, relation),
-        "pg_cast" => attachments::casts(&mut rows, relation),
-        "pg_opclass" => attachments::operator_classes(&mut rows, relation),
-        "pg_opfamily" => attachments::operator_families(&mut rows, relation),
-        "pg_amop" => attachments::family_members(&mut rows, relation, false),
-        "pg_amproc" => attachments::family_members(&mut rows, relation, true),
-        "pg_conversion" => attachments::conversions(&mut rows, relation),
-        "pg_event_trigger" => attachments::event_triggers(&mut rows),
-        "pg_extension" => definitions::extensions(&mut rows),
-        "pg_init_privs" => definitions::initial_privileges(&mut rows, relation),
-        "pg_settings" => session::settings(&mut rows),
-        "pg_locks" => locks::locks(&mut rows),
-        "pg_timezone_names" => time_zones::names(&mut rows),
-        "pg_timezone_abbrevs" => time_zones::abbreviations(&mut rows),
-        "pg_prepared_xacts" => session::prepared_transactions(&mut rows),
-        "pg_prepared_statements" => session::prepared_statements(&mut rows),
-        "pg_cursors" => session::cursors(&mut rows),
+        "pg_class" => objects::classes(rows, relation),
+        "pg_attribute" => columns::attributes(rows, relation),
+        "pg_attrdef" => columns::defaults(rows),
+        "pg_index" => objects::indexes(rows, relation),
+        "pg_constraint" => objects::constraints(rows, relation),
+        "pg_type" => types::types(rows, relation),
+        "pg_enum" => types::labels(rows),
+        "pg_sequence" => objects::sequences(rows),
+        "pg_depend" => dependencies::dependencies(rows),
+        "pg_shdepend" => dependencies::shared(rows),
+        "pg_trigger" => triggers::triggers(rows),
+        "pg_rewrite" => objects::rules(rows),
+        "pg_description" => objects::descriptions(rows, relation),
+        "pg_stats" => columns::statistics(rows),
+        "pg_namespace" => definitions::schemas(rows),
+        "pg_database" => definitions::databases(rows),
+        "pg_authid" => definitions::roles(rows),
+        "pg_auth_members" => definitions::memberships(rows),
+        "pg_db_role_setting" => definitions::kept_settings(rows),
+        "pg_shdescription" => definitions::shared_descriptions(rows),
+        "pg_parameter_acl" => definitions::parameters(rows),
+        "pg_default_acl" => definitions::default_acls(rows),
+        "pg_proc" => routines::routines(rows, relation),
+        "pg_aggregate" => routines::aggregates(rows, relation),
+        "pg_operator" => attachments::operators(rows, relation),
+        "pg_cast" => attachments::casts(rows, relation),
+        "pg_opclass" => attachments::operator_classes(rows, relation),
+        "pg_opfamily" => attachments::operator_families(rows, relation),
+        "pg_amop" => attachments::family_members(rows, relation, false),
+        "pg_amproc" => attachments::family_members(rows, relation, true),
+        "pg_conversion" => attachments::conversions(rows, relation),
+        "pg_event_trigger" => attachments::event_triggers(rows),
+        "pg_extension" => definitions::extensions(rows),
+        "pg_init_privs" => definitions::initial_privileges(rows, relation),
+        "pg_settings" => session::settings(rows),
+        "pg_locks" => locks::locks(rows),
+        "pg_timezone_names" => time_zones::names(rows),
+        "pg_timezone_abbrevs" => time_zones::abbreviations(rows),
+        "pg_prepared_xacts" => session::prepared_transactions(rows),
+        "pg_prepared_statements" => session::prepared_statements(rows),
+        "pg_cursors" => session::cursors(rows),
         _ => rows.builtin(relation),
     }
 }
@@ -606,6 +665,21 @@ mod tests {
             sireads: &|| catalog.manager().siread_locks(),
             running: &Vec::new,
         });
+    }
+
+    /// All rows, part by part.
+    fn scan<'a>(
+        oid: Oid,
+        system: &SystemContext<'_>,
+        call: &CallContext<'a>,
+        keys: &[(usize, Datum<'_>)],
+        emit: &mut Emit<'_, 'a>,
+    ) -> Result<()> {
+        let mut progress = ScanProgress::Begins;
+        while progress != ScanProgress::Ended {
+            super::scan(oid, system, call, (keys, &mut progress), emit)?;
+        }
+        Ok(())
     }
 
     #[test]
@@ -672,6 +746,7 @@ mod tests {
                     ("pg_index", 1, 20_000),
                     ("pg_constraint", 0, 20_004),
                     ("pg_constraint", 7, 20_000),
+                    ("pg_constraint", 11, 20_000),
                     ("pg_type", 0, 20_005),
                     ("pg_type", 0, 23),
                     ("pg_type", 11, 20_000),

@@ -14,6 +14,9 @@ pub(super) fn triggers(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let by_oid = |oid| snapshot.constraint_table(oid).map_or(Oid(0), |table| table.oid);
     let table = rows.oid_key(1).or_else(|| rows.oid_key(0).map(by_oid));
     for relation in users(rows, table) {
+        if rows.pauses(relation.oid) {
+            break;
+        }
         for trigger in &relation.triggers {
             one(rows, relation, trigger, None)?;
         }

@@ -1,6 +1,6 @@
 //! `pg_type` and `pg_enum`: the types that users made, behind the built-in ones.
 
-use super::objects::users;
+use super::objects::{Users, users};
 use super::rows::Rows;
 use crate::catalog::builtin::{self, array_of_made};
 use crate::catalog::object::well_known;
@@ -23,6 +23,9 @@ pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Res
     }
     let (with_rows, made) = keyed(rows);
     for relation in with_rows {
+        if rows.pauses(relation.oid) {
+            return Ok(());
+        }
         if relation.row_type.1 == Oid(0) {
             continue;
         }
@@ -35,9 +38,6 @@ pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Res
             kind: Kind::Row,
         };
         own.rows(rows)?;
-        if rows.done() {
-            return Ok(());
-        }
     }
     for found in made {
         let own = Own {
@@ -61,7 +61,7 @@ pub(super) fn types(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Res
 }
 
 /// The relations with rows and the types among which are those that the keys ask for.
-fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Arc<UserType>>) {
+fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Users<'s>, Vec<&'s Arc<UserType>>) {
     let snapshot = rows.system.snapshot;
     let element = |ty: Oid| builtin::element_of_made(ty.0).map_or(ty, Oid);
     let key = rows.oid_key(0).or_else(|| rows.oid_key(14)).map(element);
@@ -75,7 +75,7 @@ fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Vec<&'s Arc<Relation>>, Vec<&'s Ar
         };
     };
     let relation = snapshot.row_type(ty).filter(|one| one.oid.0 >= well_known::FIRST_NORMAL);
-    (relation.into_iter().collect(), snapshot.user_type(ty).into_iter().collect())
+    (Box::new(relation.into_iter()), snapshot.user_type(ty).into_iter().collect())
 }
 
 /// A type that users made, and the type of arrays over it.

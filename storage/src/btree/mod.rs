@@ -197,6 +197,8 @@ pub struct Tree {
     volume: Arc<Volume>,
     pub(crate) space: Arc<TreeSpace>,
     birth: AtomicU64,
+    /// How many leaves have been split since the tree was opened.
+    leaves_split: AtomicU64,
     life: Life,
 }
 
@@ -228,8 +230,8 @@ enum Attempt {
 impl Tree {
     pub(crate) fn new(volume: Arc<Volume>, root: PageId, space: TreeSpace) -> Tree {
         let (root_frame, space) = (AtomicU32::new(u32::MAX), Arc::new(space));
-        let (birth, life) = (AtomicU64::new(0), Life::default());
-        Tree { id: space.tree(), root, root_frame, volume, space, birth, life }
+        let (birth, leaves_split, life) = (AtomicU64::new(0), AtomicU64::new(0), Life::default());
+        Tree { id: space.tree(), root, root_frame, volume, space, birth, leaves_split, life }
     }
 
     /// Which tree it is.

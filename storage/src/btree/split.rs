@@ -17,6 +17,7 @@ use crate::buffer::guard::{ExclusiveGuard, Pin};
 use crate::page::Page;
 use crate::reserve::{Reservation, split_bytes};
 use crate::space::Grant;
+use crate::sync::atomic::Ordering;
 use crate::sync::relax;
 use crate::volume::AbortOnUnwind;
 use crate::wal::{SpaceClass, SpaceReservation};
@@ -138,8 +139,21 @@ impl Tree {
                 self.split_below(&separator, parent, node, new);
             }
         }
+        if level == 0 {
+            self.count_split();
+        }
         // The half that the key now belongs to may still be too full.
         Attempt::Again
+    }
+
+    /// A leaf has been split. Whoever goes by how large trees are looks again when one may be twice as large: of a tree that
+    /// had many leaves when it was opened that is said too often, and never too seldom.
+    fn count_split(&self) {
+        // Relaxed: both are signs to look, and say nothing of other memory.
+        let split = self.leaves_split.fetch_add(1, Ordering::Relaxed) + 1;
+        if split.is_power_of_two() {
+            self.volume.growth.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     fn split_below<'v>(

@@ -73,11 +73,11 @@ impl Session {
             && known.ready == program.ready
         {
             let same = known.basis.as_ref().is_some_and(|made| made.is_same(basis));
-            let snapshot = self.catalog.last_snapshot();
+            let (snapshot, manager) = (self.catalog.last_snapshot(), self.engine.manager());
             let good = |text: &Arc<super::Text>| {
                 let planned = text.prepared.planned.as_ref();
                 planned.is_none_or(|planned| {
-                    planned.is_good(basis, snapshot) && planned.required.is_empty()
+                    planned.is_good(basis, snapshot, manager) && planned.required.is_empty()
                 })
             };
             if same && known.user == user || program.texts.iter().all(good) {
@@ -134,8 +134,9 @@ impl Session {
             return false;
         };
         self.basis();
-        let snapshot = self.catalog.last_snapshot();
-        let good = self.basis.as_ref().is_some_and(|basis| planned.is_good(basis, snapshot));
+        let (snapshot, manager) = (self.catalog.last_snapshot(), self.engine.manager());
+        let good = |basis| planned.is_good(basis, snapshot, manager);
+        let good = self.basis.as_ref().is_some_and(good);
         if !good || !planned.required.is_empty() && self.may_run(planned).is_err() {
             return false;
         }
