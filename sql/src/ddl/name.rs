@@ -82,11 +82,11 @@ pub fn domain_check_name(
 ) -> Arc<str> {
     let has = |domain: &Domain, name: &str| domain.checks.iter().any(|check| *check.name == *name);
     choose(name, None, "check", |name| {
-        let tables = snapshot.relations_in(schema);
+        let mut tables = snapshot.constrained(name).filter(|table| table.schema.0 == schema);
         let types = snapshot.types_in(schema).into_iter();
         !has(domain, name)
             && !types.filter_map(|ty| ty.domain()).any(|known| has(known, name))
-            && !tables.into_iter().any(|table| has_constraint(table, name))
+            && !tables.any(|table| has_constraint(table, name))
     })
 }
 

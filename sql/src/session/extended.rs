@@ -86,7 +86,7 @@ impl Session {
     }
 
     /// Keeps a statement's new plan in the place of the one that is not good any more.
-    fn replace(&mut self, name: &str, fresh: Arc<Prepared>) -> Arc<Prepared> {
+    pub(super) fn replace(&mut self, name: &str, fresh: Arc<Prepared>) -> Arc<Prepared> {
         let known = match name {
             "" => self.unnamed.as_mut(),
             name => self.statements.get_mut(name).map(|named| &mut named.prepared),

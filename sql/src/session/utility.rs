@@ -399,10 +399,14 @@ impl Session {
         // As in PostgreSQL its portal has no name of its own.
         self.unnamed_portals += 1;
         sink.shown_at_end();
-        let prepared = self.named_statement(&execute.name)?;
+        let mut prepared = self.named_statement(&execute.name)?;
         check_parameter_count(&prepared, execute)?;
         let parameters =
             self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?;
+        // A plan that is not good any more is made anew once, and not each time.
+        if let Some(fresh) = self.fresh(&prepared, true)? {
+            prepared = self.replace(&execute.name, fresh);
+        }
         self.check_presets(&prepared, &parameters)?;
         let mut inner = Portal::new(prepared);
         inner.parameters = parameters;
