@@ -108,7 +108,7 @@ impl Archive for ArchiveCommand {
 }
 
 /// The command with its placeholders replaced.
-fn filled_in(command: &str, path: &str, name: &str) -> String {
+pub(crate) fn filled_in(command: &str, path: &str, name: &str) -> String {
     let mut out = String::with_capacity(command.len() + path.len());
     let mut rest = command.chars();
     while let Some(letter) = rest.next() {

@@ -10,7 +10,8 @@ use crate::hba;
 use crate::log;
 use crate::server::{self, StartError, Started, raise_file_limit, random};
 use clap::{Args, Parser, Subcommand};
-use sql::{Engine, EngineOptions};
+use sql::sqlstate::SqlState;
+use sql::{Engine, EngineOptions, SqlError};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -308,6 +309,10 @@ fn check(data: &Path) -> ExitCode {
     }
     let problems = sources(data).read().and_then(|config| {
         let environment = server::environment(data)?;
+        if sql::environment::is_due(&*environment.device)? {
+            let message = "it is a backup that has yet to be restored: start it first";
+            return Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        }
         Engine::verify(&environment, config.engine_options())
     });
     match problems {

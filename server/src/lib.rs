@@ -32,6 +32,7 @@ pub mod message;
 pub mod metrics;
 pub mod peer;
 pub mod respond;
+pub mod restore;
 mod routine;
 pub mod runtime;
 pub mod scheduler;

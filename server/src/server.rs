@@ -22,6 +22,7 @@ use crate::listener::{self, Listeners};
 use crate::log;
 use crate::metrics::{self, Counters};
 use crate::peer::Peers;
+use crate::restore;
 use crate::runtime::Runtime;
 use crate::scheduler::Workers;
 use crate::timers::Timers;
@@ -379,6 +380,10 @@ impl Started {
         options.auto_file = Some(Arc::new(SettingsFile::new(&data)));
         options.host = Some(Arc::new(Process::new(&sources, &config.settings)));
         options.txn.storage.archive = archive.clone().map(|archive| archive as Arc<dyn Archive>);
+        let now = (environment.clock.wall(), runs_programs(&config));
+        if !restore::restore(&config, &data, &*environment.device, now)? {
+            std::process::exit(0);
+        }
         let engine = Engine::open(environment.clone(), options)?;
         let listeners = Listeners::open(&config, &data)?;
         let timers =

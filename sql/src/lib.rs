@@ -24,6 +24,7 @@ pub mod log_switcher;
 pub mod plan;
 pub mod plpgsql;
 pub mod queries;
+pub mod restoring;
 pub mod session;
 pub mod statement_statistics;
 pub mod system;
@@ -43,9 +44,11 @@ pub use txn::{Environment, LockWait, Lsn, SessionWait};
 
 /// What a server builds an [`Environment`] from, and what it is opened with.
 pub mod environment {
+    pub use txn::restore::Met;
     pub use txn::{
         Archive, Archived, Cancel, CheckpointReason, CheckpointReport, CheckpointWatch, Clock,
-        Device, FaultyDevice, File, FileDevice, Joinable, LogInsert, Micros, Scheduler,
-        StorageError, SystemClock, Threads, WaitCell, WaitEvent,
+        Device, FaultyDevice, File, FileDevice, Joinable, LogInsert, Micros, Plan, Restore,
+        RestoreFrom, Scheduler, StorageError, SystemClock, Threads, WaitCell, WaitEvent,
+        is_asked_for, is_due, resume,
     };
 }

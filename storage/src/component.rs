@@ -1,7 +1,9 @@
 //! The data component as a whole: made, opened after whatever happened, checkpointed, closed.
 
+use crate::backup::Backups;
 use crate::btree::smo::TreeReader;
 use crate::btree::{BulkBuilder, Forest, Tree, TreeLoad, node};
+use crate::buffer::DataFile;
 use crate::checkpoint::{self, CheckpointReason, CheckpointReport, CheckpointWatch, Sweep};
 use crate::control::{self, Checkpoint, Control, Identity};
 use crate::device::Device;
@@ -168,8 +170,8 @@ impl DataComponent {
             // As PostgreSQL makes it: the time of birth, and something that tells twins apart.
             system: (env.clock.wall() as u64) << 12 ^ env.seed,
         };
-        let LogStart { redo, floor, epoch } = start;
-        let first = Checkpoint { redo, floor, epoch };
+        let LogStart { redo, floor, epoch, timeline } = start;
+        let first = Checkpoint { redo, floor, epoch, timeline };
         Control::create(&*env.device, identity, first)
     }
 
@@ -191,14 +193,15 @@ impl DataComponent {
             u32::try_from(pool_bytes / u64::from(options.page_bytes)).unwrap_or(u32::MAX);
         options.log_segment_bytes = control.identity().log_segment_bytes;
         options.check()?;
-        let Checkpoint { redo, floor, .. } = control.latest();
+        let Checkpoint { redo, floor, timeline, .. } = control.latest();
         let epoch = control.begin_epoch()?;
-        let start = LogStart { redo, floor, epoch };
+        let start = LogStart { redo, floor, epoch, timeline };
         let mut survey = Survey::new(TreeReader::default());
         let see = &mut |record: &LogRecord<'_>| survey.see(record);
         let log = Arc::new(Log::open(env.clone(), &options.log(), start, see)?);
-        let forest = Arc::new(Forest::open(&env, Arc::clone(&log), &options)?);
         let (reader, findings) = survey.end();
+        let mend = |file: &DataFile| recovery::mend(&log, &findings, file);
+        let forest = Arc::new(Forest::open(&env, Arc::clone(&log), &options, &mend)?);
         let redo_of_trees = forest.structure_redo(reader);
         recovery::pass_one(&log, &findings, &redo_of_trees)?;
         forest.end_redo(&redo_of_trees.into_gone());
@@ -324,6 +327,11 @@ impl DataComponent {
     #[must_use]
     pub fn tree_load(&self, memory_bytes_max: usize, fill_percent: Option<u8>) -> TreeLoad {
         TreeLoad::new(&self.forest, &self.scratch, memory_bytes_max, fill_percent)
+    }
+
+    /// The backups that run.
+    pub(crate) fn backups(&self) -> &Backups {
+        self.forest.volume().pool.file().backups()
     }
 
     /// The trees, for checks and counters.

@@ -8,7 +8,7 @@
 //! 0     "ATOLLCTL"  8 u32 format version  12 u32 page size  16 u64 log segment size  24 u64 system identifier
 //!       32 u32 crc32c of bytes 0..32
 //! 4096  slot 0, 8192 slot 1:
-//!       0 "ATOLLCKP"  8 u64 sequence  16 u64 redo point  24 u64 log durable up to  32 u64 0
+//!       0 "ATOLLCKP"  8 u64 sequence  16 u64 redo point  24 u64 log durable up to  32 u32 timeline
 //!       40 u32 epoch  44 u32 crc32c of bytes 0..44
 //! ```
 
@@ -46,6 +46,8 @@ pub struct Checkpoint {
     pub floor: Lsn,
     /// The epoch the instance runs in.
     pub epoch: u32,
+    /// How often its past has been gone back to, and one: of the segments of its log in an archive.
+    pub timeline: u32,
 }
 
 /// The open control file.
@@ -83,10 +85,11 @@ fn seal(block: &mut [u8], checked: usize) {
     block[checked..checked + 4].copy_from_slice(&crc.to_le_bytes());
 }
 
-fn slot(sequence: u64, checkpoint: &Checkpoint) -> [u8; SECTOR_BYTES] {
+pub(crate) fn slot(sequence: u64, checkpoint: &Checkpoint) -> [u8; SECTOR_BYTES] {
     let mut block = [0; SECTOR_BYTES];
     block[..8].copy_from_slice(SLOT_MAGIC);
-    let words = [sequence, checkpoint.redo.0, checkpoint.floor.0, 0];
+    let timeline = u64::from(checkpoint.timeline);
+    let words = [sequence, checkpoint.redo.0, checkpoint.floor.0, timeline];
     for (index, word) in words.into_iter().enumerate() {
         block[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
     }
@@ -95,12 +98,13 @@ fn slot(sequence: u64, checkpoint: &Checkpoint) -> [u8; SECTOR_BYTES] {
     block
 }
 
-fn parse_slot(block: &[u8]) -> Option<(u64, Checkpoint)> {
+pub(crate) fn parse_slot(block: &[u8]) -> Option<(u64, Checkpoint)> {
     let whole = &block[..8] == SLOT_MAGIC && half(block, 44) == crc32c::crc32c(&block[..44]);
     let checkpoint = Checkpoint {
         redo: Lsn(word(block, 16)),
         floor: Lsn(word(block, 24)),
         epoch: half(block, 40),
+        timeline: half(block, 32),
     };
     whole.then(|| (word(block, 8), checkpoint))
 }
@@ -204,6 +208,11 @@ impl Control {
         Ok(epoch)
     }
 
+    /// Writes what a restored directory begins with, durably.
+    pub(crate) fn write_restored(&self, restored: Checkpoint) -> Result<()> {
+        self.write(&mut lock(&self.state), restored)
+    }
+
     /// Moves the redo point, durably.
     pub(crate) fn write_point(&self, redo: Lsn, floor: Lsn) -> Result<()> {
         let mut state = lock(&self.state);
@@ -220,7 +229,8 @@ mod tests {
 
     const IDENTITY: Identity =
         Identity { page_bytes: 8192, log_segment_bytes: 1 << 24, system: 42 };
-    const FIRST: Checkpoint = Checkpoint { redo: Lsn(1 << 24), floor: Lsn(1 << 24), epoch: 1 };
+    const FIRST: Checkpoint =
+        Checkpoint { redo: Lsn(1 << 24), floor: Lsn(1 << 24), epoch: 1, timeline: 1 };
 
     #[test]
     fn a_point_is_old_or_new_whenever_the_power_goes() {

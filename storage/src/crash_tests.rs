@@ -9,9 +9,11 @@ use crate::chance::Chance;
 use crate::device::faulty::{FaultSchedule, FaultyDevice};
 use crate::device::overlay::OverlayDevice;
 use crate::planted::{Fault, Planted};
+use crate::restore::{self, Label, Plan, Restore, Stop, TargetTimeline};
 use crate::simulation::Simulation;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock};
+use crate::wal::LogRecord;
 use crate::{
     Change, DataComponent, Device, Direction, Error, LogInsert, Lsn, Options, RecordKind, Result,
     Scheduler, SpaceClass, Tree, TreeId, WaitEvent, recovery,
@@ -542,4 +544,225 @@ fn planted_faults_of_the_component_are_noticed() {
         });
         assert!(noticed.is_some(), "{fault:?} went unnoticed");
     }
+}
+
+/// Copies files to another disk, piece by piece, as others go on: pages are met half written.
+fn copy(
+    simulation: &Simulation,
+    from: &FaultyDevice,
+    to: &FaultyDevice,
+    wanted: impl Fn(&str) -> bool,
+    backwards: bool,
+) {
+    const PIECE: u64 = 1536;
+    for name in from.list("").unwrap().into_iter().filter(|name| wanted(name)) {
+        let source = from.open(&name, false).unwrap();
+        let target = to.open(&name, true).unwrap();
+        let length = source.len().unwrap();
+        target.set_len(length).unwrap();
+        let mut pieces: Vec<u64> = (0..length).step_by(PIECE as usize).collect();
+        if backwards {
+            pieces.reverse();
+        }
+        for at in pieces {
+            let mut piece = vec![0; PIECE.min(length - at) as usize];
+            source.read_at(at, &mut piece).unwrap();
+            target.write_at(at, &piece).unwrap();
+            simulation.yield_point();
+        }
+        target.sync().unwrap();
+    }
+    to.sync_names().unwrap();
+}
+
+/// Restores a copy whose log is complete, with the power going ever again; where the log ends.
+fn restore(
+    mut device: Arc<FaultyDevice>,
+    chance: &mut Chance,
+    stop: &mut dyn FnMut(&LogRecord<'_>, bool) -> Result<Stop>,
+) -> Result<Arc<FaultyDevice>> {
+    loop {
+        let power_loss_at = chance.percent(50).then(|| device.operations() + 1 + chance.below(30));
+        device.set_schedule(FaultSchedule { power_loss_at, ..Default::default() });
+        let restored = (|| {
+            if restore::resume(&*device)? {
+                return Ok(());
+            }
+            let timeline = TargetTimeline::Latest;
+            let mut plan = Plan { from: None, timeline, must_stop: false, stop: &mut *stop };
+            Restore::find(&*device, &mut plan)?.finish("a test")
+        })();
+        match restored {
+            Err(Error::Refused(why)) => return Err(Error::Refused(why)),
+            Err(error) if power_loss_at.is_none() => return Err(error),
+            Err(_) => {}
+            Ok(()) if restore::is_due(&*device)? => {}
+            Ok(()) => return Ok(device),
+        }
+        device = Arc::new(device.crash(chance.bits()));
+    }
+}
+
+fn label(device: &FaultyDevice, (start, begin): (Lsn, Lsn)) {
+    let text = Label { start, begin, timeline: 1 }.text("x", "now", "a test");
+    let file = device.open(restore::LABEL, true).unwrap();
+    file.set_len(text.len() as u64).unwrap();
+    file.write_at(0, text.as_bytes()).unwrap();
+    file.sync().unwrap();
+    device.sync_names().unwrap();
+}
+
+/// Copies a directory under load, restores it up to some record, and returns what somebody would complain of.
+fn complaint_of_a_backup(seed: u64, planted: Planted) -> Option<String> {
+    Simulation::run(seed, 6, |simulation| {
+        let (_, device, component) = fresh(simulation, seed);
+        let options = Options { pool_frames: 64, ..options(planted) };
+        let tree = component.create_tree().unwrap();
+        let id = tree.id();
+        let model = Arc::<Mutex<Model>>::default();
+        component.close(&mut |tail| tail).unwrap();
+        drop((tree, component));
+        let component = restart(simulation, &device, &options, seed).unwrap();
+        let running = Running::new(Arc::clone(&component), component.tree(id).unwrap(), &model);
+        let mut chance = Chance::new(seed);
+        running.writer(0, chance.bits(), 100).unwrap();
+        let mut threads: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let (running, seed) = (Arc::clone(&running), chance.bits());
+                let body = move || {
+                    let mut chance = Chance::new(seed);
+                    while !running.stop.load(Ordering::Acquire) {
+                        running.writer(writer, chance.bits(), 5).unwrap();
+                    }
+                };
+                simulation.spawn("writer", Box::new(body))
+            })
+            .collect();
+        let (checkpoints, other) = (Arc::clone(&running), simulation.clone());
+        let body = move || {
+            while !checkpoints.stop.load(Ordering::Acquire) {
+                checkpoints.component.checkpoint_all(&mut |tail| checkpoints.floor(tail)).unwrap();
+                (0..30).for_each(|_| other.yield_point());
+            }
+        };
+        threads.push(simulation.spawn("checkpointer", Box::new(body)));
+        let backup = component.begin_backup(&mut |tail| running.floor(tail)).unwrap();
+        let copied = FaultyDevice::new(seed);
+        let not_log = |name: &str| !name.starts_with("log/");
+        copy(simulation, &device, &copied, not_log, chance.percent(50));
+        label(&copied, (backup.start(), backup.begin()));
+        let acknowledged = lock(&model).acknowledged;
+        // What the archive would have.
+        component.log().keep(backup.start());
+        let end = backup.end().unwrap();
+        running.stop.store(true, Ordering::Release);
+        threads.into_iter().for_each(|thread| thread.join());
+        component.log().wait_durable_end(component.log().tail()).unwrap();
+        copy(simulation, &device, &copied, |name| name.starts_with("log/"), false);
+        let writes = lock(&model).writes.clone();
+        let later = end.advance(chance.below(component.log().tail().0 - end.0 + 1));
+        drop((running, component));
+        let mut stop = |record: &LogRecord<'_>, consistent: bool| {
+            let here =
+                consistent && record.lsn >= later && record.kind >= RecordKind::FIRST_LOGICAL;
+            Ok(if here { Stop::Before } else { Stop::No })
+        };
+        let restored = match restore(Arc::new(copied), &mut chance, &mut stop) {
+            Ok(restored) => restored,
+            Err(error) => return Some(format!("restoring: {error}")),
+        };
+        let restored = simulation.device(restored.crash(seed));
+        let model = Mutex::new(Model { writes, acknowledged });
+        // Restored once more by a restart that nobody has asked for: it is a directory like any other.
+        for _ in 0..2 {
+            let component =
+                match restart(simulation, &restored, &self::options(Planted::default()), seed) {
+                    Ok(component) => component,
+                    Err(error) => return Some(format!("recovery: {error}")),
+                };
+            match compare(&component, id, &model) {
+                Ok(what) if what.is_empty() => {}
+                Ok(what) => return Some(what),
+                Err(error) => return Some(format!("reading: {error}")),
+            }
+            assert_eq!(component.log().timeline(), 2);
+        }
+        None
+    })
+    .0
+}
+
+#[test]
+fn a_copy_of_a_running_directory_is_restored_to_any_moment_behind_it() {
+    for seed in seeds() {
+        if let Some(what) = complaint_of_a_backup(seed, Planted::default()) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
+
+#[test]
+fn without_copies_in_the_log_torn_pages_are_lost() {
+    let planted = Planted::new(Fault::PageCopyForgotten);
+    assert!((0..60).any(|seed| complaint_of_a_backup(seed, planted).is_some()));
+}
+
+/// What a bulk build made while the files were copied is in the log; the planted fault loses it.
+#[test]
+fn what_is_built_while_a_backup_runs_is_restored() {
+    let restored = |planted: Planted| {
+        let run = |simulation: &Simulation| {
+            let (_, device, component) = fresh(simulation, 3);
+            component.close(&mut |tail| tail).unwrap();
+            drop(component);
+            let component = restart(simulation, &device, &options(planted), 3).unwrap();
+            let backup = component.begin_backup(&mut |tail| tail).unwrap();
+            let copied = FaultyDevice::new(3);
+            copy(simulation, &device, &copied, |name| !name.starts_with("log/"), false);
+            let mut builder = component.bulk_builder().unwrap();
+            for number in 0..2000u32 {
+                builder.push(&number.to_be_bytes(), &[7; 40]).unwrap();
+            }
+            let id = builder.finish().unwrap().id();
+            label(&copied, (backup.start(), backup.begin()));
+            backup.end().unwrap();
+            copy(simulation, &device, &copied, |name| name.starts_with("log/"), false);
+            let mut stop = |_: &LogRecord<'_>, _: bool| Ok(Stop::No);
+            let copied = restore(Arc::new(copied), &mut Chance::new(3), &mut stop).unwrap();
+            let copied = simulation.device(copied.crash(3));
+            let component = restart(simulation, &copied, &options(Planted::default()), 3)?;
+            Ok::<_, Error>(contents(&component.tree(id)?)?.len())
+        };
+        Simulation::run(3, 4, run).0
+    };
+    assert_eq!(restored(Planted::default()).unwrap(), 2000);
+    assert!(restored(Planted::new(Fault::NewPageNotLogged)).is_err());
+}
+
+/// A copy whose log does not come to the backup's end is refused, and so is a target before that.
+#[test]
+fn what_is_not_whole_is_not_restored() {
+    Simulation::run(5, 4, |simulation| {
+        let (_, device, component) = fresh(simulation, 5);
+        let tree = component.create_tree().unwrap();
+        let running = Running::new(Arc::clone(&component), tree, &Arc::default());
+        let backup = component.begin_backup(&mut |tail| running.floor(tail)).unwrap();
+        running.writer(0, 5, 20).unwrap();
+        component.log().wait_durable_end(component.log().tail()).unwrap();
+        let early = FaultyDevice::new(5);
+        copy(simulation, &device, &early, |_| true, false);
+        let place = (backup.start(), backup.begin());
+        label(&early, place);
+        backup.end().unwrap();
+        let late = FaultyDevice::new(5);
+        copy(simulation, &device, &late, |_| true, false);
+        label(&late, place);
+        let mut no_stop = |_: &LogRecord<'_>, _: bool| Ok(Stop::No);
+        let refused = restore(Arc::new(early), &mut Chance::new(5), &mut no_stop).unwrap_err();
+        assert!(refused.to_string().starts_with("WAL ends before end of online backup"));
+        let mut at_once = |_: &LogRecord<'_>, _: bool| Ok(Stop::After);
+        let refused = restore(Arc::new(late), &mut Chance::new(5), &mut at_once).unwrap_err();
+        let expected = "requested recovery stop point is before consistent recovery point";
+        assert_eq!(refused.to_string(), expected);
+    });
 }

@@ -107,6 +107,8 @@ pub enum WaitEvent {
     Termination,
     /// Whether a snapshot is safe for who only reads.
     SafeSnapshot,
+    /// What a backup needs: the end of writes that began before it, the archive.
+    Backup,
 }
 
 /// Where one thread rests. Notified exactly when `state` says so; parking is the scheduler's business.

@@ -19,6 +19,8 @@
 #![cfg_attr(loom, allow(dead_code, reason = "the callers are not compiled"))]
 
 #[cfg(not(loom))]
+pub mod backup;
+#[cfg(not(loom))]
 pub mod btree;
 pub mod buffer;
 #[cfg(not(loom))]
@@ -48,6 +50,8 @@ pub mod recovery;
 #[cfg(not(loom))]
 pub mod reserve;
 #[cfg(not(loom))]
+pub mod restore;
+#[cfg(not(loom))]
 pub mod scratch;
 #[cfg(not(loom))]
 pub mod simulation;
@@ -66,6 +70,8 @@ pub mod volume;
 pub mod waiter;
 pub mod wal;
 
+#[cfg(not(loom))]
+pub use backup::Backup;
 #[cfg(not(loom))]
 pub use btree::{
     Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Loaded, Loading, Newer,
@@ -86,6 +92,8 @@ pub use id::{FrameId, Lsn, Micros, PageId, TreeId};
 pub use planted::{Fault, Planted};
 #[cfg(not(loom))]
 pub use reserve::{Growth, Need, Reservation};
+#[cfg(not(loom))]
+pub use restore::{Plan, Restore, RestoreFrom, Stop, TargetTimeline};
 #[cfg(not(loom))]
 pub use scratch::{Scratch, ScratchFile};
 #[cfg(not(loom))]

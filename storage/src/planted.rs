@@ -19,6 +19,10 @@ pub enum Fault {
     FailedWriteForgotten,
     /// A checkpoint writes a redo point that is one record late.
     RedoPointLate,
+    /// A page that is written while a backup runs is not copied into the log.
+    PageCopyForgotten,
+    /// A new tree is not logged while a backup runs.
+    NewPageNotLogged,
     /// A tree is freed while the collector is in it.
     TreeFreedInUse,
 }

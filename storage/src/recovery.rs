@@ -14,13 +14,16 @@
 //! that makes three readings of a log that is mostly logical. What is kept in memory is a number for each page that has an
 //! image and a pair for each stretch of log, not the log.
 
-use crate::control::Control;
+use crate::backup::PAGE_COPY;
+use crate::buffer::DataFile;
+use crate::control::{Checkpoint, Control};
 use crate::device::Device;
+use crate::page::{self, PageBuf};
 use crate::planted::Planted;
 use crate::wal::end::find_end;
 use crate::wal::log::LogStart;
 use crate::wal::{Log, LogRecord, RecordKind};
-use crate::{Lsn, PageId, Result};
+use crate::{Error, Lsn, PageId, Result};
 use std::collections::HashMap;
 
 /// What a structure record does to one of its pages.
@@ -104,6 +107,8 @@ pub(crate) struct Findings {
     last: HashMap<PageId, Lsn>,
     /// Where structure records stand: from the beginning of one to the end of another.
     stretches: Vec<(Lsn, Lsn)>,
+    /// The newest copy of each page that a backup has had logged.
+    copies: HashMap<PageId, Lsn>,
 }
 
 impl<R: StructureReader> Survey<R> {
@@ -116,8 +121,12 @@ impl<R: StructureReader> Survey<R> {
     /// # Errors
     /// [`crate::Error::CorruptLog`].
     pub(crate) fn see(&mut self, record: &LogRecord<'_>) -> Result<()> {
+        if record.kind == PAGE_COPY {
+            self.findings.copies.insert(page::id_of(record.payload)?, record.lsn);
+            return Ok(());
+        }
         let Some(structure) = structure_record(record) else { return Ok(()) };
-        let Findings { last, stretches } = &mut self.findings;
+        let Findings { last, stretches, .. } = &mut self.findings;
         match stretches.last_mut() {
             Some((_, end)) if record.lsn.0 - end.0 < GAP_BYTES => *end = record.end,
             _ => stretches.push((record.lsn, record.end)),
@@ -135,6 +144,30 @@ impl<R: StructureReader> Survey<R> {
     }
 }
 
+/// Puts the newest copy of a page that the log has in the place of each that does not check: a copy of the directory, made
+/// while the server ran, has met them half written. See [`crate::backup`].
+///
+/// # Errors
+/// I/O and corruption.
+pub(crate) fn mend(log: &Log, findings: &Findings, file: &DataFile) -> Result<()> {
+    let mut due: Vec<(Lsn, PageId)> = Vec::new();
+    for (page, lsn) in &findings.copies {
+        if file.is_torn(*page)? {
+            due.push((*lsn, *page));
+        }
+    }
+    due.sort_unstable();
+    let Some((first, _)) = due.first() else { return Ok(()) };
+    let mut scan = log.scan(*first)?;
+    for (lsn, page) in due {
+        scan.seek(lsn);
+        let copy = scan.advance()?.filter(|copy| copy.kind == PAGE_COPY && copy.lsn == lsn);
+        let copy = copy.ok_or(Error::Corrupt(page, "its copy in the log is gone"))?;
+        file.write(&mut [PageBuf::from_bytes(copy.payload, file.page_bytes())?])?;
+    }
+    file.sync()
+}
+
 /// Runs pass one over what the survey has found.
 ///
 /// # Errors
@@ -144,7 +177,7 @@ pub(crate) fn pass_one(
     findings: &Findings,
     structure: &dyn StructureRedo,
 ) -> Result<PassOne> {
-    let Findings { last, stretches } = findings;
+    let Findings { last, stretches, .. } = findings;
     let mut done = PassOne::default();
     let mut due: Vec<PageId> = Vec::new();
     each_structure_record(log, stretches, &mut |record| {
@@ -206,9 +239,9 @@ pub struct LogSummary {
 pub fn verify_log(device: &dyn Device) -> Result<LogSummary> {
     let control = Control::open(device)?;
     control.verify()?;
-    let latest = control.latest();
-    let start = LogStart { redo: latest.redo, floor: latest.floor, epoch: latest.epoch + 1 };
+    let Checkpoint { redo, floor, epoch, timeline } = control.latest();
+    let start = LogStart { redo, floor, epoch: epoch + 1, timeline };
     let bytes = control.identity().log_segment_bytes;
     let found = find_end(device, bytes, start, Planted::default(), &mut |_| Ok(()))?;
-    Ok(LogSummary { redo: latest.redo, end: found.end, records: found.records })
+    Ok(LogSummary { redo, end: found.end, records: found.records })
 }

@@ -130,8 +130,18 @@ impl Atoll {
         Some(atoll)
     }
 
-    /// Starts the server on its directory and waits until it answers.
-    pub fn restart(&mut self) {
+    /// A directory that `fill` makes, which nobody serves yet.
+    #[must_use]
+    pub fn of(fill: impl FnOnce(&Path), settings: &[&str]) -> Atoll {
+        let directory = TemporaryDirectory::new("server");
+        fill(&data_in(&directory, false));
+        let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+        let (port, served_by) = (free_port(), None);
+        Atoll { disk: None, directory, port, settings, served_by, child: None }
+    }
+
+    /// Begins to start the server on its directory.
+    pub fn begin(&mut self) {
         assert!(self.child.is_none(), "one server for a directory");
         let log = std::fs::OpenOptions::new()
             .create(true)
@@ -146,7 +156,13 @@ impl Atoll {
         let copy = log.try_clone().expect("a file can be shared");
         let child =
             command.stdin(Stdio::null()).stdout(copy).stderr(log).spawn().expect("atoll starts");
-        let child = self.child.insert(child);
+        self.child = Some(child);
+    }
+
+    /// Starts the server on its directory and waits until it answers.
+    pub fn restart(&mut self) {
+        self.begin();
+        let child = self.child.as_mut().expect("it has just begun");
         let port = self.port;
         let log_path = self.directory.path().join("log");
         wait_until("a start", START_LIMIT, || {

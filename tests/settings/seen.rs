@@ -23,6 +23,7 @@ const BULK: &str = "tests/bulk.rs";
 const LOG: &str = "tests/operator.rs";
 const MAINTENANCE: &str = "tests/autovacuum.rs";
 const PAGE: &str = "tests/settings_page.rs";
+const RESTORE: &str = "tests/restore.rs";
 const SERVER: &str = "tests/server_settings.rs";
 const STATEMENTS: &str = "tests/statement_statistics.rs";
 const WIRE: &str = "tests/wire.rs";
@@ -30,12 +31,14 @@ const WIRE: &str = "tests/wire.rs";
 const ARCHIVES: Seen = In(ARCHIVE, "segments_go_to_the_archive_before_they_are_recycled");
 const CHECKED: Seen = In(SERVER, "atolls_own_settings_are_as_checked_as_postgresqls");
 const COLLECTED: Seen = In(LOG, "the_collector_writes_postgresqls_files");
+const GONE_BACK: Seen = In(RESTORE, "a_copy_of_a_running_server_is_restored_to_any_moment");
 const IDLE: Seen = In(WIRE, "idle_sessions_are_ended_when_they_are_to_be");
 const LET_IN: Seen = In(ACCESS, "clients_are_let_in_as_postgresql_lets_them");
 const LOGGED: Seen = In(LOG, "the_log_says_what_postgresqls_says");
 const LOOKED_AFTER: Seen = In(MAINTENANCE, "tables_that_have_changed_enough_are_looked_after");
 const NUMBERED: Seen = In(STATEMENTS, "a_statement_has_one_number_wherever_it_is_shown");
 const PLANNED: &str = "EXPLAIN (COSTS OFF) SELECT * FROM looked WHERE k = 5";
+const REFUSED_BACK: Seen = In(RESTORE, "what_cannot_be_restored_says_why");
 const ROTATED: Seen = In("server/src/log/files.rs", "files_begin_by_age_and_by_size");
 const SOCKET: Seen = In(PAGE, "a_session_sets_its_own_socket");
 const STARTED: Seen = In(PAGE, "what_counts_from_the_start_on_is_seen");
@@ -169,6 +172,15 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("password_encryption", In(LOG, "passwords_are_in_no_line_of_the_log")),
     ("port", In("tests/wire_startup.rs", "a_session_knows_where_it_was_reached")),
     ("quote_all_identifiers", By("on", "SELECT quote_ident('a')")),
+    ("recovery_target", REFUSED_BACK),
+    ("recovery_target_action", REFUSED_BACK),
+    ("recovery_target_inclusive", GONE_BACK),
+    ("recovery_target_lsn", GONE_BACK),
+    ("recovery_target_name", GONE_BACK),
+    ("recovery_target_time", GONE_BACK),
+    ("recovery_target_timeline", GONE_BACK),
+    ("recovery_target_xid", GONE_BACK),
+    ("restore_command", GONE_BACK),
     ("restrict_nonsystem_relation_kind", By("view", "SELECT * FROM looked_at")),
     ("role", By("looker", "SELECT current_user")),
     ("search_path", By("pg_catalog", "SELECT current_schemas(false)")),

@@ -23,6 +23,7 @@ pub mod planted;
 pub mod prepared;
 pub mod record;
 pub mod recovery;
+pub mod restore;
 pub mod run;
 pub mod scheme;
 pub mod sync;
@@ -46,6 +47,7 @@ pub use metrics::Metrics;
 pub use planted::{Fault, Planted};
 pub use prepared::{PreparedInfo, Refused};
 pub use recovery::PassTwo;
+pub use restore::RestoreTarget;
 pub use scheme::SchemeKind;
 pub use scheme::ssi::{Reason, SireadTarget};
 pub use storage::device::faulty::FaultyDevice;
@@ -53,9 +55,12 @@ pub use storage::device::file::FileDevice;
 pub use storage::device::overlay::OverlayDevice;
 pub use storage::environment::{Joinable, SystemClock, Threads};
 pub use storage::recovery::verify_log;
+pub use storage::restore::{
+    Label, Plan, Restore, RestoreFrom, TargetTimeline, is_asked_for, is_due, resume,
+};
 pub use storage::usage::{Usage, count_temporary_read, count_temporary_written};
 pub use storage::{
-    Archive, ArchiveCounters, Archived, Cancel, Change, CheckpointReason, CheckpointReport,
+    Archive, ArchiveCounters, Archived, Backup, Cancel, Change, CheckpointReason, CheckpointReport,
     CheckpointWatch, Clock, DataComponent, Device, Direction, Duplicate, Environment,
     Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros, Packing, Scheduler, Scratch,
     ScratchFile, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,

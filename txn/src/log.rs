@@ -9,8 +9,8 @@
 //!
 //! A `Commit`, `Part` and `Prepare` begin with a header: format version (1 byte), flags (1), transaction number (8),
 //! wall clock in microseconds since 2000-01-01 (8); then, if the flags say so, the name it resolves or prepares
-//! (varint length, bytes), the LSNs of its parts (varint count, 8 each), and the locks (varint count, each varint
-//! length and bytes). Writes follow to the end of the record, ordered by tree and key: each begins with a tag.
+//! (varint length, bytes), the LSNs of its parts (varint count, 8 each), the locks (varint count, each varint length and
+//! bytes), and the number that its users know it by (8). Writes follow to the end of the record, ordered by tree and key: each begins with a tag.
 //! Integers of fixed length are little-endian; varints have seven bits a byte, the lowest first.
 //!
 //! | tag | then |
@@ -40,7 +40,8 @@ const FORMAT: u8 = 1;
 const HAS_NAME: u8 = 1;
 const HAS_PARTS: u8 = 2;
 const HAS_LOCKS: u8 = 4;
-const FLAGS: u8 = HAS_NAME | HAS_PARTS | HAS_LOCKS;
+const HAS_NUMBER: u8 = 8;
+const FLAGS: u8 = HAS_NAME | HAS_PARTS | HAS_LOCKS | HAS_NUMBER;
 
 const TREE: u8 = 1;
 const PUT: u8 = 2;
@@ -60,6 +61,8 @@ pub struct Header {
     pub parts: Vec<Lsn>,
     /// Its locks, each in the lock manager's own encoding.
     pub locks: Vec<Vec<u8>>,
+    /// The number that users know it by, if anybody has asked for it.
+    pub number: Option<u64>,
 }
 
 /// A record that is being written, in a buffer that is used again.
@@ -79,6 +82,7 @@ impl Writer {
         flags |= if header.name.is_some() { HAS_NAME } else { 0 };
         flags |= if header.parts.is_empty() { 0 } else { HAS_PARTS };
         flags |= if header.locks.is_empty() { 0 } else { HAS_LOCKS };
+        flags |= if header.number.is_some() { HAS_NUMBER } else { 0 };
         self.bytes.extend_from_slice(&[FORMAT, flags]);
         self.bytes.extend_from_slice(&header.txn.to_le_bytes());
         self.bytes.extend_from_slice(&header.wall.to_le_bytes());
@@ -96,6 +100,9 @@ impl Writer {
             for lock in &header.locks {
                 self.slice(lock);
             }
+        }
+        if let Some(number) = header.number {
+            self.bytes.extend_from_slice(&number.to_le_bytes());
         }
     }
 
@@ -194,6 +201,9 @@ impl<'a> Reader<'a> {
                 header.locks.push(reader.slice()?.to_vec());
             }
         }
+        if flags & HAS_NUMBER != 0 {
+            header.number = Some(u64::from_le_bytes(*reader.fixed()?));
+        }
         Ok((header, reader))
     }
 
@@ -276,9 +286,10 @@ mod tests {
             name: Option<Vec<u8>>,
             parts in proptest::collection::vec(any::<u64>().prop_map(Lsn), 0..4),
             locks: Vec<Vec<u8>>,
+            number: Option<u64>,
             writes: Vec<Owned>,
         ) {
-            let header = Header { txn, wall, name, parts, locks };
+            let header = Header { txn, wall, name, parts, locks, number };
             let mut writer = Writer::default();
             writer.begin(&header);
             let empty = writer.payload().len();

@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::task::{Poll, Waker};
 use storage::environment::Joinable;
 use storage::{
-    DataComponent, Environment, Lsn, Micros, TreeId, Turnstile, WaitCell, WaitEvent, Woken,
+    Backup, DataComponent, Environment, Lsn, Micros, TreeId, Turnstile, WaitCell, WaitEvent, Woken,
 };
 
 /// Limits of the transaction component, and the data component's own options.
@@ -464,6 +464,17 @@ impl Manager {
         let end = wal.tail();
         wal.wait_durable_end(end)?;
         Ok(end)
+    }
+
+    /// Begins a backup of the directory: see [`DataComponent::begin_backup`].
+    ///
+    /// # Errors
+    /// As [`Manager::checkpoint_all`]; cancelled.
+    pub fn begin_backup(&self) -> Result<Backup> {
+        self.let_go_of_prepared();
+        let backup = self.data.begin_backup(&mut |tail| self.redo_floor(tail))?;
+        self.metrics.checkpoints.fetch_add(1, Ordering::Relaxed);
+        Ok(backup)
     }
 
     /// A session gives up what it does, told this reason, where somebody has waited for it as long as `deadlock_timeout`.

@@ -348,10 +348,12 @@ impl Manager {
             Transaction::new(Arc::clone(self), txn, begin, Arc::clone(wait), state);
         transaction.tracking = tracking;
         let logged = if commits && transaction.has_writes() {
-            transaction.state_mut().header.name = Some(ended);
+            let number = self.xact_ids().of_prepared(name);
+            let header = &mut transaction.state_mut().header;
+            (header.name, header.number) = (Some(ended), number);
             let logged = transaction.commit_writes(before_release);
             if let Some(state) = &mut transaction.state {
-                state.header.name = None;
+                (state.header.name, state.header.number) = (None, None);
             }
             logged
         } else {

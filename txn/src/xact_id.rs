@@ -138,6 +138,12 @@ impl XactIds {
         lock(&self.state).prepared.insert(name.to_vec(), number);
     }
 
+    /// The number of the transaction that is prepared under this name, if it was given one since the start.
+    #[must_use]
+    pub fn of_prepared(&self, name: &[u8]) -> Option<u64> {
+        lock(&self.state).prepared.get(name).copied()
+    }
+
     /// The transaction that was prepared under this name has ended.
     pub fn end_prepared(&self, name: &[u8], committed: bool, at: Lsn) {
         let mut state = lock(&self.state);

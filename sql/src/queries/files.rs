@@ -17,6 +17,11 @@ use std::sync::Arc;
 /// Where the segments of the write-ahead log are.
 pub(super) const LOG_FOLDER: &str = "log";
 
+/// Whether a file of the log's folder is a segment.
+fn is_segment(name: &str) -> bool {
+    name.len() == 16 && name.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 /// Where what does not fit into memory is.
 const SCRATCH_FOLDER: &str = "scratch";
 
@@ -216,13 +221,20 @@ impl<'a> Call<'_, '_, '_, 'a> {
         emit: &mut dyn FnMut(&[Datum<'a>]) -> Result<bool>,
     ) -> Result<()> {
         let files = self.files()?;
+        let timeline = self.session.catalog.manager().data().log().timeline();
         for name in self.names_in(directory, missing)? {
             // One that has gone since is no file any more.
             let Ok(facts) = files.facts(&format!("{directory}/{name}")) else { continue };
             if facts.directory || name.starts_with('.') {
                 continue;
             }
-            if !emit(&[self.text(&name), Datum::Int8(facts.size), time(facts.modified)])? {
+            let segment = directory == LOG_FOLDER && is_segment(&name);
+            // As the archive and `pg_walfile_name` call it.
+            let shown = match segment {
+                true => format!("{timeline:08X}{name}"),
+                false => name,
+            };
+            if !emit(&[self.text(&shown), Datum::Int8(facts.size), time(facts.modified)])? {
                 break;
             }
         }

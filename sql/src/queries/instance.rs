@@ -69,6 +69,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             // There are no origins, as nothing is replicated.
             "pg_replication_origin_oid" => Ok(Datum::Null),
             "pg_replication_origin_session_is_setup" => Ok(Datum::Bool(false)),
+            "pg_backup_start" => self.start_backup().map(lsn),
+            "pg_backup_stop" => self.stop_backup(),
             "pg_create_restore_point" => self.restore_point().map(lsn),
             "pg_switch_wal" => data.log().switch().map(lsn).map_err(SqlError::from),
             "pg_rotate_logfile" => self.host().map(|host| {
@@ -138,6 +140,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let manager = self.session.catalog.manager();
         let last = manager.data().last_checkpoint();
         let (file, _) = manager.data().log().place_of(Lsn(last.redo.0 + 1));
+        let timeline = Datum::Int4(manager.data().log().timeline().cast_signed());
         let next = manager.xact_ids().next();
         let oldest = manager.xact_ids().first() as u32;
         let (one, none) = (Datum::Oid(1), Datum::Oid(0));
@@ -147,9 +150,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 lsn(last.redo),
                 lsn(last.redo),
                 self.text(&file),
-                // A restart goes on where the log ended: there is one line of time.
-                Datum::Int4(1),
-                Datum::Int4(1),
+                timeline,
+                timeline,
                 Datum::Bool(false),
                 self.text(&format!("{}:{}", next >> 32, next as u32)),
                 Datum::Oid(self.session.catalog.coming_oid().map_or(0, |oid| oid.0)),

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod advisory;
+pub mod backup;
 mod counted;
 mod definitions;
 pub mod event;
@@ -69,6 +70,8 @@ pub trait EngineFacts {
     /// # Errors
     /// 25001, 0A000.
     fn export_snapshot(&self) -> Result<String>;
+    /// The backup that the session has begun; none where no session calls.
+    fn backup(&self) -> Option<&RefCell<Option<backup::SessionBackup>>>;
     /// How many triggers of the session are firing.
     fn trigger_depth(&self) -> u32;
     /// The event that triggers of the session are firing for, the innermost.
@@ -252,6 +255,8 @@ const FUNCTIONS: &[&str] = &[
     "pg_advisory_xact_lock",
     "pg_advisory_xact_lock_shared",
     "pg_backend_pid",
+    "pg_backup_start",
+    "pg_backup_stop",
     "pg_blocking_pids",
     "pg_cancel_backend",
     "pg_char_to_encoding",

@@ -32,6 +32,10 @@ impl EngineFacts for Engine {
         Ok(())
     }
 
+    fn backup(&self) -> Option<&std::cell::RefCell<Option<super::backup::SessionBackup>>> {
+        None
+    }
+
     fn export_snapshot(&self) -> Result<String> {
         Err(crate::SqlError::unsupported("pg_export_snapshot here is"))
     }

@@ -282,7 +282,7 @@ impl SessionActivity {
 
 /// `wait_event_type` and `wait_event` of a [`WaitEvent`], by its number: PostgreSQL's names where it has the wait.
 fn wait_names(event: u32) -> (&'static str, &'static str) {
-    const NAMES: [(WaitEvent, &str, &str); 18] = [
+    const NAMES: [(WaitEvent, &str, &str); 19] = [
         (WaitEvent::Tuple, "Lock", "tuple"),
         (WaitEvent::Relation, "Lock", "relation"),
         (WaitEvent::TransactionId, "Lock", "virtualxid"),
@@ -301,6 +301,7 @@ fn wait_names(event: u32) -> (&'static str, &'static str) {
         (WaitEvent::Sleep, "Timeout", "PgSleep"),
         (WaitEvent::Termination, "IPC", "BackendTermination"),
         (WaitEvent::SafeSnapshot, "IPC", "SafeSnapshot"),
+        (WaitEvent::Backup, "IPC", "BackupWaitWalArchive"),
     ];
     let found = NAMES.iter().find(|(known, ..)| *known as u32 == event);
     found.map_or(("Extension", "Extension"), |(_, kind, name)| (*kind, *name))

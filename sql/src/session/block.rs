@@ -256,10 +256,11 @@ impl Block {
         self.state = State::Idle;
         parts.deferred.clear();
         parts.end_exports();
-        let Some(transaction) = self.transaction.take() else {
+        let Some(mut transaction) = self.transaction.take() else {
             parts.settings.commit();
             return Ok(());
         };
+        transaction.note_number(*parts.xact_id);
         let synchronous = parts.settings.plain().synchronous_commit;
         let said = std::mem::take(parts.said);
         let (engine, pid) = parts.channels;

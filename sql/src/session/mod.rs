@@ -70,6 +70,7 @@ use crate::error::{Notice, Result, SqlError, cancel};
 use crate::exec::deferred::Deferred;
 use crate::exec::temp_file::TempUse;
 use crate::parse::Statement;
+use crate::queries::backup::{self, SessionBackup};
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
 use crate::settings::session::Settings;
@@ -177,6 +178,8 @@ pub struct Session {
     said: RefCell<Vec<Said>>,
     /// The snapshots that it has exported.
     exported: RefCell<Vec<String>>,
+    /// The backup that it has begun.
+    backup: RefCell<Option<SessionBackup>>,
     /// The number of the open transaction, once it was asked for.
     xact_id: Cell<Option<u64>>,
     /// What its statements count of relations.
@@ -251,6 +254,11 @@ impl Drop for Session {
         if self.is_aside {
             return;
         }
+        if self.backup.get_mut().take().is_some()
+            && let Some(host) = self.engine.host()
+        {
+            host.log(&backup::aborted());
+        }
         self.catalog.end_session(self.block.seen);
         self.engine.disconnected(self.wait.pid);
     }
@@ -322,6 +330,7 @@ impl Session {
             deferred: RefCell::default(),
             said: RefCell::default(),
             exported: RefCell::default(),
+            backup: RefCell::default(),
             xact_id: Cell::new(None),
             long_query: String::new(),
             inbox: None,
@@ -733,6 +742,7 @@ impl Session {
                 xact_id: &self.xact_id,
                 exported: &self.exported,
                 exporter: None,
+                backup: &self.backup,
                 depth: 0,
                 transaction: 0,
                 has_acted: false,

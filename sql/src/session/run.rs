@@ -17,6 +17,7 @@ use crate::exec::{Host, Machine};
 use crate::host::ServerHost;
 use crate::parse::Statement;
 use crate::parse::depth::{LOW, on_full_stack};
+use crate::queries::backup::SessionBackup;
 use crate::queries::event::EventFacts;
 use crate::queries::running::RunningSettings;
 use crate::queries::{EngineFacts, SessionCatalog};
@@ -83,6 +84,8 @@ pub(super) struct Own<'s> {
     /// The snapshots that its transaction has exported, and who it is to those who import them; none outside a plan's run.
     pub exported: &'s RefCell<Vec<String>>,
     pub exporter: Option<Exporter>,
+    /// The backup that it has begun.
+    pub backup: &'s RefCell<Option<SessionBackup>>,
     /// How many savepoints are open, and the number of its transaction within the session.
     pub depth: usize,
     pub transaction: u64,
@@ -162,6 +165,10 @@ impl EngineFacts for Asked<'_> {
             notify::keep(&mut own.said.borrow_mut(), said);
         }
         Ok(())
+    }
+
+    fn backup(&self) -> Option<&RefCell<Option<SessionBackup>>> {
+        self.own.as_ref().map(|own| own.backup)
     }
 
     fn export_snapshot(&self) -> Result<String> {
@@ -757,6 +764,7 @@ impl Session {
             executed,
             script,
             exported,
+            backup,
             notices,
             random,
             row_ids,
@@ -785,6 +793,7 @@ impl Session {
             said,
             xact_id,
             exported,
+            backup,
             exporter: block.transaction().map(|open| open.exporter(database.0)),
             depth: block.depth(),
             transaction: block.number,

@@ -1,4 +1,5 @@
-//! Bulk build: a new tree from sorted records, bottom-up, its pages written past the pool and past the log.
+//! Bulk build: a new tree from sorted records, bottom-up, its pages written past the pool and, where there is no archive
+//! and no backup runs, past the log.
 //!
 //! What makes this safe without logging a page: allocation records are durable before a page of theirs is written; the
 //! pages carry that record's LSN as structure LSN and zero as record LSN; and they are synced before anyone can name the
@@ -9,7 +10,7 @@
 
 use super::forest::{empty_root, free};
 use super::node::{self, Child};
-use super::smo::Actions;
+use super::smo::{Actions, IMAGE_OVERHEAD};
 use super::{Forest, Tree};
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES, common_prefix};
 use crate::page::{HEADER_BYTES, Kind, PageBuf};
@@ -292,7 +293,9 @@ impl BulkBuilder {
 
     fn write_out(&mut self) -> Result<()> {
         let volume = self.volume();
-        volume.pool.file().write_new(&mut self.out)?;
+        for page in &mut self.out {
+            write_new(&volume, page)?;
+        }
         usage::count(|used| &used.written, self.out.len() as u64);
         for page in self.out.drain(..) {
             // A reader with an old pointer may have brought what lay there before.
@@ -381,6 +384,30 @@ impl Drop for BulkBuilder {
         {
             free(&self.volume(), &space, reserved);
         }
+    }
+}
+
+/// Writes a page, and logs it where what is restored would not have it otherwise. It keeps the structure LSN of its
+/// allocation, which is durable; its own record is not yet.
+fn write_new(volume: &Volume, page: &mut PageBuf) -> Result<()> {
+    let file = volume.pool.file();
+    let mut space = None;
+    loop {
+        let writing = file.begin_write();
+        if file.logs_new() {
+            let bytes = file.page_bytes() + IMAGE_OVERHEAD + 8;
+            let Some(space) = &mut space else {
+                // Not within the write: a backup that begins waits for it, and a checkpoint may wait for that.
+                drop(writing);
+                space = Some(volume.log.reserve(SpaceClass::Commit, 1, bytes as u64)?);
+                continue;
+            };
+            let mut actions = Actions::new(page.page().tree(), bytes);
+            page.seal();
+            actions.image(page.page());
+            let _lsn = volume.log_structure(space, &actions, &[]);
+        }
+        return file.write_new(std::slice::from_mut(page));
     }
 }
 

@@ -34,14 +34,21 @@ impl Forest {
         Space::create(&file)
     }
 
-    /// Opens the data file. Structure redo comes next, then [`Forest::end_redo`].
+    /// Opens the data file, which `mend` sees before anybody reads it. Structure redo comes next, then
+    /// [`Forest::end_redo`].
     ///
     /// # Errors
     /// I/O; [`Error::Corrupt`].
-    pub fn open(env: &Environment, log: Arc<Log>, options: &Options) -> Result<Forest> {
+    pub fn open(
+        env: &Environment,
+        log: Arc<Log>,
+        options: &Options,
+        mend: &dyn Fn(&DataFile) -> Result<()>,
+    ) -> Result<Forest> {
         let page_bytes = options.page_bytes as usize;
         let file = DataFile::open(&*env.device, page_bytes, false, options.planted)?;
-        let file = file.with_log(Arc::clone(&log));
+        let file = file.with_log(Arc::clone(&log), options.archive.is_some());
+        mend(&file)?;
         let space = Space::open(file.clone(), options.data_bytes_max, env.scheduler.slots())?;
         let frames = options.pool_frames;
         let pool = BufferPool::new(env.clone(), Arc::clone(&log), file, frames);

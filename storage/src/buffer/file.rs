@@ -2,10 +2,11 @@
 //!
 //! A failed sync, of the file or of the area, halts the log: from then on nobody may be answered, and no page is written.
 
+use crate::backup::{Backups, PAGE_COPY, Writing};
 use crate::device::doublewrite::DoubleWrite;
 use crate::device::{Device, File};
 use crate::page::{self, PageBuf};
-use crate::planted::Planted;
+use crate::planted::{Fault, Planted};
 use crate::sync::Arc;
 use crate::wal::Log;
 use crate::{Error, PageId, Result};
@@ -23,6 +24,10 @@ pub struct DataFile {
     page_bytes: usize,
     /// What a failed sync halts; none while the file is being made.
     log: Option<Arc<Log>>,
+    backups: Arc<Backups>,
+    planted: Planted,
+    /// There is an archive: what is restored from it has only the log.
+    archived: bool,
 }
 
 impl std::fmt::Debug for DataFile {
@@ -46,13 +51,64 @@ impl DataFile {
         let guard =
             DoubleWrite::open(device, Arc::clone(&file), page_bytes, GUARDED_PAGES, planted)?;
         guard.repair(&|page, bytes| page::is_whole(page, bytes))?;
-        Ok(DataFile { file, guard: Arc::new(guard), page_bytes, log: None })
+        let (guard, backups) = (Arc::new(guard), Arc::default());
+        Ok(DataFile { file, guard, page_bytes, log: None, backups, planted, archived: false })
     }
 
-    /// The same file, whose failures halt `log`.
+    /// The same file, whose failures halt `log`, which goes to an archive or not.
     #[must_use]
-    pub fn with_log(self, log: Arc<Log>) -> DataFile {
-        DataFile { log: Some(log), ..self }
+    pub fn with_log(self, log: Arc<Log>, archived: bool) -> DataFile {
+        DataFile { log: Some(log), archived, ..self }
+    }
+
+    /// The backups that are taken of it.
+    #[must_use]
+    pub fn backups(&self) -> &Backups {
+        &self.backups
+    }
+
+    /// Begins a write; none while the file is being made.
+    #[must_use]
+    pub fn begin_write(&self) -> Option<Writing<'_>> {
+        self.log.as_ref().map(|log| self.backups.begin_write(log.environment()))
+    }
+
+    /// Whether new pages stand in the log as well. Asked within a write.
+    #[must_use]
+    pub fn logs_new(&self) -> bool {
+        (self.archived || self.backups.run()) && !self.planted.is(Fault::NewPageNotLogged)
+    }
+
+    /// Copies pages that are about to be written in place into the log, if a backup runs.
+    fn copy_for_backups(&self, pages: &[(PageId, &[u8])]) -> Result<()> {
+        let copies = self.backups.run() && !self.planted.is(Fault::PageCopyForgotten);
+        let Some(log) = self.log.as_ref().filter(|_| copies) else { return Ok(()) };
+        for (_, page) in pages {
+            match log.reserve_at_once(page.len() as u64) {
+                Ok(mut space) => {
+                    log.claim(&mut space, page.len()).publish(PAGE_COPY, page);
+                }
+                Err(Error::Full(_)) => {
+                    self.backups.give_up();
+                    return Ok(());
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what lies in a page's place is not what was once written there. What lies behind the end is nothing.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn is_torn(&self, page: PageId) -> Result<bool> {
+        if u64::from(page.0) >= self.pages()? {
+            return Ok(false);
+        }
+        let mut buf = PageBuf::new(self.page_bytes);
+        self.read_unchecked(page, &mut buf)?;
+        Ok(!page::is_whole(page, buf.bytes_mut()))
     }
 
     /// Nothing is written or synced any more once the log has failed, and what fails here fails the log.
@@ -102,12 +158,15 @@ impl DataFile {
         for batch in pages.chunks_mut(self.guard.batch_max()) {
             let sealed: Vec<(PageId, &[u8])> =
                 batch.iter_mut().map(|page| (page.page().id(), page.seal())).collect();
+            let _writing = self.begin_write();
+            self.copy_for_backups(&sealed)?;
             self.unless_halted(|| self.guard.write(&sealed))?;
         }
         Ok(())
     }
 
-    /// Writes pages that nobody can name before they have been synced: torn ones are never met, so they need no guard.
+    /// Writes pages that nobody can name before they have been synced: torn ones are never met, so they need no guard. The
+    /// caller has begun a write.
     ///
     /// # Errors
     /// I/O.

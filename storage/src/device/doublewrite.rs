@@ -30,7 +30,7 @@ use crate::{Error, PageId, Result};
 use std::collections::BTreeMap;
 
 /// The area's file.
-const NAME: &str = "doublewrite";
+pub(crate) const NAME: &str = "doublewrite";
 const MAGIC: &[u8; 8] = b"ATOLLDW1";
 const CHECKED_BYTES: usize = 24;
 

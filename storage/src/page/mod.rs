@@ -210,6 +210,19 @@ impl PageBuf {
         PageBuf { words: zeroed(page_bytes / 8) }
     }
 
+    /// A page whose bytes stand elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::CorruptLog`] if they are not as many as a page has.
+    pub fn from_bytes(bytes: &[u8], page_bytes: usize) -> Result<PageBuf> {
+        if bytes.len() != page_bytes {
+            return Err(Error::CorruptLog("the copy of a page has another size".to_owned()));
+        }
+        let mut buf = PageBuf::new(page_bytes);
+        buf.bytes_mut().copy_from_slice(bytes);
+        Ok(buf)
+    }
+
     /// A copy of a page that cannot change meanwhile, or is validated afterwards.
     #[must_use]
     pub fn copy_of(page: Page<'_>) -> PageBuf {
@@ -256,6 +269,16 @@ impl PageBuf {
         }
         check_header(self.page(), id).map_err(|what| Error::Corrupt(id, what))
     }
+}
+
+/// The page that `bytes` say that they are.
+///
+/// # Errors
+/// [`Error::CorruptLog`] if they are too few to say so.
+pub fn id_of(bytes: &[u8]) -> Result<PageId> {
+    let id = bytes.get(8..12).and_then(|id| id.try_into().ok());
+    let id = id.ok_or_else(|| Error::CorruptLog("the copy of a page is cut off".to_owned()))?;
+    Ok(PageId(u32::from_le_bytes(id)))
 }
 
 /// Whether `bytes` are what was once written for page `id`: the question after a crash that may have torn it.

@@ -6,6 +6,9 @@
 //! after each segment: those before it are in the archive. A crash between the two, or a number that cannot be read,
 //! hands a segment over twice, as PostgreSQL's documentation warns of.
 //!
+//! In the archive a segment's name begins with the timeline (`restore.rs`), so that a server that was restored replaces
+//! nothing there. The history of the timeline goes there before its segments, and is removed then.
+//!
 //! ```text
 //! log/archived:  0 "ATOLLAR1"   8 u64 the first segment that is not archived   16 u32 crc32c of bytes 0..16
 //! ```
@@ -67,6 +70,7 @@ pub struct ArchiveCounters {
 pub(super) struct Archiving {
     to: Arc<dyn Archive>,
     device: Arc<dyn Device>,
+    timeline: u32,
     /// Segments before this number are in the archive.
     next: AtomicU64,
     cell: Arc<WaitCell>,
@@ -90,11 +94,16 @@ impl std::fmt::Debug for Archiving {
 
 impl Archiving {
     /// Finds out what has been archived: as far as is known, and else nothing of what is there.
-    pub(super) fn open(device: &Arc<dyn Device>, to: Arc<dyn Archive>) -> Result<Archiving> {
+    pub(super) fn open(
+        device: &Arc<dyn Device>,
+        to: Arc<dyn Archive>,
+        timeline: u32,
+    ) -> Result<Archiving> {
         let next = AtomicU64::new(read(&**device)?.unwrap_or(0));
         Ok(Archiving {
             to,
             device: Arc::clone(device),
+            timeline,
             next,
             cell: Arc::default(),
             done: Mutex::default(),
@@ -121,7 +130,7 @@ impl Archiving {
         let full = log.flush.durable() / log.segments.bytes();
         let first = self.next().max(log.segments.range().0);
         let done = lock(&self.done);
-        let named = |(number, at): (u64, i64)| (segment::file_name(number), at);
+        let named = |(number, at): (u64, i64)| (self.name(number), at);
         ArchiveCounters {
             archived: done.archived,
             failed: done.failed,
@@ -131,26 +140,35 @@ impl Archiving {
         }
     }
 
+    /// A segment as the archive calls it.
+    fn name(&self, number: u64) -> String {
+        segment::archived_name(self.timeline, number)
+    }
+
     /// The oldest full segment that is not in the archive.
     fn due(&self, log: &Shared) -> Option<u64> {
         let full = log.flush.durable() / log.segments.bytes();
         log.segments.oldest_from(self.next()).filter(|number| *number < full)
     }
 
+    /// Has the archive take the timeline's history, if it lies here, and a segment.
+    fn hand_over(&self, number: u64) -> Archived {
+        let history = history_path(self.timeline);
+        let listed = self.device.list(&history);
+        if listed.is_ok_and(|names| names.contains(&history)) {
+            let name = history.rsplit('/').next().unwrap_or_default();
+            let taken = self.to.archive(&history, name);
+            let removed = || self.device.remove(&history).and_then(|()| self.device.sync_names());
+            if taken != Archived::Done || removed().is_err() {
+                return if taken == Archived::Done { Archived::Failed } else { taken };
+            }
+        }
+        self.to.archive(&segment::name(number), &self.name(number))
+    }
+
     /// Writes down that everything up to `number` is in the archive.
     fn note(&self, number: u64, now: i64) -> Result<()> {
-        let mut sector = [0; SECTOR_BYTES];
-        sector[..8].copy_from_slice(MAGIC);
-        sector[8..CHECKED_BYTES].copy_from_slice(&(number + 1).to_le_bytes());
-        let crc = crc32c::crc32c(&sector[..CHECKED_BYTES]);
-        sector[CHECKED_BYTES..CHECKED_BYTES + 4].copy_from_slice(&crc.to_le_bytes());
-        let file = self.device.open(NAME, true)?;
-        if file.len()? < SECTOR_BYTES as u64 {
-            file.set_len(SECTOR_BYTES as u64)?;
-        }
-        file.write_at(0, &sector)?;
-        file.sync()?;
-        self.device.sync_names()?;
+        write(&*self.device, number + 1)?;
         let mut done = lock(&self.done);
         done.archived += 1;
         done.last_archived = Some((number, now));
@@ -158,6 +176,27 @@ impl Archiving {
         self.next.store(number + 1, Ordering::Release);
         Ok(())
     }
+}
+
+/// Where a timeline's history lies until the archive has it.
+pub(crate) fn history_path(timeline: u32) -> String {
+    format!("log/{timeline:08X}.history")
+}
+
+/// Writes the number of the first segment that is not archived, durably.
+pub(crate) fn write(device: &dyn Device, number: u64) -> Result<()> {
+    let mut sector = [0; SECTOR_BYTES];
+    sector[..8].copy_from_slice(MAGIC);
+    sector[8..CHECKED_BYTES].copy_from_slice(&number.to_le_bytes());
+    let crc = crc32c::crc32c(&sector[..CHECKED_BYTES]);
+    sector[CHECKED_BYTES..CHECKED_BYTES + 4].copy_from_slice(&crc.to_le_bytes());
+    let file = device.open(NAME, true)?;
+    if file.len()? < SECTOR_BYTES as u64 {
+        file.set_len(SECTOR_BYTES as u64)?;
+    }
+    file.write_at(0, &sector)?;
+    file.sync()?;
+    device.sync_names()
 }
 
 /// The number that was written down, if there is one.
@@ -185,9 +224,7 @@ pub(super) fn run(log: &Shared) {
         let rest = match archiving.due(log) {
             None => None,
             Some(number) => {
-                let path = segment::name(number);
-                let name = path.rsplit('/').next().unwrap_or_default();
-                match archiving.to.archive(&path, name) {
+                match archiving.hand_over(number) {
                     Archived::Done => {
                         match log.halt_if_unsynced(archiving.note(number, log.env.clock.wall())) {
                             Ok(()) => {
@@ -339,7 +376,8 @@ mod tests {
         data.close(&mut |tail| tail).unwrap();
         let (kept, more) = (lock(&shelf.kept), lock(&again.kept));
         let names = kept.iter().chain(more.iter()).map(|(name, bytes)| {
-            let number = u64::from_str_radix(name, 16).unwrap();
+            let number = u64::from_str_radix(&name[8..], 16).unwrap();
+            assert_eq!(&name[..8], "00000001");
             assert_eq!(bytes[8..16], (number * SEGMENT).to_le_bytes(), "its own header");
             assert!(bytes.len() > SECTOR_BYTES);
             number

@@ -468,7 +468,8 @@ impl Flusher {
         if planted.is(Fault::AnswerBeforeSync) {
             self.answer(flush);
         }
-        let filled = !self.filled.is_empty();
+        // One that is full to its last byte has been filled, too, though nothing stands behind it yet.
+        let filled = !self.filled.is_empty() || self.written.is_multiple_of(log.segments.bytes());
         let began = clock.now();
         if !planted.is(Fault::NoLogSync) {
             for file in

@@ -52,6 +52,8 @@ pub(crate) struct LogStart {
     pub(crate) floor: Lsn,
     /// The epoch that begins now, already durable in the control file.
     pub(crate) epoch: u32,
+    /// The timeline of what is logged, by which its segments are called in an archive.
+    pub(crate) timeline: u32,
 }
 
 /// The log.
@@ -73,6 +75,7 @@ pub(super) struct Shared {
     pub(super) env: Environment,
     pub(super) planted: Planted,
     epoch: u32,
+    pub(super) timeline: u32,
     pub(super) bytes_max: u64,
     pub(super) ring: Ring,
     pub(super) inserter: Inserter,
@@ -87,6 +90,8 @@ pub(super) struct Shared {
     /// Held to prepare or recycle segments. What does not count against the log's limit, each from an LSN to another,
     /// which is not known yet while its commit runs.
     pub(super) maintenance: Mutex<Vec<(Lsn, Option<Lsn>)>, { rank::MAINTENANCE }>,
+    /// What backups that run will need of the log: each from its beginning on.
+    pub(super) kept: Mutex<Vec<Lsn>, { rank::SEGMENTS }>,
     pub(super) redo: AtomicU64,
     /// The tail when the last checkpoint ended.
     pub(super) checkpointed: AtomicU64,
@@ -119,7 +124,7 @@ impl Log {
         let segments =
             Segments::new(Arc::clone(device), options.segment_bytes, epoch, Default::default());
         segments.prepare()?;
-        Ok(LogStart { redo: start, floor: start, epoch: 1 })
+        Ok(LogStart { redo: start, floor: start, epoch: 1, timeline: 1 })
     }
 
     /// Finds the end of the log, begins a new epoch behind it, and starts to write. `each` sees every record from the redo
@@ -154,7 +159,8 @@ impl Log {
         segment::write_again(&files, bytes, start.floor, found.end)?;
         let segments = Segments::new(Arc::clone(&env.device), bytes, epoch, files);
         let archive = options.archive.clone();
-        let archiving = archive.map(|to| Archiving::open(&env.device, to)).transpose()?;
+        let archiving =
+            archive.map(|to| Archiving::open(&env.device, to, start.timeline)).transpose()?;
         let tail = epoch.start.0;
         let workers = env.scheduler.slots();
         let chunk = (options.bytes_max / (8 * workers as u64)).min(CHUNK_BYTES_MAX);
@@ -163,6 +169,7 @@ impl Log {
         let shared = Arc::new(Shared {
             planted: options.planted,
             epoch: epoch.number,
+            timeline: start.timeline,
             bytes_max: options.bytes_max,
             ring: Ring::new(options.ring_bytes),
             inserter: Inserter::new(options.insert, tail, workers),
@@ -173,6 +180,7 @@ impl Log {
             restart_bytes: RESTARTS * (kept + bytes / 2).div_ceil(bytes) * bytes,
             recovering: AtomicBool::new(true),
             maintenance: Mutex::default(),
+            kept: Mutex::default(),
             redo: AtomicU64::new(start.redo.0),
             checkpointed: AtomicU64::new(start.redo.0),
             recycled: AtomicU64::new(0),
@@ -242,6 +250,17 @@ impl Log {
         }
     }
 
+    /// Logs a record of the component's own that changes no page; where it begins and ends.
+    ///
+    /// # Errors
+    /// As [`Log::reserve`].
+    pub(crate) fn say(&self, kind: RecordKind, payload: &[u8]) -> Result<(Lsn, Lsn)> {
+        let mut space = self.reserve(super::SpaceClass::System, 1, payload.len() as u64)?;
+        let claim = self.claim(&mut space, payload.len());
+        let end = claim.end();
+        Ok((claim.publish(kind, payload), end))
+    }
+
     /// The end of the last claimed record: every later claim gets at least this LSN.
     #[must_use]
     pub fn tail(&self) -> Lsn {
@@ -259,12 +278,18 @@ impl Log {
         self.shared.epoch
     }
 
-    /// The file that holds the byte before `lsn`, below the log's folder, and where in a file `lsn` is.
+    /// The timeline that the log is of: one more than how often its past has been gone back to.
+    #[must_use]
+    pub fn timeline(&self) -> u32 {
+        self.shared.timeline
+    }
+
+    /// The segment that holds the byte before `lsn`, as an archive calls it, and where in its file `lsn` is.
     #[must_use]
     pub fn place_of(&self, lsn: Lsn) -> (String, u64) {
         let segments = &self.shared.segments;
         let number = lsn.0.saturating_sub(1) / segments.bytes();
-        (segment::file_name(number), segments.offset(lsn.0))
+        (segment::archived_name(self.shared.timeline, number), segments.offset(lsn.0))
     }
 
     /// Records that *end* at or before this are durable.
@@ -363,6 +388,14 @@ impl Log {
     #[must_use]
     pub fn archive_counters(&self) -> Option<ArchiveCounters> {
         self.shared.archiving.as_ref().map(|archiving| archiving.counters(&self.shared))
+    }
+
+    /// The log before this is in the archive; none if nothing is archived.
+    #[must_use]
+    pub fn archived(&self) -> Option<Lsn> {
+        let bytes = self.shared.segments.bytes();
+        let next = self.shared.archiving.as_ref()?.next();
+        Some(Lsn(next.saturating_mul(bytes)))
     }
 
     /// Has the archiver try again at once, because what it is to do has changed.

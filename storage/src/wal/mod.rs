@@ -19,7 +19,7 @@
 
 pub(crate) mod alarm;
 #[cfg(not(loom))]
-mod archive;
+pub(crate) mod archive;
 pub(crate) mod consolidation;
 #[cfg(not(loom))]
 pub(crate) mod end;
@@ -36,7 +36,7 @@ pub(crate) mod ring;
 #[cfg(not(loom))]
 mod room;
 #[cfg(not(loom))]
-mod scan;
+pub(crate) mod scan;
 #[cfg(not(loom))]
 pub(crate) mod segment;
 #[cfg(not(loom))]

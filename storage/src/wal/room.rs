@@ -208,7 +208,6 @@ impl Log {
         let (oldest, _) = log.segments.range();
         let recycled = log.let_go(redo);
         lock(&log.maintenance).retain(|(_, until)| until.is_none_or(|until| until > redo));
-        // What only the archive still wants does not count against the log's limit.
         if !moved && log.segments.range().0 == oldest {
             log.fruitless.fetch_add(1, Ordering::AcqRel);
         }
@@ -218,6 +217,41 @@ impl Log {
         log.wake_space_waiters();
         log.env.wake(&log.prepare);
         Ok(())
+    }
+
+    /// Keeps the log from `from` on, whatever checkpoints do, until [`Log::let_keep_go`].
+    pub(crate) fn keep(&self, from: Lsn) {
+        lock(&self.shared.kept).push(from);
+    }
+
+    /// Ends what [`Log::keep`] has begun. The next checkpoint lets go of what nobody else needs.
+    pub(crate) fn let_keep_go(&self, from: Lsn) {
+        let mut kept = lock(&self.shared.kept);
+        if let Some(at) = kept.iter().position(|other| *other == from) {
+            kept.swap_remove(at);
+        }
+    }
+
+    /// Sets room for one record of `payload` bytes aside without waiting for a checkpoint, and beyond the log's limit: for
+    /// who writes pages, for whom a checkpoint waits.
+    ///
+    /// # Errors
+    /// [`crate::Error::Full`] if the disk has none; [`crate::Error::Halted`].
+    pub(crate) fn reserve_at_once(&self, payload: u64) -> Result<SpaceReservation<'_>> {
+        let log = &*self.shared;
+        let worker = log.env.scheduler.slot();
+        let bytes = frame::OVERHEAD_BYTES + payload;
+        loop {
+            match log.space.take(worker, SpaceClass::Commit, bytes) {
+                Taken::FromCredit => break,
+                Taken::FromPool => {
+                    log.refill();
+                    break;
+                }
+                Taken::Nothing => log.prepare_segment(false)?,
+            }
+        }
+        Ok(SpaceReservation { log, bytes, worker, splits: 0 })
     }
 
     /// Whether somebody waits for a checkpoint to give space back.
@@ -232,7 +266,8 @@ impl Shared {
         let _one = lock(&self.maintenance);
         let bytes = self.segments.bytes();
         let wanted = self.archiving.as_ref().map_or(u64::MAX, Archiving::next);
-        let until = redo.min(Lsn(wanted.saturating_mul(bytes)));
+        let kept = lock(&self.kept).iter().min().copied().unwrap_or(Lsn::MAX);
+        let until = redo.min(Lsn(wanted.saturating_mul(bytes))).min(kept);
         // As much is kept ready as was written since the last checkpoint: recycled segments need not be filled with
         // zeros, and their blocks are the file's already.
         let (tail, before) = (self.inserter.tail(), self.checkpointed.load(Ordering::Relaxed));
@@ -269,7 +304,8 @@ impl Shared {
     pub(super) fn prepare_segment(&self, limited: bool) -> Result<()> {
         let stretches = lock(&self.maintenance);
         let (mut oldest, next) = self.segments.range();
-        if self.archiving.is_some() {
+        // What only the archive or a backup still wants does not count.
+        if self.archiving.is_some() || !lock(&self.kept).is_empty() {
             oldest = oldest.max(self.redo() / self.segments.bytes());
         }
         let from = stretches.iter().map(|(from, _)| from.0).min();

@@ -64,12 +64,18 @@ pub(crate) fn file_name(number: u64) -> String {
     format!("{number:016X}")
 }
 
+/// Segment `number` as an archive has it: there the segments of several timelines may lie side by side.
+pub(crate) fn archived_name(timeline: u32, number: u64) -> String {
+    format!("{timeline:08X}{}", file_name(number))
+}
+
 /// The path of segment `number`.
 pub(crate) fn name(number: u64) -> String {
     format!("log/{}", file_name(number))
 }
 
-fn number(name: &str) -> Option<u64> {
+/// The number of the segment that lies at a path, if it is one's.
+pub(crate) fn number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("log/").filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()
 }
@@ -97,6 +103,16 @@ fn parse(header: &[u8; SECTOR_BYTES], number: u64, bytes: u64) -> Option<Epoch> 
     let ours = word(8) == number * bytes && word(16) == bytes;
     let epoch = Epoch { number: half(40), start: Lsn(word(24)), previous_end: Lsn(word(32)) };
     (whole && ours).then_some(epoch)
+}
+
+/// Whether a file is segment `number`, whole.
+pub(crate) fn is(file: &Arc<dyn File>, number: u64, bytes: u64) -> Result<bool> {
+    if file.len()? != HEADER_BYTES + bytes {
+        return Ok(false);
+    }
+    let mut sector = [0; SECTOR_BYTES];
+    file.read_at(0, &mut sector)?;
+    Ok(parse(&sector, number, bytes).is_some())
 }
 
 /// Every readable segment of a directory, and the epoch it was written in.

@@ -34,10 +34,10 @@ fn environment(device: &Arc<FaultyDevice>) -> Environment {
 
 fn create(device: &Arc<FaultyDevice>, options: &LogOptions) {
     let shared: Arc<dyn Device> = Arc::clone(device) as Arc<dyn Device>;
-    let LogStart { redo, floor, epoch } = Log::create(&shared, options).unwrap();
+    let LogStart { redo, floor, epoch, timeline } = Log::create(&shared, options).unwrap();
     let identity =
         Identity { page_bytes: 4096, log_segment_bytes: options.segment_bytes, system: 1 };
-    Control::create(&**device, identity, Checkpoint { redo, floor, epoch }).unwrap();
+    Control::create(&**device, identity, Checkpoint { redo, floor, epoch, timeline }).unwrap();
 }
 
 fn open(device: &Arc<FaultyDevice>, options: &LogOptions) -> Result<(Control, Log)> {
@@ -50,9 +50,9 @@ fn open_in(
     options: &LogOptions,
 ) -> Result<(Control, Log)> {
     let control = Control::open(&**device)?;
-    let Checkpoint { redo, floor, .. } = control.latest();
+    let Checkpoint { redo, floor, timeline, .. } = control.latest();
     let epoch = control.begin_epoch()?;
-    let log = Log::open(env, options, LogStart { redo, floor, epoch }, &mut |_| Ok(()))?;
+    let log = Log::open(env, options, LogStart { redo, floor, epoch, timeline }, &mut |_| Ok(()))?;
     log.end_recovery();
     Ok((control, log))
 }

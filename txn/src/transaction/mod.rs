@@ -148,6 +148,11 @@ impl Transaction {
         self.id
     }
 
+    /// Its commit will say this number, by which users know it.
+    pub fn note_number(&mut self, number: Option<u64>) {
+        self.state_mut().header.number = number;
+    }
+
     /// What it began with.
     #[must_use]
     pub fn begin(&self) -> &Begin {

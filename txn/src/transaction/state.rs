@@ -180,6 +180,7 @@ impl Pool {
         state.forms.shrink_to(1024);
         state.header.parts.clear();
         state.header.name = None;
+        state.header.number = None;
         let mut free = lock(&self.free[worker]);
         if free.len() >= POOLED {
             let owner = state.owner;

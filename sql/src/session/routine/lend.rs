@@ -12,6 +12,7 @@ use crate::exec::routine::{Lent, RoutineCall, Routines};
 use crate::exec::trigger::Firing;
 use crate::exec::{Host, Run};
 use crate::queries::SessionCatalog;
+use crate::queries::backup::SessionBackup;
 use crate::queries::running::RunningSettings;
 use crate::session::Session;
 use crate::session::domain::KnownDomains;
@@ -38,6 +39,7 @@ struct Held {
     deferred: RefCell<Deferred>,
     said: RefCell<Vec<Said>>,
     exported: RefCell<Vec<String>>,
+    backup: RefCell<Option<SessionBackup>>,
     xact_id: Cell<Option<u64>>,
     counts: SessionCounts,
     statements: RefCell<FxHashMap<String, Named>>,
@@ -56,6 +58,7 @@ impl Held {
             deferred: RefCell::default(),
             said: RefCell::default(),
             exported: RefCell::default(),
+            backup: RefCell::default(),
             xact_id: Cell::default(),
             counts: session.counts.stand_in(),
             statements: RefCell::default(),
@@ -73,6 +76,7 @@ impl Held {
         self.deferred.swap(&session.deferred);
         self.said.swap(&session.said);
         self.exported.swap(&session.exported);
+        self.backup.swap(&session.backup);
         self.xact_id.swap(&session.xact_id);
         self.counts.exchange(&session.counts);
         std::mem::swap(&mut *self.statements.borrow_mut(), &mut session.statements);
@@ -187,6 +191,7 @@ impl Session {
             said: &held.said,
             xact_id: &held.xact_id,
             exported: &held.exported,
+            backup: &held.backup,
             exporter,
             depth,
             transaction: number,
