@@ -140,7 +140,7 @@ pub fn backend_key(out: &mut Vec<u8>, pid: u32, secret: &[u8]) {
 pub fn complete(out: &mut Vec<u8>, tag: &CommandTag) {
     let at = begin(out, b'C');
     out.extend_from_slice(tag.words.as_bytes());
-    if let Some(rows) = tag.rows {
+    if let Some(rows) = tag.told() {
         out.push(b' ');
         write_u64(rows, out);
     }

@@ -83,12 +83,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
         };
         let end = backup.end()?;
         let log = self.session.catalog.manager().data().log();
+        let waits = self.flag(0);
         if log.archive_counters().is_some() {
             log.switch()?;
-            if self.flag(0) {
+            if waits {
                 self.await_archive(end)?;
             }
-        } else {
+        } else if waits {
             self.notice(
                 "WAL archiving is not enabled; you must ensure that all required WAL segments are \
                  copied through other means to complete the backup",

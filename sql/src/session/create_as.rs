@@ -16,7 +16,7 @@ use crate::parse::Statement;
 use crate::parse::ast::{self, CreateTableAs};
 use crate::plan::logical::{ComputedIndex, Modify, ModifyKind, Node, Query};
 use crate::session::Session;
-use crate::session::message::{CommandTag, Progress};
+use crate::session::message::{CommandTag, Progress, REFRESH};
 use crate::session::portal::Portal;
 use crate::session::source::Source;
 use crate::session::statement::{Basis, Known, Prepared, Reader, planned};
@@ -114,7 +114,7 @@ impl Session {
         portal: &mut Portal,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        const TAG: CommandTag = CommandTag { words: "REFRESH MATERIALIZED VIEW", rows: None };
+        const TAG: CommandTag = CommandTag { words: REFRESH, rows: None };
         let ast::Refresh { name, concurrently, with_data } = refresh;
         let (old, next) = self.with_ddl(parsed.query_text(), |ddl| {
             create_as::refreshed(ddl, name, *concurrently, *with_data)
@@ -130,12 +130,12 @@ impl Session {
         let (mut sources, _) = Source::parse(&text, Dialect::default())?;
         let source = Arc::new(sources.pop().unwrap_or_else(|| Source::empty(&text)));
         let stored = Stored { source, types: Vec::new(), parameters: RowBuf::new() };
-        self.restricted(next.owner, |session| {
+        let filled = self.restricted(next.owner, |session| {
             session
                 .fill(stored, (next, !concurrently), portal, sink, None)
                 .map_err(|error| if *concurrently { error } else { of_index_build(error) })
         })?;
-        Ok(Outcome::Done(TAG))
+        Ok(Outcome::Done(CommandTag { rows: filled.rows, ..TAG }))
     }
 
     /// What a statement stores, with the values of its parameters.

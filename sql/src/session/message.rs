@@ -62,8 +62,19 @@ pub enum Progress {
 pub struct CommandTag {
     /// The words: `INSERT 0`.
     pub words: &'static str,
-    /// The count behind them, if the tag has one.
+    /// How many rows that were, if it is a statement that counts them.
     pub rows: Option<u64>,
+}
+
+/// REFRESH MATERIALIZED VIEW, which counts its rows for statistics alone.
+pub(super) const REFRESH: &str = "REFRESH MATERIALIZED VIEW";
+
+impl CommandTag {
+    /// The count behind the words, if the tag has one.
+    #[must_use]
+    pub fn told(&self) -> Option<u64> {
+        self.rows.filter(|_| self.words != REFRESH)
+    }
 }
 
 /// How long a statement, and the pauses between statements, may take, in milliseconds; 0 is for ever. The connection

@@ -4,7 +4,7 @@
 //! Where none of this is wanted a statement costs one look at [`Tracking::watches`].
 
 use super::Session;
-use super::message::{CommandTag, Progress};
+use super::message::{CommandTag, Progress, REFRESH};
 use super::portal::{Portal, Stage};
 use super::source::Source;
 use super::statement::{Planned, Prepared};
@@ -226,11 +226,7 @@ impl Session {
         match progress {
             Progress::Complete(tag) => {
                 let planned = watch.prepared.planned.is_some();
-                let counted = planned
-                    || matches!(
-                        tag.words,
-                        "COPY" | "FETCH" | "SELECT" | "REFRESH MATERIALIZED VIEW"
-                    );
+                let counted = planned || matches!(tag.words, "COPY" | "FETCH" | "SELECT" | REFRESH);
                 portal.spent.rows += tag.rows.filter(|_| counted).unwrap_or(0);
                 self.show_watched(portal, Some(&*watch.prepared).filter(|_| watch.executed));
                 self.count_statement(portal, &watch);

@@ -437,7 +437,7 @@ impl Execution<'_> {
                 (given, self.run_over_variables(prepared, (max_rows, FEW_ROWS), text)?)
             }
         };
-        self.row_count = ran.tag.rows.unwrap_or(0);
+        self.row_count = ran.tag.told().unwrap_or(0);
         if !dynamic && planned {
             self.set_found(self.row_count > 0);
         }
@@ -601,7 +601,7 @@ impl Execution<'_> {
     pub(super) fn perform(&mut self, sql: &Sql) -> Result<()> {
         let text = self.statement_text(sql)?;
         let ran = self.run_over_variables(&text.prepared, (0, 0), Some(&*text))?;
-        self.row_count = ran.tag.rows.unwrap_or(0);
+        self.row_count = ran.tag.told().unwrap_or(0);
         self.set_found(self.row_count > 0);
         Ok(())
     }
