@@ -210,10 +210,9 @@ fn without_an_archive_the_copy_has_the_log_that_was_copied_last() {
     let log = refusal(Atoll::of(|data| copy(&base, data), &[]));
     assert!(log.contains("WAL ends before end of online backup"), "{log}");
     std::fs::remove_dir_all(base.join("log")).expect("the copy is ours");
-    let copied =
-        std::process::Command::new("cp").arg("-a").arg(atoll.data().join("log")).arg(&base);
-    let copied = { copied }.status().expect("cp is there");
-    assert!(copied.success());
+    let mut cp = std::process::Command::new("cp");
+    let copied = cp.arg("-a").arg(atoll.data().join("log")).arg(&base).status();
+    assert!(copied.expect("cp is there").success());
     atoll.stop();
     let mut back = Atoll::of(|data| copy(&base, data), &[]);
     back.restart();
@@ -293,6 +292,7 @@ fn what_cannot_be_restored_says_why() {
     client.run("SELECT pg_create_restore_point('behind')");
     client.run("INSERT INTO t VALUES (1)");
     client.run("SELECT pg_switch_wal()");
+    let last = client.query("SELECT pg_walfile_name(pg_current_wal_lsn())").value().to_owned();
     // A session that ends gives its backup up.
     let mut other = atoll.connect();
     other.run("SELECT pg_backup_start('given up')");
@@ -300,7 +300,6 @@ fn what_cannot_be_restored_says_why() {
     wait_until("the log", LIMIT, || {
         atoll.log().contains("aborting backup due to backend exiting").then_some(())
     });
-    let last = client.query("SELECT pg_walfile_name(pg_current_wal_lsn())").value().to_owned();
     wait_until("the archive", LIMIT, || shelf.path().join(&last).exists().then_some(()));
     atoll.stop();
     let restore = restore_command(shelf.path());
