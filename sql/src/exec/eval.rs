@@ -111,13 +111,32 @@ impl Eval<'_> {
     ///
     /// # Errors
     /// [`Failure`].
+    #[inline]
     pub fn scalar<'x>(&'x self, scalar: &'x Scalar) -> Evaluated<'x> {
-        Ok(match scalar {
-            Scalar::Var(var) => self.local(*var).unwrap_or_else(|| self.frame.get(*var)),
-            Scalar::Constant(row, _) => row.get(0),
-            Scalar::Parameter(number) => self.parameters.get(*number as usize),
+        // Most of what is in a tree is one of these, and needs no room for what the others do.
+        match scalar {
+            Scalar::Var(var) if self.local.is_none() => Ok(self.frame.get(*var)),
+            Scalar::Var(var) => Ok(self.variable(*var)),
+            Scalar::Constant(row, _) => Ok(row.get(0)),
+            Scalar::Parameter(number) => Ok(self.parameters.get(*number as usize)),
             // What fails while a row is made has no place in the text, as in PostgreSQL.
-            Scalar::Call { callee, arguments, .. } => return self.call(callee, arguments),
+            Scalar::Call { callee, arguments, .. } => self.call(callee, arguments),
+            other => self.composed(other),
+        }
+    }
+
+    /// What a home within the expression or a column of a current row holds.
+    #[inline(never)]
+    fn variable(&self, var: Var) -> Datum<'_> {
+        self.local(var).unwrap_or_else(|| self.frame.get(var))
+    }
+
+    /// The value of any other scalar.
+    fn composed<'x>(&'x self, scalar: &'x Scalar) -> Evaluated<'x> {
+        Ok(match scalar {
+            Scalar::Var(_) | Scalar::Constant(..) | Scalar::Parameter(_) | Scalar::Call { .. } => {
+                return self.scalar(scalar);
+            }
             Scalar::And(all) => self.and(all)?,
             Scalar::Or(all) => self.or(all)?,
             Scalar::Not(one) => match self.scalar(one)? {
@@ -148,16 +167,13 @@ impl Eval<'_> {
                 Datum::Bool(distinct != *negated)
             }
             Scalar::Case { operand, branches, otherwise } => {
-                let tested = match operand.as_deref() {
-                    Some((operand, home)) => Some((*home, self.scalar(operand)?)),
+                let inner = match operand.as_deref() {
+                    Some((operand, home)) => Some(self.with(*home, self.scalar(operand)?)),
                     None => None,
                 };
                 for (when, then) in branches {
-                    let met = match tested {
-                        Some((home, value)) => {
-                            let inner = self.with(home, value);
-                            matches!(inner.scalar(when)?, Datum::Bool(true))
-                        }
+                    let met = match &inner {
+                        Some(inner) => matches!(inner.scalar(when)?, Datum::Bool(true)),
                         None => matches!(self.scalar(when)?, Datum::Bool(true)),
                     };
                     if met {
@@ -264,6 +280,7 @@ impl Eval<'_> {
         Ok(result)
     }
 
+    #[inline(never)]
     fn call<'x>(&'x self, callee: &'x Callee, arguments: &'x [Scalar]) -> Evaluated<'x> {
         match arguments {
             [] => self.apply(callee, &[]),

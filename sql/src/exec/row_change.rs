@@ -51,6 +51,8 @@ pub struct RowChange {
     pub old: StoredRow,
     /// What it becomes, all columns by index.
     pub new: RowBuf,
+    /// The memory of the row that triggers are asked about.
+    proposed: RowBuf,
 }
 
 /// What a plan demands of the new rows of a table.
@@ -170,6 +172,7 @@ impl RowChange {
             record: RecordBuffer::default(),
             old: StoredRow::default(),
             new: RowBuf::new(),
+            proposed: RowBuf::new(),
         }
     }
 
@@ -236,11 +239,8 @@ impl RowChange {
             return Ok(false);
         }
         cx.invalidate(&self.row_subqueries);
-        let (table, old, new) = (&self.table, &self.old.row, &mut self.new);
-        new.set_nulls(old.len());
-        for column in &narrow.read {
-            new.set(*column, old.get(*column));
-        }
+        let (table, new) = (&self.table, &mut self.new);
+        new.copy_from(&self.old.row);
         let mut left = assignments.iter().peekable();
         cx.eval(|eval| {
             while let Some((at, value)) = left.peek() {
@@ -259,9 +259,13 @@ impl RowChange {
         self.write(cx, writer, Some(narrow))?;
         if !self.shown.is_empty() {
             let row = cx.frame.row_mut(self.new_slot);
-            row.set_nulls(self.table.live.len());
-            for at in &self.shown {
-                row.set_column(*at, &self.new, self.table.live[*at]);
+            if self.table.live.len() == self.new.len() {
+                row.copy_from(&self.new);
+            } else {
+                row.set_nulls(self.table.live.len());
+                for at in &self.shown {
+                    row.set_column(*at, &self.new, self.table.live[*at]);
+                }
             }
         }
         Ok(true)
@@ -328,7 +332,7 @@ impl RowChange {
         if !relation.has_triggers(trigger::BEFORE, true, event) {
             return Ok(true);
         }
-        let mut proposed = RowBuf::new();
+        let mut proposed = std::mem::take(&mut self.proposed);
         writer.widen(cx.frame.row(self.new_slot), &mut proposed);
         let is_update = event == trigger::UPDATE;
         let old = is_update.then_some(&self.old.row);
@@ -346,6 +350,7 @@ impl RowChange {
         for column in &self.table.live {
             row.push_column(&next, *column);
         }
+        self.proposed = next;
         Ok(true)
     }
 

@@ -221,7 +221,7 @@ pub struct Session {
     /// The conditions of triggers that have been asked, by trigger.
     conditions: FxHashMap<Oid, Arc<routine::Condition>>,
     /// What CONTEXTs call the routines that have been called, and `changes` when that was made.
-    routine_names: FxHashMap<Oid, (u64, Arc<str>)>,
+    routine_names: FxHashMap<Oid, (Basis, Arc<str>)>,
     /// The functions of triggers that have fired, by trigger and event.
     triggers: FxHashMap<(Oid, i16), routine::ReadyTrigger>,
     /// The tables of the triggers that are firing, the innermost last.

@@ -873,7 +873,7 @@ pub(super) fn read_only(command: &str) -> SqlError {
 }
 
 /// Whether a statement that is no plan may open what is kept as text, which may be a tree of any height: what is run all the
-/// time does not.
+/// time does not, and a CALL only where it is made ready.
 fn opens_trees(statement: &Statement) -> bool {
     !matches!(
         statement,
@@ -887,6 +887,7 @@ fn opens_trees(statement: &Statement) -> bool {
             | Statement::Deallocate(_)
             | Statement::Fetch(_)
             | Statement::Close(_)
+            | Statement::Call(_)
             | Statement::Checkpoint
             | Statement::AlterSystem(_)
             | Statement::Load(_)

@@ -493,7 +493,9 @@ impl Session {
         let mut machine = self.machines.take(&planned.program);
         let view = self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
         let mut first = FirstRow::default();
-        let driven = self.drive(&mut machine, view, parameters, 0, &mut first);
+        let driven = crate::parse::depth::with_stack_for(planned.program.height, || {
+            self.drive(&mut machine, view, parameters, 0, &mut first)
+        });
         self.notices.get_mut().append(&mut first.notices);
         driven?;
         self.machines.give(machine);

@@ -88,20 +88,19 @@ pub fn append(words: &Words, at: usize, len: usize, into: &mut Vec<u8>) {
     let target = &mut into[begin..];
     let shift = (at & 7) * 8;
     let source = words.get(at >> 3..).unwrap_or_default();
-    let mut chunks = target.chunks_exact_mut(8);
+    let (chunks, rest) = target.as_chunks_mut::<8>();
     if shift == 0 {
-        for (chunk, word) in chunks.by_ref().zip(source) {
-            chunk.copy_from_slice(&word.load(Relaxed).to_le_bytes());
+        for (chunk, word) in chunks.iter_mut().zip(source) {
+            *chunk = word.load(Relaxed).to_le_bytes();
         }
     } else {
         let mut low = source.first().map_or(0, |word| word.load(Relaxed));
-        for (chunk, word) in chunks.by_ref().zip(source.get(1..).unwrap_or_default()) {
+        for (chunk, word) in chunks.iter_mut().zip(source.get(1..).unwrap_or_default()) {
             let high = word.load(Relaxed);
-            chunk.copy_from_slice(&(low >> shift | high << (64 - shift)).to_le_bytes());
+            *chunk = (low >> shift | high << (64 - shift)).to_le_bytes();
             low = high;
         }
     }
-    let rest = chunks.into_remainder();
     if !rest.is_empty() {
         let left = rest.len();
         rest.copy_from_slice(&load(words, at + len - left).to_le_bytes()[..left]);
@@ -174,17 +173,13 @@ impl Copies {
 /// Copies words, four at a time, to as many bytes.
 #[inline]
 fn copy_out(source: &Words, target: &mut [u8]) {
-    let put = |to: &mut [u8], from: &AtomicU64| {
-        to.copy_from_slice(&from.load(Relaxed).to_le_bytes());
-    };
-    let (mut fours, mut blocks) = (source.chunks_exact(4), target.chunks_exact_mut(32));
-    for (from, to) in fours.by_ref().zip(blocks.by_ref()) {
-        for (from, to) in from.iter().zip(to.chunks_exact_mut(8)) {
-            put(to, from);
-        }
+    let (fours, rest) = source.as_chunks::<4>();
+    let (blocks, behind) = target.as_chunks_mut::<8>().0.split_at_mut(fours.len() * 4);
+    for ([a, b, c, d], to) in fours.iter().zip(blocks.as_chunks_mut::<4>().0) {
+        *to = [a, b, c, d].map(|word| word.load(Relaxed).to_le_bytes());
     }
-    for (from, to) in fours.remainder().iter().zip(blocks.into_remainder().chunks_exact_mut(8)) {
-        put(to, from);
+    for (from, to) in rest.iter().zip(behind) {
+        *to = from.load(Relaxed).to_le_bytes();
     }
 }
 
@@ -196,24 +191,31 @@ pub fn set_word(words: &Words, at: usize, value: u64) {
 
 /// Writes `bytes` at `at`. The caller has the page to itself.
 pub fn store(words: &Words, at: usize, bytes: &[u8]) {
-    let mut at = at;
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let skip = at & 7;
-        let take = rest.len().min(8 - skip);
-        let (now, later) = rest.split_at(take);
-        if take == 8 {
-            let mut chunk = [0; 8];
-            chunk.copy_from_slice(now);
-            words[at >> 3].store(u64::from_le_bytes(chunk), Relaxed);
-        } else {
-            let mut chunk = words[at >> 3].load(Relaxed).to_le_bytes();
-            chunk[skip..skip + take].copy_from_slice(now);
-            words[at >> 3].store(u64::from_le_bytes(chunk), Relaxed);
-        }
-        at += take;
-        rest = later;
+    // Up to a word's end, then whole words, then what is left.
+    let (front, rest) = bytes.split_at((at.wrapping_neg() & 7).min(bytes.len()));
+    store_within(words, at, front);
+    let at = at + front.len();
+    let (chunks, rest) = rest.as_chunks::<8>();
+    let whole = words.get(at >> 3..).unwrap_or_default();
+    for (word, chunk) in whole[..chunks.len()].iter().zip(chunks) {
+        word.store(u64::from_le_bytes(*chunk), Relaxed);
     }
+    store_within(words, at + chunks.len() * 8, rest);
+}
+
+/// Writes fewer than eight bytes, which lie within one word.
+#[inline]
+fn store_within(words: &Words, at: usize, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let (word, shift) = (&words[at >> 3], (at & 7) * 8);
+    let (mut value, mut mask) = (0, 0);
+    for (number, byte) in bytes.iter().enumerate() {
+        value |= u64::from(*byte) << (shift + 8 * number);
+        mask |= 0xff << (shift + 8 * number);
+    }
+    word.store(word.load(Relaxed) & !mask | value, Relaxed);
 }
 
 /// Copies the `len` bytes at `from` in `source` to `to` in `target`, a different page.

@@ -69,13 +69,14 @@ impl Session {
 
     /// The same, kept as long as nothing has changed.
     fn routine_name(&mut self, routine: &Routine) -> Arc<str> {
-        if let Some((seen, name)) = self.routine_names.get(&routine.oid)
-            && self.is_settled(*seen)
+        let basis = self.basis().clone();
+        if let Some((known, name)) = self.routine_names.get(&routine.oid)
+            && known.is_same(&basis)
         {
             return Arc::clone(name);
         }
         let name: Arc<str> = self.routine_text(routine).into();
-        self.routine_names.insert(routine.oid, (self.changes, Arc::clone(&name)));
+        self.routine_names.insert(routine.oid, (basis, Arc::clone(&name)));
         name
     }
 

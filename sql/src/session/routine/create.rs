@@ -10,13 +10,14 @@ use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, RowSink};
 use crate::parse::Statement;
 use crate::parse::ast::{Call, CreateRoutine, RoutineOption};
+use crate::parse::depth::{fitting, on_full_stack};
 use crate::plan::scalar::CallTypes;
 use crate::plpgsql::tree::{Place as Target, Sql, VariableType};
 use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::Portal;
 use crate::session::source::Source;
-use crate::session::statement::{Planned, Reader};
+use crate::session::statement::{Basis, Planned, Reader};
 use crate::session::utility::{Outcome, done};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -131,6 +132,17 @@ impl Session {
         if let Some(known) = known {
             return Ok(Arc::clone(known));
         }
+        // A default is kept as text, which may be a tree of any height.
+        on_full_stack(|| self.made_call(parsed, call, given, basis))
+    }
+
+    fn made_call(
+        &mut self,
+        parsed: &Arc<Source>,
+        call: &Call,
+        given: &[Oid],
+        basis: Basis,
+    ) -> Result<Arc<ReadyCall>> {
         let bound = self.bound_call(parsed, call, given)?;
         let types = CallTypes {
             arguments: bound.arguments.iter().map(Expr::ty).collect(),
@@ -250,26 +262,28 @@ impl Execution<'_> {
         let text = self.text(sql, None).map_err(|error| in_statement(error, &sql.text))?;
         let prepared = Arc::clone(&text.prepared);
         let Some(Statement::Call(call)) = prepared.parsed.statement() else { return Ok(()) };
-        let bound = self.session.bound_call(&prepared.parsed, call, &[]);
-        let bound = bound.map_err(|error| in_statement(error, &sql.text))?;
-        let routine = Arc::clone(&bound.routine);
-        self.session.may_call(&routine).map_err(|error| in_statement(error, &sql.text))?;
-        let types = CallTypes {
-            arguments: bound.arguments.iter().map(Expr::ty).collect(),
-            result: SqlType { oid: routine.result, typmod: -1 },
-            columns: Vec::new(),
-            variadic_spread: false,
-        };
-        let targets = self.call_targets(&routine, &bound.arguments)?;
-        let basis = self.session.basis().clone();
+        let made: Result<_> = fitting(prepared.parsed.height(), || {
+            let bound = self.session.bound_call(&prepared.parsed, call, &[]);
+            let bound = bound.map_err(|error| in_statement(error, &sql.text))?;
+            let routine = Arc::clone(&bound.routine);
+            self.session.may_call(&routine).map_err(|error| in_statement(error, &sql.text))?;
+            let types = CallTypes {
+                arguments: bound.arguments.iter().map(Expr::ty).collect(),
+                result: SqlType { oid: routine.result, typmod: -1 },
+                columns: Vec::new(),
+                variadic_spread: false,
+            };
+            let targets = self.call_targets(&routine, &bound.arguments)?;
+            let basis = self.session.basis().clone();
+            let arguments = without_outputs(&routine, bound.arguments);
+            let needed = (bound.parameters, bound.required);
+            let planned = self.session.planned_values(arguments, basis, needed);
+            let planned = planned.map_err(|error| in_statement(error, &sql.text))?;
+            Ok((routine, types, targets, planned))
+        });
+        let (routine, types, targets, planned) = made?;
         let parameters = self.frame.row().clone();
-        let arguments = without_outputs(&routine, bound.arguments);
-        let values = self.session.values_with(
-            arguments,
-            basis,
-            bound.required,
-            (bound.parameters, &parameters),
-        );
+        let values = self.session.values_by(&planned, &parameters);
         let values = values.map_err(|error| in_statement(error, &sql.text))?;
         let ends = self.ends_transactions && self.subtransactions == 0;
         self.session.within.push(Place::Statement(Arc::clone(&prepared.text)));

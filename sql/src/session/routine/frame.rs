@@ -1,5 +1,6 @@
 //! The variables of a running body: one row, a column each, which expressions read as their parameters.
 
+use crate::catalog::builtin;
 use crate::error::Result;
 use crate::tuple::{Heap, RowBuf, Value};
 use crate::types::{Datum, SqlType, array, oids, record};
@@ -129,10 +130,47 @@ impl Frame {
         (variable, field): (u32, usize),
         value: (SqlType, &Datum<'_>),
     ) -> Result<bool> {
+        self.replace_record(variable, |_, bytes, row| {
+            record::put_replaced(bytes, field, value, row)
+        })
+    }
+
+    /// Gives a field of a variable that is a record the value of another variable, of a type; whether it is one that has such a
+    /// field, and takes values of that type as they are.
+    ///
+    /// # Errors
+    /// 54000: the row becomes too long.
+    pub fn set_field_of(
+        &mut self,
+        (variable, name): (u32, &str),
+        (ty, from): (SqlType, usize),
+    ) -> Result<bool> {
+        let Some(shape) = self.shapes.get(variable as usize).and_then(Option::as_ref) else {
+            return Ok(false);
+        };
+        let found = shape.fields.iter().position(|(known, _)| **known == *name);
+        let Some(field) = found.filter(|_| !builtin::is_domain(shape.ty.oid.0)) else {
+            return Ok(false);
+        };
+        let own = shape.fields[field].1;
+        if own.oid != ty.oid || own.typmod >= 0 && own.typmod != ty.typmod {
+            return Ok(false);
+        }
+        self.replace_record(variable, |values, bytes, row| {
+            record::put_replaced(bytes, field, (own, &values.get(from)), row)
+        })
+    }
+
+    /// Has `put` make another row of the one that a variable holds; whether it holds one, and that was done.
+    fn replace_record(
+        &mut self,
+        variable: u32,
+        put: impl FnOnce(&RowBuf, &[u8], &mut Vec<u8>) -> bool,
+    ) -> Result<bool> {
         let mut row = std::mem::take(&mut self.scratch);
         row.clear();
         let replaced = match self.row.get(variable as usize) {
-            Datum::Record(bytes) => record::put_replaced(bytes, field, value, &mut row),
+            Datum::Record(bytes) => put(&self.row, bytes, &mut row),
             _ => false,
         };
         if !replaced {
@@ -223,6 +261,16 @@ impl Frame {
     pub fn replace_number(&mut self, variable: u32, subscript: i32, value: &Datum<'_>) -> bool {
         let stored = self.row.array_mut(variable as usize);
         stored.is_some_and(|stored| array::set_number_at(stored, subscript, value))
+    }
+
+    /// Gives a variable that is an array of numbers another one behind its last; whether that could be done.
+    pub fn append_number(&mut self, variable: u32, subscript: i32, value: &Datum<'_>) -> bool {
+        let stored = self.row.array_mut(variable as usize);
+        let grown = stored.and_then(|stored| array::grow_by_number(stored, subscript, value));
+        let Some((slot, length)) = grown else { return false };
+        let taken = self.row.append_array(variable as usize, &slot[..length]);
+        self.taken(taken.unwrap_or_default());
+        true
     }
 
     /// The values, for a statement that takes them as its parameters and gives them back by [`Frame::put_row`].

@@ -93,9 +93,11 @@ const ALL: usize = usize::MAX;
 impl Session {
     /// Keeps a few rows that nobody needs any more, and the memory of their list.
     fn spare_rows(&mut self, mut rows: Vec<RowBuf>) {
-        let room = SPARE_ROWS.saturating_sub(self.spare_rows.len());
-        let small = rows.drain(..).filter(|row| row.capacity_bytes() <= REST_BYTES_MAX);
-        self.spare_rows.extend(small.take(room));
+        while let Some(row) = rows.pop() {
+            if self.spare_rows.len() < SPARE_ROWS && row.capacity_bytes() <= REST_BYTES_MAX {
+                self.spare_rows.push(row);
+            }
+        }
         if rows.capacity() <= SPARE_ROWS {
             self.spare_list = rows;
         }
@@ -442,6 +444,7 @@ impl Execution<'_> {
             self.set_found(self.row_count > 0);
         }
         let Some(into) = into else {
+            self.session.spare_rows(ran.rows);
             // EXPLAIN and SHOW have run by then, as in PostgreSQL.
             return if columns.is_some() && !dynamic { Err(no_destination()) } else { Ok(()) };
         };

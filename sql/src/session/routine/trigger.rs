@@ -249,14 +249,9 @@ impl Session {
                 set_transition(&mut frame, firing.relation, set, number);
             }
         }
-        let returned = Returned { of_rows: true, ..Returned::default() };
+        let returned = Returned { of_rows: true, by_slot: true, ..Returned::default() };
         let ran = self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, false);
         let (returned, frame) = ran?;
-        if frame.capacity_bytes() <= REST_BYTES_MAX
-            && let Some(ready) = self.triggers.get_mut(&key)
-        {
-            ready.frame = Some(frame);
-        }
         let within =
             |error: SqlError, place: &str| error.within(format!("PL/pgSQL function {name}{place}"));
         if !returned.met {
@@ -265,11 +260,20 @@ impl Session {
             return Err(within(SqlError::new(state, message), ""));
         }
         let is_row = firing.trigger.is_row();
-        let row = match returned.value.iter().next() {
+        let value = match returned.slot {
+            Some(slot) => Some(frame.get(u32::from(slot))),
+            None => returned.value.iter().next(),
+        };
+        let row = match value {
             Some(Datum::Record(bytes)) if is_row => row_of(firing.relation, bytes).map(Some),
             _ => Ok(None),
         };
         self.keep_value(returned.value);
+        if frame.capacity_bytes() <= REST_BYTES_MAX
+            && let Some(ready) = self.triggers.get_mut(&key)
+        {
+            ready.frame = Some(frame);
+        }
         row.map_err(|error| within(error, " during function exit"))
     }
 

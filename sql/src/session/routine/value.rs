@@ -105,9 +105,13 @@ impl Session {
             return Ok(());
         }
         if let Some(scalar) = &cast.scalar {
-            let mut converted = RowBuf::new();
-            if self.evaluate_scalar((&cast.prepared, scalar), value, &mut converted)? {
-                *value = converted;
+            let mut converted = std::mem::take(&mut self.spare_value);
+            let done = self.evaluate_scalar((&cast.prepared, scalar), value, &mut converted);
+            if let Ok(true) = done {
+                std::mem::swap(value, &mut converted);
+            }
+            self.keep_value(converted);
+            if done? {
                 return Ok(());
             }
         }

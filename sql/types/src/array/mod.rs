@@ -117,6 +117,36 @@ fn put_at<const N: usize>(
     true
 }
 
+/// Makes the length of such an array one more, for a value at the subscript behind its last one: the element's bytes, which are
+/// to stand behind the others, and how many these are. Nothing where it has no such place, or would be too large.
+pub fn grow_by_number(
+    stored: &mut [u8],
+    subscript: i32,
+    value: &Datum<'_>,
+) -> Option<([u8; 12], usize)> {
+    let (element, size, bytes) = match value {
+        Datum::Int4(value) => (oids::INT4, 4, i64::from(*value).to_le_bytes()),
+        Datum::Int8(value) => (oids::INT8, 8, value.to_le_bytes()),
+        Datum::Float8(value) => (oids::FLOAT8, 8, value.to_le_bytes()),
+        _ => return None,
+    };
+    let last = subscript.checked_sub(1)?;
+    let behind = fixed_place(stored, element, size, last)? + size;
+    let grown = u32::from_le_bytes(*stored.get(5..)?.first_chunk()?) + 1;
+    if behind != stored.len()
+        || subscript == i32::MAX
+        || grown as usize > ELEMENTS_MAX
+        || check_bytes(behind + 4 + size).is_err()
+    {
+        return None;
+    }
+    stored[5..9].copy_from_slice(&grown.to_le_bytes());
+    let mut slot = [0; 12];
+    slot[..4].copy_from_slice(&(size as u32).to_le_bytes());
+    slot[4..].copy_from_slice(&bytes);
+    Some((slot, 4 + size))
+}
+
 /// Replaces the element at a subscript of a stored array of one dimension whose elements all have the same length, by a value
 /// that is not NULL; whether that could be done.
 pub fn replace_in_place(stored: &mut [u8], subscript: i32, value: &Datum<'_>) -> bool {

@@ -130,6 +130,8 @@ pub fn read<'a>(
         text,
         bytes: text.as_bytes(),
         at: 0,
+        delimiter: delimiter(element.oid.0),
+        item: Vec::new(),
         builder: Builder::new(element.oid.0),
     };
     reader.array().map(Datum::Array)
@@ -141,6 +143,9 @@ struct Reader<'t, 'c, 'a> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
+    delimiter: u8,
+    /// The memory of an element's text.
+    item: Vec<u8>,
     builder: Builder,
 }
 
@@ -292,7 +297,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         self.at += 1;
                         break;
                     }
-                    Some(byte) if byte == delimiter(self.element.oid.0) => {
+                    Some(byte) if byte == self.delimiter => {
                         self.at += 1;
                         self.skip_space();
                         if self.peek() == Some(b'}') {
@@ -318,8 +323,8 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn item(&mut self) -> Result<()> {
         account::step();
-        let delimiter = delimiter(self.element.oid.0);
-        let mut item: Vec<u8> = Vec::new();
+        let mut item = std::mem::take(&mut self.item);
+        item.clear();
         let (mut quoted, mut trailing) = (false, 0);
         if self.peek() == Some(b'"') {
             quoted = true;
@@ -361,7 +366,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         trailing = 0;
                     }
                     Some(b'"') => return self.fail("Unexpected array element."),
-                    Some(byte) if byte == delimiter || byte == b'}' => break,
+                    Some(byte) if byte == self.delimiter || byte == b'}' => break,
                     Some(b'{') => return self.fail("Unexpected \"{\" character."),
                     Some(byte) => {
                         trailing = if is_space(byte) { trailing + 1 } else { 0 };
@@ -380,10 +385,11 @@ impl<'a> Reader<'_, '_, 'a> {
             self.builder.push(&domain::null(self.context, self.element)?);
         } else {
             // The text was UTF-8, and only whole ASCII characters have been taken out of it.
-            let item = String::from_utf8_lossy(&item);
-            let datum = read_text(self.context, self.element, &item)?;
+            let text = String::from_utf8_lossy(&item);
+            let datum = read_text(self.context, self.element, &text)?;
             self.builder.push(&datum);
         }
+        self.item = item;
         if self.builder.len() > super::ELEMENTS_MAX {
             return Err(SqlError::new(
                 SqlState::PROGRAM_LIMIT_EXCEEDED,

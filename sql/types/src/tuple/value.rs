@@ -412,6 +412,20 @@ impl RowBuf {
         Some(text.len() - before)
     }
 
+    /// Appends to the bytes of a column that is an array, where they lie if they lie last; how many bytes that took, nothing
+    /// where it is none.
+    pub fn append_array(&mut self, column: usize, more: &[u8]) -> Option<usize> {
+        let Value::Array(mut span) = self.values[column] else { return None };
+        let before = self.heap.bytes.len();
+        if span.start + span.length != before {
+            span = self.heap.twin(span);
+        }
+        self.heap.bytes.extend_from_slice(more);
+        span.length += more.len();
+        self.values[column] = Value::Array(span);
+        Some(self.heap.bytes.len() - before)
+    }
+
     /// Replaces a column by what `read` makes in this row's heap.
     ///
     /// # Errors

@@ -76,8 +76,10 @@ pub enum Op {
     Tree { tree: u32, to: Slot },
     /// A routine whose body this machine runs.
     Call { site: u32, to: Slot },
-    /// `array[subscript] := value`, where the array lies; else on at another place.
+    /// `array[subscript] := value`, where the array lies or behind its last element; else on at another place.
     SetElement { array: Slot, subscript: Slot, value: Slot, end: u32 },
+    /// A field of a record variable becomes a value of its type, by number among the program's fields; else on at another place.
+    SetField { record: Slot, field: u32, value: Slot, end: u32 },
     /// 22004 where a variable that is NOT NULL would be NULL.
     NotNull { one: Slot, variable: Slot },
     /// 22004 where a bound of a loop is NULL, by its number among [`BOUNDS`].
@@ -186,6 +188,8 @@ pub struct Program {
     pub leaves: Vec<Leave>,
     pub types: Vec<SqlType>,
     pub shapes: Vec<Arc<Shape>>,
+    /// Fields that are assigned, and the types of what is assigned to them.
+    pub fields: Vec<(Arc<str>, SqlType)>,
     /// The texts whose fit is asked.
     pub fitted: Vec<Arc<Text>>,
     /// Where leaving the body of a loop that others run leads to, by the point behind the loop.
@@ -231,6 +235,7 @@ impl Op {
             Op::SetElement { array, subscript, value, end } => {
                 (vec![subscript, value], Some(array), Some(end))
             }
+            Op::SetField { record, value, end, .. } => (vec![value], Some(record), Some(end)),
             Op::NotNull { one, variable } => (vec![one, variable], None, None),
             Op::Bound { one, .. } | Op::Positive { one } | Op::Return { one, .. } => {
                 (vec![one], None, None)
@@ -273,6 +278,7 @@ impl Op {
             | Op::Null { end, .. }
             | Op::Jump { end }
             | Op::SetElement { end, .. }
+            | Op::SetField { end, .. }
             | Op::ForFirst { end, .. }
             | Op::Fits { end, .. }
             | Op::Holds { end, .. } => *end = here,
@@ -350,6 +356,7 @@ impl Program {
                 Op::Leave { how } => (how as usize) < self.leaves.len(),
                 Op::Fits { text, .. } => (text as usize) < self.fitted.len(),
                 Op::Shaped { shape, .. } => (shape as usize) < self.shapes.len(),
+                Op::SetField { field, .. } => (field as usize) < self.fields.len(),
                 Op::Bound { which, .. } => usize::from(which) < BOUNDS.len(),
                 _ => true,
             };

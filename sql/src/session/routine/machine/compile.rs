@@ -123,6 +123,16 @@ pub fn compile(given: &Given<'_>) -> Option<Program> {
     Some(compiler.finish())
 }
 
+/// Whether a scalar gives the same when it is evaluated once more, and does nothing else.
+fn may_repeat(scalar: &Scalar) -> bool {
+    let mut same = true;
+    scalar.walk(&mut |part| {
+        same &= !matches!(part, Scalar::Call { callee, .. } if callee.volatile || matches!(callee.target, Target::Routine(..)));
+        same
+    });
+    same
+}
+
 impl<'b> Compiler<'b> {
     fn new(given: &'b Given<'b>, bases: Bases) -> Compiler<'b> {
         let one = |datum: Datum<'_>| {
@@ -315,6 +325,7 @@ impl<'b> Compiler<'b> {
                         .push_other(Op::Assign { sql: number, variable: place.variable as Slot });
                 });
             }
+            Action::Assign(place, sql) => self.assign_field(place, sql, statement),
             Action::AssignElement(place, sql) => self.assign_element(place, sql, statement),
             Action::If(branches, otherwise) => {
                 self.branches(branches, place, |compiler| compiler.statements(otherwise));
@@ -502,18 +513,10 @@ impl<'b> Compiler<'b> {
             };
             let [Scalar::Parameter(array), value, subscript] = &parts[..] else { return None };
             // Where the element has no place yet, all is evaluated again.
-            let again = |scalar: &Scalar| {
-                let mut same = true;
-                scalar.walk(&mut |part| {
-                    same &= !matches!(part, Scalar::Call { callee, .. } if callee.volatile || matches!(callee.target, Target::Routine(..)));
-                    same
-                });
-                same
-            };
             if *array != place.variable
                 || !place.path.is_empty()
-                || !again(value)
-                || !again(subscript)
+                || !may_repeat(value)
+                || !may_repeat(subscript)
             {
                 return None;
             }
@@ -527,6 +530,38 @@ impl<'b> Compiler<'b> {
             let grows = self.push(Op::SetElement { array, subscript, value, end: 0 });
             Some([Some(grows), unfit])
         })();
+        self.or_plainly(done, mark, statement);
+    }
+
+    /// `record.field := value`.
+    fn assign_field(&mut self, place: &Place, sql: &Sql, statement: &Arc<Statement>) {
+        let given = self.given;
+        let mark = self.mark();
+        let done = (|| {
+            let [field] = &place.path[..] else { return None };
+            let own = &given.body.variables[place.variable as usize];
+            let text = given.texts[sql.number as usize].as_ref()?;
+            // Where the record has no such field, or one of another type, all is evaluated again.
+            if !matches!(own.ty, VariableType::Record) || !may_repeat(text.flat.as_ref()?) {
+                return None;
+            }
+            let Inlined { slot, ty, unfit } = self.expression(sql)?;
+            self.program.fields.push((Arc::clone(field), ty));
+            let field = self.program.fields.len() as u32 - 1;
+            let record = place.variable as Slot;
+            let other = self.push(Op::SetField { record, field, value: slot, end: 0 });
+            Some([Some(other), unfit])
+        })();
+        self.or_plainly(done, mark, statement);
+    }
+
+    /// Behind operations that may have found that others are to run the statement; or these alone, where there are none.
+    fn or_plainly(
+        &mut self,
+        done: Option<[Option<usize>; 2]>,
+        mark: Mark,
+        statement: &Arc<Statement>,
+    ) {
         let Some(others) = done else {
             self.back_to(mark);
             self.plainly(statement, false);
@@ -538,7 +573,7 @@ impl<'b> Compiler<'b> {
         self.land(&others);
         self.plainly(statement, false);
         self.land(&[over]);
-        // It changes nothing but the array: what it evaluates is what was evaluated here.
+        // It changes nothing but the variable: what it evaluates is what was evaluated here.
         self.dirty = before;
     }
 

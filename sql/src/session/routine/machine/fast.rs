@@ -28,9 +28,25 @@ pub struct Room {
     arena: Bump,
     made: RowBuf,
     text: String,
+    /// Rounds of loops that have not asked yet whether they are to end.
+    rounds: u32,
 }
 
+/// How many rounds of loops go by before somebody asks whether they are to end.
+const ROUNDS_MAX: u32 = 32;
+
 impl Room {
+    /// Another round of a loop begins.
+    #[inline]
+    fn round(&mut self, stop: &txn::Cancel) -> Result<()> {
+        self.rounds += 1;
+        if self.rounds < ROUNDS_MAX {
+            return Ok(());
+        }
+        self.rounds = 0;
+        cancel::check(stop)
+    }
+
     /// What its memory occupies.
     pub fn capacity_bytes(&self) -> usize {
         self.arena.allocated_bytes() + self.made.capacity_bytes() + self.text.capacity()
@@ -87,12 +103,12 @@ pub fn bound(value: &Datum<'_>, which: u8) -> Result<i32> {
 /// What a loop over integers counts with: where it is, its end, its step.
 #[inline]
 fn counters(values: &[Value], loops: Slot) -> (i32, i32, i32) {
-    let at = |slot: usize| match values[slot] {
-        Value::Int4(value) => value,
-        _ => 0,
-    };
-    let first = usize::from(loops);
-    (at(first), at(first + 1), at(first + 2))
+    match values.get(usize::from(loops)..) {
+        Some([Value::Int4(value), Value::Int4(last), Value::Int4(step), ..]) => {
+            (*value, *last, *step)
+        }
+        _ => (0, 0, 0),
+    }
 }
 
 /// Runs operations from `pc` on, as long as it can; an error is that of the operation before `pc`.
@@ -114,29 +130,31 @@ pub fn run(
     // Operands of the width that is expected are computed here, all others by the operation that there is for all.
     macro_rules! narrow {
         ($what:expr, $checked:ident, $left:expr, $right:expr, $to:expr) => {{
-            let (left, right) = (value!($left), value!($right));
-            let made = match (left, right) {
-                (Value::Int4(left), Value::Int4(right)) => left.$checked(right).map(Value::Int4),
+            let made = match (&value!($left), &value!($right)) {
+                (Value::Int4(left), Value::Int4(right)) => left.$checked(*right),
                 _ => None,
             };
-            value!($to) = match made {
-                Some(made) => made,
-                None => integers($what(Width::Four), &left, &right)?,
-            };
+            match made {
+                Some(made) => value!($to) = Value::Int4(made),
+                None => {
+                    value!($to) = integers($what(Width::Four), &value!($left), &value!($right))?;
+                }
+            }
         }};
     }
     macro_rules! wide {
         ($what:expr, $checked:ident, $left:expr, $right:expr, $to:expr) => {{
-            let (left, right) = (value!($left), value!($right));
-            let made = match (left, right) {
-                (Value::Int8(left), Value::Int4(right)) => left.$checked(i64::from(right)),
-                (Value::Int8(left), Value::Int8(right)) => left.$checked(right),
+            let made = match (&value!($left), &value!($right)) {
+                (Value::Int8(left), Value::Int4(right)) => left.$checked(i64::from(*right)),
+                (Value::Int8(left), Value::Int8(right)) => left.$checked(*right),
                 _ => None,
             };
-            value!($to) = match made {
-                Some(made) => Value::Int8(made),
-                None => integers($what(Width::Eight), &left, &right)?,
-            };
+            match made {
+                Some(made) => value!($to) = Value::Int8(made),
+                None => {
+                    value!($to) = integers($what(Width::Eight), &value!($left), &value!($right))?;
+                }
+            }
         }};
     }
     loop {
@@ -256,7 +274,7 @@ pub fn run(
             }
             Op::Jump { end } => *pc = end as usize,
             Op::Back { begin } => {
-                cancel::check(stop)?;
+                room.round(stop)?;
                 *pc = begin as usize;
             }
             Op::Element { array, subscript, to } => {
@@ -404,7 +422,9 @@ pub fn run(
                             Value::Float8(value) => Datum::Float8(value),
                             _ => Datum::Null,
                         };
-                        frame.replace_number(u32::from(array), subscript, &value)
+                        let array = u32::from(array);
+                        frame.replace_number(array, subscript, &value)
+                            || frame.append_number(array, subscript, &value)
                     }
                     _ => false,
                 };
@@ -412,6 +432,13 @@ pub fn run(
                 if !done {
                     *pc = end as usize;
                 }
+            }
+            Op::SetField { record, field, value, end } => {
+                let (name, ty) = &program.fields[field as usize];
+                if !frame.set_field_of((u32::from(record), name), (*ty, usize::from(value)))? {
+                    *pc = end as usize;
+                }
+                values = frame.parts_mut().0;
             }
             Op::NotNull { one, .. } => {
                 if matches!(value!(one), Value::Null) {
@@ -440,7 +467,7 @@ pub fn run(
                 }
             }
             Op::ForNext { loops, variable, reverse, begin } => {
-                cancel::check(stop)?;
+                room.round(stop)?;
                 let (value, last, step) = counters(values, loops);
                 let next = if reverse { value.checked_sub(step) } else { value.checked_add(step) };
                 if let Some(next) = next

@@ -390,8 +390,8 @@ impl Execution<'_> {
             _ => {}
         }
         // What had been made ready before is not done this way again.
-        *stale |= ready == self.session.ready_texts(self.id) && ready != program.ready
-            || !self.is_current(program);
+        *stale |= !self.is_current(program)
+            || ready != program.ready && ready == self.session.ready_texts(self.id);
         Ok(None)
     }
 
@@ -450,9 +450,14 @@ impl Execution<'_> {
     fn returns_slot(&mut self, slot: Slot, from: SqlType) -> Result<()> {
         self.returned.met = true;
         let same = |to: SqlType| from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod);
-        if self.returned.by_slot && !self.returned.of_rows && self.returned.ty.is_none_or(same) {
-            self.returned.slot = Some(slot);
-            return Ok(());
+        let returned = &mut self.returned;
+        if returned.by_slot && returned.ty.is_none_or(same) {
+            let is_row =
+                || matches!(self.frame.get(u32::from(slot)), Datum::Null | Datum::Record(_));
+            if !returned.of_rows || is_row() {
+                returned.slot = Some(slot);
+                return Ok(());
+            }
         }
         let mut value = RowBuf::new();
         value.push_column(self.frame.row(), usize::from(slot));
