@@ -187,9 +187,9 @@ fn lists(client: &mut Client) -> BTreeMap<Key, Vec<Element>> {
     rows.iter().map(list).collect()
 }
 
-/// The anomalies of a run at one level, and how many transactions committed.
-fn look(level: &str) -> (BTreeMap<Anomaly, String>, usize) {
-    let atoll = Atoll::start(&[]);
+/// The anomalies of a run under one scheme at one level, and how many transactions committed.
+fn look(scheme: &str, level: &str) -> (BTreeMap<Anomaly, String>, usize) {
+    let atoll = Atoll::start_with(&["--concurrency-control", scheme], &[]);
     let mut client = atoll.connect();
     set_up(&mut client);
     let shared = Shared::new();
@@ -207,7 +207,7 @@ fn look(level: &str) -> (BTreeMap<Anomaly, String>, usize) {
 
 /// Demands that some of `permitted` is found and nothing else.
 fn demand(level: &str, permitted: &[Anomaly]) {
-    let (found, committed) = look(level);
+    let (found, committed) = look("mvcc", level);
     assert!(committed > 100, "only {committed} committed");
     let forbidden: Vec<_> = found.iter().filter(|(one, _)| !permitted.contains(one)).collect();
     assert!(forbidden.is_empty(), "{level}: {forbidden:?}");
@@ -229,15 +229,39 @@ fn serializable_permits_nothing() {
     demand("SERIALIZABLE", &[]);
 }
 
+/// Under every scheme but the default one every level is serializable.
+#[test]
+fn the_other_schemes_permit_nothing_at_any_level() {
+    for (scheme, level) in [
+        ("occ", "READ COMMITTED"),
+        ("2pl_detect", "READ COMMITTED"),
+        ("2pl_no_wait", "REPEATABLE READ"),
+        ("2pl_wait_die", "READ COMMITTED"),
+    ] {
+        let (found, committed) = look(scheme, level);
+        assert!(committed > 100, "{scheme}: only {committed} committed");
+        assert!(found.is_empty(), "{scheme}: {found:?}");
+    }
+}
+
 /// kill -9, again and again on one directory: what was acknowledged is there, and the whole history is serializable.
 #[test]
 fn serializable_permits_nothing_across_process_death() {
-    let mut atoll = Atoll::start(&[]);
+    permits_nothing_across_process_death("mvcc", "SERIALIZABLE");
+}
+
+#[test]
+fn two_phase_locking_permits_nothing_across_process_death() {
+    permits_nothing_across_process_death("2pl_wait_die", "READ COMMITTED");
+}
+
+fn permits_nothing_across_process_death(scheme: &str, level: &str) {
+    let mut atoll = Atoll::start_with(&["--concurrency-control", scheme], &[]);
     set_up(&mut atoll.connect());
     let shared = Shared::new();
     for life in 0..DEATHS {
         let port = atoll.port();
-        work(port, &shared, "SERIALIZABLE", 100 + life as u64, || {
+        work(port, &shared, level, 100 + life as u64, || {
             std::thread::sleep(LIFE);
             atoll.kill();
         });

@@ -11,7 +11,7 @@ use crate::log;
 use crate::server::{self, StartError, Started, raise_file_limit, random};
 use clap::{Args, Parser, Subcommand};
 use sql::sqlstate::SqlState;
-use sql::{Engine, EngineOptions, SqlError};
+use sql::{Engine, EngineOptions, SchemeKind, SqlError};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -54,6 +54,9 @@ struct Init {
     /// The page size: 4kB, 8kB, 16kB or 32kB.
     #[arg(long, value_name = "SIZE", default_value = "8kB", value_parser = page_size)]
     page_size: u32,
+    /// The concurrency control of its databases: mvcc, occ, 2pl_detect, 2pl_no_wait or 2pl_wait_die.
+    #[arg(long, value_name = "NAME", default_value = "mvcc", value_parser = concurrency_control)]
+    concurrency_control: SchemeKind,
 }
 
 #[derive(Debug, Args)]
@@ -89,6 +92,13 @@ fn page_size(text: &str) -> Result<u32, String> {
         Some(bytes @ (4096 | 8192 | 16384 | 32768)) => Ok(bytes),
         _ => Err("a page has 4kB, 8kB, 16kB or 32kB".to_owned()),
     }
+}
+
+fn concurrency_control(name: &str) -> Result<SchemeKind, String> {
+    SchemeKind::named(name).ok_or_else(|| {
+        let known: Vec<_> = SchemeKind::ALL.iter().map(|scheme| scheme.name()).collect();
+        format!("one of {} is wanted", known.join(", "))
+    })
 }
 
 fn superuser(name: &str) -> Result<String, String> {
@@ -177,6 +187,7 @@ fn make(init: &Init) -> Result<(), StartError> {
     let config = sources(&init.data).read()?;
     let mut options = config.engine_options();
     options.txn.storage.page_bytes = init.page_size;
+    options.concurrency_control = init.concurrency_control;
     if init.data.exists() {
         return fill(&init.data, &options, &init.username, verifier.as_deref());
     }
@@ -262,6 +273,7 @@ fn serve(arguments: Serve) -> Result<(), StartError> {
                     username: "postgres".to_owned(),
                     pwfile: None,
                     page_size: 8192,
+                    concurrency_control: SchemeKind::default(),
                 })?;
                 eprintln!("atoll: made a new database in ./{}", data.display());
             }

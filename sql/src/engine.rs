@@ -3,8 +3,9 @@
 use crate::autovacuum::{self, Autovacuum};
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
-use crate::catalog::object::{Database, Role, well_known};
+use crate::catalog::object::{Class, Database, ObjectKey, Role, well_known};
 use crate::catalog::relation_counts::ClusterCounts;
+use crate::catalog::store::{self, CATALOG_TREE};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
 use crate::check;
 use crate::copy::server_files::ServerFiles;
@@ -36,7 +37,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::task::{Poll, Waker};
 use txn::sync::{Mutex, MutexGuard, lock, rank};
-use txn::{DataComponent, Environment, Manager, OverlayDevice, SessionWait, StorageError};
+use txn::{
+    Begin, DataComponent, Environment, Manager, OverlayDevice, SchemeKind, SessionWait,
+    StorageError,
+};
 
 /// What the engine is opened with: what the server read from file, environment and flags.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +57,8 @@ pub struct EngineOptions {
     pub auto_file: Option<Arc<dyn AutoFile>>,
     /// The process around the engine; none where there is no server.
     pub host: Option<Arc<dyn ServerHost>>,
+    /// The concurrency control of the databases of a new directory.
+    pub concurrency_control: SchemeKind,
 }
 
 /// What a start-up packet asks for, after authentication.
@@ -188,7 +194,7 @@ impl Engine {
         Manager::create(env, &options.txn)?;
         let manager =
             Manager::open(env.clone(), options.txn.clone(), |_| Ok::<_, SqlError>(Vec::new()))?;
-        bootstrap(&manager, superuser, verifier)?;
+        bootstrap(&manager, superuser, verifier, options.concurrency_control)?;
         Ok(manager.close()?)
     }
 
@@ -199,7 +205,9 @@ impl Engine {
     pub fn open(env: Environment, options: EngineOptions) -> Result<Arc<Engine>> {
         let started = env.clock.wall();
         let mut loaded = None;
-        let manager = Manager::open(env, options.txn, |manager| {
+        let unwatched = Some(CATALOG_TREE);
+        let limits = txn::Options { unwatched, ..options.txn };
+        let manager = Manager::open(env, limits, |manager| {
             let read = Loaded::read(manager)?;
             let trees = read.live_trees();
             loaded = Some(read);
@@ -402,12 +410,40 @@ impl Engine {
         }
         listed.insert(wait.pid, Arc::clone(&activity));
         drop(listed);
+        let scheme = match self.scheme_of(database.oid, &wait) {
+            Ok(scheme) => scheme,
+            Err(error) => {
+                self.listed().remove(&wait.pid);
+                return Err(error);
+            }
+        };
         let mut session = Session::open(self, wait, identity, settings, catalog, activity);
+        session.open_database(scheme);
         if !is_client {
             session.counts_as_automatic();
         }
         session.tell(notices);
         Ok(session)
+    }
+
+    /// The concurrency control of a database whose session is listed: whoever changes it, or drops the database, waits for
+    /// sessions that are listed, and has the database locked while he looks for them.
+    fn scheme_of(&self, database: Oid, wait: &Arc<SessionWait>) -> Result<SchemeKind> {
+        let mut transaction =
+            self.manager.begin(Begin { read_only: true, ..Begin::default() }, wait);
+        transaction.begin_statement()?;
+        let key = ObjectKey { class: Class::Database, database: Oid(0), oid: database, sub: 0 };
+        let found = store::hold(&mut transaction, self.catalog.tree(), key)?;
+        let scheme = self
+            .catalog
+            .current()
+            .shared()
+            .database_by_oid(database)
+            .map(|found| found.concurrency_control);
+        let _ = transaction.commit(&mut |_| ())?;
+        scheme.filter(|_| found).ok_or_else(|| {
+            SqlError::new(SqlState::INVALID_CATALOG_NAME, "the database has just been dropped")
+        })
     }
 
     fn listed(&self) -> MutexGuard<'_, Sessions, { rank::SESSIONS }> {

@@ -5,6 +5,7 @@
 use crate::lock::advisory::NAMES;
 use crate::lock::queue::Kind;
 use crate::lock::queue::LockQueue;
+use crate::lock::range::RangeMode;
 use crate::lock::{LockManager, Modes, RowLock, TableLock};
 use crate::manager::Manager;
 use crate::owner::{OwnerId, Waiting};
@@ -30,7 +31,7 @@ pub struct LockInfo {
     pub fast_path: bool,
 }
 
-/// One SIREAD lock.
+/// One lock on what has been read or is written as keys and ranges of a tree: a SIREAD lock, or one of two-phase locking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SireadInfo {
     /// What it stands on.
@@ -43,6 +44,10 @@ pub struct SireadInfo {
     pub pid: u32,
     /// The transaction, which may have committed.
     pub txn: TxnId,
+    /// The mode, in PostgreSQL's words.
+    pub mode: &'static str,
+    /// Held, or waited for.
+    pub granted: bool,
 }
 
 /// One running transaction.
@@ -74,12 +79,24 @@ impl Manager {
         running.collect()
     }
 
-    /// Every SIREAD lock of serializable transactions, those too that have committed and that others overlap.
+    /// Every SIREAD lock of serializable transactions, those too that have committed and that others overlap, and what is locked
+    /// by those that lock what they read.
     #[must_use]
     pub fn siread_locks(&self) -> Vec<SireadInfo> {
         let mut all = Vec::new();
         self.ssi.for_each(&mut |(pid, txn), tree, table, target| {
-            all.push(SireadInfo { tree, table, target, pid, txn });
+            let (mode, granted) = ("SIReadLock", true);
+            all.push(SireadInfo { tree, table, target, pid, txn, mode, granted });
+        });
+        self.locks.ranges.for_each(&mut |owner, tree, target, mode, granted| {
+            let owner = self.locks.owners.get(owner);
+            let Some(txn) = owner.txn() else { return };
+            let mode = match mode {
+                RangeMode::Shared => TableLock::Share.name(),
+                RangeMode::Exclusive => TableLock::Exclusive.name(),
+            };
+            let (table, pid) = (None, owner.pid());
+            all.push(SireadInfo { tree, table, target, pid, txn, mode, granted });
         });
         all
     }
@@ -216,7 +233,7 @@ fn in_the_way(
             locks.tables.in_the_way(waiter, *table, blocker);
             return;
         }
-        Some(Waiting::Row(_) | Waiting::End(..)) | None => {}
+        Some(Waiting::Row(_) | Waiting::Range(..) | Waiting::End(..)) | None => {}
     }
     blockers(locks, waiter, blocker);
 }
@@ -229,6 +246,7 @@ pub(crate) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn F
         Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
         Some(Waiting::Name(node, _)) => node.state().lock.blockers(Kind::Table, waiter, blocker),
         Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
+        Some(Waiting::Range(tree, _)) => locks.ranges.blockers(waiter, *tree, blocker),
         Some(Waiting::End(owner, txn, _)) if locks.owners.get(*owner).txn() == Some(*txn) => {
             blocker(*owner);
         }

@@ -58,6 +58,8 @@ pub struct Options {
     pub tombstone_notes_max: usize,
     /// The longest time between two checkpoints (`checkpoint_timeout`).
     pub checkpoint_timeout: Micros,
+    /// The tree where the layer above keeps what is no database's own: no scheme's locks stand there.
+    pub unwatched: Option<storage::TreeId>,
     /// A fault planted on purpose, in builds for tests.
     pub planted: Planted,
 }
@@ -77,6 +79,7 @@ impl Default for Options {
             version_spill_bytes_max: 4 << 30,
             tombstone_notes_max: 1 << 17,
             checkpoint_timeout: Micros(300_000_000),
+            unwatched: None,
             planted: Planted::default(),
         }
     }

@@ -12,7 +12,7 @@ use crate::lock::TableLock;
 use crate::record::NodeRef;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::sync::{Arc, Mutex, OnceLock, rank};
-use crate::{Lsn, TableId, TxnId};
+use crate::{Lsn, TableId, TreeId, TxnId};
 use crossbeam_utils::CachePadded;
 use storage::WaitCell;
 
@@ -35,6 +35,8 @@ pub enum Waiting {
     Row(NodeRef),
     /// A table lock.
     Table(TableId, TableLock),
+    /// A lock on a key, or (none) on several, of a tree.
+    Range(TreeId, Option<Arc<[u8]>>),
     /// An advisory lock; as with a row.
     Name(NodeRef, TableLock),
     /// The end of an owner's transaction; since when, in microseconds since 2000-01-01 UTC.
@@ -58,6 +60,8 @@ pub struct Owner {
     session: AtomicU64,
     /// When the transaction began, in microseconds of the monotonic clock.
     since: AtomicU64,
+    /// Whether its transaction is older than another, the lower of two, where that counts.
+    age: AtomicU64,
     /// Where its thread rests while it waits for a lock.
     pub(crate) cell: Arc<WaitCell>,
     /// What it waits for now.
@@ -111,6 +115,7 @@ impl Owner {
             pid: AtomicU32::new(0),
             session: AtomicU64::new(0),
             since: AtomicU64::new(0),
+            age: AtomicU64::new(0),
             cell: Arc::new(WaitCell::new()),
             waiting: Mutex::new(None),
             intents: Mutex::new(Vec::new()),
@@ -157,6 +162,16 @@ impl Owner {
     #[must_use]
     pub fn since(&self) -> u64 {
         self.since.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_age(&self, age: u64) {
+        self.age.store(age, Ordering::Relaxed);
+    }
+
+    /// Whether its transaction is older than another, the lower of two.
+    #[must_use]
+    pub fn age(&self) -> u64 {
+        self.age.load(Ordering::Relaxed)
     }
 
     /// The oldest snapshot it needs.

@@ -30,6 +30,8 @@ pub enum Fault {
     ConflictFlagLost,
     /// A serializable transaction's scan locks nothing.
     RangeLockLost,
+    /// Under two-phase locking a scan locks nothing.
+    ReadRangeNotLocked,
     /// The layer above takes a snapshot for a plan and does not look whether the plan is still good behind it.
     PlanNotLookedAtAgain,
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,

@@ -30,6 +30,8 @@ pub struct SessionWait {
     pub failed_after: AtomicU64,
     /// When the wait began, in microseconds of the monotonic clock.
     pub since: AtomicU64,
+    /// The age of the session's last transaction, if it died of it; 0 if not. The next one has it again.
+    pub(crate) died_at: AtomicU64,
 }
 
 impl Waiter for SessionWait {

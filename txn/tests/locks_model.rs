@@ -34,11 +34,12 @@ mod owner {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct OwnerId(pub u32);
 
-    #[allow(dead_code, reason = "the model has no table locks")]
+    #[allow(dead_code, reason = "the model has row locks only")]
     pub enum Waiting {
         Row(NodeRef),
         Table(TableId, TableLock),
         Name(NodeRef, TableLock),
+        Range(storage::TreeId, Option<std::sync::Arc<[u8]>>),
         End(OwnerId, TxnId, i64),
     }
 
@@ -120,10 +121,18 @@ impl NoTables {
     }
 }
 
+/// No range has a lock.
+struct NoRanges;
+
+impl NoRanges {
+    fn blockers(&self, _: OwnerId, _: storage::TreeId, _: &mut dyn FnMut(OwnerId)) {}
+}
+
 /// The lock manager as far as the deadlock search knows it.
 struct LockManager {
     owners: Owners,
     tables: NoTables,
+    ranges: NoRanges,
     detecting: Mutex<()>,
 }
 
@@ -287,6 +296,7 @@ impl Model {
         let locks = LockManager {
             owners: Owners((0..owners).map(owner).collect()),
             tables: NoTables,
+            ranges: NoRanges,
             detecting: Mutex::new(()),
         };
         StdArc::new(Model {

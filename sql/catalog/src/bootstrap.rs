@@ -15,16 +15,22 @@ use sql_types::Oid;
 use sql_types::error::{Result, SqlError};
 use sql_types::sqlstate::SqlState;
 use std::sync::Arc;
-use txn::{Begin, Manager, SessionWait};
+use txn::{Begin, Manager, SchemeKind, SessionWait};
 
 /// What `initdb` is told of the locale.
 const LOCALE: &str = "C.UTF-8";
 
-/// Writes the catalog of a new directory, with a superuser of that name and (if any) that SCRAM verifier.
+/// Writes the catalog of a new directory, with a superuser of that name and (if any) that SCRAM verifier; its databases have
+/// that concurrency control.
 ///
 /// # Errors
 /// Storage's; 55000 if the directory has trees already.
-pub fn bootstrap(manager: &Arc<Manager>, superuser: &str, verifier: Option<&str>) -> Result<()> {
+pub fn bootstrap(
+    manager: &Arc<Manager>,
+    superuser: &str,
+    verifier: Option<&str>,
+    concurrency_control: SchemeKind,
+) -> Result<()> {
     let tree = manager.data().create_tree().map_err(txn::Error::from)?;
     if tree.id() != store::CATALOG_TREE {
         return Err(SqlError::new(
@@ -35,7 +41,7 @@ pub fn bootstrap(manager: &Arc<Manager>, superuser: &str, verifier: Option<&str>
     let wait = Arc::new(SessionWait::new(0));
     let mut transaction = manager.begin(Begin::default(), &wait);
     transaction.begin_statement()?;
-    for (key, object) in initial(superuser, verifier) {
+    for (key, object) in initial(superuser, verifier, concurrency_control) {
         store::write_object(&mut transaction, &tree, key, Some(&object))?;
     }
     let _ = transaction.commit(&mut |_| ())?;
@@ -105,7 +111,11 @@ fn schemas() -> Vec<Schema> {
         .collect()
 }
 
-fn initial(superuser: &str, verifier: Option<&str>) -> Vec<(ObjectKey, Object)> {
+fn initial(
+    superuser: &str,
+    verifier: Option<&str>,
+    concurrency_control: SchemeKind,
+) -> Vec<(ObjectKey, Object)> {
     let mut objects = Vec::new();
     let shared = |class, oid, sub| ObjectKey { class, database: Oid(0), oid, sub };
     for role in roles(superuser, verifier) {
@@ -140,6 +150,7 @@ fn initial(superuser: &str, verifier: Option<&str>) -> Vec<(ObjectKey, Object)> 
             connection_limit: -1,
             collate: LOCALE.into(),
             ctype: LOCALE.into(),
+            concurrency_control,
             acl,
         };
         objects.push((shared(Class::Database, oid, 0), Object::Database(Arc::new(database))));

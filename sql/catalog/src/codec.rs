@@ -30,7 +30,7 @@ use sql_types::error::{Result, SqlError};
 use sql_types::sqlstate::SqlState;
 use sql_types::{Oid, SqlType};
 use std::sync::Arc;
-use txn::TreeId;
+use txn::{SchemeKind, TreeId};
 
 /// The version of what follows.
 const VERSION: u8 = 21;
@@ -136,7 +136,7 @@ stored_struct! {
     SqlType { oid, typmod }
     AclItem { grantee, grantor, privileges, grant_options }
     Database {
-        oid, name, owner, template, allow_connections, connection_limit, collate, ctype, acl
+        oid, name, owner, template, allow_connections, connection_limit, collate, ctype, concurrency_control, acl
     }
     Role {
         oid, name, superuser, inherit, create_role, create_db, login, replication, bypass_rls, connection_limit,
@@ -235,6 +235,18 @@ impl Stored for Arc<str> {
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         Ok(String::read(from)?.into())
+    }
+}
+
+/// A scheme is its name.
+impl Stored for SchemeKind {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.name().to_owned().write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        let name = String::read(from)?;
+        SchemeKind::named(&name)
+            .ok_or_else(|| corrupt(&format!("concurrency control \"{name}\" is not known")))
     }
 }
 

@@ -18,6 +18,7 @@ use sql_types::Oid;
 pub use sql_types::builtin::well_known;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use txn::SchemeKind;
 
 /// Names an object: its class, its database (0: all of them share it), its OID, and for what hangs on another object
 /// a number below it (a column's `attnum`).
@@ -205,6 +206,8 @@ pub struct Database {
     pub collate: Arc<str>,
     /// LC_CTYPE.
     pub ctype: Arc<str>,
+    /// CONCURRENCY_CONTROL: what makes its transactions serializable.
+    pub concurrency_control: SchemeKind,
     /// Who may connect and create.
     pub acl: Option<Acl>,
 }

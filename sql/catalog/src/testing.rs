@@ -28,7 +28,8 @@ pub fn catalog() -> Arc<Catalog> {
     let none = |_: &Arc<Manager>| Ok::<_, txn::Error>(Vec::new());
     let manager =
         Manager::open(env, Options::default(), none).expect("a directory in memory has no faults");
-    bootstrap(&manager, "postgres", None).expect("a directory in memory has no faults");
+    bootstrap(&manager, "postgres", None, txn::SchemeKind::default())
+        .expect("a directory in memory has no faults");
     Catalog::open(&manager, Loaded::read(&manager).expect("a directory in memory has no faults"))
         .expect("a directory in memory has no faults")
 }

@@ -383,9 +383,10 @@ impl<'t> Parser<'t> {
         Ok(Statement::CreateSchema(Box::new(CreateSchema { name, if_not_exists, owner, elements })))
     }
 
-    /// Options of CREATE and ALTER DATABASE.
+    /// Options of CREATE and ALTER DATABASE; in parentheses they have commas between them.
     pub(super) fn database_options(&mut self) -> Result<Vec<OptionValue>> {
         let mut options = Vec::new();
+        let enclosed = self.accept_symbol(b'(');
         while self.is_label(self.kind()) {
             let at = self.here();
             let mut name: Ident = self.label()?;
@@ -400,6 +401,12 @@ impl<'t> Parser<'t> {
                 Some(self.option_value()?.ok_or_else(|| self.error())?)
             };
             options.push(OptionValue { name, value, at });
+            if enclosed && !self.accept_symbol(b',') {
+                break;
+            }
+        }
+        if enclosed {
+            self.expect_symbol(b')')?;
         }
         Ok(options)
     }

@@ -11,7 +11,7 @@ use crate::parse::ast::{AlterDatabase, CreateDatabase, DropDatabase, Ident, Opti
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
-use txn::{Micros, WaitCell, WaitEvent, Woken};
+use txn::{Micros, SchemeKind, WaitCell, WaitEvent, Woken};
 
 /// How long other sessions of a database are waited for.
 const PATIENCE: Micros = Micros(5_000_000);
@@ -68,10 +68,42 @@ fn common(database: &mut Database, option: &OptionValue) -> Result<bool> {
     Ok(true)
 }
 
+/// The scheme that an option names.
+fn scheme(option: &OptionValue) -> Result<SchemeKind> {
+    let text = option.value.as_ref().and_then(|value| value.text().cloned()).unwrap_or_default();
+    let name = text.to_ascii_lowercase();
+    SchemeKind::named(&name).ok_or_else(|| {
+        let known: Vec<_> = SchemeKind::ALL.iter().map(|scheme| scheme.name()).collect();
+        SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            format!("invalid value for option \"concurrency_control\": \"{text}\""),
+        )
+        .hint(format!("Available values: {}.", known.join(", ")))
+    })
+}
+
+/// Gives a database another concurrency control: while nobody is connected, so that no two of its transactions ever run
+/// under different ones.
+fn change_scheme(ddl: &mut Ddl<'_>, database: &mut Database, to: SchemeKind) -> Result<()> {
+    if database.concurrency_control == to {
+        return Ok(());
+    }
+    ddl.refuse_block("ALTER DATABASE ... CONCURRENCY_CONTROL")?;
+    if database.oid == ddl.catalog.database() {
+        return Err(SqlError::new(
+            SqlState::OBJECT_IN_USE,
+            "cannot change the concurrency control of the currently open database",
+        ));
+    }
+    refuse_others(ddl, database, "database")?;
+    database.concurrency_control = to;
+    Ok(())
+}
+
 /// CREATE DATABASE.
 ///
 /// # Errors
-/// 42P04, 42501, 3D000, 55006; 0A000 for another encoding or locale.
+/// 42P04, 42501, 3D000, 55006, 22023; 0A000 for another encoding or locale.
 pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'static str> {
     ddl.refuse_block("CREATE DATABASE")?;
     let mut database = Database {
@@ -83,10 +115,11 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
         connection_limit: -1,
         collate: "".into(),
         ctype: "".into(),
+        concurrency_control: SchemeKind::default(),
         acl: None,
     };
     let mut template = Arc::from("template1");
-    let (mut collate, mut ctype) = (None, None);
+    let (mut collate, mut ctype, mut concurrency_control) = (None, None, None);
     for option in &create.options {
         let Some(text) = option.value.as_ref().map(|value| value.text().cloned()) else { continue };
         if common(&mut database, option)? {
@@ -107,6 +140,7 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
                 let named = locale(&text)?;
                 (collate, ctype) = (Some(Arc::clone(&named)), Some(named));
             }
+            "concurrency_control" => concurrency_control = Some(scheme(option)?),
             "strategy" | "locale_provider" | "collation_version" => {}
             other => {
                 return Err(SqlError::unsupported(format!("option \"{other}\" of databases is")));
@@ -133,6 +167,7 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
     }
     database.collate = collate.unwrap_or_else(|| Arc::clone(&from.collate));
     database.ctype = ctype.unwrap_or_else(|| Arc::clone(&from.ctype));
+    database.concurrency_control = concurrency_control.unwrap_or(from.concurrency_control);
     // Texts may be sorted in any other template.
     if *from.name != *"template0" {
         refuse_other("collation", (&database.collate, &from.collate))?;
@@ -208,12 +243,14 @@ pub(super) fn owned_database(ddl: &mut Ddl<'_>, name: &str) -> Result<Arc<Databa
 /// ALTER DATABASE with options.
 ///
 /// # Errors
-/// 3D000, 42501, 22023.
+/// 3D000, 42501, 22023; 55006 where its concurrency control is to be another while somebody is connected.
 pub fn alter_database(ddl: &mut Ddl<'_>, alter: &AlterDatabase) -> Result<&'static str> {
     let database = owned_database(ddl, &alter.name)?;
     let mut next = Database::clone(&database);
     for option in &alter.options {
-        if !common(&mut next, option)? {
+        if &*option.name == "concurrency_control" {
+            change_scheme(ddl, &mut next, scheme(option)?)?;
+        } else if !common(&mut next, option)? {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
                 format!("option \"{}\" not recognized", option.name),

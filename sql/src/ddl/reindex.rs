@@ -29,7 +29,7 @@ pub fn reindex(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<&'static str> {
     if reindex.is_concurrent() {
         ddl.refuse_block("REINDEX CONCURRENTLY")?;
     }
-    let (relation, index) = find(ddl, reindex, TableLock::Share)?;
+    let (relation, index) = find(ddl, reindex, table_lock(ddl))?;
     ddl.refuse_pending(&format!("REINDEX {}", reindex.kind.words()), &relation)?;
     ddl.reindex(&relation, index, verbose)?;
     let is_system = matches!(relation.kind, RelationKind::System);
@@ -56,9 +56,19 @@ pub fn listed(ddl: &mut Ddl<'_>, reindex: &Reindex) -> Result<(Vec<Oid>, bool)> 
 /// # Errors
 /// 23505; those of a lock and of a write.
 pub fn reindex_alone(ddl: &mut Ddl<'_>, table: Oid, verbose: bool) -> Result<()> {
-    match lock_again(ddl, table, TableLock::Share)? {
+    match lock_again(ddl, table, table_lock(ddl))? {
         Some(relation) => ddl.reindex(&relation, None, verbose),
         None => Ok(()),
+    }
+}
+
+/// How a table is locked while its indexes are made anew. What readers have locked of an index stands on its tree, and would not
+/// be found in the next one: where they do, they are kept out.
+fn table_lock(ddl: &Ddl<'_>) -> TableLock {
+    if ddl.transaction.begin().scheme.locks_reads() {
+        TableLock::AccessExclusive
+    } else {
+        TableLock::Share
     }
 }
 

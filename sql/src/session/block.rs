@@ -658,6 +658,12 @@ impl Block {
             ));
         }
         let refused = |why: &str| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, why));
+        if own.scheme.locks_reads() {
+            return Err(SqlError::unsupported(format!(
+                "SET TRANSACTION SNAPSHOT in a database of concurrency control {} is",
+                own.scheme.name()
+            )));
+        }
         if own.isolation == Isolation::ReadCommitted {
             return refused(
                 "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ",

@@ -94,7 +94,7 @@ use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tracking::Tracking;
-use txn::{AdvisoryLocks, Isolation, Lsn, SessionWait, Usage};
+use txn::{AdvisoryLocks, Isolation, Lsn, SchemeKind, SessionWait, Usage};
 
 /// What a session's arena keeps between statements, in bytes.
 const ARENA_BYTES_KEPT: usize = 64 << 10;
@@ -485,6 +485,12 @@ impl Session {
             counts: &self.counts,
         };
         body(&mut self.block, &mut parts)
+    }
+
+    /// From here on transactions are of this scheme: that of the session's database.
+    pub(crate) fn open_database(&mut self, scheme: SchemeKind) {
+        self.block.defaults.scheme = scheme;
+        self.settings.open_database(scheme);
     }
 
     /// Whether notifications wait that may be told now: no transaction is open.

@@ -175,6 +175,13 @@ impl EngineFacts for Asked<'_> {
         let nobody = || SqlError::unsupported("pg_export_snapshot outside of a query is");
         let own = self.own.as_ref().ok_or_else(nobody)?;
         let (Some(exporter), Some(snapshot)) = (own.exporter, own.snapshot) else {
+            let scheme = own.exporter.map(|exporter| exporter.begin.scheme).unwrap_or_default();
+            if scheme.locks_reads() {
+                return Err(SqlError::unsupported(format!(
+                    "pg_export_snapshot in a database of concurrency control {} is",
+                    scheme.name()
+                )));
+            }
             return Err(nobody());
         };
         if own.depth > 0 {
@@ -800,7 +807,7 @@ impl Session {
             has_acted: block
                 .transaction()
                 .is_some_and(|open| open.has_writes() || open.has_locked_rows()),
-            snapshot: Some(view.snapshot),
+            snapshot: Some(view.snapshot).filter(|snapshot| *snapshot != Lsn::MAX),
             long_query,
             activity,
             counts,

@@ -92,6 +92,13 @@ impl Session {
 
     /// Whether the open transaction can be prepared.
     fn may_prepare(&mut self, name: &str) -> Result<()> {
+        let scheme = self.block.defaults.scheme;
+        if scheme.locks_reads() {
+            return Err(SqlError::unsupported(format!(
+                "PREPARE TRANSACTION in a database of concurrency control {} is",
+                scheme.name()
+            )));
+        }
         if self.block.has_used_temporary(&self.catalog) {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,

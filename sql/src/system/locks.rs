@@ -143,8 +143,8 @@ fn sireads(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             SireadTarget::Key(key) => Object::Tuple(oid, key),
             SireadTarget::Range => Object::Range(oid),
         };
-        let (granted, fast_path, waiting_since) = (true, false, None);
-        let (pid, txn, mode) = (lock.pid, Some(lock.txn), "SIReadLock");
+        let (granted, fast_path, waiting_since) = (lock.granted, false, None);
+        let (pid, txn, mode) = (lock.pid, Some(lock.txn), lock.mode);
         write(rows, &object, &Held { pid, txn, mode, granted, fast_path, waiting_since })?;
     }
     Ok(())

@@ -71,6 +71,8 @@ pub const SERIALIZABLE: u16 = 205;
 pub const INTENTS: u16 = 220;
 /// A shard of the table locks.
 pub const TABLE_LOCKS: u16 = 230;
+/// A shard of the locks on keys and ranges.
+pub const RANGE_LOCKS: u16 = 235;
 /// A record node's state.
 pub const NODE: u16 = 240;
 /// Spilled row locks that stand in their queues again: taken under a node's state.

@@ -63,6 +63,9 @@ pub(crate) fn find(locks: &LockManager, me: OwnerId, leave: &mut dyn FnMut()) ->
                 ("ShareLock", LockTarget::Row(node.tree(), node.key().to_vec()))
             }
             Some(Waiting::Table(table, mode)) => (mode.name(), LockTarget::Table(*table)),
+            Some(Waiting::Range(tree, key)) => {
+                ("ShareLock", LockTarget::Row(*tree, key.as_deref().unwrap_or_default().to_vec()))
+            }
             Some(Waiting::Name(node, mode)) => (mode.name(), LockTarget::name(node.key())),
             Some(Waiting::End(owner, txn, _)) => {
                 ("ShareLock", LockTarget::Transaction(owners.get(*owner).pid(), *txn))
@@ -86,7 +89,8 @@ fn pass(locks: &LockManager, waiter: OwnerId) -> bool {
         Some(Waiting::Row(node)) => node.state().lock.pass(Kind::Row, waiter),
         Some(Waiting::Name(node, _)) => node.state().lock.pass(Kind::Table, waiter),
         Some(Waiting::Table(table, _)) => locks.tables.pass(waiter, *table),
-        Some(Waiting::End(..)) | None => false,
+        // Who waits for keys or a range stands behind nobody who waits.
+        Some(Waiting::Range(..) | Waiting::End(..)) | None => false,
     }
 }
 
@@ -149,6 +153,13 @@ impl Look<'_> {
             None => false,
             Some(Waiting::Row(node)) => self.follow_node(waiter, node, Kind::Row),
             Some(Waiting::Name(node, _)) => self.follow_node(waiter, node, Kind::Table),
+            Some(Waiting::Range(tree, _)) => {
+                let mut closes = false;
+                locks.ranges.blockers(waiter, *tree, &mut |holder| {
+                    closes |= self.reach(waiter, holder);
+                });
+                closes
+            }
             Some(Waiting::Table(table, _)) => {
                 let crowd = self.queues.remove(&Queue::Table(*table)).unwrap_or_else(|| {
                     let mut crowd = None;

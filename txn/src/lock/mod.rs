@@ -1,8 +1,8 @@
 //! Hierarchical locks: PostgreSQL's eight table modes and four row modes, their queues, waits and deadlocks.
 //!
 //! A row's lock stands in its record node (where there are too many, in scratch space: [`spilled`]), a table's in its
-//! owner's list or in the shared table. Waiting is the same
-//! for both: the owner stands in a queue, says in its place what it waits for, and rests in the environment's one wait
+//! owner's list or in the shared table, and what the schemes that lock reads have locked in a map by tree ([`range`]). Waiting is
+//! the same for all: the owner stands in a queue, says in its place what it waits for, and rests in the environment's one wait
 //! until it is granted, `lock_timeout` or the session's cancel ends it, or it finds itself in a deadlock.
 
 pub mod advisory;
@@ -10,7 +10,9 @@ pub mod deadlock;
 pub mod ending;
 pub mod mode;
 pub mod queue;
+pub mod range;
 pub mod report;
+pub(crate) mod segments;
 pub mod spilled;
 pub mod table;
 pub mod wait;
@@ -64,6 +66,9 @@ pub struct LockManager {
     pub(crate) records: RecordTable,
     pub(crate) tables: TableLocks,
     pub(crate) spilled: SpilledLocks,
+    pub(crate) ranges: range::RangeLocks,
+    /// The next transaction's age, where transactions have one.
+    pub(crate) ages: AtomicU64,
     endings: ending::Endings,
     detecting: Mutex<(), { rank::DETECTING }>,
     pub(crate) waits: AtomicU64,
@@ -81,6 +86,8 @@ impl LockManager {
             records: RecordTable::new(buckets, env.seed),
             tables: TableLocks::new(),
             spilled: SpilledLocks::default(),
+            ranges: range::RangeLocks::new(),
+            ages: AtomicU64::new(1),
             endings: ending::Endings::default(),
             detecting: Mutex::new(()),
             waits: AtomicU64::new(0),
@@ -272,6 +279,7 @@ impl LockManager {
     ) -> Result<()> {
         self.waits.fetch_add(1, Ordering::Relaxed);
         let place = self.owners.get(owner);
+        let at_once = matches!(waiting, Waiting::Range(..));
         *lock(&place.waiting) = Some(waiting);
         let begun = self.env.clock.now();
         let after = |span_ms: u32| begun.plus(Micros(u64::from(span_ms) * 1000));
@@ -279,7 +287,11 @@ impl LockManager {
         let give_up = (lock_timeout > 0).then(|| after(lock_timeout));
         let deadlock_timeout = session.deadlock_timeout_ms.load(Ordering::Relaxed).max(1);
         let again = Micros(u64::from(deadlock_timeout) * 1000);
-        let limits = Limits { give_up, look: Some(after(deadlock_timeout)), again };
+        // Of those who read and then write the same most would wait for nothing: who waits for a key or a range looks at once,
+        // and once more when others look.
+        let early = std::cell::Cell::new(at_once);
+        let first = if at_once { begun } else { after(deadlock_timeout) };
+        let limits = Limits { give_up, look: Some(first), again };
         let waited = || Micros(self.env.clock.now().0.saturating_sub(begun.0));
         let mut told = None;
         let mut others = Vec::new();
@@ -289,11 +301,16 @@ impl LockManager {
             &|| self.env.clock.now(),
             &mut |deadline| session.rest(&self.env, event, &place.cell, deadline),
             &mut || {
-                let logs = session.log_lock_waits.load(Ordering::Relaxed) && told.is_none();
+                let is_early = early.replace(false);
+                let logs = session.log_lock_waits.load(Ordering::Relaxed);
+                let logs = logs && told.is_none() && !is_early;
                 let wait = if logs { report::of(self, owner, waited()) } else { None };
                 let search = deadlock::find(self, owner, &mut || {
                     cancel(&mut |owner| others.push(owner));
                 });
+                if is_early && matches!(search, Search::Nothing) {
+                    return Search::Unsure;
+                }
                 self.ask_to_yield(owner);
                 if let Some(mut wait) = wait {
                     if matches!(search, Search::Cycle(_)) {

@@ -72,6 +72,14 @@ pub(super) fn of(locks: &LockManager, owner: OwnerId, waited: Micros) -> Option<
             locks.tables.see(*table, &mut look);
             (mode.name(), LockTarget::Table(*table))
         }
+        Some(Waiting::Range(tree, key)) => {
+            locks.ranges.blockers(owner, *tree, &mut |holder| {
+                wait.holder = wait.holder.or(owners.get(holder).txn());
+                wait.holders.push(owners.get(holder).pid());
+            });
+            wait.queue.push(wait.pid);
+            ("ShareLock", LockTarget::Row(*tree, key.as_deref().unwrap_or_default().to_vec()))
+        }
         Some(Waiting::End(awaited, txn, _)) => {
             let pid = owners.get(*awaited).pid();
             wait.holder = Some(*txn);

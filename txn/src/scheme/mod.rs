@@ -1,16 +1,20 @@
 //! Concurrency-control schemes: what decides whether what a transaction has read and written may stand beside the others'.
 //!
 //! Paper: Yu et al., *Staring into the Abyss*, VLDB 2014, section 2. Under `mvcc` READ COMMITTED and REPEATABLE READ are decided by
-//! snapshots and row locks alone, in `transaction`, and pass this door by with one branch; SERIALIZABLE is [`ssi`]. Under `occ`
-//! every transaction is serializable, by the backward validation in [`occ`] and `commit/validate.rs`.
+//! snapshots and row locks alone, in `transaction`, and pass this door by with one branch; SERIALIZABLE is [`ssi`]. Under every
+//! other scheme every transaction is serializable: `occ` by the backward validation in [`occ`] and `commit/validate.rs`, the
+//! three of two-phase locking by what [`locking`] locks.
 //!
-//! The door is what a transaction keeps for its scheme ([`Tracking`]), asked at each read, scan step and write, at a rollback to a
-//! savepoint, before a commit's claim, after its publication, and at the end: `transaction/reading.rs` and
-//! `transaction/tracked.rs` are the only callers.
+//! The door is what a transaction keeps for its scheme ([`Tracking`]), asked before and after each read, scan step and write, at a
+//! rollback to a savepoint, before a commit's claim, after its publication, and at the end: `transaction/reading.rs`,
+//! `transaction/tracked.rs` and `transaction/locked_reads.rs` are the only callers.
 
+pub mod locking;
 pub(crate) mod occ;
 pub mod ssi;
 
+use crate::Isolation;
+use locking::{Locks, OnConflict};
 use occ::ReadSet;
 use ssi::Part;
 
@@ -22,6 +26,8 @@ pub enum SchemeKind {
     Mvcc,
     /// Optimistic: every transaction is serializable, and is validated when it commits.
     Occ,
+    /// Two-phase locking: every transaction is serializable, and locks what it reads.
+    Locking(OnConflict),
 }
 
 /// What a transaction keeps for the scheme that watches it.
@@ -31,27 +37,74 @@ pub(crate) enum Tracking {
     Ssi(Part),
     /// What its commit validates.
     Occ(ReadSet),
+    /// What it has locked.
+    Locking(Locks),
+}
+
+impl SchemeKind {
+    /// All there are.
+    pub const ALL: [SchemeKind; 5] = [
+        SchemeKind::Mvcc,
+        SchemeKind::Occ,
+        SchemeKind::Locking(OnConflict::Detect),
+        SchemeKind::Locking(OnConflict::NoWait),
+        SchemeKind::Locking(OnConflict::WaitDie),
+    ];
+
+    /// What users call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SchemeKind::Mvcc => "mvcc",
+            SchemeKind::Occ => "occ",
+            SchemeKind::Locking(OnConflict::Detect) => "2pl_detect",
+            SchemeKind::Locking(OnConflict::NoWait) => "2pl_no_wait",
+            SchemeKind::Locking(OnConflict::WaitDie) => "2pl_wait_die",
+        }
+    }
+
+    /// The scheme of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<SchemeKind> {
+        SchemeKind::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+
+    /// Whether it locks what is read, so that there is no snapshot that a transaction keeps to.
+    #[must_use]
+    pub fn locks_reads(self) -> bool {
+        matches!(self, SchemeKind::Locking(_))
+    }
+
+    /// How a transaction of this level takes its snapshots: one for all of its statements, or one for each. Under two-phase
+    /// locking what a statement reads is what its locks keep.
+    pub(crate) fn level(self, asked: Isolation) -> Isolation {
+        match self {
+            SchemeKind::Mvcc => asked,
+            SchemeKind::Occ => Isolation::Serializable,
+            SchemeKind::Locking(_) => Isolation::ReadCommitted,
+        }
+    }
 }
 
 impl Tracking {
     pub(crate) fn occ(&self) -> Option<&ReadSet> {
         match self {
             Tracking::Occ(reads) => Some(reads),
-            Tracking::Ssi(_) => None,
+            Tracking::Ssi(_) | Tracking::Locking(_) => None,
         }
     }
 
     pub(crate) fn occ_mut(&mut self) -> Option<&mut ReadSet> {
         match self {
             Tracking::Occ(reads) => Some(reads),
-            Tracking::Ssi(_) => None,
+            Tracking::Ssi(_) | Tracking::Locking(_) => None,
         }
     }
 
-    pub(crate) fn ssi_mut(&mut self) -> Option<&mut Part> {
+    pub(crate) fn locking_mut(&mut self) -> Option<&mut Locks> {
         match self {
-            Tracking::Ssi(part) => Some(part),
-            Tracking::Occ(_) => None,
+            Tracking::Locking(locks) => Some(locks),
+            Tracking::Ssi(_) | Tracking::Occ(_) => None,
         }
     }
 }

@@ -7,6 +7,7 @@ mod deadlocks;
 mod full;
 mod large;
 mod loads;
+mod locking;
 mod locks;
 mod moves;
 mod occ;

@@ -8,9 +8,9 @@ use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::lock::{LockManager, RowGrant, RowLock, TableLock, WaitPolicy};
 use crate::manager::Manager;
 use crate::planted::Fault;
-use crate::scheme::Tracking;
+use crate::scheme::{SchemeKind, Tracking};
 use crate::writeset::Write;
-use crate::{CommandId, ConflictKind, Error, Isolation, Result, TableId, TreeId};
+use crate::{CommandId, ConflictKind, Error, Isolation, Reason, Result, TableId, TreeId};
 use storage::Tree;
 
 /// What a row lock found, once held.
@@ -114,14 +114,21 @@ impl Transaction {
 
     /// What a level makes of a row that is newer than the view, or has been deleted since.
     fn judge(&self, view: &ReadView, (tree, key): (&Tree, &[u8]), there: bool) -> Result<Locked> {
-        match (self.begin.isolation == Isolation::ReadCommitted, there) {
+        match (self.level == Isolation::ReadCommitted, there) {
             (true, true) => Ok(Locked::Changed),
             (true, false) => Ok(Locked::Gone),
             (false, there) if there || self.has_moved(view, tree, key) => {
-                Err(Error::Conflict(ConflictKind::Update))
+                Err(self.overtaken(ConflictKind::Update))
             }
-            (false, _) => Err(Error::Conflict(ConflictKind::Delete)),
+            (false, _) => Err(self.overtaken(ConflictKind::Delete)),
         }
+    }
+
+    /// What a transaction that keeps to a snapshot is told of a row that is newer: under `occ` its validation would say so.
+    pub(super) fn overtaken(&self, kind: ConflictKind) -> Error {
+        let validates = self.begin.scheme == SchemeKind::Occ;
+        let reason = ConflictKind::ReadWrite(Reason::Validation);
+        Error::Conflict(if validates { reason } else { kind })
     }
 
     /// Locks a row and reads its latest state.
@@ -247,6 +254,10 @@ impl Transaction {
         (tree, key): (&Tree, &[u8]),
         (rows, row_key): (&Tree, &[u8]),
     ) -> Result<bool> {
+        // The key's lock stays, so who changes the row has not changed the key: it is waited for as by any reader.
+        if self.locks_reads() {
+            return self.wait_to_read(rows.id(), row_key);
+        }
         if self.pass_row(rows, row_key, WaitPolicy::Skip)? {
             return Ok(false);
         }
@@ -300,6 +311,9 @@ impl Transaction {
         policy: WaitPolicy,
     ) -> Result<bool> {
         let record = (tree.id(), key);
+        if self.tracking.is_some() && !self.lock_to_lock(tree.id(), key, mode, policy)? {
+            return Ok(false);
+        }
         let state = self.state();
         let owner = (state.owner, &state.lock_runs[..]);
         match self.manager.locks.lock_row(owner, &self.wait, record, mode, policy)? {

@@ -5,6 +5,7 @@
 
 pub(crate) mod kept_row;
 pub mod loading;
+mod locked_reads;
 pub mod locking;
 mod moving;
 mod reading;
@@ -79,6 +80,8 @@ pub struct Transaction {
     pub(crate) manager: Arc<Manager>,
     id: TxnId,
     begin: Begin,
+    /// How it takes its snapshots, which its scheme may say.
+    level: Isolation,
     wait: Arc<SessionWait>,
     pub(crate) snapshot: Option<Lsn>,
     pub(crate) command: CommandId,
@@ -103,6 +106,7 @@ impl Transaction {
             manager,
             id,
             begin,
+            level: begin.scheme.level(begin.isolation),
             wait,
             snapshot: None,
             command: CommandId(0),
@@ -111,7 +115,7 @@ impl Transaction {
             failed_by: Lsn::ZERO,
             state: Some(state),
         };
-        if begin.isolation == Isolation::Serializable {
+        if transaction.level == Isolation::Serializable || begin.scheme.locks_reads() {
             transaction.track(&begin);
         }
         transaction
@@ -124,6 +128,7 @@ impl Transaction {
             manager: Arc::clone(&self.manager),
             id: self.id,
             begin: self.begin,
+            level: self.level,
             wait: Arc::clone(&self.wait),
             snapshot: self.snapshot,
             command: self.command,
@@ -161,6 +166,7 @@ impl Transaction {
 
     /// Changes level or access mode: before the first snapshot only (SET TRANSACTION; the caller checks).
     pub fn set_begin(&mut self, begin: Begin) {
+        self.level = begin.scheme.level(begin.isolation);
         self.track(&begin);
         self.begin = begin;
     }
@@ -182,7 +188,7 @@ impl Transaction {
     /// The snapshot that statements keep to: above READ COMMITTED, once the first has begun.
     #[must_use]
     pub fn kept_snapshot(&self) -> Option<Lsn> {
-        self.snapshot.filter(|_| self.begin.isolation != Isolation::ReadCommitted)
+        self.snapshot.filter(|_| self.level != Isolation::ReadCommitted)
     }
 
     /// Has the next snapshot, and the answer, wait for `lsn`: what the statement was planned with depends on it.
@@ -203,18 +209,14 @@ impl Transaction {
     pub fn begin_statement(&mut self) -> Result<ReadView> {
         self.command.0 += 1;
         let snapshot = match self.snapshot {
-            Some(snapshot) if self.begin.isolation != Isolation::ReadCommitted => snapshot,
-            _ => {
-                let snapshot = match &self.tracking {
-                    None => {
-                        self.wait_for_seen()?;
-                        self.announce()
-                    }
-                    Some(_) => self.tracked_snapshot()?,
-                };
-                self.snapshot = Some(snapshot);
-                snapshot
-            }
+            Some(snapshot) if self.level != Isolation::ReadCommitted => snapshot,
+            _ => match &self.tracking {
+                None => {
+                    self.wait_for_seen()?;
+                    *self.snapshot.insert(self.announce())
+                }
+                Some(_) => self.tracked_snapshot()?,
+            },
         };
         Ok(ReadView { snapshot, command: self.command })
     }
@@ -236,15 +238,14 @@ impl Transaction {
     /// What all of the transaction's statements see, and all own writes; none where each statement has a snapshot of its own.
     #[must_use]
     pub fn one_view(&self) -> Option<ReadView> {
-        let snapshot =
-            self.snapshot.filter(|_| self.begin.isolation != Isolation::ReadCommitted)?;
+        let snapshot = self.snapshot.filter(|_| self.level != Isolation::ReadCommitted)?;
         Some(ReadView { snapshot, ..ReadView::LATEST })
     }
 
     /// Ends a statement: under READ COMMITTED nobody needs its snapshot any more, so that a session that is idle in its
     /// transaction holds no versions.
     pub fn end_statement(&mut self) {
-        if self.begin.isolation == Isolation::ReadCommitted {
+        if self.level == Isolation::ReadCommitted {
             self.keep_retained(None);
         }
     }
@@ -330,6 +331,9 @@ impl Transaction {
         }
         // Whoever is watched keeps no row.
         let keeps = self.tracking.is_none();
+        if !keeps {
+            self.lock_to_read(tree.id(), key, to_lock)?;
+        }
         if keeps && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot) {
             into.copy_from(kept);
             self.seen = self.seen.max(into.lsn());
@@ -582,10 +586,12 @@ impl Transaction {
         state.moves.clear();
         state.kept.forget();
         state.gives_room_back = false;
-        if let Some(mut tracking) = self.tracking.take()
-            && let Some(part) = tracking.ssi_mut()
-        {
-            part.end(&manager.ssi, &manager.env);
+        match self.tracking.take().as_deref_mut() {
+            Some(Tracking::Ssi(part)) => part.end(&manager.ssi, &manager.env),
+            Some(Tracking::Locking(locks)) => {
+                manager.locks.release_ranges(state.owner, &mut locks.held);
+            }
+            Some(Tracking::Occ(_)) | None => {}
         }
         manager.release_all(&mut state);
         manager.locks.end(state.owner);

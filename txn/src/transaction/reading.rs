@@ -17,10 +17,10 @@ use crate::{ConflictKind, Error, Isolation, Lsn, ReadView, Result, TableId, Tree
 use storage::Tree;
 
 impl Transaction {
-    /// Whether what this transaction reads is noted, for its commit to be validated.
+    /// Whether what this transaction reads is noted.
     #[must_use]
     pub fn notes_reads(&self) -> bool {
-        self.tracking.is_some()
+        self.tracking.is_some() && !self.locks_reads()
     }
 
     /// Says which trees a table has. The layer above calls this before it reads of them, where [`Transaction::notes_reads`].
@@ -34,7 +34,7 @@ impl Transaction {
                 part.table_has(&self.manager.ssi, table, &mut trees);
                 false
             }
-            None => false,
+            Some(Tracking::Locking(_)) | None => false,
         }
     }
 
@@ -148,13 +148,13 @@ impl Transaction {
         key: &[u8],
         into: &mut RecordBuffer,
     ) -> Result<()> {
-        if self.begin.isolation == Isolation::ReadCommitted || self.get(view, tree, key, into)? {
+        if self.level == Isolation::ReadCommitted || self.get(view, tree, key, into)? {
             return Ok(());
         }
         let there = self.get_latest(tree, key, into)?;
         if there && into.lsn() != Lsn::MAX {
             self.seen = self.seen.max(into.lsn());
-            return Err(Error::Conflict(ConflictKind::Update));
+            return Err(self.overtaken(ConflictKind::Update));
         }
         Ok(())
     }
@@ -176,7 +176,10 @@ impl Transaction {
                 self.manager.wait_to_see(self.seen, &self.wait)?;
                 self.manager.visible()
             }
-            None => self.begin_statement()?.snapshot,
+            None => {
+                let view = self.begin_statement()?;
+                self.snapshot.unwrap_or(view.snapshot)
+            }
         };
         let tracking = self.tracking.take();
         let done = body(self, &ReadView { snapshot, ..ReadView::LATEST });

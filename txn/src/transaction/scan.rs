@@ -133,6 +133,9 @@ impl Transaction {
         range: KeyRange<'_>,
         direction: Direction,
     ) -> Result<Scan> {
+        if self.tracking.is_some() {
+            self.lock_to_scan(tree.id(), (range.low, range.high))?;
+        }
         // The list before the pages: a commit that has left the list is on its pages.
         let late = self.manager.late.list();
         let mut cursor = tree.cursor();

@@ -15,7 +15,13 @@ use storage::{Direction, Lsn, ReadToken, Tree, WaitCell, WaitEvent, Woken};
 impl Transaction {
     /// Has its scheme watch it, where `begin` needs that.
     pub(super) fn track(&mut self, begin: &Begin) {
-        if begin.isolation != Isolation::Serializable {
+        if let SchemeKind::Locking(on_conflict) = begin.scheme {
+            if !self.locks_reads() {
+                self.begin_locking(on_conflict);
+            }
+            return;
+        }
+        if self.level != Isolation::Serializable {
             self.tracking = None;
             return;
         }
@@ -31,13 +37,20 @@ impl Transaction {
                 }
                 self.tracking = Some(Box::new(Tracking::Occ(ReadSet::default())));
             }
-            SchemeKind::Mvcc | SchemeKind::Occ => {}
+            SchemeKind::Mvcc | SchemeKind::Occ | SchemeKind::Locking(_) => {}
         }
     }
 
-    /// Takes the snapshot of a transaction that is watched.
+    /// Takes the snapshot of a transaction that is watched; what its statement sees.
     #[cold]
     pub(super) fn tracked_snapshot(&mut self) -> Result<Lsn> {
+        let snapshot = self.announce_tracked()?;
+        self.snapshot = Some(snapshot);
+        // The latest state is read under locks; the snapshot is for what takes none.
+        Ok(if self.locks_reads() { Lsn::MAX } else { snapshot })
+    }
+
+    fn announce_tracked(&mut self) -> Result<Lsn> {
         loop {
             self.wait_for_seen()?;
             let Some(Tracking::Ssi(_)) = self.tracking.as_deref() else {
@@ -127,7 +140,7 @@ impl Transaction {
                 reads.point(view.snapshot, (tree, key), found, token);
                 self.bound_reads(tree)
             }
-            None => Ok(()),
+            Some(Tracking::Locking(_)) | None => Ok(()),
         }
     }
 
@@ -154,7 +167,7 @@ impl Transaction {
                 self.bound_reads(tree)?;
                 Ok(id)
             }
-            None => Ok(None),
+            Some(Tracking::Locking(_)) | None => Ok(None),
         }
     }
 
@@ -172,7 +185,7 @@ impl Transaction {
             }
             (Some(Tracking::Occ(reads)), Some(key)) => reads.reached(id, key),
             (Some(Tracking::Occ(reads)), None) => reads.ended(id, bounds),
-            (None, _) => {}
+            (Some(Tracking::Locking(_)) | None, _) => {}
         }
         Ok(())
     }
@@ -183,6 +196,9 @@ impl Transaction {
         let (command, limit) = (self.command, self.manager.options.write_set_bytes_max);
         if self.is_loading(tree.id()) {
             return self.replaces(tree.id());
+        }
+        if self.locks_reads() {
+            return self.lock_to_write(tree.id(), key);
         }
         let Some(Tracking::Ssi(_)) = self.tracking.as_deref() else { return Ok(()) };
         let version = self.newest_version(tree, key)?;
@@ -226,7 +242,7 @@ impl Transaction {
         match self.tracking.as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.would_write(&self.manager.ssi, tree, key),
             Some(Tracking::Occ(_)) => self.check_reads(),
-            None => Ok(()),
+            Some(Tracking::Locking(_)) | None => Ok(()),
         }
     }
 
@@ -236,7 +252,7 @@ impl Transaction {
         match self.tracking.as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.rolled_back_to(&self.manager.ssi, from),
             Some(Tracking::Occ(reads)) => reads.unlocked_since(from),
-            None => {}
+            Some(Tracking::Locking(_)) | None => {}
         }
     }
 
@@ -247,7 +263,7 @@ impl Transaction {
             Some(Tracking::Ssi(part)) => part.check(&self.manager.ssi),
             // Without writes there is nothing to validate, unless more has been read than the snapshot.
             Some(Tracking::Occ(reads)) if writes || reads.saw_latest() => self.check_reads(),
-            Some(Tracking::Occ(_)) | None => Ok(()),
+            Some(Tracking::Occ(_) | Tracking::Locking(_)) | None => Ok(()),
         }
     }
 

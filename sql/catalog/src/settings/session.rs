@@ -25,6 +25,7 @@ use sql_types::settings::{
 use sql_types::sqlstate::SqlState;
 use std::collections::HashMap;
 use std::sync::Arc;
+use txn::SchemeKind;
 
 /// The settings of one session.
 #[derive(Clone, Debug)]
@@ -491,6 +492,13 @@ impl Settings {
         ] {
             self.keep_default(Settings::key(name), value, Source::Override);
         }
+    }
+
+    /// The session is in a database of this concurrency control.
+    pub fn open_database(&mut self, scheme: SchemeKind) {
+        let (key, value) =
+            (Settings::key("concurrency_control"), Value::Text(scheme.name().into()));
+        self.keep_default(key, value, Source::Override);
     }
 
     /// Sets or, without a value, resets what the session's or the transaction's value is.

@@ -579,7 +579,8 @@ pub struct CreateDatabase {
 pub struct AlterDatabase {
     /// Its name.
     pub name: Ident,
-    /// Options by name, lower case: `allow_connections`, `connection_limit`, `is_template`, `tablespace`.
+    /// Options by name, lower case: `allow_connections`, `concurrency_control`, `connection_limit`,
+    /// `is_template`, `tablespace`.
     pub options: Vec<OptionValue>,
 }
 

@@ -36,11 +36,6 @@ pub(crate) struct XactId(u64);
 impl XactId {
     /// All those together of which only a summary is left.
     pub(crate) const OLD: XactId = XactId(0);
-
-    #[cfg(test)]
-    pub(crate) fn numbered(number: u64) -> XactId {
-        XactId(number)
-    }
 }
 
 /// Why a transaction is refused; the text is PostgreSQL's.
@@ -78,6 +73,12 @@ pub enum Reason {
     /// Validation (`occ`): what it has read has been changed.
     #[error("Canceled on commit attempt with conflict out to a committed transaction.")]
     Validation,
+    /// `2pl_no_wait`: somebody has a lock that excludes the one it needs.
+    #[error("Canceled on a lock that is busy.")]
+    LockBusy,
+    /// `2pl_wait_die`: an older transaction has a lock that excludes the one it needs.
+    #[error("Canceled on a lock of an older transaction: the younger one dies.")]
+    Died,
 }
 
 /// Who is refused, and why.

@@ -17,19 +17,18 @@
 //! Cost: of other levels a branch; of a serializable one a latch and a look at two maps for each key, leaf or write.
 
 pub(crate) mod graph;
-mod ranges;
 mod siread;
 
 pub use graph::Reason;
 pub use siread::SireadTarget;
 
+use crate::lock::segments::Edge;
 use crate::planted::{Fault, Planted};
 use crate::scheme::occ::{Bounds, RangeId};
 use crate::sync::{Arc, Mutex, MutexGuard, lock, rank};
 use crate::{CommandId, ConflictKind, Error, Lsn, Result, TableId, TreeId, TxnId};
 use graph::{Begun, DOOMED, Graph, Release, SAFE, UNSAFE, Writer, XactId};
-use ranges::{Edge, Holder};
-use siread::Sireads;
+use siread::{Holder, Sireads};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use storage::{Direction, Environment, WaitCell};
@@ -319,7 +318,7 @@ impl Part {
         self.points.remove(&tree);
         self.complete.retain(|(of, ..)| *of != tree);
         self.whole.insert(tree);
-        let all = (&Edge::At(Vec::new(), false), &Edge::End);
+        let all = (&Edge::FIRST, &Edge::End);
         inner.find_writers(id, tree, all);
         Ok(inner.read_past(id)?)
     }

@@ -8,7 +8,7 @@
 //! limit become one on the whole tree.
 
 use super::graph::{Seq, Writer, XactId};
-use super::ranges::{self, Edge, Holder, Ranges};
+use crate::lock::segments::{Edge, Segments};
 use crate::{CommandId, TableId, TreeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -18,12 +18,32 @@ const OLD_MAX: usize = 1 << 16;
 
 type Key = Arc<[u8]>;
 
+/// Who has read something. `seq` counts for the summary: the last end of those in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) xact: XactId,
+    pub(crate) seq: Seq,
+}
+
+/// Holders of one thing, each once.
+fn add(holders: &mut Vec<Holder>, holder: Holder) {
+    match holders.iter_mut().find(|other| other.xact == holder.xact) {
+        Some(other) => other.seq = other.seq.max(holder.seq),
+        None => holders.push(holder),
+    }
+}
+
+/// Takes one away, if it is no newer than `seq`.
+fn remove(holders: &mut Vec<Holder>, xact: XactId, seq: Seq) {
+    holders.retain(|holder| holder.xact != xact || holder.seq > seq);
+}
+
 /// What stands in one tree.
 #[derive(Debug, Default)]
 struct TreeLocks {
     table: Option<TableId>,
     points: HashMap<Key, Vec<Holder>>,
-    ranges: Ranges,
+    ranges: Segments<Holder>,
     whole: Vec<Holder>,
     marks: BTreeMap<Key, Vec<Writer>>,
     /// Those that have replaced all there was, and summaries without keys.
@@ -89,7 +109,7 @@ impl TreeLocks {
 
     fn unlock_point(&mut self, key: &[u8], xact: XactId, seq: Seq) {
         if let Some(holders) = self.points.get_mut(key) {
-            ranges::remove(holders, xact, seq);
+            remove(holders, xact, seq);
             if holders.is_empty() {
                 self.points.remove(key);
             }
@@ -129,11 +149,11 @@ impl Sireads {
         for other in others {
             let (mut readers, mut writers) = (Vec::new(), Vec::new());
             self.readers_of_all(other, &mut readers);
-            let all = (&Edge::At(Vec::new(), false), &Edge::End);
+            let all = (&Edge::FIRST, &Edge::End);
             self.writers_between(other, all, &|_| None, &mut writers);
             for tree in trees {
                 for reader in &readers {
-                    ranges::add(&mut self.tree(*tree, Some(table)).whole, *reader);
+                    add(&mut self.tree(*tree, Some(table)).whole, *reader);
                     match reader.xact {
                         XactId::OLD => drop(self.old_whole.entry(*tree).or_insert(reader.seq)),
                         xact => self.of(xact, *tree).whole = true,
@@ -212,7 +232,7 @@ impl Sireads {
         key: &[u8],
     ) {
         let key: Key = key.into();
-        ranges::add(self.tree(tree, table).points.entry(Arc::clone(&key)).or_default(), held(xact));
+        add(self.tree(tree, table).points.entry(Arc::clone(&key)).or_default(), held(xact));
         self.of(xact, tree).points.push(key);
     }
 
@@ -223,7 +243,7 @@ impl Sireads {
         (tree, table): (TreeId, Option<TableId>),
         (low, high): (Edge, Edge),
     ) -> usize {
-        self.tree(tree, table).ranges.add(&low, &high, held(xact));
+        self.tree(tree, table).ranges.add(&low, &high, |holders| add(holders, held(xact)));
         let ranges = &mut self.of(xact, tree).ranges;
         ranges.push((low, high));
         ranges.len() - 1
@@ -241,17 +261,17 @@ impl Sireads {
         let Some(range) = held_there.ranges.get_mut(number) else { return };
         let last = std::mem::replace(if upwards { &mut range.1 } else { &mut range.0 }, to.clone());
         let (low, high) = if upwards { (last, to) } else { (to, last) };
-        self.tree(tree, None).ranges.add(&low, &high, held(xact));
+        self.tree(tree, None).ranges.add(&low, &high, |holders| add(holders, held(xact)));
     }
 
     /// Locks a whole tree, in place of what was locked of it.
     pub(crate) fn lock_tree(&mut self, xact: XactId, tree: TreeId, table: Option<TableId>) {
         let before = std::mem::take(self.of(xact, tree));
         let locks = self.tree(tree, table);
-        ranges::add(&mut locks.whole, held(xact));
+        add(&mut locks.whole, held(xact));
         before.points.iter().for_each(|key| locks.unlock_point(key, xact, Seq::MAX));
         for (low, high) in &before.ranges {
-            locks.ranges.remove(low, high, xact, Seq::MAX);
+            locks.ranges.remove(low, high, |holders| remove(holders, xact, Seq::MAX));
         }
         *self.of(xact, tree) = HeldInTree { whole: true, ..before_marks(before) };
     }
@@ -306,9 +326,9 @@ impl Sireads {
             let Some(locks) = self.trees.get_mut(id) else { continue };
             tree.points.drain(..).for_each(|key| locks.unlock_point(&key, xact, Seq::MAX));
             for (low, high) in tree.ranges.drain(..) {
-                locks.ranges.remove(&low, &high, xact, Seq::MAX);
+                locks.ranges.remove(&low, &high, |holders| remove(holders, xact, Seq::MAX));
             }
-            ranges::remove(&mut locks.whole, xact, Seq::MAX);
+            remove(&mut locks.whole, xact, Seq::MAX);
             if all {
                 locks.marked_whole.retain(|writer| !live(writer));
             }
@@ -348,19 +368,19 @@ impl Sireads {
             let Some(locks) = self.trees.get_mut(&id) else { continue };
             for key in tree.points {
                 if let Some(holders) = locks.points.get_mut(&key) {
-                    ranges::add(holders, old);
-                    ranges::remove(holders, xact, Seq::MAX);
+                    add(holders, old);
+                    remove(holders, xact, Seq::MAX);
                     self.old.push_back((seq, id, Place::Point(key)));
                 }
             }
             for (low, high) in tree.ranges {
-                locks.ranges.add(&low, &high, old);
-                locks.ranges.remove(&low, &high, xact, Seq::MAX);
+                locks.ranges.add(&low, &high, |holders| add(holders, old));
+                locks.ranges.remove(&low, &high, |holders| remove(holders, xact, Seq::MAX));
                 self.old.push_back((seq, id, Place::Range(low, high)));
             }
             if tree.whole {
-                ranges::remove(&mut locks.whole, xact, Seq::MAX);
-                ranges::add(&mut locks.whole, old);
+                remove(&mut locks.whole, xact, Seq::MAX);
+                add(&mut locks.whole, old);
                 self.old_whole.insert(id, seq);
             }
             if tree.marked_whole {
@@ -395,7 +415,7 @@ impl Sireads {
             merge_old(&mut locks.marked_whole);
             self.old_whole.entry(tree).or_insert(0);
         } else {
-            ranges::add(&mut locks.whole, Holder { xact: XactId::OLD, seq });
+            add(&mut locks.whole, Holder { xact: XactId::OLD, seq });
             let until = self.old_whole.entry(tree).or_insert(seq);
             *until = (*until).max(seq);
         }
@@ -406,7 +426,9 @@ impl Sireads {
         let Some(locks) = self.trees.get_mut(&tree) else { return };
         match place {
             Place::Point(key) => locks.unlock_point(key, XactId::OLD, seq),
-            Place::Range(low, high) => locks.ranges.remove(low, high, XactId::OLD, seq),
+            Place::Range(low, high) => {
+                locks.ranges.remove(low, high, |holders| remove(holders, XactId::OLD, seq))
+            }
             Place::Mark(key) => locks.unmark(
                 key,
                 |writer| matches!(writer, Writer::Old { committed, .. } if *committed <= seq),
@@ -425,7 +447,7 @@ impl Sireads {
         let Sireads { trees, old_whole, .. } = self;
         old_whole.retain(|tree, _| {
             let Some(locks) = trees.get_mut(tree) else { return false };
-            ranges::remove(&mut locks.whole, XactId::OLD, oldest);
+            remove(&mut locks.whole, XactId::OLD, oldest);
             locks.marked_whole.retain(
                 |writer| !matches!(writer, Writer::Old { committed, .. } if *committed <= oldest),
             );

@@ -3,7 +3,6 @@
 //! A question for one key is one look-up; a range costs as many steps as there are segments in it. A scan that goes on moves its
 //! last edge, which cuts one segment and joins another, so a long scan stays one segment where nobody else is.
 
-use super::graph::{Seq, XactId};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -20,7 +19,7 @@ impl Edge {
     /// Where a range begins.
     pub(crate) fn low(bound: Bound<&[u8]>) -> Edge {
         match bound {
-            Bound::Unbounded => Edge::At(Vec::new(), false),
+            Bound::Unbounded => Edge::FIRST,
             Bound::Included(key) => Edge::At(key.to_vec(), false),
             Bound::Excluded(key) => Edge::At(key.to_vec(), true),
         }
@@ -34,6 +33,9 @@ impl Edge {
             Bound::Excluded(key) => Edge::At(key.to_vec(), false),
         }
     }
+
+    /// Before all keys.
+    pub(crate) const FIRST: Edge = Edge::At(Vec::new(), false);
 
     /// As the lower bound of keys.
     pub(crate) fn from(&self) -> Bound<&[u8]> {
@@ -54,37 +56,23 @@ impl Edge {
     }
 }
 
-/// Who has read something. `seq` counts for the summary: the last end of those in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
-    pub(crate) xact: XactId,
-    pub(crate) seq: Seq,
-}
+/// The segments, by where they begin. Before the first nobody holds anything.
+#[derive(Debug)]
+pub(crate) struct Segments<H>(BTreeMap<Edge, Vec<H>>);
 
-/// Holders of one thing, each once.
-pub(crate) fn add(holders: &mut Vec<Holder>, holder: Holder) {
-    match holders.iter_mut().find(|other| other.xact == holder.xact) {
-        Some(other) => other.seq = other.seq.max(holder.seq),
-        None => holders.push(holder),
+impl<H> Default for Segments<H> {
+    fn default() -> Self {
+        Segments(BTreeMap::new())
     }
 }
 
-/// Takes one away, if it is no newer than `seq`.
-pub(crate) fn remove(holders: &mut Vec<Holder>, xact: XactId, seq: Seq) {
-    holders.retain(|holder| holder.xact != xact || holder.seq > seq);
-}
-
-/// The segments, by where they begin. Before the first nobody holds anything.
-#[derive(Debug, Default)]
-pub(crate) struct Ranges(BTreeMap<Edge, Vec<Holder>>);
-
-impl Ranges {
+impl<H: Clone + PartialEq> Segments<H> {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Who holds a range that a key is in.
-    pub(crate) fn at(&self, key: &[u8]) -> &[Holder] {
+    pub(crate) fn at(&self, key: &[u8]) -> &[H] {
         if self.0.is_empty() {
             return &[];
         }
@@ -93,7 +81,7 @@ impl Ranges {
     }
 
     /// Who holds any range.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Holder> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &H> {
         self.0.values().flatten()
     }
 
@@ -114,29 +102,27 @@ impl Ranges {
         }
     }
 
-    pub(crate) fn add(&mut self, low: &Edge, high: &Edge, holder: Holder) {
+    /// Adds somebody to the holders of each segment of a range, which `add` does.
+    pub(crate) fn add(&mut self, low: &Edge, high: &Edge, mut add: impl FnMut(&mut Vec<H>)) {
         if low >= high {
             return;
         }
         self.cut(low);
         self.cut(high);
-        for (_, holders) in self.0.range_mut(low..high) {
-            add(holders, holder);
-        }
+        self.0.range_mut(low..high).for_each(|(_, holders)| add(holders));
         self.join(low);
         self.join(high);
     }
 
-    pub(crate) fn remove(&mut self, low: &Edge, high: &Edge, xact: XactId, seq: Seq) {
+    /// Takes somebody away from them, which `remove` does.
+    pub(crate) fn remove(&mut self, low: &Edge, high: &Edge, mut remove: impl FnMut(&mut Vec<H>)) {
         if low >= high {
             return;
         }
         // Its edges may have been joined away.
         self.cut(low);
         self.cut(high);
-        for (_, holders) in self.0.range_mut(low..high) {
-            remove(holders, xact, seq);
-        }
+        self.0.range_mut(low..high).for_each(|(_, holders)| remove(holders));
         let edges: Vec<Edge> = self.0.range(low..=high).map(|(edge, _)| edge.clone()).collect();
         edges.iter().for_each(|edge| self.join(edge));
     }
@@ -156,35 +142,38 @@ mod tests {
     fn segments_answer_as_a_list_of_ranges_does() {
         for seed in 0..200 {
             let mut chance = Chance::new(seed);
-            let (mut ranges, mut list) = (Ranges::default(), Vec::new());
+            let (mut ranges, mut list) = (Segments::default(), Vec::new());
             for _ in 0..40 {
                 let (low, high) = (chance.below(30), chance.below(32));
-                let graph = XactId::numbered(chance.below(4) + 1);
+                let who = chance.below(4);
+                let remove = |holders: &mut Vec<u64>| holders.retain(|holder| *holder != who);
                 if chance.below(3) > 0 {
-                    ranges.add(&edge(low), &edge(high), Holder { xact: graph, seq: 0 });
-                    list.push((edge(low), edge(high), graph));
+                    ranges.add(&edge(low), &edge(high), |holders| {
+                        if !holders.contains(&who) {
+                            holders.push(who);
+                        }
+                    });
+                    list.push((edge(low), edge(high), who));
                 } else {
-                    for (low, high, _) in list.iter().filter(|range| range.2 == graph) {
-                        ranges.remove(low, high, graph, Seq::MAX);
+                    for (low, high, _) in list.iter().filter(|range| range.2 == who) {
+                        ranges.remove(low, high, remove);
                     }
-                    list.retain(|range| range.2 != graph);
+                    list.retain(|range| range.2 != who);
                 }
                 for key in 0..16u8 {
                     let place = Edge::At(vec![key], false);
-                    let inside =
-                        |range: &&(Edge, Edge, XactId)| range.0 <= place && place < range.1;
-                    let mut expected: Vec<XactId> =
+                    let inside = |range: &&(Edge, Edge, u64)| range.0 <= place && place < range.1;
+                    let mut expected: Vec<u64> =
                         list.iter().filter(inside).map(|range| range.2).collect();
                     expected.sort();
                     expected.dedup();
-                    let mut found: Vec<XactId> =
-                        ranges.at(&[key]).iter().map(|holder| holder.xact).collect();
+                    let mut found: Vec<u64> = ranges.at(&[key]).to_vec();
                     found.sort();
                     assert_eq!(found, expected, "seed {seed}, key {key}");
                 }
             }
-            for (low, high, graph) in &list {
-                ranges.remove(low, high, *graph, Seq::MAX);
+            for (low, high, who) in &list {
+                ranges.remove(low, high, |holders| holders.retain(|holder| holder != who));
             }
             assert!(ranges.is_empty(), "seed {seed}: {ranges:?}");
         }

@@ -1,0 +1,373 @@
+//! Concurrency control as a choice of the database: how it is chosen, what each scheme makes of the schedules that serializability
+//! forbids, and that nothing is lost under any of them. PostgreSQL has no such choice, so what is expected is written down here,
+//! step by step, as the schemes' definitions have it (`docs/design/0017-schemes.md`).
+
+use std::time::Duration;
+use tests::atoll::Atoll;
+use tests::client::Client;
+
+const SCHEMES: [&str; 5] = ["mvcc", "occ", "2pl_detect", "2pl_no_wait", "2pl_wait_die"];
+/// How long a step may be silent before it counts as waiting.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+fn shown(client: &mut Client) -> String {
+    client.run("SHOW concurrency_control").value().to_owned()
+}
+
+fn code(client: &mut Client, sql: &str) -> String {
+    let reply = client.query_all(sql).pop().expect("an answer");
+    reply.error.map(|error| error.field(b'C').to_owned()).unwrap_or_default()
+}
+
+fn open(atoll: &Atoll, database: &str) -> Client {
+    Client::connect(atoll.port(), "postgres", database)
+}
+
+// --- the choice ----------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_database_keeps_the_scheme_that_it_was_made_with() {
+    let mut atoll = Atoll::start(&[]);
+    let mut admin = atoll.connect();
+    assert_eq!(shown(&mut admin), "mvcc");
+    for (at, scheme) in SCHEMES.iter().enumerate() {
+        let with = [
+            "WITH (concurrency_control = '",
+            "WITH concurrency_control = '",
+            "concurrency_control '",
+        ];
+        let (with, end) = (with[at % 3], if at % 3 == 0 { "')" } else { "'" });
+        admin.run(&format!("CREATE DATABASE d{at} {with}{scheme}{end}"));
+        admin.run(&format!("CREATE DATABASE of_d{at} TEMPLATE d{at}"));
+        admin.run(&format!(
+            "CREATE DATABASE other_d{at} WITH (TEMPLATE = d{at}, CONCURRENCY_CONTROL = 'occ')"
+        ));
+    }
+    let look = |atoll: &Atoll| {
+        for (at, scheme) in SCHEMES.iter().enumerate() {
+            assert_eq!(shown(&mut open(atoll, &format!("d{at}"))), *scheme);
+            assert_eq!(shown(&mut open(atoll, &format!("of_d{at}"))), *scheme);
+            assert_eq!(shown(&mut open(atoll, &format!("other_d{at}"))), "occ");
+        }
+    };
+    look(&atoll);
+    drop(admin);
+    atoll.kill();
+    atoll.restart();
+    look(&atoll);
+}
+
+#[test]
+fn a_scheme_is_changed_while_nobody_is_connected() {
+    let atoll = Atoll::start(&[]);
+    let mut admin = atoll.connect();
+    admin.run("CREATE DATABASE d");
+    let to = |scheme: &str| format!("ALTER DATABASE d WITH concurrency_control = '{scheme}'");
+    let inside = open(&atoll, "d");
+    assert_eq!(code(&mut admin, &to("occ")), "55006");
+    drop(inside);
+    admin.run(&to("2pl_wait_die"));
+    let mut inside = open(&atoll, "d");
+    assert_eq!(shown(&mut inside), "2pl_wait_die");
+    // It is that already.
+    admin.run(&to("2pl_wait_die"));
+    assert_eq!(code(&mut inside, &to("occ")), "55006");
+    admin.run("BEGIN");
+    assert_eq!(code(&mut admin, &to("occ")), "25001");
+    admin.run("ROLLBACK");
+    for unknown in ["ssi", "", "2pl", "hstore", "timestamp", "mvto"] {
+        assert_eq!(code(&mut admin, &to(unknown)), "22023");
+        let create = format!("CREATE DATABASE e concurrency_control = '{unknown}'");
+        assert_eq!(code(&mut admin, &create), "22023");
+    }
+    assert_eq!(code(&mut admin, "SET concurrency_control = 'occ'"), "55P02");
+    inside.run("RESET ALL");
+    assert_eq!(shown(&mut inside), "2pl_wait_die");
+}
+
+#[test]
+fn a_directory_is_made_with_a_scheme() {
+    let atoll = Atoll::start_with(&["--concurrency-control", "2pl_no_wait"], &[]);
+    let mut client = atoll.connect();
+    assert_eq!(shown(&mut client), "2pl_no_wait");
+    client.run("CREATE DATABASE d");
+    assert_eq!(shown(&mut open(&atoll, "d")), "2pl_no_wait");
+    client.run("ALTER DATABASE d concurrency_control = mvcc");
+    assert_eq!(shown(&mut open(&atoll, "d")), "mvcc");
+}
+
+// --- the schedules -------------------------------------------------------------------------------------------------
+
+/// What became of a statement.
+fn outcome(client: &mut Client) -> String {
+    let reply = client.replies().expect("the connection stands").pop().expect("an answer");
+    match reply.error {
+        None => reply
+            .rows
+            .first()
+            .map_or_else(|| "ok".to_owned(), |row| row[0].clone().unwrap_or_default()),
+        Some(error) if error.field(b'C') == "40001" => {
+            assert_eq!(error.field(b'H'), "The transaction might succeed if retried.");
+            let reason = ["busy", "younger", "commit attempt"];
+            let said = reason.into_iter().find(|word| error.field(b'D').contains(word));
+            format!("40001 {}", said.unwrap_or_else(|| panic!("{error:?}")))
+        }
+        Some(error) => error.field(b'C').to_owned(),
+    }
+}
+
+/// Runs a schedule of steps `SESSION: SQL`; what became of each, a step that waits and what it came to.
+fn play(port: u16, database: &str, steps: &[&str]) -> String {
+    let mut sessions: Vec<(&str, Client, bool)> = Vec::new();
+    let mut out: Vec<String> = Vec::new();
+    for step in steps {
+        let (who, sql) = step.split_once(": ").expect("a step is `SESSION: SQL`");
+        let at = sessions.iter().position(|session| session.0 == who).unwrap_or_else(|| {
+            let mut client = Client::connect(port, "postgres", database);
+            client.run("SET deadlock_timeout = '100ms'");
+            // Every level is the scheme's own.
+            client.run("BEGIN ISOLATION LEVEL READ COMMITTED");
+            sessions.push((who, client, false));
+            sessions.len() - 1
+        });
+        let (_, client, waits) = &mut sessions[at];
+        assert!(!*waits, "{who} still waits: {out:?}");
+        client.start(sql);
+        *waits = !client.answers_within(PATIENCE);
+        out.push(if *waits { "waits".to_owned() } else { outcome(client) });
+        for (who, client, waits) in sessions.iter_mut().filter(|session| session.2) {
+            if client.answers_within(Duration::from_millis(30)) {
+                *waits = false;
+                out.push(format!("{who} {}", outcome(client)));
+            }
+        }
+    }
+    out.join(", ")
+}
+
+fn play_each(setup: &[&str], steps: &[&str], expected: [(&str, &str); 4]) {
+    let atoll = Atoll::start(&[]);
+    let mut admin = atoll.connect();
+    for (scheme, expected) in expected {
+        let database = format!("d_{scheme}");
+        admin.run(&format!("CREATE DATABASE {database} concurrency_control = '{scheme}'"));
+        let mut client = open(&atoll, &database);
+        setup.iter().for_each(|sql| drop(client.run(sql)));
+        assert_eq!(play(atoll.port(), &database, steps), expected, "{scheme}");
+    }
+}
+
+const TABLE: [&str; 3] = [
+    "CREATE TABLE t (id int PRIMARY KEY, grp int, v int)",
+    "CREATE INDEX ON t (grp)",
+    "INSERT INTO t VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30)",
+];
+
+/// G2-item.
+#[test]
+fn write_skew_ends_one_of_two() {
+    let steps = [
+        "a: SELECT v FROM t WHERE id = 1",
+        "b: SELECT v FROM t WHERE id = 2",
+        "a: UPDATE t SET v = 0 WHERE id = 2",
+        "b: UPDATE t SET v = 0 WHERE id = 1",
+        "a: COMMIT",
+        "b: COMMIT",
+    ];
+    play_each(
+        &TABLE,
+        &steps,
+        [
+            ("occ", "10, 20, ok, ok, ok, 40001 commit attempt"),
+            ("2pl_detect", "10, 20, waits, 40P01, a ok, ok, ok"),
+            ("2pl_no_wait", "10, 20, 40001 busy, ok, ok, ok"),
+            ("2pl_wait_die", "10, 20, waits, 40001 younger, a ok, ok, ok"),
+        ],
+    );
+}
+
+/// P4: of two who add to what both have read, one is run again.
+#[test]
+fn no_update_is_lost() {
+    let steps = [
+        "a: SELECT v FROM t WHERE id = 1",
+        "b: SELECT v FROM t WHERE id = 1",
+        "a: UPDATE t SET v = 11 WHERE id = 1",
+        "b: UPDATE t SET v = 12 WHERE id = 1",
+        "a: COMMIT",
+        "b: COMMIT",
+    ];
+    play_each(
+        &TABLE,
+        &steps,
+        [
+            ("occ", "10, 10, ok, waits, ok, b 40001 commit attempt, ok"),
+            ("2pl_detect", "10, 10, waits, 40P01, a ok, ok, ok"),
+            ("2pl_no_wait", "10, 10, 40001 busy, ok, ok, ok"),
+            ("2pl_wait_die", "10, 10, waits, 40001 younger, a ok, ok, ok"),
+        ],
+    );
+}
+
+/// G2: each counts a group and puts one more into it.
+#[test]
+fn a_phantom_ends_one_of_two() {
+    let steps = [
+        "a: SELECT count(*) FROM t WHERE grp = 1",
+        "b: SELECT count(*) FROM t WHERE grp = 1",
+        "a: INSERT INTO t VALUES (11, 1, 0)",
+        "b: INSERT INTO t VALUES (12, 1, 0)",
+        "a: COMMIT",
+        "b: COMMIT",
+    ];
+    play_each(
+        &TABLE,
+        &steps,
+        [
+            ("occ", "2, 2, ok, ok, ok, 40001 commit attempt"),
+            ("2pl_detect", "2, 2, waits, 40P01, a ok, ok, ok"),
+            ("2pl_no_wait", "2, 2, 40001 busy, ok, ok, ok"),
+            ("2pl_wait_die", "2, 2, waits, 40001 younger, a ok, ok, ok"),
+        ],
+    );
+}
+
+/// Who only writes is in nobody's way beside it, and a statement reads what has been committed last.
+#[test]
+fn what_does_not_meet_goes_on() {
+    let steps = [
+        "a: UPDATE t SET v = v + 1 WHERE id = 1",
+        "b: UPDATE t SET v = v + 1 WHERE id = 2",
+        "a: COMMIT",
+        "b: SELECT v FROM t WHERE id = 3",
+        "b: COMMIT",
+    ];
+    play_each(
+        &TABLE,
+        &steps,
+        SCHEMES[1..]
+            .iter()
+            .map(|scheme| (*scheme, "ok, ok, ok, 30, ok"))
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("four schemes"),
+    );
+}
+
+// --- nothing is lost -----------------------------------------------------------------------------------------------
+
+/// Runs a transaction until it commits; how often it was refused.
+fn insist(client: &mut Client, statements: &[String]) -> usize {
+    for refused in 0.. {
+        client.run("BEGIN");
+        let failed = statements.iter().map(|sql| code(client, sql)).find(|code| !code.is_empty());
+        let failed =
+            failed.or_else(|| Some(code(client, "COMMIT")).filter(|code| !code.is_empty()));
+        match failed.as_deref() {
+            None => return refused,
+            Some("40001" | "40P01") => drop(client.query_all("ROLLBACK")),
+            Some(other) => panic!("{other}"),
+        }
+    }
+    unreachable!("a transaction is run until it commits")
+}
+
+/// Six sessions move money between four accounts, and each sum that anybody sees is the same.
+#[test]
+fn the_bank_is_in_balance() {
+    const SESSIONS: u64 = 6;
+    const TRANSFERS: u64 = 40;
+    for scheme in &SCHEMES[1..] {
+        let atoll = Atoll::start_with(&["--concurrency-control", scheme], &[]);
+        let mut admin = atoll.connect();
+        admin.run("CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL)");
+        admin.run("INSERT INTO account SELECT g, 100 FROM generate_series(0, 3) AS g");
+        admin.run("CREATE TABLE transfer (id serial PRIMARY KEY, amount int)");
+        let port = atoll.port();
+        std::thread::scope(|scope| {
+            for session in 0..SESSIONS {
+                scope.spawn(move || {
+                    let mut client = Client::connect(port, "postgres", "postgres");
+                    client.run("SET deadlock_timeout = '10ms'");
+                    for round in 0..TRANSFERS {
+                        let (from, to) = ((session + round) % 4, (session * 3 + round / 2 + 1) % 4);
+                        insist(
+                            &mut client,
+                            &[
+                                "DO $$ BEGIN IF (SELECT sum(balance) FROM account) <> 400 THEN \
+                                 RAISE 'torn'; END IF; END $$"
+                                    .to_owned(),
+                                format!(
+                                    "UPDATE account SET balance = balance - 1 WHERE id = {from}"
+                                ),
+                                format!("UPDATE account SET balance = balance + 1 WHERE id = {to}"),
+                                "INSERT INTO transfer (amount) VALUES (1)".to_owned(),
+                            ],
+                        );
+                    }
+                });
+            }
+        });
+        assert_eq!(admin.run("SELECT sum(balance) FROM account").value(), "400", "{scheme}");
+        let transfers = (SESSIONS * TRANSFERS).to_string();
+        assert_eq!(admin.run("SELECT count(*) FROM transfer").value(), transfers, "{scheme}");
+    }
+}
+
+/// Definitions, their transactions, indexes, foreign keys, bulk loads, cursors: nothing of it is the scheme's, and all of it works.
+#[test]
+fn definitions_and_constraints_work_under_each_scheme() {
+    for scheme in SCHEMES {
+        let atoll =
+            Atoll::start_with(&["--concurrency-control", scheme], &["max_prepared_transactions=2"]);
+        let mut one = atoll.connect();
+        for sql in [
+            "CREATE TABLE parent (id int PRIMARY KEY, name text UNIQUE)",
+            "CREATE TABLE child (id serial PRIMARY KEY, parent int REFERENCES parent ON DELETE CASCADE)",
+            "INSERT INTO parent SELECT g, 'p' || g FROM generate_series(1, 2000) AS g",
+            "INSERT INTO child (parent) SELECT g % 2000 + 1 FROM generate_series(1, 4000) AS g",
+            "BEGIN",
+            "CREATE INDEX ON child (parent)",
+            "ALTER TABLE child ADD COLUMN note text DEFAULT 'n'",
+            "COMMIT",
+            "CREATE INDEX CONCURRENTLY ON parent (name text_pattern_ops)",
+            "REINDEX TABLE parent",
+            "DELETE FROM parent WHERE id <= 10",
+            "INSERT INTO parent VALUES (1, 'again') ON CONFLICT (id) DO UPDATE SET name = 'never'",
+            "UPDATE parent SET id = 5001 WHERE id = 5000",
+            "CREATE VIEW seen AS SELECT parent.id, count(*) FROM parent JOIN child ON child.parent = parent.id GROUP BY 1",
+            "ANALYZE",
+            "BEGIN",
+            "SAVEPOINT s",
+            "DELETE FROM child",
+            "ROLLBACK TO s",
+            "DECLARE c CURSOR FOR SELECT id FROM parent ORDER BY id",
+            "FETCH 3 FROM c",
+            "COMMIT",
+            "TRUNCATE child",
+            "VACUUM FULL parent",
+        ] {
+            one.run(sql);
+        }
+        assert_eq!(
+            one.run("SELECT count(*) || ' ' || count(DISTINCT name) FROM parent").value(),
+            "1991 1991"
+        );
+        assert_eq!(code(&mut one, "INSERT INTO parent VALUES (1, 'x')"), "23505", "{scheme}");
+        assert_eq!(code(&mut one, "INSERT INTO child (parent) VALUES (7)"), "23503", "{scheme}");
+        let locks = scheme.starts_with("2pl");
+        one.run("BEGIN");
+        assert_eq!(code(&mut one, "SELECT pg_export_snapshot()"), if locks { "0A000" } else { "" });
+        one.run("ROLLBACK");
+        one.run("BEGIN");
+        one.run("INSERT INTO parent VALUES (2, 'two')");
+        assert_eq!(code(&mut one, "PREPARE TRANSACTION 'p'"), if locks { "0A000" } else { "" });
+        if !locks {
+            one.run("COMMIT PREPARED 'p'");
+        }
+        // Nobody has anything locked, or the definition would wait.
+        let mut two = atoll.connect();
+        two.run("SET lock_timeout = '5s'");
+        two.run("DROP TABLE child, parent CASCADE");
+    }
+}

@@ -1,0 +1,545 @@
+//! Locks on keys and on ranges of keys, whether there are records or not: what the schemes hold that lock what they read.
+//!
+//! Papers: Eswaran et al., *The Notions of Consistency and Predicate Locks in a Database System*, CACM 1976 (what was read and is
+//! not there has to be locked as well); Gray et al., *Granularity of Locks*, 1976 (many small locks become one large one). Next-key
+//! locks (Mohan, ARIES/KVL, 1990) stand on the keys that a page has, and here a pending insert is on no page: so shared locks
+//! stand on the range that is read, exclusive ones on the key that is written, beside each other under one latch, and of a read
+//! and a write of the same key the second meets the first.
+//!
+//! Whoever meets somebody asks its scheme's [`Rule`] whether it may wait. Who waits stands in its tree's list, and is granted
+//! in the order of arrival when nobody excludes it any more; a request that nobody excludes is granted although others wait. A
+//! grant puts a holder before those who wait already, so the rule is asked again for each of them.
+//!
+//! Invariants. (1) Of two holders of a key one is exclusive only if they are one. (2) Every waiter is excluded by a holder, and
+//! its rule lets it wait for each that excludes it. (3) Past its limit what a transaction holds in a tree is one lock.
+
+use super::segments::{Edge, Segments};
+use super::{LockManager, WaitPolicy};
+use crate::owner::{OwnerId, Owners, Waiting};
+use crate::sync::{Arc, Mutex, lock, rank};
+use crate::wait::SessionWait;
+use crate::{ConflictKind, Error, Reason, Result, SireadTarget, TreeId};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use storage::WaitEvent;
+
+/// Latches.
+const SHARDS: usize = 64;
+/// Bytes of a lock's two copies and what stands around them, roughly.
+const ENTRY_BYTES: usize = 160;
+
+/// How something is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RangeMode {
+    /// To read it.
+    Shared,
+    /// To write it: a key, or all.
+    Exclusive,
+}
+
+/// What is locked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// One key.
+    Key(Arc<[u8]>),
+    /// What lies between two edges; shared only.
+    Range(Edge, Edge),
+    /// All keys, in place of many.
+    Tree,
+}
+
+/// Whether a transaction of one age may wait for one of another, the lower of which began first.
+pub(crate) type Rule = fn(waiter: u64, holder: u64) -> std::result::Result<(), Reason>;
+
+/// The outcome of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RangeGrant {
+    /// Granted at once, or held before.
+    Held,
+    /// Granted after a wait.
+    Waited,
+    /// SKIP LOCKED met a holder.
+    Skipped,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Holder {
+    owner: OwnerId,
+    mode: RangeMode,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    owner: OwnerId,
+    span: Span,
+    mode: RangeMode,
+    rule: Rule,
+    /// Its rule has not let it wait for somebody who came between.
+    refused: Option<Reason>,
+}
+
+/// The locks in one tree.
+#[derive(Debug, Default)]
+struct TreeLocks {
+    points: BTreeMap<Arc<[u8]>, Vec<Holder>>,
+    ranges: Segments<OwnerId>,
+    whole: Vec<Holder>,
+    waiters: Vec<Waiter>,
+}
+
+/// All locks on keys and ranges.
+#[derive(Debug)]
+pub(crate) struct RangeLocks {
+    shards: Box<[Mutex<HashMap<TreeId, TreeLocks>, { rank::RANGE_LOCKS }>]>,
+}
+
+/// How much is held of one mode, roughly, and how much it was when one lock on all was asked for in vain.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    bytes: usize,
+    denied: usize,
+}
+
+/// What one transaction holds in one tree.
+#[derive(Debug, Default)]
+struct HeldInTree {
+    points: HashMap<Arc<[u8]>, RangeMode>,
+    ranges: Vec<(Edge, Edge)>,
+    whole: Option<RangeMode>,
+    shared: Size,
+    exclusive: Size,
+}
+
+/// What one transaction holds.
+#[derive(Debug, Default)]
+pub(crate) struct HeldRanges {
+    trees: HashMap<TreeId, HeldInTree>,
+}
+
+fn put(holders: &mut Vec<Holder>, owner: OwnerId, mode: RangeMode) {
+    match holders.iter_mut().find(|holder| holder.owner == owner) {
+        Some(holder) => holder.mode = holder.mode.max(mode),
+        None => holders.push(Holder { owner, mode }),
+    }
+}
+
+fn excludes(one: RangeMode, other: RangeMode) -> bool {
+    one == RangeMode::Exclusive || other == RangeMode::Exclusive
+}
+
+impl TreeLocks {
+    fn is_idle(&self) -> bool {
+        self.points.is_empty()
+            && self.ranges.is_empty()
+            && self.whole.is_empty()
+            && self.waiters.is_empty()
+    }
+
+    /// Calls `met` with every holder that excludes `owner` from a span; one may come several times.
+    fn conflicts(
+        &self,
+        owner: OwnerId,
+        (span, mode): (&Span, RangeMode),
+        met: &mut dyn FnMut(OwnerId),
+    ) {
+        let mut see = |holder: &Holder| {
+            if holder.owner != owner && excludes(holder.mode, mode) {
+                met(holder.owner);
+            }
+        };
+        self.whole.iter().for_each(&mut see);
+        match span {
+            Span::Key(key) => self.points.get(key).into_iter().flatten().for_each(&mut see),
+            Span::Range(low, high) if low < high => {
+                let inside = self.points.range::<[u8], _>((low.from(), high.to()));
+                inside.flat_map(|(_, holders)| holders).for_each(&mut see);
+            }
+            Span::Range(..) => {}
+            Span::Tree => self.points.values().flatten().for_each(&mut see),
+        }
+        if mode == RangeMode::Exclusive {
+            let others = |reader: &&OwnerId| **reader != owner;
+            match span {
+                Span::Key(key) => self.ranges.at(key).iter().filter(others).for_each(|o| met(*o)),
+                _ => self.ranges.all().filter(others).for_each(|o| met(*o)),
+            }
+        }
+    }
+
+    fn is_free(&self, owner: OwnerId, span: &Span, mode: RangeMode) -> bool {
+        let mut free = true;
+        self.conflicts(owner, (span, mode), &mut |_| free = false);
+        free
+    }
+
+    fn grant(&mut self, owner: OwnerId, span: &Span, mode: RangeMode) {
+        match span {
+            Span::Key(key) => {
+                put(self.points.entry(Arc::clone(key)).or_default(), owner, mode);
+            }
+            Span::Range(low, high) => self.ranges.add(low, high, |holders| {
+                if !holders.contains(&owner) {
+                    holders.push(owner);
+                }
+            }),
+            Span::Tree => put(&mut self.whole, owner, mode),
+        }
+    }
+
+    /// Leaves an owner with `mode` of a span, or nothing.
+    fn leave(&mut self, owner: OwnerId, span: &Span, mode: Option<RangeMode>) {
+        let cut = |holders: &mut Vec<Holder>| match mode {
+            None => holders.retain(|holder| holder.owner != owner),
+            Some(mode) => {
+                let own = holders.iter_mut().filter(|holder| holder.owner == owner);
+                own.for_each(|holder| holder.mode = mode);
+            }
+        };
+        match span {
+            Span::Key(key) => {
+                if let Some(holders) = self.points.get_mut(key) {
+                    cut(holders);
+                    if holders.is_empty() {
+                        self.points.remove(key);
+                    }
+                }
+            }
+            Span::Range(low, high) => {
+                self.ranges.remove(low, high, |holders| holders.retain(|other| *other != owner));
+            }
+            Span::Tree => cut(&mut self.whole),
+        }
+    }
+
+    /// Asks the rule of each who waits and whom a new holder excludes.
+    fn ask_waiters(&mut self, owners: &Owners, holder: OwnerId, woken: &mut Vec<OwnerId>) {
+        let mut waiters = std::mem::take(&mut self.waiters);
+        for waiter in waiters.iter_mut().filter(|waiter| waiter.refused.is_none()) {
+            let mut excluded = false;
+            self.conflicts(waiter.owner, (&waiter.span, waiter.mode), &mut |other| {
+                excluded |= other == holder;
+            });
+            if excluded {
+                let ages = (owners.get(waiter.owner).age(), owners.get(holder).age());
+                waiter.refused = (waiter.rule)(ages.0, ages.1).err();
+                woken.extend(waiter.refused.is_some().then_some(waiter.owner));
+            }
+        }
+        self.waiters = waiters;
+    }
+
+    /// Grants, in order, whoever is excluded by nobody any more.
+    fn grant_waiters(&mut self, owners: &Owners, woken: &mut Vec<OwnerId>) {
+        let mut at = 0;
+        while let Some(waiter) = self.waiters.get(at) {
+            if waiter.refused.is_some() || !self.is_free(waiter.owner, &waiter.span, waiter.mode) {
+                at += 1;
+                continue;
+            }
+            let granted = self.waiters.remove(at);
+            self.grant(granted.owner, &granted.span, granted.mode);
+            woken.push(granted.owner);
+            self.ask_waiters(owners, granted.owner, woken);
+        }
+    }
+}
+
+impl RangeLocks {
+    /// No locks.
+    pub(crate) fn new() -> RangeLocks {
+        RangeLocks { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+    }
+
+    /// Changes a tree's locks under their latch. Those of a tree without any are not kept.
+    fn with<T>(&self, tree: TreeId, change: impl FnOnce(&mut TreeLocks) -> T) -> T {
+        let mut shard = lock(&self.shards[tree.0 as usize % SHARDS]);
+        match shard.entry(tree) {
+            Entry::Occupied(mut locks) => {
+                let result = change(locks.get_mut());
+                if locks.get().is_idle() {
+                    locks.remove();
+                }
+                result
+            }
+            Entry::Vacant(none) => {
+                let mut locks = TreeLocks::default();
+                let result = change(&mut locks);
+                if !locks.is_idle() {
+                    none.insert(locks);
+                }
+                result
+            }
+        }
+    }
+
+    /// Whether `owner` waits in a tree, and has not been refused.
+    fn is_waiting(&self, owner: OwnerId, tree: TreeId) -> bool {
+        self.with(tree, |locks| {
+            locks.waiters.iter().any(|waiter| waiter.owner == owner && waiter.refused.is_none())
+        })
+    }
+
+    /// Whom `owner`, which waits in a tree, waits for.
+    pub(crate) fn blockers(&self, owner: OwnerId, tree: TreeId, blocker: &mut dyn FnMut(OwnerId)) {
+        let mut found = Vec::new();
+        self.with(tree, |locks| {
+            if let Some(waiter) = locks.waiters.iter().find(|waiter| waiter.owner == owner) {
+                let wanted = (&waiter.span, waiter.mode);
+                locks.conflicts(owner, wanted, &mut |other| found.push(other));
+            }
+        });
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().for_each(blocker);
+    }
+
+    /// Shows every lock: whose it is, where, how, and whether it is held by now.
+    pub(crate) fn for_each(
+        &self,
+        see: &mut dyn FnMut(OwnerId, TreeId, SireadTarget, RangeMode, bool),
+    ) {
+        for shard in &self.shards {
+            for (tree, locks) in lock(shard).iter() {
+                for (key, holders) in &locks.points {
+                    for Holder { owner, mode } in holders {
+                        see(*owner, *tree, SireadTarget::Key(key.to_vec()), *mode, true);
+                    }
+                }
+                for owner in locks.ranges.all() {
+                    see(*owner, *tree, SireadTarget::Range, RangeMode::Shared, true);
+                }
+                for Holder { owner, mode } in &locks.whole {
+                    see(*owner, *tree, SireadTarget::Tree, *mode, true);
+                }
+                for waiter in &locks.waiters {
+                    let target = match &waiter.span {
+                        Span::Key(key) => SireadTarget::Key(key.to_vec()),
+                        Span::Range(..) => SireadTarget::Range,
+                        Span::Tree => SireadTarget::Tree,
+                    };
+                    see(waiter.owner, *tree, target, waiter.mode, false);
+                }
+            }
+        }
+    }
+}
+
+impl Default for RangeLocks {
+    fn default() -> Self {
+        RangeLocks::new()
+    }
+}
+
+impl HeldInTree {
+    fn covers(&self, span: &Span, mode: RangeMode) -> bool {
+        self.whole.is_some_and(|whole| whole >= mode)
+            || match span {
+                Span::Key(key) => self.points.get(key).is_some_and(|held| *held >= mode),
+                Span::Range(low, high) => {
+                    let inside = |held: &&(Edge, Edge)| held.0 <= *low && *high <= held.1;
+                    // The last ones are likely: scans go on, and are made again.
+                    low >= high || self.ranges.iter().rev().take(8).any(|held| inside(&held))
+                }
+                Span::Tree => false,
+            }
+    }
+
+    fn size(&mut self, mode: RangeMode) -> &mut Size {
+        match mode {
+            RangeMode::Shared => &mut self.shared,
+            RangeMode::Exclusive => &mut self.exclusive,
+        }
+    }
+
+    /// Notes what has been granted.
+    fn add(&mut self, span: Span, mode: RangeMode) {
+        match span {
+            Span::Key(key) => {
+                self.size(mode).bytes += key.len() + ENTRY_BYTES;
+                let held = self.points.entry(key).or_insert(mode);
+                *held = (*held).max(mode);
+            }
+            Span::Range(low, high) => {
+                self.size(mode).bytes += 2 * ENTRY_BYTES;
+                self.ranges.push((low, high));
+            }
+            Span::Tree => self.whole = self.whole.max(Some(mode)),
+        }
+    }
+
+    /// Gives up what a lock on all in this mode stands for.
+    fn give_up(&mut self, mode: RangeMode, locks: &mut TreeLocks, owner: OwnerId) {
+        for (key, _) in self.points.extract_if(|_, held| *held <= mode) {
+            locks.leave(owner, &Span::Key(key), None);
+        }
+        for (low, high) in self.ranges.drain(..) {
+            locks.leave(owner, &Span::Range(low, high), None);
+        }
+        self.shared = Size::default();
+        if mode == RangeMode::Exclusive {
+            self.exclusive = Size::default();
+        }
+    }
+}
+
+/// How a transaction asks for a lock.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'s> {
+    /// Who asks.
+    pub(crate) owner: OwnerId,
+    /// Its session.
+    pub(crate) session: &'s SessionWait,
+    /// Whether it may wait for others.
+    pub(crate) rule: Rule,
+    /// What to do where somebody is in the way.
+    pub(crate) policy: WaitPolicy,
+}
+
+impl LockManager {
+    /// Locks a span of a tree, which `held` notes. Past `limit` bytes of a mode what is held in the tree becomes one lock on all.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] where the rule says so; [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
+    pub(crate) fn lock_range(
+        &self,
+        asking: Asking<'_>,
+        held: &mut HeldRanges,
+        (tree, span, mode): (TreeId, Span, RangeMode),
+        limit: usize,
+    ) -> Result<RangeGrant> {
+        let own = held.trees.entry(tree).or_default();
+        if own.covers(&span, mode) {
+            return Ok(RangeGrant::Held);
+        }
+        let grant = self.request(asking, own, (tree, &span, mode))?;
+        if grant != RangeGrant::Skipped {
+            own.add(span, mode);
+            let Size { bytes, denied } = *own.size(mode);
+            if bytes > limit.max(2 * denied) {
+                self.escalate(asking, own, (tree, mode), limit)?;
+            }
+        }
+        Ok(grant)
+    }
+
+    /// Makes one lock of all that is held in a tree: at first only if nobody is in the way, and past twice the limit however
+    /// long that takes.
+    fn escalate(
+        &self,
+        asking: Asking<'_>,
+        own: &mut HeldInTree,
+        (tree, mode): (TreeId, RangeMode),
+        limit: usize,
+    ) -> Result<()> {
+        let bytes = own.size(mode).bytes;
+        let policy = if bytes > 2 * limit { WaitPolicy::Block } else { WaitPolicy::Skip };
+        let all = (tree, &Span::Tree, mode);
+        if self.request(Asking { policy, ..asking }, own, all)? == RangeGrant::Skipped {
+            own.size(mode).denied = bytes;
+            return Ok(());
+        }
+        own.add(Span::Tree, mode);
+        self.ranges.with(tree, |locks| own.give_up(mode, locks, asking.owner));
+        Ok(())
+    }
+
+    /// Asks for a span, and waits for it where that may be.
+    fn request(
+        &self,
+        asking: Asking<'_>,
+        own: &HeldInTree,
+        (tree, span, mode): (TreeId, &Span, RangeMode),
+    ) -> Result<RangeGrant> {
+        let Asking { owner, session, rule, policy } = asking;
+        let mut woken = Vec::new();
+        let outcome = self.ranges.with(tree, |locks| {
+            let age = self.owners.get(owner).age();
+            let (mut free, mut refused) = (true, None);
+            locks.conflicts(owner, (span, mode), &mut |holder| {
+                free = false;
+                refused = refused.or(rule(age, self.owners.get(holder).age()).err());
+            });
+            if free {
+                locks.grant(owner, span, mode);
+                locks.ask_waiters(&self.owners, owner, &mut woken);
+                return Ok(Some(RangeGrant::Held));
+            }
+            match policy {
+                WaitPolicy::Skip => return Ok(Some(RangeGrant::Skipped)),
+                WaitPolicy::Error => return Err(Error::LockNotAvailable { timeout: false }),
+                WaitPolicy::Block => {}
+            }
+            if let Some(reason) = refused {
+                return Err(Error::Conflict(ConflictKind::ReadWrite(reason)));
+            }
+            let waiter = Waiter { owner, span: span.clone(), mode, rule, refused: None };
+            locks.waiters.push(waiter);
+            Ok(None)
+        });
+        self.wake(&woken);
+        if let Some(grant) = outcome? {
+            return Ok(grant);
+        }
+        let key = match span {
+            Span::Key(key) => Some(Arc::clone(key)),
+            Span::Range(..) | Span::Tree => None,
+        };
+        let granted = || !self.ranges.is_waiting(owner, tree);
+        let cancel = |wake: &mut dyn FnMut(OwnerId)| {
+            self.leave_wait(owner, own, (tree, span)).into_iter().for_each(wake);
+        };
+        let waiting = Waiting::Range(tree, key);
+        self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel)?;
+        let refused = self.ranges.with(tree, |locks| {
+            let place = locks.waiters.iter().position(|waiter| waiter.owner == owner)?;
+            locks.waiters.remove(place).refused
+        });
+        match refused {
+            None => Ok(RangeGrant::Waited),
+            Some(reason) => Err(Error::Conflict(ConflictKind::ReadWrite(reason))),
+        }
+    }
+
+    /// Ends a wait without the lock: granted in the last moment, it is given back, down to what was held before. Who goes on
+    /// because of that.
+    fn leave_wait(
+        &self,
+        owner: OwnerId,
+        own: &HeldInTree,
+        (tree, span): (TreeId, &Span),
+    ) -> Vec<OwnerId> {
+        let mut woken = Vec::new();
+        self.ranges.with(tree, |locks| {
+            if let Some(place) = locks.waiters.iter().position(|waiter| waiter.owner == owner) {
+                locks.waiters.remove(place);
+                return;
+            }
+            let before = match span {
+                Span::Key(key) => own.points.get(key).copied(),
+                Span::Range(..) => None,
+                Span::Tree => own.whole,
+            };
+            locks.leave(owner, span, before);
+            for (low, high) in &own.ranges {
+                locks.grant(owner, &Span::Range(low.clone(), high.clone()), RangeMode::Shared);
+            }
+            locks.grant_waiters(&self.owners, &mut woken);
+        });
+        woken
+    }
+
+    /// Lets go of all that a transaction holds.
+    pub(crate) fn release_ranges(&self, owner: OwnerId, held: &mut HeldRanges) {
+        let mut woken = Vec::new();
+        for (tree, mut own) in held.trees.drain() {
+            self.ranges.with(tree, |locks| {
+                own.give_up(RangeMode::Exclusive, locks, owner);
+                if own.whole.is_some() {
+                    locks.leave(owner, &Span::Tree, None);
+                }
+                locks.grant_waiters(&self.owners, &mut woken);
+            });
+        }
+        self.wake(&woken);
+    }
+}

@@ -1,0 +1,112 @@
+//! A transaction under two-phase locking: what it locks before it reads or writes, and that it keeps all of it to its end.
+//!
+//! The scheme and its invariants: `scheme/locking/mod.rs`. The tree that the layer above keeps its own objects in, for all databases,
+//! is no part of any scheme (`Options::unwatched`): there row locks and the latest state decide, as everywhere.
+
+use super::Transaction;
+use crate::lock::range::{Asking, RangeGrant, RangeMode, Span};
+use crate::lock::segments::Edge;
+use crate::lock::{RowLock, WaitPolicy};
+use crate::planted::Fault;
+use crate::scheme::Tracking;
+use crate::scheme::locking::{Locks, OnConflict};
+use crate::scheme::occ::Bounds;
+use crate::{ConflictKind, Error, Reason, Result, TreeId};
+use std::sync::atomic::Ordering;
+
+impl Transaction {
+    /// Begins to lock what it reads. One whose session's last transaction died has the age of that.
+    pub(super) fn begin_locking(&mut self, on_conflict: OnConflict) {
+        let age = match self.wait.died_at.swap(0, Ordering::Relaxed) {
+            0 => self.manager.locks.ages.fetch_add(1, Ordering::Relaxed),
+            again => again,
+        };
+        self.manager.locks.owners.get(self.state().owner).set_age(age);
+        self.tracking = Some(Box::new(Tracking::Locking(Locks::new(on_conflict))));
+    }
+
+    /// Whether it locks what it reads.
+    pub(crate) fn locks_reads(&self) -> bool {
+        matches!(self.tracking.as_deref(), Some(Tracking::Locking(_)))
+    }
+
+    /// Before a record is read, of which the caller may know that it will be written.
+    #[inline(never)]
+    pub(super) fn lock_to_read(&mut self, tree: TreeId, key: &[u8], to_write: bool) -> Result<()> {
+        if self.locks_reads() {
+            let mode = if to_write { RangeMode::Exclusive } else { RangeMode::Shared };
+            self.lock_span(tree, Span::Key(key.into()), mode, WaitPolicy::Block)?;
+        }
+        Ok(())
+    }
+
+    /// Before a range is read: the whole of it, however far the scan will come.
+    #[inline(never)]
+    pub(super) fn lock_to_scan(&mut self, tree: TreeId, (low, high): Bounds<'_>) -> Result<()> {
+        if self.locks_reads() && !self.manager.planted(Fault::ReadRangeNotLocked) {
+            let span = Span::Range(Edge::low(low), Edge::high(high));
+            self.lock_span(tree, span, RangeMode::Shared, WaitPolicy::Block)?;
+        }
+        Ok(())
+    }
+
+    /// Before a row, or a key that may become one, is locked; false if it was skipped.
+    #[inline(never)]
+    pub(super) fn lock_to_lock(
+        &mut self,
+        tree: TreeId,
+        key: &[u8],
+        mode: RowLock,
+        policy: WaitPolicy,
+    ) -> Result<bool> {
+        if !self.locks_reads() {
+            return Ok(true);
+        }
+        let mode = match mode {
+            RowLock::KeyShare | RowLock::Share => RangeMode::Shared,
+            RowLock::NoKeyUpdate | RowLock::Update => RangeMode::Exclusive,
+        };
+        Ok(self.lock_span(tree, Span::Key(key.into()), mode, policy)? != RangeGrant::Skipped)
+    }
+
+    /// Before a key is written.
+    pub(super) fn lock_to_write(&mut self, tree: TreeId, key: &[u8]) -> Result<()> {
+        self.lock_span(tree, Span::Key(key.into()), RangeMode::Exclusive, WaitPolicy::Block)?;
+        Ok(())
+    }
+
+    /// Locks a key to read it; whether that has taken a wait.
+    pub(super) fn wait_to_read(&mut self, tree: TreeId, key: &[u8]) -> Result<bool> {
+        let span = Span::Key(key.into());
+        let grant = self.lock_span(tree, span, RangeMode::Shared, WaitPolicy::Block)?;
+        Ok(grant == RangeGrant::Waited)
+    }
+
+    fn lock_span(
+        &mut self,
+        tree: TreeId,
+        span: Span,
+        mode: RangeMode,
+        policy: WaitPolicy,
+    ) -> Result<RangeGrant> {
+        let Transaction { manager, state, tracking, wait, .. } = self;
+        let options = &manager.options;
+        let Some(locks) = tracking.as_deref_mut().and_then(Tracking::locking_mut) else {
+            return Ok(RangeGrant::Held);
+        };
+        if options.unwatched == Some(tree) {
+            return Ok(RangeGrant::Held);
+        }
+        let owner = state.as_ref().expect("the transaction has not ended").owner;
+        let asking = Asking { owner, session: wait, rule: locks.on_conflict.rule(), policy };
+        let limit = match mode {
+            RangeMode::Shared => options.read_set_bytes_max,
+            RangeMode::Exclusive => options.write_set_bytes_max,
+        };
+        let granted = manager.locks.lock_range(asking, &mut locks.held, (tree, span, mode), limit);
+        if let Err(Error::Conflict(ConflictKind::ReadWrite(Reason::Died))) = &granted {
+            wait.died_at.store(manager.locks.owners.get(owner).age(), Ordering::Relaxed);
+        }
+        granted
+    }
+}
