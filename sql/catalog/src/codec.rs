@@ -33,7 +33,7 @@ use std::sync::Arc;
 use txn::{SchemeKind, TreeId};
 
 /// The version of what follows.
-const VERSION: u8 = 21;
+const VERSION: u8 = 22;
 
 /// Something that has a stored form.
 trait Stored: Sized {
