@@ -49,18 +49,75 @@ pub fn drop_level(node: &mut Node) {
     });
 }
 
+/// What meets the parts of a bound tree in a walk over it.
+pub trait Visitor {
+    /// An expression that a node or a statement has, at this depth.
+    fn expr(&mut self, expr: &mut Expr, depth: u16);
+
+    /// A query that stands in another one: [`walk_query`] goes on into it.
+    fn query(&mut self, query: &mut Arc<Query>, depth: u16);
+
+    /// A node, once all below it has been visited.
+    fn node(&mut self, _node: &mut Node, _depth: u16) {}
+}
+
+/// Visits columns.
+struct Columns<'a, 'v>(&'a mut ColumnVisitor<'v>);
+
+impl Visitor for Columns<'_, '_> {
+    fn expr(&mut self, expr: &mut Expr, depth: u16) {
+        match expr {
+            Expr::Column { .. } => (self.0)(expr, depth),
+            Expr::Subquery { kind, query, .. } => {
+                if let SubqueryKind::Quantified { test, .. } = kind {
+                    self.expr(test, depth + 1);
+                }
+                self.query(query, depth + 1);
+            }
+            _ => children(expr, &mut |child| self.expr(child, depth)),
+        }
+    }
+
+    fn query(&mut self, query: &mut Arc<Query>, depth: u16) {
+        walk_query(Arc::make_mut(query), depth, self);
+    }
+}
+
 /// Visits every column below `expr`.
 pub fn columns_of_expr(expr: &mut Expr, depth: u16, visit: &mut ColumnVisitor<'_>) {
-    match expr {
-        Expr::Column { .. } => visit(expr, depth),
-        Expr::Subquery { kind, query, .. } => {
-            if let SubqueryKind::Quantified { test, .. } = kind {
-                columns_of_expr(test, depth + 1, visit);
+    Columns(visit).expr(expr, depth);
+}
+
+/// Visits every column below a plan node.
+pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_>) {
+    walk_node(node, depth, &mut Columns(visit));
+}
+
+/// Whether a query reads a parameter.
+#[must_use]
+pub fn takes_parameters(query: &Query) -> bool {
+    struct Found(bool);
+    impl Visitor for Found {
+        fn expr(&mut self, expr: &mut Expr, depth: u16) {
+            match expr {
+                Expr::Parameter(..) => self.0 = true,
+                Expr::Subquery { kind, query, .. } => {
+                    if let SubqueryKind::Quantified { test, .. } = kind {
+                        self.expr(test, depth + 1);
+                    }
+                    self.query(query, depth + 1);
+                }
+                _ => children(expr, &mut |child| self.expr(child, depth)),
             }
-            columns_of_query(Arc::make_mut(query), depth + 1, visit);
         }
-        _ => children(expr, &mut |child| columns_of_expr(child, depth, visit)),
+
+        fn query(&mut self, query: &mut Arc<Query>, depth: u16) {
+            walk_query(Arc::make_mut(query), depth, self);
+        }
     }
+    let mut found = Found(false);
+    walk_query(&mut query.clone(), 0, &mut found);
+    found.0
 }
 
 /// A walk to the expressions directly below one, for shared and for exclusive borrows: what is below what is said once.
@@ -157,160 +214,159 @@ pub fn is_repeatable(expr: &Expr) -> bool {
     !is_volatile(expr) && !any(expr, &|part| matches!(part, Expr::Subquery { .. }))
 }
 
-fn columns_of_keys(keys: &mut [SortKey], depth: u16, visit: &mut ColumnVisitor<'_>) {
+fn walk_keys(keys: &mut [SortKey], depth: u16, visit: &mut dyn Visitor) {
     for key in keys {
-        columns_of_expr(&mut key.expr, depth, visit);
+        visit.expr(&mut key.expr, depth);
     }
 }
 
-fn columns_of_calls(calls: &mut [AggregateCall], depth: u16, visit: &mut ColumnVisitor<'_>) {
+fn walk_calls(calls: &mut [AggregateCall], depth: u16, visit: &mut dyn Visitor) {
     for call in calls {
-        call.arguments.iter_mut().for_each(|argument| columns_of_expr(argument, depth, visit));
-        columns_of_keys(&mut call.order_by, depth, visit);
+        call.arguments.iter_mut().for_each(|argument| visit.expr(argument, depth));
+        walk_keys(&mut call.order_by, depth, visit);
         if let Some(filter) = &mut call.filter {
-            columns_of_expr(filter, depth, visit);
+            visit.expr(filter, depth);
         }
     }
 }
 
-fn columns_of_frame(frame: &mut Frame, depth: u16, visit: &mut ColumnVisitor<'_>) {
+fn walk_frame(frame: &mut Frame, depth: u16, visit: &mut dyn Visitor) {
     for bound in [&mut frame.start, &mut frame.end] {
         if let FrameBound::Preceding(offset) | FrameBound::Following(offset) = bound {
-            columns_of_expr(offset, depth, visit);
+            visit.expr(offset, depth);
         }
     }
 }
 
-/// Visits every column of a query.
-pub fn columns_of_query(query: &mut Query, depth: u16, visit: &mut ColumnVisitor<'_>) {
-    columns_of_ctes(&mut query.ctes, depth, visit);
-    columns_of_node(&mut query.root, depth, visit);
+/// Visits all parts of a query.
+pub fn walk_query(query: &mut Query, depth: u16, visit: &mut dyn Visitor) {
+    walk_ctes(&mut query.ctes, depth, visit);
+    walk_node(&mut query.root, depth, visit);
 }
 
-fn columns_of_ctes(ctes: &mut [Cte], depth: u16, visit: &mut ColumnVisitor<'_>) {
+fn walk_ctes(ctes: &mut [Cte], depth: u16, visit: &mut dyn Visitor) {
     for cte in ctes {
         match &mut cte.body {
-            CteBody::Query(query) => columns_of_query(query, depth, visit),
+            CteBody::Query(query) => walk_query(query, depth, visit),
             CteBody::Recursive { base, step, .. } => {
-                columns_of_query(base, depth, visit);
-                columns_of_query(step, depth, visit);
+                walk_query(base, depth, visit);
+                walk_query(step, depth, visit);
             }
-            CteBody::Modify(modify) => columns_of_modify(modify, depth, visit),
+            CteBody::Modify(modify) => walk_modify(modify, depth, visit),
         }
     }
 }
 
-fn columns_of_modify(modify: &mut Modify, depth: u16, visit: &mut ColumnVisitor<'_>) {
-    columns_of_ctes(&mut modify.ctes, depth, visit);
+/// Visits all parts of a modification but what it works out of its table's rows.
+pub fn walk_modify(modify: &mut Modify, depth: u16, visit: &mut dyn Visitor) {
+    walk_ctes(&mut modify.ctes, depth, visit);
     match &mut modify.kind {
         ModifyKind::Insert { source, on_conflict, .. } => {
-            columns_of_node(source, depth, visit);
+            walk_node(source, depth, visit);
             if let Some(update) = on_conflict.as_mut().and_then(|conflict| conflict.update.as_mut())
             {
-                update
-                    .assignments
-                    .iter_mut()
-                    .for_each(|(_, value)| columns_of_expr(value, depth, visit));
+                update.assignments.iter_mut().for_each(|(_, value)| visit.expr(value, depth));
                 if let Some(filter) = &mut update.filter {
-                    columns_of_expr(filter, depth, visit);
+                    visit.expr(filter, depth);
                 }
             }
         }
         ModifyKind::Update { source, assignments } => {
-            columns_of_node(source, depth, visit);
-            assignments.iter_mut().for_each(|(_, value)| columns_of_expr(value, depth, visit));
+            walk_node(source, depth, visit);
+            assignments.iter_mut().for_each(|(_, value)| visit.expr(value, depth));
         }
-        ModifyKind::Delete { source } => columns_of_node(source, depth, visit),
+        ModifyKind::Delete { source } => walk_node(source, depth, visit),
         ModifyKind::Merge { source, on, actions } => {
-            columns_of_node(source, depth, visit);
-            on.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            walk_node(source, depth, visit);
+            on.iter_mut().for_each(|expr| visit.expr(expr, depth));
             for action in actions {
                 let conditions = action.conditions.iter_mut();
-                conditions.for_each(|expr| columns_of_expr(expr, depth, visit));
+                conditions.for_each(|expr| visit.expr(expr, depth));
                 match &mut action.change {
                     MergeChange::Nothing | MergeChange::Delete => {}
                     MergeChange::Update(assignments) => {
                         let values = assignments.iter_mut();
-                        values.for_each(|(_, value)| columns_of_expr(value, depth, visit));
+                        values.for_each(|(_, value)| visit.expr(value, depth));
                     }
                     MergeChange::Insert(row) => {
-                        row.iter_mut().for_each(|value| columns_of_expr(value, depth, visit));
+                        row.iter_mut().for_each(|value| visit.expr(value, depth));
                     }
                 }
             }
         }
     }
     for (expr, _) in modify.returning.iter_mut().flatten() {
-        columns_of_expr(expr, depth, visit);
+        visit.expr(expr, depth);
     }
 }
 
-/// Visits every column below a plan node.
-pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_>) {
+/// Visits all parts below a plan node, and the node.
+pub fn walk_node(node: &mut Node, depth: u16, visit: &mut dyn Visitor) {
     crate::account::insist();
     match node {
         Node::Unit | Node::Nothing(_) | Node::CteScan { .. } => {}
         Node::Scan { filter, .. } => {
-            filter.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            filter.iter_mut().for_each(|expr| visit.expr(expr, depth));
         }
         Node::FunctionScan { arguments, .. } => {
-            arguments.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            arguments.iter_mut().for_each(|expr| visit.expr(expr, depth));
         }
         Node::Values { rows, .. } => {
-            rows.iter_mut().flatten().for_each(|expr| columns_of_expr(expr, depth, visit));
+            rows.iter_mut().flatten().for_each(|expr| visit.expr(expr, depth));
         }
         Node::Constants { .. } => {}
-        Node::Derived { query, .. } => columns_of_query(Arc::make_mut(query), depth, visit),
+        Node::Derived { query, .. } => visit.query(query, depth),
         Node::Join { left, right, on, lateral, .. } => {
-            columns_of_node(left, depth, visit);
-            columns_of_node(right, depth + u16::from(*lateral), visit);
-            on.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            walk_node(left, depth, visit);
+            walk_node(right, depth + u16::from(*lateral), visit);
+            on.iter_mut().for_each(|expr| visit.expr(expr, depth));
         }
         Node::Filter { input, conjuncts } => {
-            columns_of_node(input, depth, visit);
-            conjuncts.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            walk_node(input, depth, visit);
+            conjuncts.iter_mut().for_each(|expr| visit.expr(expr, depth));
         }
         Node::Project { input, columns } | Node::ProjectSet { input, columns } => {
-            columns_of_node(input, depth, visit);
-            columns.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
+            walk_node(input, depth, visit);
+            columns.iter_mut().for_each(|expr| visit.expr(expr, depth));
         }
         Node::Aggregate { input, keys, calls, .. } => {
-            columns_of_node(input, depth, visit);
-            keys.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
-            columns_of_calls(calls, depth, visit);
+            walk_node(input, depth, visit);
+            keys.iter_mut().for_each(|expr| visit.expr(expr, depth));
+            walk_calls(calls, depth, visit);
         }
         Node::Window { input, calls, partition_by, order_by, frame } => {
-            columns_of_node(input, depth, visit);
-            columns_of_calls(calls, depth, visit);
-            partition_by.iter_mut().for_each(|expr| columns_of_expr(expr, depth, visit));
-            columns_of_keys(order_by, depth, visit);
-            columns_of_frame(frame, depth, visit);
+            walk_node(input, depth, visit);
+            walk_calls(calls, depth, visit);
+            partition_by.iter_mut().for_each(|expr| visit.expr(expr, depth));
+            walk_keys(order_by, depth, visit);
+            walk_frame(frame, depth, visit);
         }
         Node::Distinct { input, on, .. } => {
-            columns_of_node(input, depth, visit);
-            on.iter_mut().flatten().for_each(|expr| columns_of_expr(expr, depth, visit));
+            walk_node(input, depth, visit);
+            on.iter_mut().flatten().for_each(|expr| visit.expr(expr, depth));
         }
         Node::Sort { input, keys } => {
-            columns_of_node(input, depth, visit);
-            columns_of_keys(keys, depth, visit);
+            walk_node(input, depth, visit);
+            walk_keys(keys, depth, visit);
         }
         Node::Limit { input, limit, offset, with_ties } => {
-            columns_of_node(input, depth, visit);
+            walk_node(input, depth, visit);
             for expr in [limit, offset].into_iter().flatten() {
-                columns_of_expr(expr, depth, visit);
+                visit.expr(expr, depth);
             }
             if let Some(keys) = with_ties {
-                columns_of_keys(keys, depth, visit);
+                walk_keys(keys, depth, visit);
             }
         }
         Node::SetOperation { left, right, .. } => {
-            columns_of_node(left, depth, visit);
-            columns_of_node(right, depth, visit);
+            walk_node(left, depth, visit);
+            walk_node(right, depth, visit);
         }
         Node::LockRows { input, .. } | Node::Barrier { input, .. } => {
-            columns_of_node(input, depth, visit);
+            walk_node(input, depth, visit);
         }
     }
+    visit.node(node, depth);
 }
 
 /// Whether two expressions are the same, wherever they stand in the text.

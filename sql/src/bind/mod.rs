@@ -29,6 +29,7 @@ mod from;
 mod golden;
 mod grouping;
 mod inline;
+mod inline_made;
 mod insert;
 mod join;
 mod left_out;
@@ -72,6 +73,7 @@ mod xml;
 pub(crate) use coerce::is_polymorphic;
 pub use collation::collation_over;
 pub use copy::bind_copy;
+pub use inline_made::{inline_routines, may_be_inlined};
 pub(crate) use locking::lock_words;
 pub use query_collation::collations;
 pub use subquery::compared_row;
@@ -214,6 +216,8 @@ pub struct Bound {
     /// not name: it counts columns, merges those of one name, takes whole rows, or has names that say no relation among
     /// several.
     pub minds_columns: bool,
+    /// The first number that no item in any FROM has.
+    pub items: u32,
 }
 
 /// What a bound statement does.
@@ -817,6 +821,7 @@ impl<'a> Binder<'a> {
             keys: self.keys.into_inner(),
             fields: self.fields.into_inner(),
             minds_columns: self.minds_columns.get(),
+            items: self.scans.get(),
         })
     }
 

@@ -58,6 +58,13 @@ impl Parameters {
         }
     }
 
+    /// Those of a routine in a call in which they have these types.
+    #[must_use]
+    pub fn with_types(routine: &Routine, types: &[Oid]) -> Parameters {
+        let types = types.iter().map(|oid| SqlType { oid: *oid, typmod: -1 }).collect();
+        Parameters { types, ..Parameters::of(routine) }
+    }
+
     /// The routine's name.
     #[must_use]
     pub fn function(&self) -> &str {

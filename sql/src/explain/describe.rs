@@ -610,7 +610,12 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 key.index.map(|index| &scan.relation.indexes[index].expressions[at])
             });
             if let Some(expression) = expression {
-                let (text, ty) = (&*expression.text, expression.ty);
+                let known = scan.computed.iter().find(|known| Some(known.index) == key.index);
+                let at = part.column - EXPRESSIONS;
+                let shown = known.and_then(|known| known.expressions.get(at));
+                let shown = shown.map(|computed| self.printer.text(computed, scope));
+                let text = shown.as_deref().unwrap_or(&expression.text);
+                let ty = expression.ty;
                 conditions.push(self.printer.compared(text, ty, kind, value, scope));
                 return;
             }

@@ -3,7 +3,7 @@
 //! The query is bound before the table is in the catalog, so that it never means the table it makes; then it runs as an
 //! INSERT of its rows, which are loaded past write set and log, because nobody else can see the table's trees.
 
-use crate::bind::{self, Bound, BoundStatement};
+use crate::bind::{self, Bound, BoundStatement, levels};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::Relation;
 use crate::compile::Program;
@@ -56,12 +56,11 @@ impl Session {
         match &create.query {
             Statement::Execute(execute) => self.named_statement(&execute.name),
             query => {
-                let prepared = self.prepare(Arc::new(parsed.inner(query)), parameter_types)?;
-                if create.materialized && !prepared.parameters.is_empty() {
-                    return Err(SqlError::new(
-                        SqlState::FEATURE_NOT_SUPPORTED,
-                        "materialized views may not be defined using bound parameters",
-                    ));
+                let prepared = self.prepare(Arc::new(parsed.within(query)), parameter_types)?;
+                // Of variables it is seen which ones the query names, once it is bound.
+                let given = !prepared.parameters.is_empty() && parsed.variables().is_none();
+                if create.materialized && given {
+                    return Err(takes_parameters());
                 }
                 Ok(prepared)
             }
@@ -79,6 +78,12 @@ impl Session {
     ) -> Result<Outcome> {
         let stored = self.stored(parsed, create, portal)?;
         let (bound, _) = self.bind_held(&stored)?;
+        if create.materialized
+            && let BoundStatement::Query(query) = &bound.statement
+            && levels::takes_parameters(query)
+        {
+            return Err(takes_parameters());
+        }
         let made = self.with_ddl(parsed.query_text(), |ddl| {
             let (output, collations) = output(&ddl.snapshot(), &bound)?;
             create_as::table_for(ddl, create, &output, &collations)
@@ -151,7 +156,7 @@ impl Session {
                 check_parameter_count(&prepared, execute)?;
                 self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?
             }
-            _ => std::mem::take(&mut portal.parameters),
+            _ => portal.parameters.clone(),
         };
         let source = Arc::clone(&prepared.parsed);
         if !matches!(source.statement(), Some(Statement::Query(_))) {
@@ -174,7 +179,11 @@ impl Session {
                 let reader = Reader(context);
                 let environment =
                     bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
-                bind::bind_for(environment, user, source.places(), statement, &stored.types)
+                let places = source.places();
+                match source.variables() {
+                    Some(seen) => bind::bind_within(environment, user, places, statement, seen),
+                    None => bind::bind_for(environment, user, places, statement, &stored.types),
+                }
             })
         })?;
         Ok((bound, basis))
@@ -239,22 +248,39 @@ impl Session {
         basis: Basis,
         relation: &Arc<Relation>,
     ) -> Result<crate::session::statement::Planned> {
-        let Bound { statement, parameters, required, relations, keys, fields, minds_columns } =
-            bound;
+        let Bound {
+            statement,
+            parameters,
+            required,
+            relations,
+            keys,
+            fields,
+            minds_columns,
+            items,
+        } = bound;
         let BoundStatement::Query(query) = statement else {
             return Err(SqlError::unsupported("storing the rows of this statement is"));
         };
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let engine = Arc::clone(&self.engine);
-        let methods = self.settings.plain().methods;
+        let (methods, dialect) = (self.settings.plain().methods, self.settings.plain().dialect);
         self.with_context(|context| {
             let reader = Reader(context);
             let environment =
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
             let computed = bind::computed_indexes(environment, relation)?;
             let statement = BoundStatement::Modify(insert_of(query, relation, computed));
-            let bound =
-                Bound { statement, parameters, required, relations, keys, fields, minds_columns };
+            let mut bound = Bound {
+                statement,
+                parameters,
+                required,
+                relations,
+                keys,
+                fields,
+                minds_columns,
+                items,
+            };
+            bind::inline_routines(environment, dialect, &mut bound);
             let manager = engine.manager();
             let sizes = RefCell::default();
             let known =
@@ -262,6 +288,12 @@ impl Session {
             planned(&known, basis, bound)
         })
     }
+}
+
+/// 0A000: what a materialized view shows is kept, and asked again.
+fn takes_parameters() -> SqlError {
+    let message = "materialized views may not be defined using bound parameters";
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
 }
 
 /// 23505 as it is told where an index is built anew, which is what REFRESH does to a relation's indexes.

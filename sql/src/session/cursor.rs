@@ -145,7 +145,7 @@ impl Session {
                 format!("cursor \"{}\" already exists", declare.name),
             ));
         }
-        let parameters = std::mem::take(&mut portal.parameters);
+        let parameters = portal.parameters.clone();
         let forward_only = declare.scroll == Some(false) || !declare.query.locking.is_empty();
         let declared = Declared {
             store: None,

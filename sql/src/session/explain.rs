@@ -70,7 +70,7 @@ impl Session {
             Statement::Execute(execute) => self.named_statement(&execute.name),
             Statement::CreateTableAs(create) => self.stored_query(parsed, create, parameter_types),
             statement if statement.is_planned() => {
-                self.prepare(Arc::new(parsed.inner(statement)), parameter_types)
+                self.prepare(Arc::new(parsed.within(statement)), parameter_types)
             }
             _ => Err(SqlError::unsupported("EXPLAIN of this statement is")),
         }
@@ -98,7 +98,7 @@ impl Session {
                 }
                 self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?
             }
-            _ => std::mem::take(&mut portal.parameters),
+            _ => portal.parameters.clone(),
         };
         let prepared = self.held(prepared)?;
         let planning = clock.now().0.saturating_sub(begun.0);

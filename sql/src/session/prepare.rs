@@ -198,7 +198,7 @@ impl Session {
         let engine = Arc::clone(&self.engine);
         let momentary = Cell::new(false);
         let user = self.identity.user;
-        let methods = self.settings.plain().methods;
+        let (methods, dialect) = (self.settings.plain().methods, self.settings.plain().dialect);
         let before = account::held();
         let mut planned = self.with_context_of(&snapshot, |context| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
@@ -213,7 +213,7 @@ impl Session {
                     manager,
                     sizes,
                 };
-                let what = (parsed, statement, user);
+                let what = (parsed, statement, user, dialect);
                 statement::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
             })
         })?;

@@ -322,6 +322,7 @@ impl Meaning<'_> {
             keys: Vec::new(),
             fields: Vec::new(),
             minds_columns: false,
+            items: 0,
         };
         let basis = Basis {
             database: snapshot.database_oid(),

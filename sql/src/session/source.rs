@@ -80,7 +80,7 @@ impl Source {
         }
     }
 
-    /// A statement within this one: what EXPLAIN explains, what PREPARE prepares.
+    /// A statement within this one that sees nothing: what PREPARE prepares, what COPY copies.
     #[must_use]
     pub fn inner(&self, statement: &Statement) -> Source {
         let height = self.statement.as_ref().map_or(1, Deep::height);
@@ -99,10 +99,16 @@ impl Source {
         }
     }
 
+    /// A statement within this one that sees what this one sees.
+    #[must_use]
+    pub fn within(&self, statement: &Statement) -> Source {
+        Source { variables: self.variables.clone(), ..self.inner(statement) }
+    }
+
     /// The query within this DECLARE.
     #[must_use]
     pub fn cursor(&self, query: &Statement) -> Source {
-        Source { cursor: true, ..self.inner(query) }
+        Source { cursor: true, ..self.within(query) }
     }
 
     /// The same query where a procedural language opens a cursor for it.

@@ -20,6 +20,7 @@ use crate::session::source::Source;
 use crate::settings::Methods;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowWriter};
+use crate::types::dialect::Dialect;
 use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -495,15 +496,16 @@ pub(super) fn plan(
     path: &SearchPath,
     basis: Basis,
     constants: &dyn Constants,
-    (source, statement, asker): (&Source, &Statement, Oid),
+    (source, statement, asker, dialect): (&Source, &Statement, Oid, Dialect),
     parameter_types: &[Oid],
 ) -> Result<Planned> {
     let environment = bind::Environment { catalog: known.snapshot, path: &path.schemas, constants };
     let places = source.places();
-    let bound = match source.variables() {
+    let mut bound = match source.variables() {
         Some(variables) => bind::bind_within(environment, asker, &places, statement, variables)?,
         None => bind::bind_for(environment, asker, &places, statement, parameter_types)?,
     };
+    bind::inline_routines(environment, dialect, &mut bound);
     planned_for(known, basis, bound, source.is_cursor())
 }
 

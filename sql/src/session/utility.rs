@@ -481,6 +481,7 @@ impl Session {
             keys: Vec::new(),
             fields: Vec::new(),
             minds_columns: false,
+            items: 0,
         };
         let snapshot = self.catalog.last_snapshot();
         let manager = self.engine.manager();
@@ -607,6 +608,7 @@ impl Session {
         self.catalog.look_back(None);
         let company = self.company();
         let guarded = self.reads_guarded();
+        let (told, context) = (self.notices.get_mut().len(), self.context_of_notices());
         let engine = Arc::clone(&self.engine);
         match &mut own {
             Some(own) => own.begin_statement()?,
@@ -698,6 +700,12 @@ impl Session {
         };
         let done = body(&mut ddl);
         ddl.notices.append(&mut meaning.notices.borrow_mut());
+        if let Some(context) = context {
+            let said = ddl.notices.iter_mut().skip(told);
+            for notice in said.filter(|notice| notice.fields().context.is_none()) {
+                *notice = notice.clone().within(&context);
+            }
+        }
         activity.progress.end();
         let done = done?;
         self.basis = None;

@@ -3,9 +3,10 @@
 use super::context::Place;
 use super::frame::{Frame, Shape};
 use super::query::Kept;
+use super::text::Text;
 use super::{Execution, Returned};
 use crate::bind::type_name::{format_type_be, has_fields};
-use crate::bind::{Environment, VariableConflict};
+use crate::bind::{self, Environment, VariableConflict};
 use crate::catalog::routine::{INTERNAL, Routine, SQL};
 use crate::ddl::routine::EVENT_TRIGGER;
 use crate::error::{Result, SqlError};
@@ -244,6 +245,16 @@ impl Session {
                     let fields: Vec<(SqlType, Datum<'_>)> =
                         types.iter().copied().zip(row.iter()).collect();
                     into.push([record::build(&arena, &fields)]);
+                } else if composite && !whole && self.is_one_value(&row, &call.types) {
+                    let arena = bumpalo::Bump::new();
+                    let width = call.types.columns.len();
+                    match row.get(0) {
+                        Datum::Record(bytes) => {
+                            let fields = (0..width).map(|at| record::field(&arena, bytes, at));
+                            into.push(fields.collect::<Result<Vec<_>>>()?);
+                        }
+                        _ => into.push(std::iter::repeat_n(Datum::Null, width)),
+                    }
                 } else {
                     into.push(row.iter());
                 }
@@ -251,6 +262,15 @@ impl Session {
             }
         }
         Ok(outcome.value)
+    }
+
+    /// Whether a row that a routine gives is one value of a composite type, where its caller takes the fields of that.
+    fn is_one_value(&mut self, row: &RowBuf, types: &CallTypes) -> bool {
+        match &types.columns[..] {
+            [] => false,
+            [(_, only)] => matches!(row.get(0), Datum::Record(_)) && self.shape_of(*only).is_none(),
+            _ => row.len() == 1,
+        }
     }
 
     /// The types of the rows that a routine gives.
@@ -458,12 +478,24 @@ impl Session {
             let last = number + 1 == count && !is_void;
             let limit = u64::from(last && !routine.returns_set);
             self.within.push(Place::Sql(Arc::clone(&routine.name), number as u32 + 1));
-            let ran = self.run_sql_statement((compiled.id, &compiled.body), &frame, sql, limit);
+            let body = (compiled.id, &compiled.body);
+            let ready = self.text_of(body, &frame, sql, None);
+            let ready = ready.and_then(|text| {
+                self.demand_allowed(&text, sql)?;
+                Ok(text)
+            });
+            let began = ready.is_ok();
+            let ran = ready.and_then(|text| self.run_sql_statement(&text, &frame, limit));
             let place = self.within.pop();
-            let (columns, mut rows) = ran.map_err(|error| match place {
-                Some(place) if routine.standard.is_some() => error.nowhere().within(place.text()),
-                Some(place) => error.in_text(0, &*routine.body).within(place.text()),
-                None => error,
+            let (columns, mut rows) = ran.map_err(|error| {
+                let place = match place {
+                    Some(place) if began => place.text(),
+                    _ => preparing(routine, count, types),
+                };
+                match routine.standard {
+                    Some(_) => error.nowhere().within(place),
+                    None => error.in_text(0, &*routine.body).within(place),
+                }
             })?;
             if !last {
                 continue;
@@ -482,7 +514,7 @@ impl Session {
                     format!("return type mismatch in function declared to return {shown}"),
                 )
                 .detail(format!("Final statement returns too {much} columns."))
-                .within(format!("SQL function \"{}\" during startup", routine.name)));
+                .within(preparing(routine, count, types)));
             }
             if is_row && row_types.len() > 1 {
                 for row in &rows {
@@ -544,16 +576,9 @@ impl Session {
         Ok(converted)
     }
 
-    /// One statement of a body in SQL: the types of its columns, and its rows.
-    fn run_sql_statement(
-        &mut self,
-        body: (u64, &Arc<Body>),
-        frame: &Frame,
-        sql: &Sql,
-        max_rows: u64,
-    ) -> Result<(Vec<SqlType>, Vec<RowBuf>)> {
-        let text = self.text_of(body, frame, sql, None)?;
-        let prepared = Arc::clone(&text.prepared);
+    /// Refuses statements that no body in SQL may have, or none that is not volatile.
+    fn demand_allowed(&self, text: &Text, sql: &Sql) -> Result<()> {
+        let prepared = &text.prepared;
         if let Some(crate::parse::Statement::Transaction(_)) = prepared.parsed.statement() {
             let words = sql.text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
             return Err(SqlError::new(
@@ -561,7 +586,17 @@ impl Session {
                 format!("{words} is not allowed in an SQL function"),
             ));
         }
-        self.demand_read_only(&prepared)?;
+        self.demand_read_only(prepared)
+    }
+
+    /// One statement of a body in SQL: the types of its columns, and its rows.
+    fn run_sql_statement(
+        &mut self,
+        text: &Text,
+        frame: &Frame,
+        max_rows: u64,
+    ) -> Result<(Vec<SqlType>, Vec<RowBuf>)> {
+        let prepared = Arc::clone(&text.prepared);
         let parameters = frame.row().clone();
         self.check_presets(&prepared, &parameters)?;
         let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
@@ -747,6 +782,15 @@ impl Session {
             Ok(crate::bind::may_assign(environment, from, to))
         })
     }
+}
+
+/// Where a body in SQL fails before it runs: while PostgreSQL puts it in place of the call, or behind that.
+fn preparing(routine: &Routine, statements: usize, types: &CallTypes) -> String {
+    let doing = match statements == 1 && bind::may_be_inlined(routine, !types.columns.is_empty()) {
+        true => "inlining",
+        false => "startup",
+    };
+    format!("SQL function \"{}\" during {doing}", routine.name)
 }
 
 /// What is wrong with a body when it is called, by its place in that.

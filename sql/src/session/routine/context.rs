@@ -79,6 +79,11 @@ impl Session {
         lines.join("\n")
     }
 
+    /// The same, where the session is in a routine at all.
+    pub(in crate::session) fn context_of_notices(&self) -> Option<String> {
+        (!self.within.is_empty()).then(|| self.context_text())
+    }
+
     /// The innermost routine goes on to another statement.
     pub(super) fn is_at(&mut self, line: u32, what: &'static str) {
         if let Some(Place::Routine(_, own_line, own_what)) = self.within.last_mut() {

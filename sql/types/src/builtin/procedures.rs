@@ -115,8 +115,8 @@ pub enum Kind {
     Window,
 }
 
-/// `provolatile`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// `provolatile`; each promises less than those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Volatility {
     /// i
     Immutable,
