@@ -6,6 +6,7 @@ use crate::definition::{Definition, Edge};
 use crate::relation::{Action, ConstraintKind, Deferral, ForeignKey, Relation};
 use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
+use sql_types::builtin::extensions;
 use sql_types::error::Result;
 use std::sync::Arc;
 
@@ -26,8 +27,40 @@ pub const INSTEAD: i16 = 1 << 6;
 /// When: none of these is AFTER.
 pub const TIMING: i16 = BEFORE | INSTEAD;
 
-/// `suppress_redundant_updates_trigger`: the one function of PostgreSQL's own that users' triggers may call.
-pub const SUPPRESS_REDUNDANT_UPDATES: Oid = Oid(1291);
+/// A function of the server's own that triggers may call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NativeTrigger {
+    /// `suppress_redundant_updates_trigger`.
+    SuppressRedundantUpdates,
+    /// `moddatetime`.
+    ModDateTime,
+    /// `insert_username`.
+    InsertUsername,
+    /// `autoinc`.
+    AutoInc,
+    /// `triggered_change_notification` of `tcn`.
+    ChangeNotification,
+    /// `check_primary_key` of `refint`.
+    CheckPrimaryKey,
+    /// `check_foreign_key` of `refint`.
+    CheckForeignKey,
+}
+
+/// The function of the server's own that has this OID.
+#[must_use]
+pub fn native(function: Oid) -> Option<NativeTrigger> {
+    let refint = extensions::REFINT.start;
+    Some(match function.0 {
+        1291 => NativeTrigger::SuppressRedundantUpdates,
+        oid if extensions::MODDATETIME.contains(&oid) => NativeTrigger::ModDateTime,
+        oid if extensions::INSERT_USERNAME.contains(&oid) => NativeTrigger::InsertUsername,
+        oid if extensions::AUTOINC.contains(&oid) => NativeTrigger::AutoInc,
+        oid if extensions::TCN.contains(&oid) => NativeTrigger::ChangeNotification,
+        oid if oid == refint => NativeTrigger::CheckPrimaryKey,
+        oid if oid == refint + 1 => NativeTrigger::CheckForeignKey,
+        _ => return None,
+    })
+}
 
 /// A trigger.
 #[derive(Clone, Debug, PartialEq)]

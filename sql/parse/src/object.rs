@@ -4,8 +4,8 @@ use super::ast::{
     AlterExtension, AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex,
     CreateLanguage, CreateSchema, CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop,
     DropDatabase, DropOwned, DropRole, DropRoutine, DropTrigger, ExtensionChange, Ident, IndexKey,
-    ObjectKind, ObjectName, OptionValue, Query, Select, SequenceOption, SettingChange, Statement,
-    TypeName, With,
+    ObjectKind, ObjectName, OptionValue, ParameterMode, Query, Select, SequenceOption,
+    SettingChange, Statement, TypeName, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -666,18 +666,16 @@ impl<'t> Parser<'t> {
 
     /// An argument of a routine, with or without its name: its type, if a value is passed in.
     pub(super) fn argument_type(&mut self) -> Result<Option<TypeName>> {
-        let out = self.accept(Keyword::Out);
-        if !out && !self.accept(Keyword::Inout) && !self.accept(Keyword::Variadic) {
-            self.accept(Keyword::In);
-        }
+        let mut mode = self.parameter_mode();
         // A name is a word with another one behind it. Of the types of two words only one begins with what may be a name.
         let precision = self.is(Keyword::Double) && self.is_at(1, Keyword::Precision);
         let named = self.is_function_name(self.kind()) && !precision;
         if named && self.is_label(self.kind_at(1)) && !self.is_at(1, Keyword::Array) {
             self.advance();
+            mode = mode.or_else(|| self.parameter_mode());
         }
         let ty = self.type_name()?;
-        Ok((!out).then_some(ty))
+        Ok((mode != Some(ParameterMode::Out)).then_some(ty))
     }
 
     /// COMMENT.

@@ -78,7 +78,8 @@ impl Parser<'_> {
         if self.is_function_name(self.kind()) { self.take_name() } else { Err(self.error()) }
     }
 
-    fn parameter_mode(&mut self) -> Option<ParameterMode> {
+    /// IN, OUT, INOUT or VARIADIC, if that is said.
+    pub(super) fn parameter_mode(&mut self) -> Option<ParameterMode> {
         if self.accept(Keyword::Out) {
             return Some(ParameterMode::Out);
         }

@@ -1,7 +1,7 @@
 //! Calls: functions, aggregates, window functions, and types called like functions (`ParseFuncOrColumn`).
 
 use crate::bind::aggregate::refused;
-use crate::bind::coerce::{Context, Pathway, pathway};
+use crate::bind::coerce::{Context, Pathway, is_polymorphic, pathway};
 use crate::bind::dml::{NEXTVAL, SETVAL, SETVAL_CALLED};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
@@ -487,7 +487,7 @@ impl Binder<'_> {
                 None => {
                     let (default, ty) = (default.unwrap_or_default(), chosen.declared[place]);
                     if chosen.procedure.is_made() {
-                        self.made_default(&default)?
+                        self.made_default(&default, ty)?
                     } else {
                         self.default_argument(&default, ty)?
                     }
@@ -554,10 +554,15 @@ impl Binder<'_> {
     }
 
     /// The default of a parameter of a routine that a user made.
-    fn made_default(&self, text: &str) -> Result<Expr> {
+    fn made_default(&self, text: &str, ty: u32) -> Result<Expr> {
         let parsed = crate::parse::parse_expression(text)?;
         let clause = "DEFAULT expressions";
-        bind_expression(self.environment(), text, &parsed, None, Wanted::Anything, clause)
+        let environment = self.environment();
+        let bound = bind_expression(environment, text, &parsed, None, Wanted::Anything, clause)?;
+        match is_polymorphic(ty) {
+            true => Ok(bound),
+            false => self.cast(bound, SqlType::plain(ty), Context::Assignment, 0),
+        }
     }
 
     /// A built-in function's default: a constant, perhaps with a cast behind it.

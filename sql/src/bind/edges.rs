@@ -239,7 +239,9 @@ impl Walk<'_> {
                 // The fields of a record are those that the query says.
                 let record = match &arguments[..] {
                     [Expr::XmlTable { .. }] => true,
-                    _ => builtin::function(function.0)
+                    _ => self
+                        .catalog
+                        .procedure(*function)
                         .is_some_and(|found| found.result == oids::RECORD),
                 };
                 if record {

@@ -3,6 +3,7 @@
 
 use super::Ddl;
 use super::privilege::function;
+use super::routine::told_as;
 use crate::catalog::builtin::Kind;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{DropRoutine, ObjectName, TypeName};
@@ -19,9 +20,7 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
         "AGGREGATE" => ("aggregate", "DROP AGGREGATE"),
         _ => ("function", "DROP FUNCTION"),
     };
-    // In errors a routine is a function.
     let mut going = Vec::new();
-    let told = if matches!(noun, "procedure" | "aggregate") { noun } else { "function" };
     for (name, arguments) in &drop.routines {
         if drop.if_exists
             && let Some(missing) = missing_part(ddl, name, arguments.as_deref())
@@ -32,7 +31,8 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
             );
             continue;
         }
-        if let Some(made) = super::routine::named(ddl, name, arguments.as_deref())? {
+        let found = super::routine::named(ddl, name, arguments.as_deref());
+        if let Some(made) = found.map_err(|error| told_as(error, drop.word))? {
             super::routine::may_drop(ddl, &made, drop.word)?;
             going.push(made);
             continue;
@@ -62,7 +62,7 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
                 ));
             }
             Err(error) if error.state() != SqlState::UNDEFINED_FUNCTION => {
-                return Err(error.nowhere());
+                return Err(told_as(error.nowhere(), drop.word));
             }
             Err(_) if drop.if_exists => {
                 let types: Vec<String> = arguments.iter().flatten().map(as_written).collect();
@@ -72,8 +72,7 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
                 ddl.notice(SqlState::SUCCESSFUL_COMPLETION, message);
             }
             Err(error) => {
-                let message = error.fields().message.replacen("function", told, 1);
-                return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message));
+                return Err(told_as(error.nowhere(), drop.word));
             }
         }
     }

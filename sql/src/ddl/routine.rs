@@ -217,7 +217,13 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
     let mut parameters: Vec<Parameter> = Vec::new();
     let mut had_default = false;
     for one in &create.parameters {
-        let ty = type_of(ddl, &one.ty)?;
+        let ty = type_of(ddl, &one.ty).map_err(|error| {
+            if error.state() != SqlState::UNDEFINED_OBJECT {
+                return error;
+            }
+            let message = format!("type {} does not exist", one.ty.name.parts.join("."));
+            SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+        })?;
         if one.ty.setof {
             return Err(invalid("functions cannot accept set arguments"));
         }
@@ -269,8 +275,11 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
             }
         };
         let name: Arc<str> = one.name.clone().unwrap_or_default();
+        // What only goes in may be called as what only comes out.
+        let (goes_in, comes_out) = (|mode| matches!(mode, b'i' | b'v'), |mode| mode == b'o');
         let taken = parameters.iter().any(|known| {
-            let apart = known.is_input() && !is_input && known.mode == b'i' && mode == b't';
+            let apart =
+                goes_in(known.mode) && comes_out(mode) || comes_out(known.mode) && goes_in(mode);
             !name.is_empty() && known.name == name && !apart
         });
         if taken {
@@ -296,7 +305,7 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
             (result, false)
         }
         Some(Returns::Type(ty)) => {
-            let found = type_of(ddl, ty)?.oid;
+            let found = type_of(ddl, ty).map_err(SqlError::nowhere)?.oid;
             if let Some(wanted) = of_outputs
                 && wanted != found
             {
@@ -317,7 +326,7 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
             let mut types = Vec::new();
             for (name, ty) in columns {
                 let ty = type_of(ddl, ty)?.oid;
-                if parameters.iter().any(|known| known.name == *name) {
+                if parameters.iter().any(|known| known.mode == b't' && known.name == *name) {
                     return Err(invalid(format!("parameter name \"{name}\" used more than once")));
                 }
                 types.push(ty);
@@ -660,11 +669,28 @@ pub(super) fn named(
     Ok(if found.is_empty() { None } else { Some(found.swap_remove(0)) })
 }
 
-/// Whether the user may drop a routine by this word.
-///
-/// # Errors
-/// 42809 for the other kind; 42501.
-pub(super) fn may_drop(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -> Result<()> {
+/// What is wrong with the name of a routine, as a statement says it that means such a one: `PROCEDURE`.
+pub(super) fn told_as(error: SqlError, word: &str) -> SqlError {
+    let noun = match (word, error.state()) {
+        ("PROCEDURE", _) => "procedure",
+        ("AGGREGATE", _) => "aggregate",
+        ("ROUTINE", SqlState::AMBIGUOUS_FUNCTION) => "routine",
+        _ => return error,
+    };
+    let of = |text: &str| text.replacen("function", noun, 1);
+    let mut message = of(&error.fields().message);
+    if noun == "aggregate" {
+        message = message.replacen("() does not exist", "(*) does not exist", 1);
+    }
+    let told = SqlError::new(error.state(), message);
+    match &error.fields().hint {
+        Some(hint) => told.hint(of(hint)),
+        None => told,
+    }
+}
+
+/// 42809 where a statement's word means another kind of routine.
+fn demand_kind(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -> Result<()> {
     let shown = ddl.display_function(&routine.procedure());
     match (word, noun_of(routine)) {
         ("FUNCTION", "procedure") => {
@@ -686,6 +712,15 @@ pub(super) fn may_drop(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) ->
         }
         _ => {}
     }
+    Ok(())
+}
+
+/// Whether the user may drop a routine by this word.
+///
+/// # Errors
+/// 42809 for the other kind; 42501.
+pub(super) fn may_drop(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -> Result<()> {
+    demand_kind(ddl, routine, word)?;
     let snapshot = ddl.snapshot();
     let schema = snapshot.schema_by_oid(routine.schema).cloned();
     let owns_schema = schema.as_ref().is_some_and(|schema: &Arc<Schema>| {
@@ -858,10 +893,14 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
     let mut locked = None;
     // The one of this name once it is locked.
     let routine = loop {
-        let Some(routine) = named(ddl, &alter.name, alter.arguments.as_deref())? else {
-            let found = super::privilege::function(ddl, &alter.name, alter.arguments.as_deref())?;
+        let arguments = alter.arguments.as_deref();
+        let found = named(ddl, &alter.name, arguments);
+        let Some(routine) = found.map_err(|error| told_as(error, alter.word))? else {
+            let found = super::privilege::function(ddl, &alter.name, arguments)
+                .map_err(|error| told_as(error, alter.word))?;
             return Err(must_own("function", found.name));
         };
+        demand_kind(ddl, &routine, alter.word)?;
         if !owns(ddl, &routine) {
             return Err(must_own(noun_of(&routine), &routine.name));
         }

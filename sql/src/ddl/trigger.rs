@@ -201,8 +201,8 @@ fn function_of(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Oid> {
 /// The same of PostgreSQL's own.
 fn built_in_function(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Oid> {
     let found = function(ddl, name, Some(&[])).map_err(SqlError::nowhere)?;
-    if found.oid == trigger::SUPPRESS_REDUNDANT_UPDATES.0 {
-        return Ok(trigger::SUPPRESS_REDUNDANT_UPDATES);
+    if trigger::native(Oid(found.oid)).is_some() {
+        return Ok(Oid(found.oid));
     }
     if found.result == TRIGGER {
         return Err(SqlError::unsupported(format!("a trigger that calls {name} is")));

@@ -95,7 +95,15 @@ pub fn parse(
     if let Some(label) = label {
         parser.push_label(label.into(), true);
     }
-    for one in given {
+    for (at, one) in given.iter().enumerate() {
+        let own = one.name.as_ref().filter(|own| !own.is_empty());
+        if let Some(twice) = own.filter(|_| given[..at].iter().any(|other| other.name == one.name))
+        {
+            let message = format!("parameter name \"{twice}\" used more than once");
+            let error = SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message);
+            let place = format!("compilation of PL/pgSQL function \"{name}\" near line 1");
+            return Err(error.within(place));
+        }
         let number = parser.variable(one.name.clone().unwrap_or_default(), one.ty.clone());
         if let Some(name) = &one.name {
             parser.push_name(name, number);

@@ -18,6 +18,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::citext::FUNCTIONS,
     super::contrib::cube::FUNCTIONS,
     super::contrib::earthdistance::FUNCTIONS,
+    super::contrib::triggers::FUNCTIONS,
     super::contrib::fuzzystrmatch::FUNCTIONS,
     super::contrib::hstore::FUNCTIONS,
     super::contrib::intarray::FUNCTIONS,

@@ -8,6 +8,7 @@ import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.sql.Array;
 import java.sql.BatchUpdateException;
+import java.sql.CallableStatement;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -627,6 +628,92 @@ final class Script {
         }
     }
 
+    private static void functionsAreCalled() throws Exception {
+        try (Connection connection = connect()) {
+            execute(connection,
+                    "CREATE OR REPLACE FUNCTION called_sum(a int, b int) RETURNS int LANGUAGE sql AS 'SELECT a + b'",
+                    "CREATE OR REPLACE FUNCTION called_parts(a int, OUT half int, OUT name text, INOUT n numeric)"
+                            + " LANGUAGE plpgsql AS 'BEGIN half := a / 2; name := ''n'' || a; n := n * 2; END'",
+                    "CREATE OR REPLACE FUNCTION called_rows(upto int) RETURNS refcursor LANGUAGE plpgsql AS"
+                            + " 'DECLARE c refcursor; BEGIN OPEN c FOR SELECT n, n * n FROM generate_series(1, upto) n;"
+                            + " RETURN c; END'",
+                    "CREATE OR REPLACE FUNCTION called_nothing() RETURNS void LANGUAGE plpgsql AS 'BEGIN END'",
+                    "CREATE OR REPLACE FUNCTION called_refused(a int) RETURNS int LANGUAGE plpgsql AS"
+                            + " 'BEGIN RAISE EXCEPTION ''no %'', a USING ERRCODE = ''P9999'', HINT = ''another''; END'");
+            try (CallableStatement call = connection.prepareCall("{? = call called_sum(?, ?)}")) {
+                call.registerOutParameter(1, Types.INTEGER);
+                for (int round = 0; round < 8; round++) {
+                    call.setInt(2, round);
+                    call.setInt(3, 40);
+                    call.execute();
+                    same(call.getInt(1), 40 + round);
+                }
+            }
+            try (CallableStatement call = connection.prepareCall("{call called_parts(?, ?, ?, ?)}")) {
+                call.setInt(1, 9);
+                call.registerOutParameter(2, Types.INTEGER);
+                call.registerOutParameter(3, Types.VARCHAR);
+                call.registerOutParameter(4, Types.NUMERIC);
+                call.setBigDecimal(4, new BigDecimal("1.5"));
+                call.execute();
+                same(call.getInt(2), 4);
+                same(call.getString(3), "n9");
+                same(call.getBigDecimal(4), new BigDecimal("3.0"));
+            }
+            connection.setAutoCommit(false);
+            try (CallableStatement call = connection.prepareCall("{? = call called_rows(?)}")) {
+                call.registerOutParameter(1, Types.REF_CURSOR);
+                call.setInt(2, 5);
+                call.execute();
+                List<Object> squares = new ArrayList<>();
+                try (ResultSet rows = (ResultSet) call.getObject(1)) {
+                    while (rows.next()) {
+                        squares.add(rows.getInt(2));
+                    }
+                }
+                same(squares, List.of(1, 4, 9, 16, 25));
+            }
+            connection.commit();
+            connection.setAutoCommit(true);
+            try (CallableStatement call = connection.prepareCall("{call called_nothing()}")) {
+                call.execute();
+            }
+            try (CallableStatement call = connection.prepareCall("{? = call called_refused(?)}")) {
+                call.registerOutParameter(1, Types.INTEGER);
+                call.setInt(2, 3);
+                SQLException error = fails("P9999", call::execute);
+                ServerErrorMessage said = ((PSQLException) error).getServerErrorMessage();
+                same(said.getMessage(), "no 3");
+                same(said.getHint(), "another");
+                same(said.getWhere(), "PL/pgSQL function called_refused(integer) line 1 at RAISE");
+            }
+        }
+    }
+
+    private static void proceduresAreCalled() throws Exception {
+        try (Connection connection = connect("escapeSyntaxCallMode", "call")) {
+            table(connection, "called_log", "n int");
+            execute(connection,
+                    "CREATE OR REPLACE PROCEDURE called_twice(a int, INOUT b int) LANGUAGE plpgsql AS"
+                            + " 'BEGIN INSERT INTO called_log VALUES (a); COMMIT; b := a + b;"
+                            + " RAISE NOTICE ''% is done'', a; END'");
+            try (CallableStatement call = connection.prepareCall("{call called_twice(?, ?)}")) {
+                call.setInt(1, 3);
+                call.setInt(2, 4);
+                call.registerOutParameter(2, Types.INTEGER);
+                call.execute();
+                same(call.getInt(2), 7);
+                same(call.getWarnings().getMessage(), "3 is done");
+            }
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("DO $$ BEGIN RAISE NOTICE 'within %', 'DO'; RAISE WARNING 'and more'; END $$");
+                same(statement.getWarnings().getMessage(), "within DO");
+                same(statement.getWarnings().getNextWarning().getMessage(), "and more");
+            }
+            same(column(connection, "SELECT n FROM called_log"), List.of(3));
+        }
+    }
+
     public static void main(String[] arguments) {
         Map<String, Test> tests = new LinkedHashMap<>();
         tests.put("it_is_encrypted_and_authenticated", Script::isEncryptedAndAuthenticated);
@@ -647,6 +734,8 @@ final class Script {
         tests.put("savepoints", Script::savepoints);
         tests.put("errors_have_their_fields", Script::errorsHaveTheirFields);
         tests.put("tables_are_described", Script::describesTables);
+        tests.put("functions_are_called", Script::functionsAreCalled);
+        tests.put("procedures_are_called", Script::proceduresAreCalled);
         int failed = 0;
         for (Map.Entry<String, Test> test : tests.entrySet()) {
             try {

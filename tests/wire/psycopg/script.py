@@ -388,6 +388,31 @@ def notices():
     assert heard == ['table "never_made" does not exist, skipping'], heard
 
 
+@test
+def routines():
+    heard = []
+    with connect(autocommit=True) as connection:
+        connection.add_notice_handler(lambda diag: heard.append((diag.severity, diag.message_primary, diag.context)))
+        connection.execute(
+            "CREATE OR REPLACE FUNCTION called_pair(a int, b text DEFAULT 'b', OUT x int, OUT y text[])"
+            " LANGUAGE plpgsql AS $$ BEGIN x := a * 2; y := ARRAY[b, a::text]; END $$"
+        )
+        connection.execute(
+            "CREATE OR REPLACE PROCEDURE called_sum(a int, INOUT b int) LANGUAGE plpgsql AS $$"
+            " BEGIN b := a + b; RAISE NOTICE 'sum %', b; END $$"
+        )
+        assert connection.execute("SELECT * FROM called_pair(%s)", [4]).fetchone() == (8, ["b", "4"])
+        assert connection.execute("SELECT * FROM called_pair(b => %s, a => %s)", ["c", 1]).fetchone() == (2, ["c", "1"])
+        for number in range(8):
+            assert connection.execute("CALL called_sum(%s, %s)", [number, 1]).fetchone() == (number + 1,)
+        connection.execute("DO $$ BEGIN RAISE NOTICE 'done'; END $$")
+        with connection.transaction(), connection.cursor(name="called_rows") as cursor:
+            cursor.execute("SELECT (called_pair(n)).x FROM generate_series(1, 5) n")
+            assert [row[0] for row in cursor] == [2, 4, 6, 8, 10]
+    assert heard[0] == ("NOTICE", "sum 1", "PL/pgSQL function called_sum(integer,integer) line 1 at RAISE"), heard
+    assert heard[-1] == ("NOTICE", "done", "PL/pgSQL function inline_code_block line 1 at RAISE"), heard
+
+
 def main():
     failed = 0
     for function in TESTS:

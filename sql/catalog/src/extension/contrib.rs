@@ -80,3 +80,32 @@ pub(super) const TABLEFUNC: Available = trusted(
     "functions that manipulate whole tables, including crosstab",
     extensions::TABLEFUNC,
 );
+
+/// An extension that superusers may create.
+const fn untrusted(name: &'static str, comment: &'static str, members: Range<u32>) -> Available {
+    Available { trusted: false, ..trusted(name, "1.0", comment, members) }
+}
+
+pub(super) const MODDATETIME: Available = untrusted(
+    "moddatetime",
+    "functions for tracking last modification time",
+    extensions::MODDATETIME,
+);
+
+pub(super) const INSERT_USERNAME: Available = untrusted(
+    "insert_username",
+    "functions for tracking who changed a table",
+    extensions::INSERT_USERNAME,
+);
+
+pub(super) const AUTOINC: Available =
+    untrusted("autoinc", "functions for autoincrementing fields", extensions::AUTOINC);
+
+pub(super) const REFINT: Available = untrusted(
+    "refint",
+    "functions for implementing referential integrity (obsolete)",
+    extensions::REFINT,
+);
+
+pub(super) const TCN: Available =
+    trusted("tcn", "1.0", "Triggered change notifications", extensions::TCN);

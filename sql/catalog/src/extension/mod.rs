@@ -89,18 +89,23 @@ pub struct Available {
 
 /// All of them, by name.
 pub const AVAILABLE: &[Available] = &[
+    contrib::AUTOINC,
     citext::DESCRIPTION,
     contrib::CUBE,
     contrib::EARTHDISTANCE,
     contrib::FUZZYSTRMATCH,
     contrib::HSTORE,
+    contrib::INSERT_USERNAME,
     contrib::INTARRAY,
     contrib::LTREE,
+    contrib::MODDATETIME,
     pg_stat_statements::DESCRIPTION,
     contrib::PG_TRGM,
     pgcrypto::DESCRIPTION,
     plpgsql::DESCRIPTION,
+    contrib::REFINT,
     contrib::TABLEFUNC,
+    contrib::TCN,
     contrib::UNACCENT,
     uuid_ossp::DESCRIPTION,
 ];

@@ -12,13 +12,14 @@ use crate::bind::levels::columns_of_expr;
 use crate::bind::query::Outside;
 use crate::bind::sample::Sample;
 use crate::bind::scope::{Scope, ScopeItem};
+use crate::bind::type_name::resolve;
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::catalog::Named;
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::Column;
 use crate::error::Result;
-use crate::parse::ast::{FromItem, Ident, JoinCondition};
+use crate::parse::ast::{self, FromItem, Ident, JoinCondition};
 use crate::plan::logical::JoinKind;
 use crate::plan::set_calls::UNNEST;
 use std::cell::Cell;
@@ -114,10 +115,13 @@ impl Writer<'_, '_, '_> {
                 }
                 Ok(())
             }
-            FromItem::Function {
-                calls, rows_from: false, ordinality, alias, definitions, ..
-            } if definitions.is_empty() && calls.len() == 1 && unnested(calls).is_none() => {
+            FromItem::Function { calls, ordinality, alias, definitions, .. }
+                if calls.len() == 1
+                    && unnested(calls).is_none()
+                    && (!*ordinality || definitions.is_empty() && calls[0].1.is_empty()) =>
+            {
                 let (found, printed) = next()?;
+                let definitions = if calls[0].1.is_empty() { definitions } else { &calls[0].1 };
                 let scope = beside.inner();
                 let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "FROM") };
                 let mut bound = self.binder.expression(&calls[0].0, &place)?;
@@ -138,22 +142,28 @@ impl Writer<'_, '_, '_> {
                     self.alias(printed.name.as_deref(), out);
                 }
                 let listed = alias.as_ref().is_some_and(|alias| !alias.columns.is_empty());
+                if !definitions.is_empty() {
+                    let columns = found.columns.iter().filter(|column| !column.system);
+                    let names = columns.map(|column| printed.column(&column.name));
+                    return self.definitions(names.zip(definitions), &place, out);
+                }
                 if !own || listed {
                     out.push_str(&printed.column_list(found));
                 }
                 Ok(())
             }
-            FromItem::Function { calls, ordinality, definitions, .. } if definitions.is_empty() => {
+            FromItem::Function { calls, ordinality, definitions, .. } => {
                 let (found, printed) = next()?;
                 let each = unnested(calls);
                 let each = each.as_deref().unwrap_or(calls);
                 let scope = beside.inner();
                 let place = Place { sets: true, ..Place::plain(&scope, Some(ctes), "FROM") };
                 let (mut bound, mut lateral) = (Vec::new(), false);
-                for (call, definitions) in each {
-                    if !definitions.is_empty() {
-                        return Err(unwritten("a column definition list"));
-                    }
+                let defined = |at: usize| match &each[at].1 {
+                    own if own.is_empty() && each.len() == 1 => definitions,
+                    own => own,
+                };
+                for (call, _) in each {
                     let mut call = self.binder.expression(call, &place)?;
                     columns_of_expr(&mut call, 0, &mut |column, depth| {
                         lateral |=
@@ -172,7 +182,8 @@ impl Writer<'_, '_, '_> {
                         }
                         _ => None,
                     })
-                    .collect();
+                    .collect::<Option<_>>()
+                    .filter(|_| (0..each.len()).all(|at| defined(at).is_empty()));
                 let (word, parts) = match &arrays {
                     Some(arrays) => ("UNNEST(", arrays.clone()),
                     None => ("ROWS FROM(", bound.iter().collect()),
@@ -183,6 +194,12 @@ impl Writer<'_, '_, '_> {
                         out.push_str(", ");
                     }
                     self.expression(part, &place, out)?;
+                    let definitions = defined(at);
+                    if !definitions.is_empty() {
+                        out.push_str(" AS ");
+                        let names = definitions.iter().map(|one| &one.name);
+                        self.definitions(names.zip(definitions), &place, out)?;
+                    }
                 }
                 out.push(')');
                 if *ordinality {
@@ -308,8 +325,26 @@ impl Writer<'_, '_, '_> {
                 }
                 Ok(())
             }
-            FromItem::Function { .. } => Err(unwritten("this item of FROM")),
         }
+    }
+
+    /// The columns of a record's rows, as its call says them.
+    fn definitions<'n>(
+        &self,
+        columns: impl Iterator<Item = (&'n Ident, &'n ast::ColumnDefinition)>,
+        place: &Place<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let mut shown = Vec::new();
+        for (name, definition) in columns {
+            let ty = resolve(self.binder.catalog, self.binder.path, &definition.ty)?;
+            self.print(place, |printer| {
+                shown.push(format!("{} {}", identifier(name), printer.type_name(ty)));
+                Ok(())
+            })?;
+        }
+        out.push_str(&format!("({})", shown.join(", ")));
+        Ok(())
     }
 
     /// The columns of a join, those too that its tables are about to get, or to lose. `items` are the items of the scope that it

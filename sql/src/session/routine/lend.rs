@@ -144,7 +144,7 @@ impl Routines for Lender<'_> {
     }
 
     fn query(&self, lent: Lent<'_>, text: &str) -> Result<Answer> {
-        self.with(lent, |session| session.answer(text))
+        self.with(lent, |session| session.answer(text, (&[], RowBuf::new())))
     }
 
     fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<Option<RowBuf>> {

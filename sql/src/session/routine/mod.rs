@@ -9,7 +9,7 @@
 //! - `cursor`: cursors
 //! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
 //! - `aside`: routines that definitions call while no statement runs that could lend the session
-//! - `trigger`: functions and conditions of triggers
+//! - `trigger`: functions and conditions of triggers; `contrib_trigger`: functions of extensions
 //! - `lend`: how a statement that calls a routine lends it the session
 
 pub(super) mod aside;
@@ -17,6 +17,7 @@ mod call;
 #[cfg(test)]
 mod code_tests;
 mod context;
+mod contrib_trigger;
 mod create;
 mod cursor;
 mod event_trigger;

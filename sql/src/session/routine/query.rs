@@ -175,8 +175,12 @@ impl Session {
         Ok(Ran { tag: tag.unwrap_or(stopped), rows })
     }
 
-    /// Answers a query that reads, for a function that runs it: its values as texts.
-    pub(super) fn answer(&mut self, query: &str) -> Result<Answer> {
+    /// Answers a query over these parameters that reads, for a function that runs it: its values as texts.
+    pub(super) fn answer(
+        &mut self,
+        query: &str,
+        (parameter_types, mut parameters): (&[Oid], RowBuf),
+    ) -> Result<Answer> {
         let text: Arc<str> = query.into();
         let dialect = self.settings.plain().dialect;
         let within = |error| in_statement(error, query);
@@ -184,7 +188,7 @@ impl Session {
         if source.statement().is_none() {
             return Ok(Answer { types: Vec::new(), rows: Vec::new() });
         }
-        let prepared = self.prepare(Arc::new(source), &[]).map_err(within)?;
+        let prepared = self.prepare(Arc::new(source), parameter_types).map_err(within)?;
         let changes = prepared.planned.as_ref().is_none_or(|planned| planned.program.changes);
         if changes {
             let command = query.split_whitespace().next().unwrap_or("").to_ascii_uppercase();
@@ -194,7 +198,7 @@ impl Session {
         }
         let columns = prepared.columns.clone().unwrap_or_default();
         let types: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
-        let ran = self.run_statement(&prepared, &mut RowBuf::new(), (0, ALL), false)?;
+        let ran = self.run_statement(&prepared, &mut parameters, (0, ALL), false)?;
         let rows = self.with_context(|context| {
             let text = |(ty, value): (&SqlType, Datum<'_>)| match value {
                 Datum::Null => Ok(None),
@@ -206,6 +210,20 @@ impl Session {
             ran.rows.iter().map(row).collect::<Result<Vec<_>>>()
         })?;
         Ok(Answer { types, rows })
+    }
+
+    /// Runs a statement over these parameters that changes rows, for a function that runs it: how many.
+    pub(super) fn change(
+        &mut self,
+        text: &str,
+        (parameter_types, mut parameters): (&[Oid], RowBuf),
+    ) -> Result<u64> {
+        let dialect = self.settings.plain().dialect;
+        let within = |error| in_statement(error, text);
+        let source = one_statement(&text.into(), dialect).map_err(within)?;
+        let prepared = self.prepare(Arc::new(source), parameter_types).map_err(within)?;
+        let ran = self.run_statement(&prepared, &mut parameters, (0, ALL), false)?;
+        Ok(ran.tag.rows.unwrap_or_default())
     }
 
     pub(super) fn opened(

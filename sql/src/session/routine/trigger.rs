@@ -86,7 +86,8 @@ pub(super) fn given() -> Vec<Given> {
     all.collect()
 }
 
-fn event_name(event: i16) -> &'static str {
+/// An event's name.
+pub(super) fn event_of(event: i16) -> &'static str {
     match event {
         trigger::INSERT => "INSERT",
         trigger::DELETE => "DELETE",
@@ -151,8 +152,8 @@ impl Session {
         &mut self,
         firing: &Firing<'_>,
     ) -> Result<Option<RowBuf>> {
-        if firing.trigger.function == trigger::SUPPRESS_REDUNDANT_UPDATES {
-            return suppress_redundant_update(firing);
+        if let Some(native) = trigger::native(firing.trigger.function) {
+            return self.fire_native(native, firing);
         }
         let key = (firing.trigger.oid, firing.event);
         let known = self.triggers.get(&key).filter(|known| {
@@ -312,7 +313,7 @@ impl Session {
 }
 
 /// `suppress_redundant_updates_trigger`: no row is written that is what was there, byte for byte (`trigfuncs.c`).
-fn suppress_redundant_update(firing: &Firing<'_>) -> Result<Option<RowBuf>> {
+pub(super) fn suppress_redundant(firing: &Firing<'_>) -> Result<Option<RowBuf>> {
     let refused = match (firing.event, firing.trigger.kind & trigger::TIMING) {
         (trigger::UPDATE, trigger::BEFORE) => "for each row",
         (trigger::UPDATE, _) => "before update",
@@ -383,7 +384,7 @@ fn set_variables(frame: &mut Frame, firing: &Firing<'_>) {
         Datum::Text(&trigger.name),
         Datum::Text(when),
         Datum::Text(if trigger.is_row() { "ROW" } else { "STATEMENT" }),
-        Datum::Text(event_name(event)),
+        Datum::Text(event_of(event)),
         Datum::Oid(relation.oid.0),
         Datum::Text(&relation.name),
         Datum::Text(&relation.name),

@@ -28,6 +28,16 @@ pub const LTREE: Range<u32> = 14_760..14_944;
 pub const CUBE: Range<u32> = 14_960..15_040;
 /// Those of `earthdistance`.
 pub const EARTHDISTANCE: Range<u32> = 15_050..15_062;
+/// That of `moddatetime`.
+pub const MODDATETIME: Range<u32> = 15_070..15_071;
+/// That of `insert_username`.
+pub const INSERT_USERNAME: Range<u32> = 15_072..15_073;
+/// That of `autoinc`.
+pub const AUTOINC: Range<u32> = 15_074..15_075;
+/// That of `tcn`.
+pub const TCN: Range<u32> = 15_076..15_077;
+/// Those of `refint`.
+pub const REFINT: Range<u32> = 15_078..15_080;
 /// Those of `tablefunc`.
 pub const TABLEFUNC: Range<u32> = 14_600..14_617;
 /// Those of `plpgsql`.
@@ -41,15 +51,20 @@ pub fn extension_of(member: u32) -> Option<&'static str> {
     }
     [
         ("pg_stat_statements", PG_STAT_STATEMENTS),
+        ("autoinc", AUTOINC),
         ("citext", CITEXT),
         ("cube", CUBE),
         ("earthdistance", EARTHDISTANCE),
         ("fuzzystrmatch", FUZZYSTRMATCH),
         ("hstore", HSTORE),
+        ("insert_username", INSERT_USERNAME),
         ("intarray", INTARRAY),
         ("ltree", LTREE),
+        ("moddatetime", MODDATETIME),
         ("pg_trgm", PG_TRGM),
+        ("refint", REFINT),
         ("tablefunc", TABLEFUNC),
+        ("tcn", TCN),
         ("unaccent", UNACCENT),
         ("plpgsql", PLPGSQL),
         ("pgcrypto", PGCRYPTO),

@@ -99,6 +99,11 @@ EXTENSIONS = {
     "ltree": 14760,
     "cube": 14960,
     "earthdistance": 15050,
+    "moddatetime": 15070,
+    "insert_username": 15072,
+    "autoinc": 15074,
+    "tcn": 15076,
+    "refint": 15078,
 }
 
 # The tables that have rows of extensions, in the order in which these are numbered; the file, what is the key, and which

@@ -15,6 +15,7 @@ pub(crate) mod intarray;
 pub(crate) mod ltree;
 pub(crate) mod pg_trgm;
 pub mod tablefunc;
+pub(crate) mod triggers;
 pub(crate) mod unaccent;
 
 use crate::builtin::stand_in;
