@@ -108,7 +108,7 @@ RESET ROLE;
 GRANT pg_read_server_files, pg_monitor TO reads_files;
 SET ROLE reads_files;
 SELECT length(pg_read_file('/etc/passwd')) > 0;
-SELECT count(*) > 0, bool_and(size > 0), bool_and(modification > '2020-01-01') FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]+$';
+SELECT bool_or(true), bool_and(size > 0), bool_and(modification > '2020-01-01') FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]+$';
 RESET ROLE;
 REVOKE ALL ON FUNCTION pg_read_file(text), pg_stat_file(text), pg_ls_dir(text) FROM reads_files;
 SET ROLE reads_files;
