@@ -64,8 +64,8 @@ pub trait Backend: Send {
 pub struct Live {
     /// Knows when an answer may leave.
     pub engine: Arc<Engine>,
-    /// The session.
-    pub session: Session,
+    /// The session, apart from the rest: a connection's future holds what it is given once for each step that it passes through.
+    pub session: Box<Session>,
 }
 
 impl Backend for Live {

@@ -406,7 +406,7 @@ fn open(
         socket: client.origin.client.and(client.stream.as_ref()).and_then(Stream::times),
     };
     let wait = Arc::clone(&admitted.peer.wait);
-    let session = guarded(|| server.engine.connect(connect, wait))?;
+    let session = Box::new(guarded(|| server.engine.connect(connect, wait))?);
     let mut secret = [0; SECRET_BYTES];
     crate::server::random(&mut secret);
     admitted.set_secret(&secret);

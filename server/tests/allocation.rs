@@ -103,7 +103,7 @@ fn allocations(first: Vec<u8>, again: Vec<u8>) -> u64 {
     let connect =
         Connect { database: "postgres".into(), user: "postgres".into(), ..Connect::default() };
     let session = engine.connect(connect, Arc::clone(&admitted.peer.wait)).expect("a session");
-    let backend = Live { engine: Arc::clone(&engine), session };
+    let backend = Live { engine: Arc::clone(&engine), session: Box::new(session) };
     let (peer, counters) = (Arc::clone(&admitted.peer), Arc::new(Counters::default()));
     let dialogue = Dialogue::new(backend, peer, Arc::clone(&timers), counters, 4096);
     let counts = Arc::default();

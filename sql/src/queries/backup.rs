@@ -69,18 +69,19 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let (file, _) = log.place_of(Lsn(backup.start().0 + 1));
         let label = label.text(&file, &label_time(manager.environment().clock.wall(), zone), name);
         let start = backup.start();
-        *kept.borrow_mut() = Some(SessionBackup { backup, label });
+        *kept.borrow_mut() = Some(Box::new(SessionBackup { backup, label }));
         Ok(start)
     }
 
     /// `pg_backup_stop`.
     pub(super) fn stop_backup(&self) -> Result<Datum<'a>> {
         let running = self.session.engine.backup().and_then(|kept| kept.borrow_mut().take());
-        let Some(SessionBackup { backup, label }) = running else {
+        let Some(running) = running else {
             return Err(
                 not_in_state("backup is not in progress").hint("Did you call pg_backup_start()?")
             );
         };
+        let SessionBackup { backup, label } = *running;
         let end = backup.end()?;
         let log = self.session.catalog.manager().data().log();
         let waits = self.flag(0);

@@ -71,7 +71,7 @@ pub trait EngineFacts {
     /// 25001, 0A000.
     fn export_snapshot(&self) -> Result<String>;
     /// The backup that the session has begun; none where no session calls.
-    fn backup(&self) -> Option<&RefCell<Option<backup::SessionBackup>>>;
+    fn backup(&self) -> Option<&RefCell<Option<Box<backup::SessionBackup>>>>;
     /// How many triggers of the session are firing.
     fn trigger_depth(&self) -> u32;
     /// The event that triggers of the session are firing for, the innermost.

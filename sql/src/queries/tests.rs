@@ -32,7 +32,7 @@ impl EngineFacts for Engine {
         Ok(())
     }
 
-    fn backup(&self) -> Option<&std::cell::RefCell<Option<super::backup::SessionBackup>>> {
+    fn backup(&self) -> Option<&std::cell::RefCell<Option<Box<super::backup::SessionBackup>>>> {
         None
     }
 

@@ -179,7 +179,7 @@ pub struct Session {
     /// The snapshots that it has exported.
     exported: RefCell<Vec<String>>,
     /// The backup that it has begun.
-    backup: RefCell<Option<SessionBackup>>,
+    backup: RefCell<Option<Box<SessionBackup>>>,
     /// The number of the open transaction, once it was asked for.
     xact_id: Cell<Option<u64>>,
     /// What its statements count of relations.

@@ -85,7 +85,7 @@ pub(super) struct Own<'s> {
     pub exported: &'s RefCell<Vec<String>>,
     pub exporter: Option<Exporter>,
     /// The backup that it has begun.
-    pub backup: &'s RefCell<Option<SessionBackup>>,
+    pub backup: &'s RefCell<Option<Box<SessionBackup>>>,
     /// How many savepoints are open, and the number of its transaction within the session.
     pub depth: usize,
     pub transaction: u64,
@@ -167,7 +167,7 @@ impl EngineFacts for Asked<'_> {
         Ok(())
     }
 
-    fn backup(&self) -> Option<&RefCell<Option<SessionBackup>>> {
+    fn backup(&self) -> Option<&RefCell<Option<Box<SessionBackup>>>> {
         self.own.as_ref().map(|own| own.backup)
     }
 

@@ -39,7 +39,7 @@ struct Held {
     deferred: RefCell<Deferred>,
     said: RefCell<Vec<Said>>,
     exported: RefCell<Vec<String>>,
-    backup: RefCell<Option<SessionBackup>>,
+    backup: RefCell<Option<Box<SessionBackup>>>,
     xact_id: Cell<Option<u64>>,
     counts: SessionCounts,
     statements: RefCell<FxHashMap<String, Named>>,
