@@ -277,8 +277,20 @@ impl Ddl<'_> {
                 return Ok(Some((named, relation)));
             }
             self.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
+            if let Named::Index { table, index } = named
+                && mode == TableLock::AccessExclusive
+            {
+                // Whoever gives it another name has locked it alone.
+                self.lock_index_alone(table, index)?;
+            }
             locked = Some(named);
         }
+    }
+
+    /// SHARE UPDATE EXCLUSIVE of an index, and nothing of its table.
+    fn lock_index_alone(&mut self, table: Oid, index: Oid) -> Result<()> {
+        let key = ObjectKey { sub: index.0, ..self.catalog.key(Class::Index, table) };
+        self.catalog.lock_beside(self.transaction, key)
     }
 
     /// Finds an index and locks it alone, not its table: others read and write that, make indexes of it and make others anew
@@ -298,8 +310,7 @@ impl Ddl<'_> {
             if locked == Some(named) {
                 return Ok(Some((relation, index)));
             }
-            let key = ObjectKey { sub: index.0, ..self.catalog.key(Class::Index, table) };
-            self.catalog.lock_beside(self.transaction, key)?;
+            self.lock_index_alone(table, index)?;
             locked = Some(named);
         }
     }
