@@ -277,3 +277,33 @@ fn the_list_of_planted_faults_is_whole() {
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
+
+/// A test program that `tests/run` does not name is run by nobody.
+#[test]
+fn every_test_program_is_run() {
+    let run = read(&root().join("tests/run"));
+    let named = |name: &str| {
+        run.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
+            .any(|word| word == name)
+    };
+    let mut programs: Vec<String> = read(&root().join("tests/Cargo.toml"))
+        .split("[[test]]")
+        .skip(1)
+        .filter_map(|section| section.lines().find_map(|line| line.strip_prefix("name = ")))
+        .map(|name| name.trim_matches('"').to_owned())
+        .collect();
+    for package in ["storage", "txn", "sql", "server", "bench"] {
+        let directory = root().join(package).join("tests");
+        let Ok(entries) = std::fs::read_dir(directory) else { continue };
+        programs.extend(entries.flatten().filter_map(|entry| {
+            let path = entry.path();
+            let is_program = path.extension().is_some_and(|ending| ending == "rs")
+                || path.join("main.rs").exists();
+            let name = path.file_stem()?.to_str()?.to_owned();
+            is_program.then_some(name)
+        }));
+    }
+    assert!(programs.len() > 40, "{programs:?}");
+    let forgotten: Vec<&String> = programs.iter().filter(|name| !named(name)).collect();
+    assert!(forgotten.is_empty(), "tests/run does not name {forgotten:?}");
+}
