@@ -248,17 +248,7 @@ impl Session {
         basis: Basis,
         relation: &Arc<Relation>,
     ) -> Result<crate::session::statement::Planned> {
-        let Bound {
-            statement,
-            parameters,
-            required,
-            relations,
-            keys,
-            fields,
-            minds_columns,
-            items,
-        } = bound;
-        let BoundStatement::Query(query) = statement else {
+        let BoundStatement::Query(query) = bound.statement else {
             return Err(SqlError::unsupported("storing the rows of this statement is"));
         };
         let snapshot = Arc::clone(self.catalog.last_snapshot());
@@ -270,16 +260,7 @@ impl Session {
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
             let computed = bind::computed_indexes(environment, relation)?;
             let statement = BoundStatement::Modify(insert_of(query, relation, computed));
-            let mut bound = Bound {
-                statement,
-                parameters,
-                required,
-                relations,
-                keys,
-                fields,
-                minds_columns,
-                items,
-            };
+            let mut bound = Bound { statement, ..bound };
             bind::inline_routines(environment, dialect, &mut bound);
             let manager = engine.manager();
             let sizes = RefCell::default();
