@@ -4,6 +4,7 @@
 //! fails when told to. Each method is one message's worth of work, and the loop guards each call: a panic that the session
 //! has not made an error of its statement ends this session with XX000, and nobody else's.
 
+use sql::breakdown::{Class, Entered};
 use sql::exec::sink::RowSink;
 use sql::session::notify::Notification;
 use sql::session::{
@@ -25,6 +26,10 @@ pub trait Backend: Send {
     fn answer_after(&self) -> AnswerAfter;
     fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>>;
     fn help_answer(&self, after: AnswerAfter);
+    fn begin_messages(&mut self) -> Option<Entered>;
+    fn end_messages(&mut self, clock: Entered);
+    fn measures(&self) -> bool;
+    fn spend(&self, class: Class, cycles: u64);
     fn rest(&mut self);
     fn has_notices(&mut self) -> bool;
     fn take_notices(&mut self) -> Vec<Notice>;
@@ -87,6 +92,22 @@ impl Backend for Live {
 
     fn help_answer(&self, after: AnswerAfter) {
         self.engine.help_answer(after);
+    }
+
+    fn begin_messages(&mut self) -> Option<Entered> {
+        self.session.begin_messages()
+    }
+
+    fn end_messages(&mut self, clock: Entered) {
+        self.session.end_messages(clock);
+    }
+
+    fn measures(&self) -> bool {
+        self.session.measures()
+    }
+
+    fn spend(&self, class: Class, cycles: u64) {
+        self.session.spend(class, cycles);
     }
 
     fn rest(&mut self) {

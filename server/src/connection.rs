@@ -14,6 +14,7 @@ use crate::backend::Backend;
 use crate::dialogue::{Dialogue, Step};
 use crate::respond;
 use crate::runtime;
+use sql::breakdown::{self, Class};
 use sql::environment::WaitEvent;
 use sql::session::AnswerAfter;
 use sql::{SocketTimes, SqlError};
@@ -164,6 +165,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
     /// Sends everything there is, once it may be said.
     async fn send(&mut self) -> Result<(), Ended> {
         let newest = self.dialogue.backend().answer_after();
+        let mut begun = self.dialogue.backend().measures().then(breakdown::now);
         if newest != self.answered {
             let dialogue = &mut self.dialogue;
             if runtime::alone() {
@@ -179,6 +181,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
             .await
             .map_err(Ended::Halted)?;
             self.answered = newest;
+            self.spent(Class::Logging, &mut begun);
         }
         let mut sent = 0;
         while sent < self.dialogue.output.len() {
@@ -208,7 +211,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
             .await
             .map_err(Ended::Lost)?;
         self.dialogue.sent();
+        self.spent(Class::Protocol, &mut begun);
         Ok(())
+    }
+
+    /// What an answer has taken since `begun`, where that is measured: it may have moved to another thread meanwhile.
+    #[inline]
+    fn spent(&self, class: Class, begun: &mut Option<u64>) {
+        if let Some(begun) = begun {
+            let now = breakdown::now();
+            self.dialogue.backend().spend(class, now.saturating_sub(*begun));
+            *begun = now;
+        }
     }
 }
 

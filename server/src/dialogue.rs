@@ -168,7 +168,11 @@ impl<B: Backend> Dialogue<B> {
     pub fn advance(&mut self) -> Step {
         // The messages are borrowed from the buffer while everything else of the dialogue changes.
         let input = std::mem::take(&mut self.input);
+        let clock = self.backend.begin_messages();
         let step = self.messages(&input);
+        if let Some(clock) = clock {
+            self.backend.end_messages(clock);
+        }
         self.input = input;
         step
     }

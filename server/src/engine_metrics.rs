@@ -4,6 +4,7 @@
 
 use crate::metrics::metric;
 use sql::Engine;
+use sql::breakdown::Class;
 use std::fmt::Write;
 
 /// Writes the engine's metrics.
@@ -41,6 +42,15 @@ pub fn exposition(engine: &Engine, out: &mut String) {
     for (algorithm, way, value) in inserts {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{name}{{algorithm=\"{algorithm}\",way=\"{way}\"}} {value}");
+    }
+
+    let breakdown = engine.breakdown();
+    let name = "atoll_session_cycles_total";
+    head(name, "Cycles of sessions that measure them, by class (atoll.track_breakdown).", out);
+    for class in Class::ALL {
+        let (class, value) = (class.name(), breakdown.of(class));
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{name}{{class=\"{class}\"}} {value}");
     }
 
     let pool = &data.forest().volume().pool.counters;

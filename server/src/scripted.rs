@@ -4,6 +4,7 @@
 //! `notice` says something first, `empty` is no statement at all. Several are separated by `;`.
 
 use crate::backend::Backend;
+use sql::breakdown::{Class, Entered};
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
 use sql::session::{
     AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,
@@ -99,6 +100,14 @@ impl Backend for Scripted {
     }
     fn help_answer(&self, _after: AnswerAfter) {}
 
+    fn begin_messages(&mut self) -> Option<Entered> {
+        None
+    }
+    fn end_messages(&mut self, _: Entered) {}
+    fn measures(&self) -> bool {
+        false
+    }
+    fn spend(&self, _: Class, _: u64) {}
     fn rest(&mut self) {}
     fn has_notices(&mut self) -> bool {
         !self.notices.is_empty()

@@ -1,6 +1,7 @@
 //! The engine: all databases of one directory, opened once, handing out sessions.
 
 use crate::autovacuum::{self, Autovacuum};
+use crate::breakdown::{self, Breakdown, Breakdowns};
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::object::{Class, Database, ObjectKey, Role, well_known};
@@ -128,6 +129,8 @@ pub struct Engine {
     log_switcher: Arc<LogSwitcher>,
     /// What statements have cost; none where the server has not begun with that library.
     statements: Option<StatementStatistics>,
+    /// Where their time has gone.
+    breakdowns: Breakdowns,
     /// What sessions that are gone have come to, by database, and what had when that was last reset.
     session_times: Mutex<HashMap<Oid, (SessionTimes, SessionTimes)>, { rank::ACTIVITY }>,
 }
@@ -231,6 +234,7 @@ impl Engine {
         Ok(Arc::new(Engine {
             relation_counts: Arc::new(ClusterCounts::new(&catalog)),
             statements,
+            breakdowns: Breakdowns::default(),
             autovacuum: Arc::default(),
             log_switcher: Arc::default(),
             catalog,
@@ -455,6 +459,7 @@ impl Engine {
         let gone = self.listed().remove(&pid);
         self.channels.forget(pid);
         if let Some(gone) = gone {
+            self.breakdowns.session_ended(&gone.spent.get());
             let times = gone.times(self.manager.environment().clock.wall());
             let mut kept = lock(&self.session_times);
             let sum = &mut kept.entry(gone.database).or_default().0;
@@ -620,11 +625,46 @@ impl Engine {
     pub(crate) fn reset_counters(&self) {
         let since = self.manager.environment().clock.wall();
         *lock(&self.counters_base) = Counters { since, ..self.counted() };
+        self.breakdowns.reset();
     }
 
     /// What sessions count of relations.
     pub(crate) fn relation_counts(&self) -> &Arc<ClusterCounts> {
         &self.relation_counts
+    }
+
+    /// Where the time of statements has gone.
+    pub(crate) fn breakdowns(&self) -> &Breakdowns {
+        &self.breakdowns
+    }
+
+    /// Where the time of sessions and statements has gone, by `pg_stat_atoll_breakdown`.
+    pub(crate) fn breakdown_rows(&self) -> Vec<breakdown::Row> {
+        let mut rows: Vec<breakdown::Row> = self
+            .listed()
+            .iter()
+            .map(|(pid, session)| breakdown::Row {
+                pid: Some(*pid),
+                user: session.user,
+                database: session.database,
+                statement: None,
+                spent: session.spent.get(),
+            })
+            .filter(|row| row.spent.breakdown.total() > 0)
+            .collect();
+        rows.sort_by_key(|row| row.pid);
+        rows.extend(self.breakdowns.rows());
+        rows
+    }
+
+    /// Where the time of all sessions has gone since the start, as far as that was measured.
+    #[must_use]
+    pub fn breakdown(&self) -> Breakdown {
+        let mut all = self.breakdowns.of_ended().breakdown;
+        for session in self.listed().values() {
+            all.add_all(&session.spent.get().breakdown);
+        }
+        all
     }
 
     /// What statements have cost, where that is counted.

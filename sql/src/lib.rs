@@ -12,6 +12,7 @@
 
 pub mod autovacuum;
 pub mod bind;
+pub mod breakdown;
 mod check;
 pub mod compile;
 pub mod copy;

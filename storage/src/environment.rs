@@ -5,6 +5,7 @@
 //! epoch guard is held across it. What a wait does is the environment's choice: threads park, a simulation lets its
 //! scheduler pick who goes on.
 
+use crate::breakdown::{self, Class};
 use crate::device::Device;
 use crate::id::Micros;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -109,6 +110,31 @@ pub enum WaitEvent {
     SafeSnapshot,
     /// What a backup needs: the end of writes that began before it, the archive.
     Backup,
+}
+
+impl WaitEvent {
+    /// What a wait for it is counted as: what is waited for belongs to whoever makes it, and all else is waiting for others.
+    #[must_use]
+    pub fn class(self) -> Class {
+        match self {
+            WaitEvent::WalSync | WaitEvent::WalBuffer | WaitEvent::WalSpace => Class::Logging,
+            WaitEvent::BufferIo | WaitEvent::BufferFree => Class::Buffer,
+            WaitEvent::Tuple
+            | WaitEvent::Relation
+            | WaitEvent::TransactionId
+            | WaitEvent::Advisory
+            | WaitEvent::Watermark
+            | WaitEvent::StructureTurn
+            | WaitEvent::CommitSlot
+            | WaitEvent::TreeInUse
+            | WaitEvent::VersionSpace
+            | WaitEvent::Background
+            | WaitEvent::Sleep
+            | WaitEvent::Termination
+            | WaitEvent::SafeSnapshot
+            | WaitEvent::Backup => Class::Wait,
+        }
+    }
 }
 
 /// Where one thread rests. Notified exactly when `state` says so; parking is the scheduler's business.
@@ -236,6 +262,7 @@ impl Environment {
         deadline: Option<Micros>,
         cancel: Option<&Cancel>,
     ) -> Woken {
+        let _class = breakdown::enter(event.class());
         if let Some(cancel) = cancel {
             *lock(&cancel.waiting) = Some(Arc::clone(cell));
         }

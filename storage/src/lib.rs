@@ -20,6 +20,7 @@
 
 #[cfg(not(loom))]
 pub mod backup;
+pub mod breakdown;
 #[cfg(not(loom))]
 pub mod btree;
 pub mod buffer;
@@ -72,6 +73,7 @@ pub mod wal;
 
 #[cfg(not(loom))]
 pub use backup::Backup;
+pub use breakdown::{Breakdown, Class};
 #[cfg(not(loom))]
 pub use btree::{
     Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Loaded, Loading, Newer,

@@ -11,6 +11,7 @@ use loom::sync as from;
 #[cfg(not(loom))]
 use std::sync as from;
 
+use crate::breakdown::{self, Class};
 pub use from::{RwLock, atomic};
 use rank::Held;
 pub use std::sync::{Arc, Weak};
@@ -110,6 +111,11 @@ pub fn lock<T, const RANK: u16>(mutex: &Mutex<T, RANK>) -> MutexGuard<'_, T, RAN
             }
         }
     }
+    #[cfg(not(loom))]
+    if let Some(guard) = try_lock(mutex) {
+        return guard;
+    }
+    let _held_by_another = breakdown::enter(Class::Latching);
     let guard = mutex.0.lock().unwrap_or_else(PoisonError::into_inner);
     MutexGuard(guard, Held::now())
 }
@@ -132,6 +138,23 @@ pub fn relax(spins: &mut u32) {
         return std::hint::spin_loop();
     }
     give_way();
+}
+
+/// The processor's time-stamp counter.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[must_use]
+pub fn cycles() -> u64 {
+    // SAFETY: every processor of this architecture has the counter, and reading it touches no memory.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+/// The system's monotonic clock in nanoseconds, where there is no counter that is known here.
+#[cfg(not(target_arch = "x86_64"))]
+#[must_use]
+pub fn cycles() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// Lets other threads run first, those that are ready to.

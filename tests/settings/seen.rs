@@ -67,6 +67,10 @@ pub const SEEN: &[(&str, Seen)] = &[
         "atoll.statement_memory",
         In("tests/wire_costs.rs", "a_statement_that_would_hold_too_much_is_refused_before_it_does"),
     ),
+    (
+        "atoll.track_breakdown",
+        In("tests/breakdown.rs", "a_statement_has_its_planning_its_commit_and_its_answer"),
+    ),
     ("atoll.version_memory", CHECKED),
     ("atoll.version_spill", CHECKED),
     ("atoll.workers", In("tests/wire_crowd.rs", "a_thousand_sessions_wait_for_one_row")),

@@ -50,6 +50,7 @@ pub use recovery::PassTwo;
 pub use restore::RestoreTarget;
 pub use scheme::SchemeKind;
 pub use scheme::ssi::{Reason, SireadTarget};
+pub use storage::breakdown;
 pub use storage::device::faulty::FaultyDevice;
 pub use storage::device::file::FileDevice;
 pub use storage::device::overlay::OverlayDevice;

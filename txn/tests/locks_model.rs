@@ -14,6 +14,11 @@ mod sync {
     pub use loom::sync::atomic;
 }
 
+mod breakdown {
+    //! Clocks that nobody starts.
+    pub use storage::breakdown::{Class, enter};
+}
+
 mod device {
     //! No disk.
     pub trait Device: Send + Sync {}

@@ -20,6 +20,7 @@ use crate::exec::probe::Probes;
 use crate::types::CallContext;
 use std::cell::RefCell;
 use txn::Usage;
+use txn::breakdown::Breakdown;
 
 /// What is explained beside the plan.
 #[derive(Debug, Default)]
@@ -34,6 +35,8 @@ pub struct Facts {
     pub number: Option<i64>,
     /// What planning has used, if somebody asks.
     pub planning_usage: Option<Usage>,
+    /// Where the time of planning and of the run has gone, if somebody asks.
+    pub breakdown: Option<Breakdown>,
     /// How long planning took, in microseconds.
     pub planning_us: Option<u64>,
     /// How long the run took, in microseconds.

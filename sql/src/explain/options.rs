@@ -35,6 +35,8 @@ pub struct Options {
     pub buffers: bool,
     /// What each node gives the log.
     pub wal: bool,
+    /// Where the time of the run has gone.
+    pub breakdown: bool,
     /// Time of all.
     pub summary: bool,
     /// How it is written.
@@ -55,6 +57,7 @@ impl Options {
             timing: true,
             buffers: false,
             wal: false,
+            breakdown: false,
             summary: false,
             format: Format::Text,
         };
@@ -67,6 +70,7 @@ impl Options {
                 "settings" => read.settings = boolean(option)?,
                 "buffers" => read.buffers = boolean(option)?,
                 "wal" => read.wal = boolean(option)?,
+                "breakdown" => read.breakdown = boolean(option)?,
                 "timing" => timing = Some(boolean(option)?),
                 "summary" => summary = Some(boolean(option)?),
                 "format" => read.format = format(option, position)?,
@@ -81,6 +85,9 @@ impl Options {
         }
         if read.wal && !read.analyze {
             return Err(invalid("EXPLAIN option WAL requires ANALYZE"));
+        }
+        if read.breakdown && !read.analyze {
+            return Err(invalid("EXPLAIN option BREAKDOWN requires ANALYZE"));
         }
         read.timing = timing.unwrap_or(read.analyze);
         if read.timing && !read.analyze {

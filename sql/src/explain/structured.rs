@@ -5,6 +5,7 @@ use super::text::milliseconds;
 use super::tree::{Child, Explained, Item, Value};
 use crate::plan::estimate::ROW_COST;
 use txn::Usage;
+use txn::breakdown::Class;
 
 /// A part of a document.
 enum Part {
@@ -35,6 +36,10 @@ pub(super) fn document(explained: &Explained, options: &Options) -> String {
     }
     if let Some(usage) = &facts.planning_usage {
         query.push(("Planning".to_owned(), Part::Group(buffers(usage))));
+    }
+    if let Some(breakdown) = &facts.breakdown {
+        let classes = Class::ALL.map(|class| (title(class), breakdown.of(class)));
+        query.push(("Breakdown".to_owned(), Part::Group(numbers(classes.into_iter()))));
     }
     let time = |micros: u64| Part::Plain(milliseconds(micros as f64));
     if let Some(micros) = facts.planning_us {
@@ -166,6 +171,23 @@ fn node(item: &Item, child: Option<&Child>, options: &Options) -> Part {
         add("Plans", Part::Groups("Plan", plans.collect()));
     }
     Part::Group(parts)
+}
+
+/// What a class of cycles is called here.
+fn title(class: Class) -> &'static str {
+    match class {
+        Class::UsefulWork => "Useful Work Cycles",
+        Class::ParsePlan => "Parse And Plan Cycles",
+        Class::Protocol => "Protocol Cycles",
+        Class::Index => "Index Cycles",
+        Class::Latching => "Latching Cycles",
+        Class::Locking => "Locking Cycles",
+        Class::Timestamp => "Timestamp Cycles",
+        Class::Logging => "Logging Cycles",
+        Class::Buffer => "Buffer Cycles",
+        Class::Wait => "Wait Cycles",
+        Class::Abort => "Abort Cycles",
+    }
 }
 
 /// Pages, under the names of `show_buffer_usage`. No table has pages of a session's own.

@@ -4,6 +4,7 @@ use super::options::Options;
 use super::tree::{Child, Explained, Item, Value};
 use crate::plan::estimate::ROW_COST;
 use txn::Usage;
+use txn::breakdown::{Breakdown, Class};
 
 /// The lines of an explained statement.
 pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
@@ -23,6 +24,7 @@ pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
         lines.push("Planning:".to_owned());
         lines.push(format!("  {buffers}"));
     }
+    lines.extend(facts.breakdown.as_ref().and_then(breakdown));
     if let Some(micros) = facts.planning_us {
         lines.push(format!("Planning Time: {} ms", milliseconds(micros as f64)));
     }
@@ -50,6 +52,11 @@ fn buffers(usage: &Usage) -> Option<String> {
 /// What the log gets, if anything.
 fn log(usage: &Usage) -> Option<String> {
     line("WAL:", &[("records", usage.log_records), ("bytes", usage.log_bytes)])
+}
+
+/// Cycles by class, as far as there are any.
+fn breakdown(breakdown: &Breakdown) -> Option<String> {
+    line("Breakdown:", &Class::ALL.map(|class| (class.name(), breakdown.of(class))))
 }
 
 fn line(begin: &str, numbers: &[(&str, u64)]) -> Option<String> {

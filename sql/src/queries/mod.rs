@@ -7,6 +7,7 @@
 mod addresses;
 mod advisory;
 pub mod backup;
+mod breakdowns;
 mod counted;
 mod definitions;
 pub mod event;
@@ -26,6 +27,7 @@ mod statements;
 mod statistics;
 mod transactions;
 
+use crate::breakdown;
 use crate::catalog::acl::Privileges;
 use crate::catalog::builtin;
 use crate::catalog::quote::quoting;
@@ -54,6 +56,8 @@ use txn::{AdvisoryLocks, XactSnapshot, XactStatus};
 pub trait EngineFacts {
     /// All sessions: rows of `pg_stat_activity`.
     fn activity(&self) -> Vec<Activity>;
+    /// Where the time of sessions and statements has gone.
+    fn breakdowns(&self) -> Vec<breakdown::Row>;
     /// What statements have cost; none where the server has not begun with that library.
     fn statements(&self) -> Option<&StatementStatistics>;
     /// The session's prepared statements.

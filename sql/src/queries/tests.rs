@@ -89,6 +89,9 @@ impl EngineFacts for Engine {
     fn activity(&self) -> Vec<Activity> {
         Vec::new()
     }
+    fn breakdowns(&self) -> Vec<crate::breakdown::Row> {
+        Vec::new()
+    }
     fn cursors(&self) -> Vec<crate::system::Cursor> {
         Vec::new()
     }

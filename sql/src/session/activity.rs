@@ -8,6 +8,7 @@
 //! A reader may see a statement's text beside the state of the one before it, for as long as it takes to write both.
 
 use super::progress::ProgressCells;
+use crate::breakdown::SpentCell;
 use crate::session::message::TransactionStatus;
 use crate::system::{Activity, Encryption, SessionTimes};
 use crate::types::Oid;
@@ -68,6 +69,8 @@ pub(crate) struct SessionActivity {
     /// Pages that its statements have found in memory, and read from disk.
     pages_hit: AtomicU64,
     pages_read: AtomicU64,
+    /// Where its time has gone, as far as that was measured.
+    pub spent: SpentCell,
     /// Relations of the catalog that its transaction has read, and whether there are any.
     catalogs: Mutex<Vec<Oid>>,
     has_catalogs: AtomicBool,
@@ -112,6 +115,7 @@ impl SessionActivity {
             idle_us: AtomicI64::new(0),
             pages_hit: AtomicU64::new(0),
             pages_read: AtomicU64::new(0),
+            spent: SpentCell::default(),
             catalogs: Mutex::default(),
             has_catalogs: AtomicBool::new(false),
             texts: Mutex::default(),

@@ -19,6 +19,7 @@ use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use std::sync::Arc;
 use txn::Usage;
+use txn::breakdown::{self, Breakdown, Class};
 
 /// A sink that wants no rows.
 struct Nobody<'s>(&'s mut dyn RowSink);
@@ -89,6 +90,10 @@ impl Session {
         let clock = &engine.manager().environment().clock;
         let begun = clock.now();
         let used = Usage::so_far();
+        let measured = options.breakdown.then(|| {
+            let clock = breakdown::start(Class::ParsePlan);
+            (clock, Breakdown::so_far())
+        });
         let prepared = self.explained(parsed, explained, &portal.prepared.parameters)?;
         let parameters = match &explained.statement {
             Statement::Execute(execute) => {
@@ -120,6 +125,7 @@ impl Session {
         let probes = Probes::new(options.timing, options.buffers || options.wal);
         if options.analyze {
             let begun = clock.now();
+            let _class = breakdown::enter(Class::UsefulWork);
             if let Statement::CreateTableAs(create) = &explained.statement {
                 portal.parameters = parameters;
                 let mut watch = Watch { probes: &probes, program: None, made: false };
@@ -148,6 +154,7 @@ impl Session {
         } else {
             self.may_run(planned)?;
         }
+        facts.breakdown = measured.map(|(_clock, before)| Breakdown::so_far().since(before));
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let watched = options.analyze.then_some(&probes);
         let path = self.path.schemas.clone();

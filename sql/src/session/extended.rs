@@ -10,6 +10,7 @@ use crate::parse::Statement;
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
+use txn::breakdown::{self, Class};
 
 impl Session {
     /// Parse.
@@ -17,6 +18,8 @@ impl Session {
     /// # Errors
     /// Everything up to planning.
     pub fn parse(&mut self, name: &str, text: &str, parameter_types: &[Oid]) -> Result<()> {
+        let _class = breakdown::enter(Class::ParsePlan);
+        self.end_measured();
         self.attempt(|session| {
             session.begin_statement(Some(text));
             session.says_unnamed = false;
@@ -102,6 +105,7 @@ impl Session {
     /// # Errors
     /// 26000, 42P03, 22P02, 22P03, 08P01 and the like.
     pub fn bind(&mut self, bind: &Bind<'_>) -> Result<()> {
+        self.end_measured();
         self.attempt(|session| {
             let prepared = Arc::clone(session.statement(bind.statement)?);
             session.begin_statement(Some(&prepared.text));
@@ -263,6 +267,10 @@ impl Session {
                 return Err(refused);
             }
             sink.formats(&portal.formats);
+            let _class = breakdown::enter(Class::UsefulWork);
+            if session.tracking.measures && portal.progress == Stage::Ready {
+                session.measure(&portal.prepared);
+            }
             let watch = match session.tracking.watches {
                 true => session.begin_watch(&mut portal),
                 false => None,

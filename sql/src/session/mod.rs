@@ -29,6 +29,7 @@ mod lock_table;
 mod logging;
 mod machines;
 mod maintain;
+mod measured;
 pub mod message;
 pub mod notify;
 #[cfg(test)]
@@ -83,6 +84,7 @@ use crate::types::{CallContext, Oid, SqlType};
 use activity::SessionActivity;
 use block::{Block, Parts};
 use bumpalo::Bump;
+use measured::Measured;
 use notify::{Inbox, Said};
 use portal::Portal;
 use run::Shared;
@@ -114,6 +116,7 @@ pub struct Session {
     timeouts: Timeouts,
     log_settings: LogSettings,
     tracking: Tracking,
+    measured: Measured,
     /// What it has counted its statements in, and what a COPY from the client has cost so far.
     recent_statements: Recent,
     copy_cost: Cost,
@@ -291,6 +294,7 @@ impl Session {
             timeouts: Timeouts::default(),
             log_settings: LogSettings::default(),
             tracking: Tracking::default(),
+            measured: Measured::default(),
             recent_statements: Recent::default(),
             copy_cost: Cost::default(),
             catalog,

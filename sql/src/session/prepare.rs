@@ -17,6 +17,7 @@ use crate::types::{CallContext, Oid};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::Usage;
+use txn::breakdown::{self, Class};
 
 impl Session {
     /// What plans made now depend on. Looks whether the catalog has changed.
@@ -108,6 +109,7 @@ impl Session {
         parsed: Arc<Source>,
         parameter_types: &[Oid],
     ) -> Result<Arc<Prepared>> {
+        let _class = breakdown::enter(Class::ParsePlan);
         let text: Arc<str> = parsed.text();
         let Some(statement) = parsed.statement().filter(|statement| statement.is_planned()) else {
             let columns = match parsed.statement() {

@@ -1,6 +1,7 @@
 //! Running portals: locks, privileges, the view, and rows into the sink.
 
 use crate::bind::{Required, may_use_schemas};
+use crate::breakdown;
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
@@ -138,6 +139,10 @@ impl EngineFacts for Asked<'_> {
 
     fn activity(&self) -> Vec<Activity> {
         self.engine.activity()
+    }
+
+    fn breakdowns(&self) -> Vec<breakdown::Row> {
+        self.engine.breakdown_rows()
     }
 
     fn statements(&self) -> Option<&StatementStatistics> {

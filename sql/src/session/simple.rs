@@ -9,6 +9,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use txn::breakdown::{self, Class};
 
 impl Session {
     /// Simple protocol: takes a Query message's text. A syntax error anywhere in it fails here, before anything runs.
@@ -16,6 +17,8 @@ impl Session {
     /// # Errors
     /// 42601 and the like.
     pub fn simple_query(&mut self, text: &str) -> Result<()> {
+        let _class = breakdown::enter(Class::ParsePlan);
+        self.end_measured();
         self.attempt(|session| {
             session.begin_statement(Some(text));
             session.says_unnamed = true;
@@ -61,6 +64,7 @@ impl Session {
     /// # Errors
     /// Everything a statement can fail with; the rest of the text is then given up.
     pub fn simple_next(&mut self) -> Result<bool> {
+        self.end_measured();
         self.attempt(|session| {
             session.close_portal("");
             let Some(parsed) = session.script.as_mut().and_then(VecDeque::pop_front) else {

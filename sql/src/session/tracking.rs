@@ -38,6 +38,8 @@ pub(super) struct Tracking {
     counts_utilities: bool,
     counts_plans: bool,
     explains: Option<AutoExplain>,
+    /// `atoll.track_breakdown`: where the time of statements goes is measured.
+    pub measures: bool,
     /// What chance draws from.
     drawn: u64,
 }
@@ -92,6 +94,7 @@ impl Tracking {
             counts_utilities: settings.bool("pg_stat_statements.track_utility"),
             counts_plans: counts && settings.bool("pg_stat_statements.track_planning"),
             explains,
+            measures: settings.bool("atoll.track_breakdown"),
             drawn: before.drawn,
         }
     }
@@ -139,6 +142,7 @@ impl AutoExplain {
                 timing: with_analyze("auto_explain.log_timing"),
                 buffers: with_analyze("auto_explain.log_buffers"),
                 wal: with_analyze("auto_explain.log_wal"),
+                breakdown: false,
                 summary: analyze,
                 format,
             },
@@ -176,12 +180,7 @@ impl Session {
         let begins = portal.progress == Stage::Ready;
         let counted = portal.counted.take().filter(|_| !begins);
         let own = counted.unwrap_or_else(|| Arc::clone(&portal.prepared));
-        let named = match own.parsed.statement()? {
-            Statement::Execute(execute) => {
-                self.statements.get(&*execute.name).map(|named| Arc::clone(&named.prepared))
-            }
-            _ => None,
-        };
+        let named = self.executes(own.parsed.statement()?);
         let executed = named.is_some();
         let prepared = named.unwrap_or(own);
         let mut id = 0;
@@ -196,6 +195,12 @@ impl Session {
         }
         let (begun, used) = (self.engine.manager().environment().clock.now(), Usage::so_far());
         Some(Watch { begun, used, id, prepared, executed, spent: portal.spent })
+    }
+
+    /// The statement that an EXECUTE names.
+    pub(super) fn executes(&self, statement: &Statement) -> Option<Arc<Prepared>> {
+        let Statement::Execute(execute) = statement else { return None };
+        self.statements.get(&*execute.name).map(|named| Arc::clone(&named.prepared))
     }
 
     /// Has the plan of a portal that is about to run watched, where `auto_explain` may want to show it.
@@ -287,7 +292,7 @@ impl Session {
         statistics.ran(&mut self.recent_statements, key, shape, cost);
     }
 
-    fn statement_key(&self, id: i64) -> Key {
+    pub(super) fn statement_key(&self, id: i64) -> Key {
         Key { user: self.identity.user, database: self.catalog.database(), id }
     }
 

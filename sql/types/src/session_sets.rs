@@ -51,6 +51,7 @@ pub const FUNCTIONS: &[(u32, Callable)] = &[
     (STAT_GET_PROGRESS_INFO, Callable::Set(asked::<STAT_GET_PROGRESS_INFO>)),
     (STAT_GET_RECOVERY_PREFETCH, Callable::Set(asked::<STAT_GET_RECOVERY_PREFETCH>)),
     (STAT_GET_SLRU, Callable::Set(asked::<STAT_GET_SLRU>)),
+    (STAT_GET_BREAKDOWN, Callable::Set(asked::<STAT_GET_BREAKDOWN>)),
     // pg_stat_get_subscription: there is none.
     (6118, Callable::Set(nothing)),
     // pg_stat_get_wal_senders: there is none.
@@ -62,6 +63,8 @@ pub const FUNCTIONS: &[(u32, Callable)] = &[
     (6014, Callable::Set(nothing)),
 ];
 
+/// `pg_stat_get_atoll_breakdown`.
+pub const STAT_GET_BREAKDOWN: u32 = 13_613;
 /// `pg_get_keywords`.
 pub const GET_KEYWORDS: u32 = 1686;
 /// `aclexplode`.

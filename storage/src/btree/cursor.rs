@@ -7,6 +7,7 @@
 
 use super::descend::{Stop, Target};
 use super::{Direction, ReadToken, Record, Tree, node};
+use crate::breakdown::{self, Class};
 use crate::page::Page;
 use crate::page::racy::Copies;
 use crate::page::slotted::{EntryAt, VALUE_LEN_BYTES};
@@ -182,6 +183,7 @@ impl Cursor {
 
     /// Copies the next batch, and finds out where the one after it begins.
     fn load(&mut self) -> Result<()> {
+        let _class = breakdown::enter(Class::Index);
         let tree = Arc::clone(&self.tree);
         let mut held = None;
         let mut spins = 0;

@@ -9,6 +9,7 @@
 
 use super::Tree;
 use super::node::{self, Child};
+use crate::breakdown::{self, Class};
 use crate::buffer::guard::{OptimisticGuard, Pin};
 use crate::buffer::latch::Restart;
 use crate::page::Page;
@@ -205,6 +206,7 @@ impl Tree {
         child: Child,
     ) -> std::result::Result<OptimisticGuard<'v>, Stop<'v>> {
         parent.validate()?;
+        let _class = breakdown::enter(Class::Buffer);
         let pool = &self.volume.pool;
         let Some(guard) = pool.resident(child.page) else {
             return Err(Stop::Miss(child.page, Some(parent)));
@@ -228,8 +230,12 @@ impl Tree {
         spins: &mut u32,
     ) -> Result<()> {
         match stop {
-            Stop::Restart => relax(spins),
+            Stop::Restart => {
+                let _class = breakdown::enter(Class::Latching);
+                relax(spins);
+            }
             Stop::Miss(page, parent) => {
+                let _class = breakdown::enter(Class::Buffer);
                 // Before the wait: nobody waits with a page pinned.
                 *held = None;
                 match self.volume.pool.fetch_for_descent(page) {

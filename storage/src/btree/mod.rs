@@ -32,6 +32,7 @@ pub use forest::Forest;
 pub use load::{Duplicate, Loaded, Loading, TreeLoad};
 pub use newer::Newer;
 
+use crate::breakdown::{self, Class};
 use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
 use crate::page::Page;
 use crate::page::racy::Copies;
@@ -279,6 +280,7 @@ impl Tree {
     /// # Errors
     /// I/O and corruption.
     pub fn get(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
+        let _class = breakdown::enter(Class::Index);
         let mut held = None;
         let mut spins = 0;
         loop {
@@ -339,6 +341,7 @@ impl Tree {
         into: &mut RecordBuffer,
         growth: &mut Growth,
     ) -> Result<bool> {
+        let _class = breakdown::enter(Class::Index);
         self.check_size(key, value_len)?;
         let look = self.look_to_change(key, value_len, into)?;
         if look.wanted > 0 {
@@ -534,6 +537,7 @@ impl Tree {
         mut room: Room<'_, '_>,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Applied> {
+        let _class = breakdown::enter(Class::Index);
         let wait = !matches!(room, Room::AtHand);
         let value_len = match change {
             Change::Put(value) => value.len(),

@@ -8,6 +8,7 @@ use super::frame::{Frame, NO_PAGE};
 use super::guard::{OptimisticGuard, Pin};
 use super::page_table::{self, PageTable, Placed};
 use super::transit::Transit;
+use crate::breakdown::{self, Class};
 use crate::environment::{Environment, WaitCell, WaitEvent};
 use crate::page::racy::Words;
 use crate::page::{PageBuf, PageMut, huge, zeroed};
@@ -109,6 +110,10 @@ impl BufferPool {
     }
 
     pub(super) fn acquire(&self, frame: FrameId) {
+        if self.frame(frame).latch.try_acquire() {
+            return;
+        }
+        let _class = breakdown::enter(Class::Latching);
         let mut spins = 0;
         while !self.frame(frame).latch.try_acquire() {
             relax(&mut spins);
@@ -178,6 +183,7 @@ impl BufferPool {
     /// # Errors
     /// I/O, [`Error::Corrupt`], [`Error::PoolExhausted`].
     pub fn fetch(&self, page: PageId) -> Result<Pin<'_>> {
+        let _class = breakdown::enter(Class::Buffer);
         match self.arrive(page)? {
             Arrival::Here(pin) => Ok(pin),
             Arrival::Ours => self.bring(page),
@@ -217,6 +223,7 @@ impl BufferPool {
     /// # Errors
     /// [`Error::PoolExhausted`].
     pub fn create(&self, page: PageId) -> Result<Pin<'_>> {
+        let _class = breakdown::enter(Class::Buffer);
         match self.arrive(page)? {
             Arrival::Here(pin) => Ok(pin),
             Arrival::Ours => {

@@ -19,6 +19,7 @@ use super::scan::{LogRecord, LogScan, Until};
 use super::segment::{self, Epoch, Segments};
 use super::space::Space;
 use super::{LogInsert, RecordKind, frame};
+use crate::breakdown::{self, Class};
 use crate::device::Device;
 use crate::environment::{Environment, Joinable, WaitCell, WaitEvent};
 use crate::planted::Planted;
@@ -225,6 +226,7 @@ impl Log {
     /// Claims the place of one record of `payload` bytes. Never waits but for room in the ring.
     #[inline]
     pub fn claim<'l>(&'l self, space: &mut SpaceReservation<'_>, payload: usize) -> Claim<'l> {
+        let _class = breakdown::enter(Class::Logging);
         let bytes = frame::span(payload);
         assert!(space.bytes >= bytes, "space is reserved before it is claimed");
         assert!(payload <= self.payload_bytes_max(), "a record fits the ring");
@@ -321,6 +323,7 @@ impl Log {
     /// be woken by it: it is not at work, no record before this one is still being filled, and syncs are short on this
     /// disk. For a thread that has nothing else to do; whether it is durable now is for [`Log::poll_durable`] to say.
     pub fn help(&self, lsn: Lsn) {
+        let _class = breakdown::enter(Class::Logging);
         // A record that is not the tail's has others behind it, whose owners will ask too.
         flush::help(&self.shared, lsn.0.saturating_add(1).min(self.tail().0));
     }
@@ -534,6 +537,7 @@ impl Claim<'_> {
     /// Fills the record with `payload`, exactly as long as was claimed, and lets the log run past it.
     #[inline]
     pub fn publish(mut self, kind: RecordKind, payload: &[u8]) -> Lsn {
+        let _class = breakdown::enter(Class::Logging);
         assert_eq!(self.payload, payload.len(), "a record is as long as its claim");
         let lsn = self.lsn();
         if std::mem::take(&mut self.open) {

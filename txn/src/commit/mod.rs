@@ -42,6 +42,7 @@ use crate::writeset::{Write, WriteSet};
 use crate::{Lsn, Result, Transaction};
 use late::LateCommit;
 use slots::SlotId;
+use storage::breakdown::{self, Class};
 use storage::{
     Applied, Change, Claim, Growth, RecordBuffer, Reservation, Room, RunsFor, SpaceClass, Stretch,
     Tree, WaitEvent, Waiter,
@@ -146,6 +147,7 @@ impl SlotGuard<'_> {
     /// Gives the slot back and moves the watermark.
     fn free(&mut self) {
         if std::mem::take(&mut self.taken) {
+            let _class = breakdown::enter(Class::Timestamp);
             if self.shared.is_some() {
                 self.manager.slots.unshare(self.slot);
             }
@@ -309,6 +311,7 @@ impl Manager {
     /// Takes a slot. They are taken for microseconds, but for those of commits that wait for log space: whoever finds none
     /// for a while rests.
     pub(crate) fn take_slot(&self, session: &SessionWait) -> Result<SlotGuard<'_>> {
+        let _class = breakdown::enter(Class::Timestamp);
         let mut spins = 0;
         let slot = loop {
             if let Some(slot) = self.slots.take(self.worker()) {
@@ -335,6 +338,7 @@ impl Manager {
         guard: &mut SlotGuard<'_>,
         (reads, failed_by): (Option<Reading<'_>>, &mut Lsn),
     ) -> Result<Published<'m>> {
+        let _class = breakdown::enter(Class::Logging);
         let slot = guard.slot;
         let State { writes, forms, record, header, growth, .. } = state;
         let log = self.data.log();

@@ -22,6 +22,7 @@ use crate::scheme::ssi::Reason;
 use crate::sync::{Arc, relax};
 use crate::writeset::WriteSet;
 use crate::{ConflictKind, Error, Lsn, Result};
+use storage::breakdown::{self, Class};
 
 /// How often a record is claimed.
 const CLAIMS: usize = 3;
@@ -88,6 +89,7 @@ impl Manager {
 
     /// Whether everything in the read set stands at `lsn`, which has been claimed. Waits for nothing.
     fn validate(&self, reading: Reading<'_>, slot: SlotId, lsn: Lsn) -> Verdict {
+        let _class = breakdown::enter(Class::Locking);
         let Reading { reads, snapshot, owner } = reading;
         if self.planted(Fault::SkipValidation) {
             return Verdict::Holds;
@@ -120,6 +122,7 @@ impl Manager {
         slot: SlotId,
         lsn: Lsn,
     ) -> Result<Verdict> {
+        let _class = breakdown::enter(Class::Wait);
         let mut spins = 0;
         while spins < PATIENCE
             && self.slots.meets_before(slot, lsn, |writes| reads.meets(writes)) == Meeting::Unsure

@@ -28,6 +28,7 @@ pub use mode::{Modes, RowLock, TableLock};
 use queue::{Kind, Request};
 use report::LockWaitStage;
 use spilled::{InTheWay, LockRun, Seen, SpilledLocks};
+use storage::breakdown::{self, Class};
 use storage::{Environment, Micros, WaitEvent};
 use table::TableLocks;
 use wait::{Limits, Outcome};
@@ -109,6 +110,7 @@ impl LockManager {
         mode: RowLock,
         policy: WaitPolicy,
     ) -> Result<RowGrant> {
+        let _class = breakdown::enter(Class::Locking);
         let node = self.records.pin(tree, key);
         let mut passed = Vec::new();
         let mut seen: Option<Seen> = None;
@@ -210,6 +212,7 @@ impl LockManager {
         mode: TableLock,
         policy: WaitPolicy,
     ) -> Result<bool> {
+        let _class = breakdown::enter(Class::Locking);
         if self.tables.intend(&self.owners, owner, table, mode) {
             return Ok(true);
         }

@@ -22,6 +22,7 @@ use crate::{ConflictKind, Error, Reason, Result, SireadTarget, TreeId};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use storage::WaitEvent;
+use storage::breakdown::{self, Class};
 
 /// Latches.
 const SHARDS: usize = 64;
@@ -407,6 +408,7 @@ impl LockManager {
         (tree, span, mode): (TreeId, Span, RangeMode),
         limit: usize,
     ) -> Result<RangeGrant> {
+        let _class = breakdown::enter(Class::Locking);
         let own = held.trees.entry(tree).or_default();
         if own.covers(&span, mode) {
             return Ok(RangeGrant::Held);
@@ -530,6 +532,7 @@ impl LockManager {
 
     /// Lets go of all that a transaction holds.
     pub(crate) fn release_ranges(&self, owner: OwnerId, held: &mut HeldRanges) {
+        let _class = breakdown::enter(Class::Locking);
         let mut woken = Vec::new();
         for (tree, mut own) in held.trees.drain() {
             self.ranges.with(tree, |locks| {

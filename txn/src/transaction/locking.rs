@@ -12,6 +12,7 @@ use crate::scheme::{SchemeKind, Tracking};
 use crate::writeset::Write;
 use crate::{CommandId, ConflictKind, Error, Isolation, Reason, Result, TableId, TreeId};
 use storage::Tree;
+use storage::breakdown::{self, Class};
 
 /// What a row lock found, once held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -414,6 +415,7 @@ impl Manager {
 
     /// Lets go of every lock.
     pub(crate) fn release_all(&self, state: &mut State) {
+        let _class = breakdown::enter(Class::Locking);
         let owner = state.owner;
         if !state.lock_runs.is_empty() {
             self.locks.release_runs(owner, &mut state.lock_runs);

@@ -28,6 +28,7 @@ pub use scan::{KeyRange, Scan, ScanRow};
 use state::State;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use storage::breakdown::{self, Class};
 use storage::{Lsn, Tree, TreeId, usage};
 
 /// What a transaction begins with.
@@ -210,13 +211,16 @@ impl Transaction {
         self.command.0 += 1;
         let snapshot = match self.snapshot {
             Some(snapshot) if self.level != Isolation::ReadCommitted => snapshot,
-            _ => match &self.tracking {
-                None => {
-                    self.wait_for_seen()?;
-                    *self.snapshot.insert(self.announce())
+            _ => {
+                let _class = breakdown::enter(Class::Timestamp);
+                match &self.tracking {
+                    None => {
+                        self.wait_for_seen()?;
+                        *self.snapshot.insert(self.announce())
+                    }
+                    Some(_) => self.tracked_snapshot()?,
                 }
-                Some(_) => self.tracked_snapshot()?,
-            },
+            }
         };
         Ok(ReadView { snapshot, command: self.command })
     }
@@ -359,6 +363,7 @@ impl Transaction {
         snapshot: Lsn,
         mut found: impl FnMut(Lsn, Option<&[u8]>),
     ) -> Result<bool> {
+        let _class = breakdown::enter(Class::Locking);
         let Transaction { manager, state, .. } = self;
         let state = state.as_mut().expect("the transaction has not ended");
         let (locks, spill) = (&manager.locks, &manager.spill);
@@ -475,6 +480,7 @@ impl Transaction {
 
     /// Undoes every write since, and lets go of every lock taken since. The savepoint stays.
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
+        let _class = breakdown::enter(Class::Abort);
         let from = CommandId(savepoint.0);
         let state = self.state_mut();
         state.writes.undo(from);
@@ -555,6 +561,7 @@ impl Transaction {
     /// run again alone, the transaction succeeds.
     #[cold]
     pub(crate) fn abandon(&mut self, error: &Error) {
+        let _class = breakdown::enter(Class::Abort);
         self.manager.metrics.aborted(self.manager.worker(), Abort::of(Some(error)));
         self.finish();
         if matches!(error, Error::Conflict(ConflictKind::ReadWrite(_))) {
@@ -569,6 +576,7 @@ impl Transaction {
 
     /// Rolls back.
     pub fn rollback(mut self) -> Ended {
+        let _class = breakdown::enter(Class::Abort);
         self.manager.metrics.aborted(self.manager.worker(), Abort::Asked);
         self.finish();
         Ended { wait_for: self.seen, committed: None }

@@ -10,6 +10,7 @@ use crate::scheme::{SchemeKind, Tracking};
 use crate::{Begin, CommandId, Error, Isolation, Result, TreeId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use storage::breakdown::{self, Class};
 use storage::{Direction, Lsn, ReadToken, Tree, WaitCell, WaitEvent, Woken};
 
 impl Transaction {
@@ -133,6 +134,7 @@ impl Transaction {
         if view.snapshot == Lsn::MAX {
             return Ok(());
         }
+        let _class = breakdown::enter(Class::Locking);
         let limit = self.manager.options.read_set_bytes_max;
         match self.tracking.as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.reads(&self.manager.ssi, tree, key, limit),
@@ -153,6 +155,7 @@ impl Transaction {
         bounds: Bounds<'_>,
         (direction, token): (Direction, ReadToken),
     ) -> Result<Option<RangeId>> {
+        let _class = breakdown::enter(Class::Locking);
         let command = self.command;
         let latest = view.snapshot == Lsn::MAX;
         match self.tracking.as_deref_mut() {
@@ -178,6 +181,7 @@ impl Transaction {
         (key, last): (Option<&[u8]>, Option<&[u8]>),
         bounds: Bounds<'_>,
     ) -> Result<()> {
+        let _class = breakdown::enter(Class::Locking);
         let limit = self.manager.options.read_set_bytes_max;
         match (self.tracking.as_deref_mut(), key) {
             (Some(Tracking::Ssi(part)), _) => {
@@ -193,6 +197,7 @@ impl Transaction {
     /// Notes a write.
     #[cold]
     pub(super) fn note_write(&mut self, tree: &Tree, key: &[u8]) -> Result<()> {
+        let _class = breakdown::enter(Class::Locking);
         let (command, limit) = (self.command, self.manager.options.write_set_bytes_max);
         if self.is_loading(tree.id()) {
             return self.replaces(tree.id());
@@ -259,6 +264,7 @@ impl Transaction {
     /// What its scheme says to a commit, before there is a claim.
     #[cold]
     pub(crate) fn check_commit(&mut self, writes: bool) -> Result<()> {
+        let _class = breakdown::enter(Class::Locking);
         match self.tracking.as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.check(&self.manager.ssi),
             // Without writes there is nothing to validate, unless more has been read than the snapshot.
