@@ -88,6 +88,13 @@ pub struct Write<'a> {
     pub update: bool,
 }
 
+/// What a write set had at a time: see [`WriteSet::has_changed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    spills: u64,
+    entries: usize,
+}
+
 /// A place in the order of a write set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Place {
@@ -129,6 +136,21 @@ impl WriteSet {
     #[must_use]
     pub fn spills(&self) -> u64 {
         self.spilled.changes()
+    }
+
+    /// What is there now.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        Moment { spills: self.spills(), entries: self.entries.len() }
+    }
+
+    /// Whether writes by commands before `before` have come since, or any have gone. Commands ascend, so the first write that
+    /// has come tells of all.
+    #[must_use]
+    pub fn has_changed(&self, since: Moment, before: CommandId) -> bool {
+        since.spills != self.spills()
+            || since.entries > self.entries.len()
+            || self.entries.get(since.entries).is_some_and(|entry| entry.command < before)
     }
 
     /// Moves what is in memory to scratch space.

@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::run::{BlockCache, Runs};
+use crate::transaction::Scan;
 use crate::writeset::WriteSet;
 use crate::{CommandId, Fault, Planted, TreeId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use storage::chance::Chance;
 
 const TREES: [TreeId; 3] = [TreeId(1), TreeId(2), TreeId(9)];
 
@@ -481,4 +483,88 @@ fn a_spilled_lock_that_is_given_up_is_noticed() {
         sum != committed
     });
     assert!(noticed, "the planted fault went unnoticed");
+}
+
+/// Between the steps of scans their transaction writes, in memory and past it: each scan shows what there was when its command
+/// began, and one that reads everything shows every write that comes ahead of it.
+#[test]
+fn scans_show_what_their_commands_began_with() {
+    for seed in 0..60_u64 {
+        let world = World::new(Options { write_set_bytes_max: 6 << 10, ..small() });
+        let mut chance = Chance::new(seed);
+        let mut model = BTreeMap::new();
+        for row in (0..100_u32).step_by(3) {
+            world.set(&row.to_be_bytes(), Some(b"committed"));
+            model.insert(row.to_be_bytes().to_vec(), b"committed".to_vec());
+        }
+        let mut txn = world.begin(Isolation::RepeatableRead, 1);
+        let mut view = txn.begin_statement().unwrap();
+        let mut open: Vec<(Scan, Direction, Vec<(Vec<u8>, Vec<u8>)>)> = Vec::new();
+        for step in 0..400_u32 {
+            match chance.below(12) {
+                0 => view = txn.next_command(&view),
+                1 if open.len() < 4 => {
+                    let forward = chance.below(2) == 0;
+                    let mut rows: Vec<_> = model.clone().into_iter().collect();
+                    let direction = if forward { Direction::Forward } else { Direction::Backward };
+                    if forward {
+                        rows.reverse();
+                    }
+                    view = txn.next_command(&view);
+                    let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+                    let scan = txn.scan(&view, &world.tree, range, direction).unwrap();
+                    open.push((scan, direction, rows));
+                }
+                2..6 => {
+                    let Some(at) = (!open.is_empty()).then(|| chance.below(open.len() as u64))
+                    else {
+                        continue;
+                    };
+                    let (scan, direction, rows) = &mut open[at as usize];
+                    for _ in 0..chance.below(12) {
+                        let found = scan.advance(&mut txn).unwrap();
+                        let found = found.map(|row| (row.key.to_vec(), row.value.to_vec()));
+                        assert_eq!(found, rows.pop(), "seed {seed}, step {step}, {direction:?}");
+                        if found.is_none() {
+                            open.swap_remove(at as usize);
+                            break;
+                        }
+                    }
+                }
+                _ => {
+                    let key = (chance.below(130) as u32).to_be_bytes();
+                    let value = (chance.below(4) > 0).then(|| vec![step as u8; 60]);
+                    write(&mut txn, &world.tree, &key, value.as_deref());
+                    match value {
+                        Some(value) => model.insert(key.to_vec(), value),
+                        None => model.remove(&key[..]),
+                    };
+                }
+            }
+        }
+        drop(open);
+        world.answer(txn.rollback());
+    }
+    // The latest of everything: what is written ahead of it is shown, and what is deleted there is not.
+    let world = World::new(small());
+    for row in 0..10_u32 {
+        world.set(&row.to_be_bytes(), Some(b"there"));
+    }
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    txn.begin_statement().unwrap();
+    let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
+    let mut scan = txn.scan(&ReadView::LATEST, &world.tree, range, Direction::Forward).unwrap();
+    let mut shown = Vec::new();
+    while let Some(row) = scan.advance(&mut txn).unwrap() {
+        let row = u32::from_be_bytes(row.key.try_into().unwrap());
+        shown.push(row);
+        if row < 10 {
+            write(&mut txn, &world.tree, &(row + 20).to_be_bytes(), Some(b"ahead"));
+            write(&mut txn, &world.tree, &(row / 2 * 2 + 1).to_be_bytes(), None);
+        }
+    }
+    let expected: Vec<u32> =
+        (0..30).filter(|row| row % 2 == 0 && !(10..20).contains(row)).collect();
+    assert_eq!(shown, expected);
+    world.answer(txn.rollback());
 }

@@ -82,9 +82,12 @@ fn notes_are_of_what_is_committed_and_as_long_as_somebody_may_ask() {
     world.answer(old.rollback());
 
     world.set(b"a", Some(b"row"));
+    let mut old = world.begin(Isolation::ReadCommitted, 2);
+    let view = old.begin_statement().unwrap();
     commit_moves(&world, &[(b"a", b"x")]);
     let since = (view.snapshot, crate::CommandId(u32::MAX));
     assert!(world.manager.moves.next(world.tree.id(), b"a", since).is_some());
+    world.answer(old.rollback());
     world.manager.moves.forget(world.manager.horizon());
     assert!(world.manager.moves.next(world.tree.id(), b"a", since).is_none());
 }

@@ -7,13 +7,14 @@
 //!
 //! The scan borrows nothing, and its places in write sets are found anew from the last key: writes may come and go
 //! between its steps. Where a write set is in scratch space the scan keeps a walk over its runs, which do not change, and
-//! begins it anew from the last key when a run has come or gone.
+//! begins it anew from the last key when a run has come or gone. Writes by the command that scans, and by later ones, are
+//! not read, and there may be any number of them: which one is read next is remembered ([`Ahead`]).
 
 use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::commit::late::LateList;
 use crate::scheme::occ::RangeId;
 use crate::writeset::spilled::Merge;
-use crate::writeset::{Place, Write, WriteSet};
+use crate::writeset::{Moment, Place, Write, WriteSet};
 use crate::{CommandId, Error, Result};
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -49,6 +50,17 @@ enum Last {
     Row,
 }
 
+/// Which of the own writes in memory is read next, behind the last row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ahead {
+    /// It has to be looked for.
+    Unknown,
+    /// The one of [`Scan::ahead_key`], as long as the set has not changed since but by what the scan does not read.
+    Key(Moment),
+    /// None, as long as that.
+    Nothing(Moment),
+}
+
 /// A scan in progress. It borrows neither transaction nor tree.
 #[derive(Debug)]
 pub struct Scan {
@@ -59,6 +71,8 @@ pub struct Scan {
     high: Bound<Vec<u8>>,
     cursor: Cursor,
     late: Option<LateList>,
+    ahead: Ahead,
+    ahead_key: Vec<u8>,
     /// Walks over what of the own writes is in scratch space, as it was after so many changes, and of each late commit.
     own_runs: Option<(u64, Merge)>,
     late_runs: Vec<Merge>,
@@ -154,6 +168,8 @@ impl Transaction {
             high: owned(range.high),
             cursor,
             late,
+            ahead: Ahead::Unknown,
+            ahead_key: Vec::new(),
             own_runs: None,
             late_runs: Vec::new(),
             page: Row::default(),
@@ -371,7 +387,8 @@ impl Scan {
 
     /// The smallest key of all streams, and who wins there.
     fn merge(&mut self, transaction: &Transaction) -> bool {
-        let own = self.next_of(&transaction.state().writes, self.view.command);
+        self.look_ahead(&transaction.state().writes);
+        let own = self.own_next(&transaction.state().writes);
         let own_run = self.own_runs.as_ref().and_then(|(_, merge)| self.head_of(merge));
         let own = self.earlier(own, own_run);
         let mut late_runs = self.late_runs.iter();
@@ -420,6 +437,42 @@ impl Scan {
             Direction::Forward => a.cmp(b),
             Direction::Backward => b.cmp(a),
         }
+    }
+
+    /// Finds the next own write in memory, unless the one that was found before still is.
+    fn look_ahead(&mut self, writes: &WriteSet) {
+        let holds = |moment| !writes.has_changed(moment, self.view.command);
+        let is_known = match self.ahead {
+            Ahead::Unknown => false,
+            Ahead::Nothing(moment) => holds(moment),
+            Ahead::Key(moment) => {
+                let passed = self.has_begun()
+                    && self.order(&self.ahead_key, &self.row.key) != Ordering::Greater;
+                !passed && holds(moment)
+            }
+        };
+        if is_known {
+            return;
+        }
+        let mut key = std::mem::take(&mut self.ahead_key);
+        key.clear();
+        self.ahead = match self.next_of(writes, self.view.command) {
+            Some(write) => {
+                key.extend_from_slice(write.key);
+                Ahead::Key(writes.moment())
+            }
+            None => Ahead::Nothing(writes.moment()),
+        };
+        self.ahead_key = key;
+    }
+
+    /// The own write in memory that [`Scan::look_ahead`] has found.
+    fn own_next<'w>(&self, writes: &'w WriteSet) -> Option<Write<'w>> {
+        if matches!(self.ahead, Ahead::Nothing(_)) {
+            return None;
+        }
+        let place = writes.first(self.tree, Bound::Included(&self.ahead_key));
+        writes.at(place, self.view.command)
     }
 
     /// The next write of `writes` behind the last row, within the bounds, by a command before `before`.
