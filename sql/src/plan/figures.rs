@@ -11,7 +11,7 @@ use super::translate::constant;
 use crate::bind::Literal;
 use crate::catalog::{ColumnStatistics, Relation, RelationKind, TableStatistics};
 use crate::settings::Methods;
-use crate::tuple::Form;
+use crate::tuple::{Form, RowBuf};
 use crate::types::array::Array;
 use crate::types::numeric::View;
 use crate::types::{Datum, Oid, SqlType};
@@ -64,8 +64,8 @@ pub trait Facts {
         Methods::default()
     }
 
-    /// The value of an expression over constants; none where nobody can compute.
-    fn evaluate(&self, _scalar: &Scalar) -> Option<crate::error::Result<Literal>> {
+    /// A row of the value of an expression over constants; none where nobody can compute.
+    fn evaluate(&self, _scalar: &Scalar) -> Option<crate::error::Result<RowBuf>> {
         None
     }
 

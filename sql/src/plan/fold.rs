@@ -13,12 +13,13 @@ use super::build::Planner;
 use super::functions::{Comparison, callee, comparison, is_not_equal};
 use super::scalar::{Callee, Scalar, Target};
 use super::translate::constant;
+use crate::account;
 use crate::bind::{Literal, Quantifier};
 use crate::catalog::builtin::{self, CastContext, CastMethod, Volatility};
 use crate::error::SqlError;
 use crate::types::{Datum, Oid, SqlType};
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 const BOOL: SqlType = SqlType::plain(16);
 
@@ -77,14 +78,20 @@ pub(super) fn is_null(scalar: &Scalar) -> bool {
 }
 
 impl Planner<'_> {
-    /// The value of a scalar that reads constants only and gives the same whenever it is asked.
+    /// The value of a scalar that reads constants only and gives the same whenever it is asked. Behind the first failure
+    /// nothing more is computed.
     pub(super) fn computed(&mut self, scalar: Scalar, ty: SqlType) -> Scalar {
+        if self.presets.failure.is_some() {
+            return scalar;
+        }
         match self.figures.facts().evaluate(&scalar) {
-            Some(Ok(value)) => constant(&value, ty),
+            Some(Ok(row)) => Scalar::Constant(Arc::new(row), ty),
             // What Atoll has not yet fails where it is reached.
             Some(Err(error)) if error.is_missing() => scalar,
             Some(Err(error)) => {
-                self.presets.failure.get_or_insert(error);
+                // Who is to stop does so at once.
+                account::insist();
+                self.presets.failure = Some(error);
                 scalar
             }
             None => scalar,

@@ -459,7 +459,7 @@ impl Facts for Known<'_> {
         self.methods
     }
 
-    fn evaluate(&self, scalar: &Scalar) -> Option<Result<Literal>> {
+    fn evaluate(&self, scalar: &Scalar) -> Option<Result<RowBuf>> {
         let Reader(context) = self.constants?;
         let (frame, parameters) = (Frame::default(), RowBuf::new());
         let eval = Eval {
@@ -472,13 +472,14 @@ impl Facts for Known<'_> {
         };
         Some(match eval.scalar(scalar) {
             Ok(value) => {
-                let value = Literal::of(&value);
-                if value.bytes() > CONSTANT_BYTES_MAX
+                let mut row = RowBuf::new();
+                row.push(value);
+                if row.bytes() > CONSTANT_BYTES_MAX
                     && let Some(momentary) = context.time_read
                 {
                     momentary.set(true);
                 }
-                Ok(value)
+                Ok(row)
             }
             Err(Failure::Error(error)) => Err(error),
             Err(Failure::Subquery(_) | Failure::Settings | Failure::Routine(_)) => return None,

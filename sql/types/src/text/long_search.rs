@@ -4,7 +4,7 @@
 //! a cancel. A text beyond [`account::LARGE`] is walked by bytes instead, through automata of the same expression that are built
 //! as they are needed, and it is asked at each stretch whether the statement is to stop. Forward, the leftmost match's end is
 //! found; backward from there its beginning. Where an automaton gives up (at Unicode's word boundaries, in a text that is not
-//! ASCII) there is no answer, and the text has to be searched at one go after all.
+//! ASCII) there is no answer, and the expression is [simulated](super::simulation).
 
 use crate::account;
 use regex_automata::hybrid::dfa::{Cache, DFA};
@@ -13,8 +13,11 @@ use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::Hir;
 use std::cell::RefCell;
 
-/// How many bytes are walked over until it is asked whether to go on.
-const STRETCH_BYTES: usize = 64 << 10;
+/// How many bytes are walked over at most until it is asked whether to go on.
+const STRETCH_BYTES_MAX: usize = 64 << 10;
+
+/// What may be done meanwhile: for each byte a state may have to be built of all those of the expression.
+const STRETCH_WORK: usize = 4 << 20;
 
 /// What a walk has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +76,17 @@ impl LongSearch {
     }
 }
 
+/// How many bytes are walked over until it is asked whether to go on.
+fn stretch_of(dfa: &DFA) -> usize {
+    (STRETCH_WORK / dfa.get_nfa().states().len().max(1)).clamp(1, STRETCH_BYTES_MAX)
+}
+
 /// Walks from the beginning of a range, which goes to the end of its text: the end of the match that the automaton is for.
 pub(super) fn forward(dfa: &DFA, cache: &mut Cache, input: &Input<'_>) -> Walked {
     let Ok(mut state) = dfa.start_state_forward(cache, input) else { return Walked::GaveUp };
     let mut found = Walked::Nothing;
     let mut at = input.start();
-    for stretch in input.haystack()[at..].chunks(STRETCH_BYTES) {
+    for stretch in input.haystack()[at..].chunks(stretch_of(dfa)) {
         account::insist();
         for byte in stretch {
             let Ok(next) = dfa.next_state(cache, state, *byte) else { return Walked::GaveUp };
@@ -109,7 +117,7 @@ fn backward(dfa: &DFA, cache: &mut Cache, input: &Input<'_>) -> Walked {
     let Ok(mut state) = dfa.start_state_reverse(cache, input) else { return Walked::GaveUp };
     let mut found = Walked::Nothing;
     let mut at = input.end();
-    for stretch in input.haystack()[input.get_range()].rchunks(STRETCH_BYTES) {
+    for stretch in input.haystack()[input.get_range()].rchunks(stretch_of(dfa)) {
         account::insist();
         for byte in stretch.iter().rev() {
             let Ok(next) = dfa.next_state(cache, state, *byte) else { return Walked::GaveUp };
@@ -138,47 +146,60 @@ fn backward(dfa: &DFA, cache: &mut Cache, input: &Input<'_>) -> Walked {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use regex::Regex;
+
+    /// Expressions of all kinds.
+    pub const PATTERNS: [&str; 28] = [
+        "a",
+        "ab*",
+        "(a|b)*c",
+        "a*?b",
+        "^b",
+        "b$",
+        "(?m)^b",
+        "(?m)a$",
+        r"\bb",
+        r"\Ba",
+        r"\b",
+        "",
+        "x?",
+        "a{2,3}",
+        "[^a]+",
+        "(?i)B",
+        "\u{e4}",
+        "[\u{e0}-\u{ff}]+c?",
+        "(ab|a)(c|bcd)",
+        "(?s).*",
+        "zz",
+        r"\n",
+        r"\b\u{e4}|b\b",
+        r"(\b[ab]+)|(\w)",
+        r"(a|ab)(c|b|)*",
+        r"((a)|(b))*?c",
+        r"(?:(a{0,3})b?){2}",
+        r"(x*)*",
+    ];
+
+    /// Short texts over letters that they tell apart.
+    pub fn texts() -> impl Iterator<Item = String> {
+        let pieces = ["a", "b", "c", "\n", " ", "\u{e4}", "\u{1f600}", "ab", "x"];
+        let piece = move |seed: usize, place: usize| {
+            pieces[(seed * 31 + place * place * 7 + seed / 9) % pieces.len()]
+        };
+        (0..200).map(move |seed| (0..seed % 7).map(|place| piece(seed, place)).collect())
+    }
 
     /// Whatever an expression looks at, from whatever place on: what a walk finds is what `regex` finds.
     #[test]
     fn a_walk_finds_what_a_search_at_one_go_finds() {
-        let patterns = [
-            "a",
-            "ab*",
-            "(a|b)*c",
-            "a*?b",
-            "^b",
-            "b$",
-            "(?m)^b",
-            "(?m)a$",
-            r"\bb",
-            r"\Ba",
-            r"\b",
-            "",
-            "x?",
-            "a{2,3}",
-            "[^a]+",
-            "(?i)B",
-            "\u{e4}",
-            "[\u{e0}-\u{ff}]+c?",
-            "(ab|a)(c|bcd)",
-            "(?s).*",
-            "zz",
-            r"\n",
-        ];
-        let pieces = ["a", "b", "c", "\n", " ", "\u{e4}", "\u{1f600}", "ab", "x"];
         let mut answered = 0;
-        for pattern in patterns {
+        for pattern in PATTERNS {
             let regex = Regex::new(pattern).unwrap();
             let hir = regex_syntax::parse(pattern).unwrap();
             let search = LongSearch::new(&hir, 1 << 20).unwrap();
-            for seed in 0..200_usize {
-                let text: String = (0..seed % 7)
-                    .map(|place| pieces[(seed * 31 + place * place * 7 + seed / 9) % pieces.len()])
-                    .collect();
+            for text in texts() {
                 let expected = regex.is_match(&text);
                 match search.is_match(&text) {
                     Walked::GaveUp => {}

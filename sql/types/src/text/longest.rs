@@ -6,11 +6,11 @@
 //! part takes the longest or shortest piece that it prefers and that lets the parts behind it match the rest, parts
 //! further left first; of alternatives the first that matches its piece exactly is taken.
 //!
-//! Groups of a match longer than [`DISSECTED_MAX`] bytes are those of a leftmost-first match: finding them takes memory that
-//! grows faster than the text.
+//! Groups of a match longer than [`DISSECTED_MAX`] bytes are those that a leftmost-first match with the same ends has: finding them
+//! takes memory that grows faster than the text.
 //!
-//! Texts that are too long to be searched at one go are [walked](super::long_search) for where a match begins and ends, so that a
-//! cancel is seen.
+//! What takes too long at one go is [walked](super::long_search) for where a match begins and ends, or [simulated](Simulation), so
+//! that a cancel is seen.
 //!
 //! An expression with a [`Constraint`] is not for automata: they say where a match may begin, and from there on all ends are
 //! tried, the preferred first, until one lets the parts match with their constraints. That may take long beyond
@@ -18,13 +18,14 @@
 
 use super::constraint::{Constraint, loosened, refers_back};
 use super::long_search::{self, LongSearch, Walked};
+use super::simulation::Simulation;
 use crate::account;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use regex::Regex;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::meta;
-use regex_automata::nfa::thompson::{self, NFA, pikevm::PikeVM};
+use regex_automata::nfa::thompson::{self, NFA};
 use regex_automata::util::look::{Look, LookMatcher};
 use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
@@ -32,6 +33,9 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
+
+/// How much may be searched at one go, in bytes of the text times states of the expression: some tenths of a second at worst.
+const AT_ONCE_MAX: usize = 64 << 20;
 
 /// How long a match's text may be to have its groups found exactly.
 const DISSECTED_MAX: usize = 16 << 10;
@@ -48,7 +52,8 @@ pub(super) struct Pattern {
     /// How many groups there are.
     groups: usize,
     finder: Finder,
-    /// Made for the first long text; none if the expression is too large for it.
+    simulation: Simulation,
+    /// Made for the first search that takes long; none if the expression is too large for it.
     long: OnceCell<Option<LongSearch>>,
     bytes_max: usize,
 }
@@ -65,9 +70,8 @@ struct Automata {
     regex: Regex,
     /// Whether the shortest match is preferred.
     shortest: bool,
-    ends: Ends,
-    /// Which of its groups the pattern's own are.
-    places: Vec<usize>,
+    /// All ends of matches that begin at a place, lazily built; gives up at Unicode's word boundaries.
+    ends: Option<(DFA, RefCell<Cache>)>,
 }
 
 /// For one with constraints.
@@ -78,34 +82,23 @@ struct Constrained {
     insensitive: bool,
 }
 
-/// All ends of matches that begin at a place.
-struct Ends {
-    /// Lazily built; gives up at Unicode's word boundaries.
-    dfa: Option<(DFA, RefCell<Cache>)>,
-    simulation: PikeVM,
-}
-
 /// A match: the whole, then each group that took part.
 pub(super) type Groups = Vec<Option<Range<usize>>>;
 
 impl Pattern {
     /// Puts together what was compiled from one expression; none if it is too large.
-    pub fn new(regex: Regex, hir: Hir, places: Vec<usize>, bytes_max: usize) -> Option<Pattern> {
-        let config = thompson::Config::new().nfa_size_limit(Some(bytes_max));
-        let nfa = NFA::compiler().configure(config).build_from_hir(&loosened(hir.clone())).ok()?;
-        let all = PikeVM::config().match_kind(MatchKind::All);
-        let simulation = PikeVM::builder().configure(all).build_from_nfa(nfa.clone()).ok()?;
+    pub fn new(regex: Regex, hir: Hir, groups: usize, bytes_max: usize) -> Option<Pattern> {
+        let nfa = automaton(&loosened(hir.clone()), bytes_max)?;
         let all = DFA::config().match_kind(MatchKind::All).unicode_word_boundary(true);
-        let dfa = DFA::builder().configure(all).build_from_nfa(nfa).ok();
-        let dfa = dfa.map(|dfa| {
+        let dfa = DFA::builder().configure(all).build_from_nfa(nfa.clone()).ok();
+        let ends = dfa.map(|dfa| {
             let cache = RefCell::new(dfa.create_cache());
             (dfa, cache)
         });
         let shortest = prefers_longest(&hir) == Some(false);
-        let ends = Ends { dfa, simulation };
-        let groups = places.len();
-        let finder = Finder::Automata(Automata { regex, shortest, ends, places });
-        Some(Pattern { hir, groups, finder, long: OnceCell::new(), bytes_max })
+        let finder = Finder::Automata(Automata { regex, shortest, ends });
+        let simulation = Simulation::new(nfa);
+        Some(Pattern { hir, groups, finder, simulation, long: OnceCell::new(), bytes_max })
     }
 
     /// Puts together an expression with constraints; none if it is too large.
@@ -119,7 +112,8 @@ impl Pattern {
         let config = meta::Config::new().nfa_size_limit(Some(bytes_max));
         let beginnings = meta::Builder::new().configure(config).build_from_hir(&loose).ok()?;
         let finder = Finder::Dissection(Constrained { beginnings, insensitive });
-        Some(Pattern { hir, groups, finder, long: OnceCell::new(), bytes_max })
+        let simulation = Simulation::new(automaton(&loose, bytes_max)?);
+        Some(Pattern { hir, groups, finder, simulation, long: OnceCell::new(), bytes_max })
     }
 
     /// Whether there is a match.
@@ -129,22 +123,26 @@ impl Pattern {
     pub fn is_match(&self, text: &str) -> Result<bool> {
         match &self.finder {
             Finder::Automata(automata) => {
-                let walked = self.long(text).map(|long| long.is_match(text));
-                Ok(match walked.unwrap_or(Walked::GaveUp) {
+                if !self.is_long(text) {
+                    return Ok(automata.regex.is_match(text));
+                }
+                Ok(match self.long().map_or(Walked::GaveUp, |long| long.is_match(text)) {
                     Walked::Match(_) => true,
                     Walked::Nothing => false,
-                    Walked::GaveUp => automata.regex.is_match(text),
+                    Walked::GaveUp => self.simulation.is_match(text),
                 })
             }
             Finder::Dissection(_) => self.captures_at(text, 0).map(|found| found.is_some()),
         }
     }
 
-    /// What searches a long text; none for a short one.
-    fn long(&self, text: &str) -> Option<&LongSearch> {
-        if text.len() < account::LARGE {
-            return None;
-        }
+    /// Whether a text may take too long at one go.
+    fn is_long(&self, text: &str) -> bool {
+        text.len().saturating_mul(self.simulation.states()) > AT_ONCE_MAX
+    }
+
+    /// What searches a long text; none if the expression is too large.
+    fn long(&self) -> Option<&LongSearch> {
         let make = || LongSearch::new(&loosened(self.hir.clone()), self.bytes_max);
         self.long.get_or_init(make).as_ref()
     }
@@ -156,11 +154,28 @@ impl Pattern {
         from: usize,
         at_once: impl FnOnce() -> Option<usize>,
     ) -> Option<usize> {
-        let walked = self.long(&text[from..]).map(|long| long.beginning(text, from));
-        match walked.unwrap_or(Walked::GaveUp) {
+        if !self.is_long(&text[from..]) {
+            return at_once();
+        }
+        match self.long().map_or(Walked::GaveUp, |long| long.beginning(text, from)) {
             Walked::Match(start) => Some(start),
             Walked::Nothing => None,
-            Walked::GaveUp => at_once(),
+            Walked::GaveUp => self.simulation.beginning(text, from),
+        }
+    }
+
+    /// Where the match at a place ends that is preferred.
+    fn end(&self, text: &str, from: usize, automata: &Automata) -> Option<usize> {
+        let Automata { shortest, ends, .. } = automata;
+        let input = Input::new(text).range(from..).anchored(Anchored::Yes).earliest(*shortest);
+        let walked = match ends {
+            Some((dfa, cache)) => long_search::forward(dfa, &mut cache.borrow_mut(), &input),
+            None => Walked::GaveUp,
+        };
+        match walked {
+            Walked::Match(end) => Some(end),
+            Walked::Nothing => None,
+            Walked::GaveUp => self.simulation.end(text, from, *shortest),
         }
     }
 
@@ -174,15 +189,15 @@ impl Pattern {
     /// # Errors
     /// As [`Pattern::is_match`].
     pub fn captures_at(&self, text: &str, from: usize) -> Result<Option<Groups>> {
-        let Automata { regex, shortest, ends, places } = match &self.finder {
+        let automata = match &self.finder {
             Finder::Automata(automata) => automata,
             Finder::Dissection(constrained) => {
                 return self.constrained_at(text, from, constrained);
             }
         };
-        let at_once = || regex.find_at(text, from).map(|found| found.start());
+        let at_once = || automata.regex.find_at(text, from).map(|found| found.start());
         let Some(start) = self.beginning(text, from, at_once) else { return Ok(None) };
-        let Some(end) = ends.end(text, start, *shortest) else { return Ok(None) };
+        let Some(end) = self.end(text, start, automata) else { return Ok(None) };
         let whole = start..end;
         if self.groups == 0 {
             return Ok(Some(vec![Some(whole)]));
@@ -194,12 +209,7 @@ impl Pattern {
                 return Ok(Some(dissection.groups));
             }
         }
-        let captures = regex.captures_at(text, from);
-        let ranges = |captures: regex::Captures<'_>| {
-            let found = |group| captures.get(group).map(|found: regex::Match<'_>| found.range());
-            std::iter::once(0).chain(places.iter().copied()).map(found).collect()
-        };
-        Ok(captures.map(ranges))
+        Ok(Some(self.simulation.groups(text, whole, self.groups)))
     }
 
     fn constrained_at(
@@ -274,22 +284,10 @@ pub(super) fn whole(groups: &Groups) -> Range<usize> {
     groups[0].clone().expect("the first is the whole")
 }
 
-impl Ends {
-    /// Where the match at a place ends that is preferred.
-    fn end(&self, text: &str, from: usize, shortest: bool) -> Option<usize> {
-        let input = Input::new(text).range(from..).anchored(Anchored::Yes).earliest(shortest);
-        if let Some((dfa, cache)) = &self.dfa {
-            match long_search::forward(dfa, &mut cache.borrow_mut(), &input) {
-                Walked::Match(end) => return Some(end),
-                Walked::Nothing => return None,
-                Walked::GaveUp => {}
-            }
-        }
-        let mut cache = self.simulation.create_cache();
-        let mut slots = [None, None];
-        self.simulation.search_slots(&mut cache, &input, &mut slots);
-        slots[1].map(|end| end.get())
-    }
+/// The automaton of an expression without constraints; none if it is too large.
+fn automaton(hir: &Hir, bytes_max: usize) -> Option<NFA> {
+    let config = thompson::Config::new().nfa_size_limit(Some(bytes_max));
+    NFA::compiler().configure(config).build_from_hir(hir).ok()
 }
 
 /// Whether a part prefers the longest match, or the shortest, or has no preference.

@@ -20,6 +20,7 @@ pub mod normal;
 pub(crate) mod occurrences;
 pub mod quote;
 pub mod regular;
+mod simulation;
 mod translate;
 
 use crate::account;

@@ -235,9 +235,8 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
     if translated.text.len() > TRANSLATED_BYTES_MAX {
         return Err(too_complex());
     }
-    // Where in the translation the pattern's own groups are. Those that can match nothing, as in `(a){0}`, are there too.
-    let places = translated.groups.iter().zip(1..).filter(|(own, _)| **own > 0);
-    let places: Vec<usize> = places.map(|(_, place)| place).collect();
+    // The pattern's own. Those that can match nothing, as in `(a){0}`, count too.
+    let groups = translated.groups.iter().filter(|own| **own > 0).count();
     let too_large = too_complex;
     // A look-around has groups of its own around it.
     let nesting = 2 * NESTING_MAX;
@@ -252,9 +251,7 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
     if translated.marks > 0 {
         let parsed = parsed.map_err(|error| invalid(&regex::Error::Syntax(error.to_string())))?;
         return understood(parsed, &translated.groups)
-            .and_then(|hir| {
-                Pattern::constrained(hir, places.len(), insensitive, COMPILED_BYTES_MAX)
-            })
+            .and_then(|hir| Pattern::constrained(hir, groups, insensitive, COMPILED_BYTES_MAX))
             .ok_or_else(too_large);
     }
     let regex = RegexBuilder::new(&translated.text)
@@ -270,7 +267,7 @@ fn build(pattern: &str, letters: &str) -> Result<Pattern> {
     if translated.preferences > 0 {
         hir = understood(hir, &translated.groups).ok_or_else(too_large)?;
     }
-    Pattern::new(regex, hir, places, COMPILED_BYTES_MAX).ok_or_else(too_large)
+    Pattern::new(regex, hir, groups, COMPILED_BYTES_MAX).ok_or_else(too_large)
 }
 
 /// 2201B for what would be too large, or nests too deep.

@@ -4,6 +4,7 @@
 //! thing with its bytes in a [`Heap`] beside it. Text has a heap of its own, a `String`: reading it back needs no check of
 //! its encoding. A cleared row keeps its memory, so that a plan that runs again allocates nothing.
 
+use crate::account;
 use crate::{Datum, Interval, TimeTz};
 
 /// Where the bytes of a value lie in its heap. Not narrower: a row of several long values is longer than 4 GiB where memory
@@ -93,11 +94,21 @@ impl Heap {
 
     fn span(&mut self, bytes: &[u8]) -> Span {
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
+        account::insist_on(bytes.len());
+        self.bytes.reserve(bytes.len());
+        account::byte_stretches(bytes).for_each(|stretch| self.bytes.extend_from_slice(stretch));
         Span { start, length: bytes.len() }
     }
 
-    /// Copies a datum in.
+    fn text_span(&mut self, text: &str) -> Span {
+        let start = self.text.len();
+        account::insist_on(text.len());
+        self.text.reserve(text.len());
+        account::stretches(text).for_each(|stretch| self.text.push_str(stretch));
+        Span { start, length: text.len() }
+    }
+
+    /// Copies a datum in. A long one is copied a stretch at a time, with [`account::insist`] at each.
     pub fn store(&mut self, datum: Datum<'_>) -> Value {
         match datum {
             Datum::Null => Value::Null,
@@ -116,11 +127,7 @@ impl Heap {
             Datum::TimestampTz(v) => Value::TimestampTz(v),
             Datum::Interval(v) => Value::Interval(*v),
             Datum::Uuid(v) => Value::Uuid(*v),
-            Datum::Text(v) => {
-                let start = self.text.len();
-                self.text.push_str(v);
-                Value::Text(Span { start, length: v.len() })
-            }
+            Datum::Text(v) => Value::Text(self.text_span(v)),
             Datum::Numeric(v) => Value::Numeric(self.span(v)),
             Datum::Bytea(v) => Value::Bytea(self.span(v)),
             Datum::Array(v) => Value::Array(self.span(v)),
@@ -244,6 +251,12 @@ impl RowBuf {
         if self.values.len() != width {
             self.set_nulls(width);
         }
+    }
+
+    /// How many bytes its values have of their own.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.heap.bytes()
     }
 
     /// Appends a column.
