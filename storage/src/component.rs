@@ -241,6 +241,18 @@ impl DataComponent {
         node::record_bytes_max(self.options.page_bytes as usize)
     }
 
+    /// The largest record that shares its page with three like it, in bytes.
+    #[must_use]
+    pub fn record_bytes_fair(&self) -> usize {
+        node::record_bytes_fair(self.options.page_bytes as usize)
+    }
+
+    /// How long a value is to be kept beside a key of so many bytes.
+    #[must_use]
+    pub fn value_bytes_fair(&self, key_len: usize) -> usize {
+        node::value_bytes_fair(key_len, self.options.page_bytes as usize)
+    }
+
     /// The largest key, in bytes.
     #[must_use]
     pub fn key_bytes_max(&self) -> usize {

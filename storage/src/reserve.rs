@@ -16,20 +16,20 @@ use crate::wal::frame;
 use crate::wal::{Claim, SpaceClass, SpaceReservation};
 use crate::{Error, Lsn, PageId, Result, TreeId};
 
-/// How many cuts one write can cost: one where keys come in ascending order, and one behind it.
-const CUTS: u64 = 2;
-/// The most cuts of leaves for which one commit sets room aside in one tree. More writes than half of that have their leaves
+/// How many cuts one write can cost: a leaf of long separators is halved, and then cut on both sides of the key.
+const CUTS: u64 = 3;
+/// The most cuts of leaves for which one commit sets room aside in one tree. More writes than a third of that have their leaves
 /// shaped to take all of them, and meet a full one only where others have been faster.
 const CUTS_MAX: u64 = 256;
 /// So many leaves that are cut fill an inner node again at worst.
 const CHILDREN: u64 = 8;
 
 /// The bytes of log that the record of one split takes at most: two halves of a page, which together have its entries
-/// and two fences more, a separator twice, and what names pages.
+/// and two fences more, a separator of the parent's, and what names pages.
 #[must_use]
 pub fn split_bytes(page_bytes: usize) -> u64 {
-    let keys = 4 * node::key_bytes_max(page_bytes);
-    (page_bytes + keys + 4 * IMAGE_OVERHEAD + 128) as u64 + frame::OVERHEAD_BYTES
+    let keys = 3 * node::key_bytes_max(page_bytes);
+    (page_bytes + keys + 4 * IMAGE_OVERHEAD + 192) as u64 + frame::OVERHEAD_BYTES
 }
 
 /// What a batch of writes lets its trees grow by, summed up in the order of tree and key; and where the last of them went.

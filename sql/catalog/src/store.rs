@@ -179,8 +179,8 @@ pub fn write(
     bytes: Option<&[u8]>,
 ) -> Result<()> {
     lock(transaction, tree, key, mode_of(bytes.is_some()))?;
-    // Half of what a page takes: several parts share a page, and the key has room.
-    let part_bytes = transaction.manager().data().record_bytes_max() / 2;
+    // Several parts share a page, and the key has room.
+    let part_bytes = transaction.manager().data().record_bytes_fair() / 2;
     let prefix = prefix(key);
     let mut parts = bytes.into_iter().flat_map(|bytes| bytes.chunks(part_bytes));
     let mut buffer = RecordBuffer::default();

@@ -9,12 +9,13 @@
 //! A batch waits for nobody while it holds a lock, so it is in no deadlock and keeps nobody waiting for long: a row that
 //! somebody is changing is put off, and later waited for alone ([`Backfill::put_off`]).
 
-use super::build::{KeyFunction, LATEST, columns_of, duplicate, too_large};
+use super::build::{KeyFunction, LATEST, columns_of, duplicate};
 use super::{Ddl, Semantics};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
+use crate::exec::write::check_entry_size;
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::Stored;
@@ -192,10 +193,7 @@ impl<'a> Target<'a> {
         let column = |column| key_value(&self.row, Some(&computed), column);
         let meets =
             entry::write(&self.key_layout, index.uniqueness(), column, row_key, key, value)?;
-        let limit = transaction.manager().data().key_bytes_max();
-        if key.len() > limit {
-            return Err(too_large(index, key.len(), limit));
-        }
+        check_entry_size(transaction, &self.relation, index, (key.len(), value.len()))?;
         if meets == Meets::InRecord
             && !transaction.try_lock_key(&self.entries, key, RowLock::Update)?
         {

@@ -13,10 +13,11 @@ use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::{Index, IndexState, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
+use crate::exec::write::check_entry_size;
 use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
 use crate::tuple::long_value::{self, LongValue, Stored};
-use crate::tuple::{Form, Heap, RowBuf, RowLayout, entry};
+use crate::tuple::{Form, Heap, KeyColumn, RowBuf, RowLayout, entry};
 use crate::types::{Datum, SqlType, oids};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -239,18 +240,6 @@ pub(super) fn duplicate(
     .constraint(&*index.name)
 }
 
-/// 54000.
-pub(super) fn too_large(index: &Index, size: usize, limit: usize) -> SqlError {
-    SqlError::new(
-        SqlState::PROGRAM_LIMIT_EXCEEDED,
-        format!(
-            "index row size {size} exceeds btree version 4 maximum {limit} for index \"{}\"",
-            index.name
-        ),
-    )
-    .hint("Values larger than 1/3 of a buffer page cannot be indexed.\nConsider a function index of an MD5 hash of the value, or use full text indexing.")
-}
-
 /// What a rewrite does to each row.
 pub struct Rewrite<'a> {
     /// New values of columns, by index, each of one column over the old row.
@@ -275,7 +264,6 @@ impl Ddl<'_> {
     pub(super) fn build_index(&mut self, relation: &Relation, index: &Index) -> Result<TreeId> {
         self.tell_build(relation, index);
         let layout = relation.index_layout(index);
-        let limit = self.transaction.manager().data().key_bytes_max();
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let mut load = self.load(&index.options);
         let snapshot = self.snapshot();
@@ -295,7 +283,7 @@ impl Ddl<'_> {
         );
         let page_bytes = u64::from(self.transaction.manager().data().page_bytes());
         let (mut rows, mut bytes) = (0_i64, 0_u64);
-        each_row(self.transaction, relation, &mut |_, row_key, record, row| {
+        each_row(self.transaction, relation, &mut |transaction, row_key, record, row| {
             rows += 1;
             bytes += (row_key.len() + record.len()) as u64;
             progress.set(ROWS_DONE, rows);
@@ -310,9 +298,7 @@ impl Ddl<'_> {
                 &mut key,
                 &mut value,
             )?;
-            if key.len() > limit {
-                return Err(too_large(index, key.len(), limit));
-            }
+            check_entry_size(transaction, relation, index, (key.len(), value.len()))?;
             Ok(load.push(&key, &value).map_err(txn::Error::from)?)
         })?;
         progress.set(PAGES_DONE, pages);
@@ -404,12 +390,15 @@ impl Ddl<'_> {
         let (mut long_load, mut last_id) = (self.load(&next.options), 0);
         let mut number = 0_u64;
         let (mut new_key, mut new_record) = (Vec::new(), Vec::new());
-        let data = self.transaction.manager().data();
-        let (limit, key_limit) = (data.record_bytes_max(), data.key_bytes_max());
+        let data = Arc::clone(self.transaction.manager().data());
+        let record_bytes = data.record_bytes_fair();
+        // Beside a key that may be longer a record may have less room.
+        let is_short = |part: &KeyColumn| layout.form(part.column).width().is_some();
+        let kept = rewrite.columns.is_empty() && keys.columns.iter().all(is_short);
         // A key of eight bytes may be an integer's: only what was a row id stays one.
         let had_key = matches!(&old.kind, RelationKind::Table { key, .. } if !key.is_empty());
         let mut null_key = None;
-        each_row(self.transaction, old, &mut |_, old_key, record, row| {
+        each_row(self.transaction, old, &mut |transaction, old_key, record, row| {
             let computed = rewrite
                 .columns
                 .iter_mut()
@@ -449,12 +438,10 @@ impl Ddl<'_> {
                     part.encode(datum, &mut new_key)?;
                 }
             }
-            if let Some(index) = next.indexes.iter().find(|index| index.holds_rows())
-                && new_key.len() > key_limit
-            {
-                return Err(too_large(index, new_key.len(), key_limit));
+            if let Some(index) = next.indexes.iter().find(|index| index.holds_rows()) {
+                check_entry_size(transaction, next, index, (new_key.len(), 0))?;
             }
-            let record = if computed.is_empty() {
+            let record = if kept {
                 record
             } else {
                 let values: Vec<Datum<'_>> = (0..next.columns.len()).map(column).collect();
@@ -466,19 +453,19 @@ impl Ddl<'_> {
                 let mut store = |form: Form, bytes: &[u8]| {
                     last_id += 1;
                     let value = LongValue { id: last_id, bytes: bytes.len() as u64, form };
-                    for (key, piece) in value.pieces(bytes, limit) {
+                    for (key, piece) in value.pieces(bytes, record_bytes) {
                         long_load.push(&key, piece).map_err(txn::Error::from)?;
                     }
                     Ok(value)
                 };
-                let max = limit.saturating_sub(new_key.len());
+                let max = data.value_bytes_fair(new_key.len());
                 long_value::write_row(&layout, &values, max, &mut store, &mut new_record)?;
                 &new_record
             };
             Ok(load.push(&new_key, record).map_err(txn::Error::from)?)
         })?;
         let mut written = Relation::clone(next);
-        let new_long = if rewrite.columns.is_empty() {
+        let new_long = if kept {
             None
         } else {
             let (Loaded::Built(tree) | Loaded::Duplicate(_, tree)) =

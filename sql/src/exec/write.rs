@@ -7,6 +7,7 @@ use super::context::Context;
 use super::deferred::{self, Check};
 use super::index_keys::{RowKeys, key_value};
 use super::narrow::Narrow;
+use crate::catalog::relation::{Index, Relation};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{Table, Told};
@@ -17,7 +18,7 @@ use crate::tuple::row::{self, Field, Opened};
 use crate::tuple::{Form, KeyLayout, RowBuf, corrupt};
 use crate::types::{CallContext, CatalogQueries, Datum, SqlType, text_of};
 use std::sync::Arc;
-use txn::{RecordBuffer, RecordView, RowLock, Tree, WaitPolicy};
+use txn::{RecordBuffer, RecordView, RowLock, Transaction, Tree, WaitPolicy};
 
 /// How long a value in a DETAIL may be, as PostgreSQL cuts it.
 const DETAIL_VALUE_BYTES: usize = 64;
@@ -276,8 +277,11 @@ impl Writer {
         let Some(layout) = &self.table.key else { return Ok(false) };
         self.key.clear();
         encode_key(layout, all, &mut self.key)?;
-        let index = self.table.primary.map(|at| &*self.table.relation.indexes[at].name);
-        check_key_size(cx, self.key.len(), index.unwrap_or(&self.table.relation.name))?;
+        if let Some(at) = self.table.primary {
+            let relation = &self.table.relation;
+            let size = (self.key.len(), 0);
+            check_entry_size(cx.transaction, relation, &relation.indexes[at], size)?;
+        }
         Ok(true)
     }
 
@@ -384,7 +388,9 @@ impl Writer {
     ) -> Result<Option<Conflict>> {
         let Some(meets) = self.make_entry(at, all, Row::New, row_key)? else { return Ok(None) };
         let index = self.table.indexes[at].0;
-        check_key_size(cx, self.entry.0.len(), &self.table.relation.indexes[index].name)?;
+        let size = (self.entry.0.len(), self.entry.1.len());
+        let relation = &self.table.relation;
+        check_entry_size(cx.transaction, relation, &relation.indexes[index], size)?;
         match meets {
             Meets::Never => return Ok(None),
             Meets::InRecord => {}
@@ -418,14 +424,14 @@ impl Writer {
 
     /// Writes the record at `self.key`, long values cut out; over the one there, which is locked, if it is an update.
     fn put_row(&mut self, cx: &mut Context<'_>, all: &RowBuf, update: bool) -> Result<()> {
-        let record_bytes_max = cx.transaction.manager().data().record_bytes_max();
+        let record_bytes = cx.transaction.manager().data().record_bytes_fair();
         let max = record_room(cx, &self.key);
         let row: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(all.iter());
         let long_values = &self.long_values;
         let mut store = |form: Form, bytes: &[u8]| {
             let id = cx.row_ids.next(cx.host.row_ids, long_values)?;
             let value = LongValue { id, bytes: bytes.len() as u64, form };
-            for (key, piece) in value.pieces(bytes, record_bytes_max) {
+            for (key, piece) in value.pieces(bytes, record_bytes) {
                 cx.transaction.put(long_values, &key, piece)?;
             }
             Ok(value)
@@ -590,8 +596,8 @@ impl Writer {
 /// How many bytes the record at `key` may have, the transaction's number aside, if it has one.
 fn record_room(cx: &Context<'_>, key: &[u8]) -> usize {
     let stamped = cx.host.catalog.transaction_number(false).is_some();
-    let taken = key.len() + if stamped { row::STAMP_BYTES } else { 0 };
-    cx.transaction.manager().data().record_bytes_max().saturating_sub(taken)
+    let room = cx.transaction.manager().data().value_bytes_fair(key.len());
+    room.saturating_sub(if stamped { row::STAMP_BYTES } else { 0 })
 }
 
 /// Whether the current user may read all of a key: columns by index, none for what is computed, which only those may know
@@ -684,15 +690,32 @@ pub fn encode_key(layout: &KeyLayout, all: &RowBuf, out: &mut Vec<u8>) -> Result
     Ok(())
 }
 
-fn check_key_size(cx: &Context<'_>, bytes: usize, index: &str) -> Result<()> {
-    let max = cx.transaction.manager().data().key_bytes_max();
-    if bytes <= max {
+/// Refuses an entry of an index, whose key and value are so long, where no page takes it.
+///
+/// # Errors
+/// 54000.
+pub fn check_entry_size(
+    transaction: &Transaction,
+    relation: &Relation,
+    index: &Index,
+    (key, value): (usize, usize),
+) -> Result<()> {
+    let data = transaction.manager().data();
+    let limits = [(key, data.key_bytes_max()), (key + value, data.record_bytes_max())];
+    let Some((size, max)) = limits.into_iter().find(|(size, max)| size > max) else {
         return Ok(());
-    }
-    Err(SqlError::new(
-        SqlState::PROGRAM_LIMIT_EXCEEDED,
-        format!("index row size {bytes} exceeds maximum {max} for index \"{index}\""),
-    ))
+    };
+    let index = &index.name;
+    let message = format!(
+        "index row size {size} exceeds btree version 4 maximum {max} for index \"{index}\""
+    );
+    Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
+        .hint(
+            "Values larger than 1/3 of a buffer page cannot be indexed.\n\
+             Consider a function index of an MD5 hash of the value, or use full text indexing.",
+        )
+        .table(&*relation.schema.1, &*relation.name)
+        .constraint(&**index))
 }
 
 /// A value as DETAILs show it, cut to `max` bytes.

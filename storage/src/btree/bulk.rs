@@ -80,11 +80,20 @@ impl Level {
         self.begun = true;
     }
 
+    /// The bytes that an entry takes with its key whole; a page's first child has none.
+    fn whole_entry(&self, entry: usize, leaf: bool) -> usize {
+        let Entry { key_len, value_len, .. } = self.entries[entry];
+        let kept = match (leaf, entry) {
+            (true, _) => VALUE_LEN_BYTES + key_len + value_len,
+            (false, 0) => 0,
+            (false, _) => key_len,
+        };
+        SLOT_BYTES + ENTRY_BYTES + kept
+    }
+
     /// The bytes that the first `count` entries take with their keys whole.
     fn whole_bytes(&self, count: usize, leaf: bool) -> usize {
-        let beside = SLOT_BYTES + ENTRY_BYTES + if leaf { VALUE_LEN_BYTES } else { 0 };
-        let bytes = |entry: &Entry| beside + entry.key_len + entry.value_len;
-        self.entries[..count].iter().map(bytes).sum()
+        (0..count).map(|entry| self.whole_entry(entry, leaf)).sum()
     }
 }
 
@@ -206,14 +215,16 @@ impl BulkBuilder {
         let percent = if leaf { self.fill_percent } else { FILL_PERCENT };
         let full = page_bytes * usize::from(percent) / 100;
         let mut whole = 0;
-        let beside = SLOT_BYTES + ENTRY_BYTES + if leaf { VALUE_LEN_BYTES } else { 0 };
+        // One record or two children fit whatever they are; a level of single children would be no smaller than the one below.
+        let least = if leaf { 1 } else { 2 };
         let mut count = 1;
         for next in 1..stage.entries.len() {
-            whole += beside + stage.entries[next - 1].key_len + stage.entries[next - 1].value_len;
+            whole += stage.whole_entry(next - 1, leaf);
             let prefix = common_prefix(&stage.low, stage.key(next));
             let fence = node::fence_room(page_bytes).max(stage.key(next).len());
-            let needed = HEADER_BYTES + stage.low.len() + fence + whole - next * prefix;
-            if next > 1 && needed > full {
+            let keys = if leaf { next } else { next - 1 };
+            let needed = HEADER_BYTES + stage.low.len() + fence + whole - keys * prefix;
+            if next > least && needed > full {
                 // A shorter prefix further on never makes room again once the keys themselves are past a page.
                 if whole - next * stage.low.len().min(whole / next) > page_bytes {
                     break;
@@ -256,7 +267,8 @@ impl BulkBuilder {
         page.set_fences(&stage.low, high.as_deref());
         let prefix = page.page().prefix_len();
         for entry in 0..count {
-            let suffix = &stage.key(entry)[prefix..];
+            let key = stage.key(entry);
+            let suffix = if level == 0 || entry > 0 { &key[prefix..] } else { &[] };
             if level == 0 {
                 page.insert_record(entry, suffix, Lsn::ZERO.0, Some(stage.value(entry)));
             } else {

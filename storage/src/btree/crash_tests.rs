@@ -82,6 +82,21 @@ fn apply(tree: &Tree, entry: &Entry) -> Result<()> {
     Ok(())
 }
 
+/// Most keys are short. Some are as long as keys may be, and of these some have so much in common that what separates them is
+/// as long.
+fn key(number: u64, longest: usize) -> Vec<u8> {
+    let mut key = number.to_be_bytes().to_vec();
+    match number % 11 {
+        0 => key.resize(longest, b'x'),
+        1 => {
+            let common = vec![(number % 3) as u8; longest - key.len()];
+            key = [common, key].concat();
+        }
+        _ => key.resize(8 + (number % 5) as usize * 20, b'x'),
+    }
+    key
+}
+
 impl World {
     fn commit(
         &self,
@@ -145,11 +160,11 @@ impl World {
             let tree = own.as_ref().filter(|_| which == 1).unwrap_or(shared);
             // Workers' keys interleave: they meet on every leaf of the shared tree.
             let number = chance.below(500) * WORKERS as u64 + me as u64;
-            let mut key = number.to_be_bytes().to_vec();
-            key.resize(8 + (number % 5) as usize * 20, b'x');
+            let key = key(number, self.component.key_bytes_max());
             match chance.below(20) {
                 0..14 => {
-                    let value = vec![step as u8; chance.below(900) as usize];
+                    let room = self.component.record_bytes_max() - key.len();
+                    let value = vec![step as u8; room.min(chance.below(900) as usize)];
                     let lsn = self.commit(me, Some(tree), tree.id(), PUT, &key, &value)?;
                     keys[which].insert(key);
                     if chance.below(8) == 0 {

@@ -216,8 +216,8 @@ struct Look {
     id: (PageId, Lsn),
     /// What it has free, in bytes.
     room: usize,
-    /// Whether it has so few records that it takes another whatever it is.
-    single: bool,
+    /// Whether it has no other record, and so takes this one whatever it is.
+    alone: bool,
     /// What the change needs of that.
     wanted: usize,
 }
@@ -367,10 +367,10 @@ impl Tree {
             let read = self.leaf(Target::At(key)).and_then(|leaf| {
                 let page = leaf.page();
                 let (id, room) = ((page.id(), page.structure_lsn()), node::room(page));
-                let single = page.slots() < 2;
+                let alone = node::is_alone(page, key);
                 let whole = node::record_bytes(page, key, value_len);
                 let found = self.read_leaf(&leaf, key, into)?;
-                Ok(Look { found, id, room, single, wanted: whole })
+                Ok(Look { found, id, room, alone, wanted: whole })
             });
             match read {
                 Ok(look) => {
@@ -401,7 +401,7 @@ impl Tree {
         // Others may use the room up as soon as it is made; what is set aside is there for that.
         for _ in 0..SHAPINGS {
             let beside = if growth.leaf == Some(look.id) { growth.bytes } else { 0 };
-            if beside + look.wanted <= look.room || (beside == 0 && look.single) {
+            if beside + look.wanted <= look.room || (beside == 0 && look.alone) {
                 break;
             }
             if beside > 0 && self.separate_above(key)? {
@@ -418,7 +418,9 @@ impl Tree {
                 self.split_leaf_at(key, &key[..(common + 1).min(key.len())])?;
             } else {
                 let wanted = look.wanted;
-                self.split_leaf(key, None, &|page| node::room(page) >= wanted || page.slots() < 2)?;
+                self.split_leaf(key, None, &|page| {
+                    node::room(page) >= wanted || node::is_alone(page, key)
+                })?;
             }
             let before = std::mem::replace(&mut look, self.look_to_change(key, value_len, into)?);
             if look.id == before.id {
@@ -480,11 +482,12 @@ impl Tree {
     pub fn prepare(&self, key: &[u8], growth: usize) -> Result<()> {
         self.check_size(key, growth.saturating_sub(key.len()))?;
         let wanted = Tree::room_for(growth);
+        let enough = |page: Page<'_>| node::room(page) >= wanted || node::is_alone(page, key);
         let mut held = None;
         let mut spins = 0;
         loop {
             let looked = self.leaf(Target::At(key)).and_then(|leaf| {
-                let enough = node::room(leaf.page()) >= wanted || leaf.page().slots() < 2;
+                let enough = enough(leaf.page());
                 leaf.validate()?;
                 Ok(enough)
             });
@@ -492,7 +495,6 @@ impl Tree {
                 Ok(true) => return Ok(()),
                 Ok(false) => {
                     held = None;
-                    let enough = |page: Page<'_>| node::room(page) >= wanted || page.slots() < 2;
                     self.split_leaf(key, None, &enough)?;
                 }
                 Err(stop) => self.recover(stop, &mut held, &mut spins)?,

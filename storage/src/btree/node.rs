@@ -1,8 +1,12 @@
 //! A page as a node of a B+tree: where keys belong, how records change in place, and how nodes are cut and joined.
 //!
 //! A leaf holds records, an inner node children: the child at a slot holds the keys from that slot's key on, and the
-//! first slot's key is the node's low fence. Fences never move but by a structure modification, and there are no links
-//! between siblings: a scan goes on from a fence by key (Graefe, *Write-Optimized B-Trees*, VLDB 2004).
+//! first slot's key is the node's low fence, which is not kept twice. Fences never move but by a structure modification, and
+//! there are no links between siblings: a scan goes on from a fence by key (Graefe, *Write-Optimized B-Trees*, VLDB 2004).
+//!
+//! **The longest key** is a third of a page ([`key_bytes_max`]): two fences and one entry of that length are what a node must
+//! hold whatever comes. A leaf whose every other record has been cut off takes any record, an inner node any second child, so
+//! cutting always ends.
 //!
 //! **The fence room.** Each leaf keeps room for a high fence of [`fence_room`] bytes. When a split is redone, the leaf on
 //! disk may hold other records than the one that was split (older values, tombstones since gone), and "keep below K"
@@ -46,16 +50,38 @@ pub fn fence_room(page_bytes: usize) -> usize {
     page_bytes / 128
 }
 
-/// The longest key, in bytes. A key is long enough to need an overflow in no sense: beyond it, the caller is refused.
+/// The longest value that a record may have whatever its key is, in bytes.
+const VALUE_BYTES_LEAST: usize = 46;
+/// What a page has beside two fences and the key and value of one record of the longest.
+const BESIDE_KEYS_BYTES: usize =
+    HEADER_BYTES + SLOT_BYTES + ENTRY_BYTES + VALUE_LEN_BYTES + VALUE_BYTES_LEAST;
+// An inner node of two children has two fences and one key beside theirs.
+const _: () = assert!(2 * (SLOT_BYTES + ENTRY_BYTES) + HEADER_BYTES <= BESIDE_KEYS_BYTES);
+
+/// The longest key, in bytes: three of them, two as fences, fit on a page. Beyond it the caller is refused.
 #[must_use]
 pub fn key_bytes_max(page_bytes: usize) -> usize {
-    page_bytes / 8
+    (page_bytes - BESIDE_KEYS_BYTES) / 3
 }
 
-/// The largest record, key and value, in bytes: so that any two and their fences fit on a page.
+/// The largest record, key and value, in bytes: so that any one and its fences fit on a page.
 #[must_use]
 pub fn record_bytes_max(page_bytes: usize) -> usize {
+    key_bytes_max(page_bytes) + VALUE_BYTES_LEAST
+}
+
+/// The largest record that is not large, in bytes: four share a page.
+#[must_use]
+pub fn record_bytes_fair(page_bytes: usize) -> usize {
     page_bytes / 4
+}
+
+/// How long a value is to be kept beside a key, in bytes: so that four records share a page, or, if the key alone takes most
+/// of that, an eighth of a page, as far as there is room.
+#[must_use]
+pub fn value_bytes_fair(key_len: usize, page_bytes: usize) -> usize {
+    let fair = record_bytes_fair(page_bytes).saturating_sub(key_len).max(page_bytes / 8);
+    fair.min(record_bytes_max(page_bytes).saturating_sub(key_len))
 }
 
 /// Refuses a record that no page takes.
@@ -142,6 +168,12 @@ pub struct Place {
 pub fn place(page: Page<'_>, key: &[u8]) -> Place {
     let (slot, found) = page.search(suffix(page, key));
     Place { slot, found }
+}
+
+/// Whether a leaf has no record but that of `key`: it has room for any.
+#[must_use]
+pub fn is_alone(page: Page<'_>, key: &[u8]) -> bool {
+    page.slots() == 0 || (page.slots() == 1 && place(page, key).found)
 }
 
 /// Whether the leaf takes `value` under `key`, found or not at `place`, without a split.
@@ -304,42 +336,78 @@ const RUN_MIN: usize = 8;
 
 /// The key to cut a node at, so that the key that has no room finds some: a leaf that grows at its end keeps all it
 /// has (ascending keys leave full pages), one that grows in one place is cut there, so that it soon grows at its end, any
-/// other is halved by bytes, as are those whose long separator would not fit beside all that stays on one side. The
+/// other is halved by bytes. Where half of a leaf is not `enough` either it is cut beside the key, which therefore is alone
+/// after two cuts. A cut whose separator would not fit beside all that stays on one side is left for the next in this order. The
 /// separator of two leaves is the shortest that tells them apart; of two inner nodes it is the child's own.
 #[must_use]
-pub fn cut_key(page: Page<'_>, wanted: &[u8]) -> Vec<u8> {
+pub fn cut_key(page: Page<'_>, wanted: &[u8], enough: &dyn Fn(Page<'_>) -> bool) -> Vec<u8> {
+    if page.kind() != Some(Kind::Leaf) {
+        assert!(page.slots() > 1, "a node of one child has room for another");
+        let mut key = Vec::new();
+        let middle = by_balance(page)[0];
+        page.append_key(middle, &mut key);
+        return key;
+    }
     let slots = page.slots();
-    let leaf = page.kind() == Some(Kind::Leaf);
-    if leaf && slots > 0 {
-        let place = first_not_below(page, wanted);
-        let (last, run) = page.insert_run();
-        let grown = if place == slots {
-            Some(separator(page, slots - 1, wanted))
-        } else if place == last + 1 && run >= RUN_MIN {
-            let mut next = Vec::new();
-            page.append_key(place, &mut next);
-            next.truncate(common_prefix(wanted, &next) + 1);
-            Some(next)
-        } else {
-            None
-        };
-        if let Some(key) = grown.filter(|key| halves_fit(page, place, key)) {
-            return key;
-        }
+    let place = first_not_below(page, wanted);
+    let (last, run) = page.insert_run();
+    let fits = |(slot, key): &(usize, Vec<u8>)| halves_fit(page, *slot, key);
+    let grows = place == slots || (place == last + 1 && run >= RUN_MIN);
+    if let Some((_, key)) = grows.then(|| cut_beside(page, wanted)).filter(fits) {
+        return key;
     }
-    assert!(slots > 1, "a node of one entry has room for another");
-    let total: usize = (0..slots).map(|slot| page.entry_bytes(slot)).sum();
-    let (mut below, mut best, mut best_at) = (0, usize::MAX, 1);
-    for slot in 1..slots {
-        below += page.entry_bytes(slot - 1);
-        let larger = below.max(total - below);
-        if larger < best {
-            (best, best_at) = (larger, slot);
-        }
+    let halved = by_balance(page)
+        .into_iter()
+        .map(|slot| (slot, separator_before(page, slot)))
+        .find(fits)
+        .map(|(_, key)| key);
+    let is_enough = |key: &[u8]| {
+        let half =
+            if wanted < key { kept_below(page, key) } else { kept_above(page, key, page.id()) };
+        enough(half.page())
+    };
+    match halved {
+        Some(key) if is_enough(&key) => key,
+        halved => match Some(cut_beside(page, wanted)).filter(fits) {
+            Some((_, key)) => key,
+            None => halved.expect("a leaf of several records can be cut between two of them"),
+        },
     }
+}
+
+/// The slots that a node of several entries can be cut before, those that leave the most even halves first.
+fn by_balance(page: Page<'_>) -> Vec<usize> {
+    let total: usize = (0..page.slots()).map(|slot| page.entry_bytes(slot)).sum();
+    let mut below = 0;
+    let mut cuts: Vec<(usize, usize)> = (1..page.slots())
+        .map(|slot| {
+            below += page.entry_bytes(slot - 1);
+            (below.max(total - below), slot)
+        })
+        .collect();
+    cuts.sort_unstable();
+    cuts.into_iter().map(|(_, slot)| slot).collect()
+}
+
+/// The cut of a leaf right above `wanted`; where nothing is above it, right below. The slot of the first record above the
+/// cut, and the separator.
+fn cut_beside(page: Page<'_>, wanted: &[u8]) -> (usize, Vec<u8>) {
+    let Place { slot, found } = place(page, wanted);
+    let above = slot + usize::from(found);
+    if above == page.slots() {
+        return (slot, separator(page, slot - 1, wanted));
+    }
+    let mut next = Vec::new();
+    page.append_key(above, &mut next);
+    next.truncate(common_prefix(wanted, &next) + 1);
+    (above, next)
+}
+
+/// The shortest key that tells the record at `slot` of a leaf from the one before it.
+fn separator_before(page: Page<'_>, slot: usize) -> Vec<u8> {
     let mut key = Vec::new();
-    page.append_key(best_at, &mut key);
-    if leaf { separator(page, best_at - 1, &key) } else { key }
+    page.append_key(slot, &mut key);
+    separator(page, slot - 1, &key)
 }
 
 /// Whether a leaf can be cut at `key`: it lies between the fences, and both halves have room for it as a fence.
@@ -376,11 +444,15 @@ fn separator(page: Page<'_>, left: usize, right_key: &[u8]) -> Vec<u8> {
 #[must_use]
 pub fn joined(left: Page<'_>, right: Page<'_>, full: usize) -> Option<PageBuf> {
     let (low, _) = fences(left);
-    let (_, high) = fences(right);
-    let entries: usize = [left, right]
+    let (separator, high) = fences(right);
+    let mut entries: usize = [left, right]
         .iter()
         .map(|page| entries_bytes(*page, 0..page.slots(), &low, high.as_deref()))
         .sum();
+    if left.kind() == Some(Kind::Inner) {
+        // The right one's first child gets a key.
+        entries += separator.len();
+    }
     let high_len = high.as_ref().map_or(0, Vec::len);
     let kept = fence_room(left.bytes()).max(high_len);
     if HEADER_BYTES + low.len() + kept + entries > full {
@@ -413,13 +485,8 @@ pub fn pulled(left: Page<'_>, right: Page<'_>, full: usize) -> Option<Pulled> {
         let high_len = fences[1].len().max(fence_room(left.bytes()));
         HEADER_BYTES + fences[0].len() + high_len + entries
     };
-    let cut_before = |slot| {
-        let mut key = Vec::new();
-        right.append_key(slot, &mut key);
-        separator(right, slot - 1, &key)
-    };
     let takes = |count| {
-        let separator = cut_before(count);
+        let separator = separator_before(right, count);
         let high = Some(separator.as_slice());
         let entries = entries_bytes(left, 0..left.slots(), &low, high)
             + entries_bytes(right, 0..count, &low, high);
@@ -433,7 +500,7 @@ pub fn pulled(left: Page<'_>, right: Page<'_>, full: usize) -> Option<Pulled> {
     if count == 0 {
         return None;
     }
-    let separator = cut_before(count);
+    let separator = separator_before(right, count);
     let kept = entries_bytes(right, count..right.slots(), &separator, high.as_deref());
     if size([&separator, high.as_deref().unwrap_or_default()], kept) > right.bytes() {
         return None;
@@ -526,7 +593,7 @@ mod tests {
                 }
             }
             let all = contents(buf.page());
-            let at = cut_key(buf.page(), &wanted);
+            let at = cut_key(buf.page(), &wanted, &|_| true);
             let mut left = kept_below(buf.page(), &at);
             let mut right = kept_above(buf.page(), &at, PageId(10));
             left.seal();
@@ -545,24 +612,47 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_keys_leave_room_for_two_records_and_four_children() {
+    fn the_longest_keys_leave_room_for_a_record_and_two_children() {
         for bytes in [4096, 8192, 16384, 32768] {
             let long = |first: u8| vec![first; key_bytes_max(bytes)];
-            let mut buf = leaf(bytes, &long(1), Some(&long(9)));
             let value = vec![0; record_bytes_max(bytes) - key_bytes_max(bytes)];
-            for n in 2..4 {
-                let at = place(buf.page(), &long(n));
-                assert!(has_room(buf.page(), at, &long(n), Some(&value)));
-                put(&mut buf.page_mut(), at, &long(n), Lsn(1), Some(&value));
+            for high in [Some(long(9)), None] {
+                let mut buf = leaf(bytes, &long(1), high.as_deref());
+                let at = place(buf.page(), &long(2));
+                assert!(has_room(buf.page(), at, &long(2), Some(&value)));
+                put(&mut buf.page_mut(), at, &long(2), Lsn(1), Some(&value));
+                // Either neighbour of the record is cut off from it.
+                for wanted in [long(1), long(3)] {
+                    let cut = cut_key(buf.page(), &wanted, &|page| is_alone(page, &wanted));
+                    assert!(halves_fit(buf.page(), usize::from(wanted > long(2)), &cut));
+                }
             }
             let mut inner = PageBuf::new(bytes);
             inner.page_mut().format(Kind::Inner, 1, PageId(9), TreeId(1));
             inner.page_mut().set_fences(&long(1), Some(&long(9)));
-            for n in 1..5 {
-                assert!(room(inner.page()) >= child_bytes(key_bytes_max(bytes)));
-                put_child(&mut inner.page_mut(), &long(n), Child::unseen(PageId(u32::from(n))));
+            for n in 1..3 {
+                let key = if n == 1 { Vec::new() } else { long(n) };
+                assert!(room(inner.page()) >= child_bytes(key.len()));
+                inner.page_mut().insert_child(
+                    usize::from(n) - 1,
+                    &key,
+                    Child::unseen(PageId(u32::from(n))).word(),
+                );
             }
-            assert_eq!(child(inner.page(), child_slot(inner.page(), &long(3))).page, PageId(3));
+            for (key, page) in [(1, 1), (2, 2), (3, 2)] {
+                let slot = child_slot(inner.page(), &long(key));
+                assert_eq!(child(inner.page(), slot).page, PageId(page));
+            }
+            let mut first = Vec::new();
+            inner.page().append_key(0, &mut first);
+            assert_eq!(first, long(1));
+            let left = kept_below(inner.page(), &long(2));
+            let right = kept_above(inner.page(), &long(2), PageId(10));
+            for half in [&left, &right] {
+                assert!(room(half.page()) >= child_bytes(key_bytes_max(bytes)));
+            }
+            let again = joined(left.page(), right.page(), bytes).expect("it was one node");
+            assert_eq!(child(again.page(), child_slot(again.page(), &long(2))).page, PageId(2));
         }
     }
 }

@@ -29,8 +29,8 @@ enum Attempt {
     Done,
     /// Something changed; again.
     Again,
-    /// The parent has no room for another child.
-    FullParent,
+    /// The parent has not so many bytes free, which another child needs.
+    FullParent(usize),
 }
 
 impl Tree {
@@ -92,9 +92,8 @@ impl Tree {
             match attempt {
                 Attempt::Done => return Ok(()),
                 Attempt::Again => relax(&mut spins),
-                Attempt::FullParent => {
+                Attempt::FullParent(wanted) => {
                     held = None;
-                    let wanted = node::child_bytes(node::key_bytes_max(self.page_bytes()));
                     let enough = |page: Page<'_>| node::room(page) >= wanted;
                     let cut = Cut { at: None, enough: &enough };
                     self.split(key, level + 1, payer.as_deref_mut(), &cut)?;
@@ -127,14 +126,14 @@ impl Tree {
         }
         let separator = match cut.at {
             Some(separator) => separator.to_vec(),
-            None => node::cut_key(node.page(), key),
+            None => node::cut_key(node.page(), key, cut.enough),
         };
         match parent {
             None => self.split_root(&separator, node, new),
             Some(parent) => {
-                let wanted = node::child_bytes(node::key_bytes_max(self.page_bytes()));
+                let wanted = node::child_bytes(separator.len());
                 if node::room(parent.page()) < wanted {
-                    return Attempt::FullParent;
+                    return Attempt::FullParent(wanted);
                 }
                 self.split_below(&separator, parent, node, new);
             }

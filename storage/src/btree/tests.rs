@@ -96,8 +96,12 @@ fn key() -> impl Strategy<Value = Vec<u8>> {
         6 => (0u16..300).prop_map(|n| [&b"row/"[..], &n.to_be_bytes()].concat()),
         2 => prop::collection::vec(0u8..3, 0..5),
         1 => (0u8..40).prop_map(|n| vec![n; 512]),
+        2 => (0u8..4, 0u8..40).prop_map(|(n, last)| [vec![n; LONGEST - 1], vec![last]].concat()),
     ]
 }
+
+/// As long as keys may be on the smallest pages.
+const LONGEST: usize = 1_322;
 
 fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
     prop_oneof![
@@ -109,7 +113,10 @@ fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
 
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
-        6 => (key(), prop::collection::vec(any::<u8>(), 0..500)).prop_map(|(k, v)| Op::Put(k, v)),
+        6 => (key(), prop::collection::vec(any::<u8>(), 0..500)).prop_map(|(key, mut value)| {
+            value.truncate(LONGEST + 46 - key.len());
+            Op::Put(key, value)
+        }),
         2 => key().prop_map(Op::Delete),
         3 => key().prop_map(Op::Bury),
         1 => key().prop_map(Op::Get),
@@ -377,8 +384,9 @@ fn what_is_not_in_memory_or_has_no_room_would_wait() {
         let done = tree.apply(lsn, &key, Change::Put(&[1; 100]), false, &mut |_| ()).unwrap();
         assert_eq!(done, Applied::Done);
     }
-    assert!(tree.prepare(&[0; 513], 600).is_err());
-    assert!(tree.prepare(&[0; 8], 1025).is_err());
+    assert!(tree.prepare(&[0; LONGEST], LONGEST + 46).is_ok());
+    assert!(tree.prepare(&[0; LONGEST + 1], LONGEST + 1).is_err());
+    assert!(tree.prepare(&[0; 8], LONGEST + 47).is_err());
     check(&component);
 }
 
@@ -605,7 +613,8 @@ fn keys_that_come_in_order_leave_full_pages_also_in_the_midst_of_others() {
 fn long_keys_that_come_in_order_split_their_leaves_too() {
     let component = fresh(&tiny());
     let longest = component.key_bytes_max();
-    for shared in [40, 63, 64, 65, 100, 150, 200, 257, 311, longest - 8] {
+    assert_eq!(longest, LONGEST);
+    for shared in [40, 63, 64, 65, 100, 150, 200, 257, 311, 504, longest - 4] {
         for value in [0, 5, 60, 333] {
             let tree = component.create_tree().unwrap();
             let mut keys = Vec::new();
@@ -613,6 +622,7 @@ fn long_keys_that_come_in_order_split_their_leaves_too() {
                 // Half of them at the end, and then half of them in one place in the midst.
                 let n = if n < 100 { n * 1_000 } else { 50_000 + n };
                 keys.push([vec![b'x'; shared], n.to_be_bytes().to_vec()].concat());
+                let value = value.min(component.record_bytes_max() - shared - 4);
                 put(&component, &tree, keys.last().unwrap(), Some(&vec![1; value]));
             }
             keys.sort();
@@ -674,5 +684,49 @@ fn nobody_spins_on_a_page_whose_split_waits_for_the_ring() {
         assert!(went_on, "the reader spins");
         assert!(waited, "the ring was not full");
     });
+    check(&component);
+}
+
+/// Keys of all lengths in any order, most of them in a few clusters that differ in their last bytes only, so that fences and
+/// separators are as long as they can be: in leaves of one record, inner nodes of two children, and built from the bottom.
+#[test]
+fn a_tree_of_the_longest_keys_is_split_built_packed_and_emptied() {
+    let component = fresh(&Options { pool_frames: 256, ..tiny() });
+    let tree = component.create_tree().unwrap();
+    let mut chance = crate::chance::Chance::new(5);
+    let mut model = Model::new();
+    for _ in 0..2_500 {
+        let tail = (chance.below(700) as u16).to_be_bytes();
+        let common = match chance.below(4) {
+            0 => chance.below(40) as usize,
+            1 => chance.below(LONGEST as u64 - 1) as usize,
+            _ => LONGEST - 2,
+        };
+        let key = [vec![b'a' + chance.below(4) as u8; common], tail.to_vec()].concat();
+        let room = (component.record_bytes_max() - key.len()) as u64;
+        let value = vec![1; chance.below(room + 1) as usize];
+        let lsn = put(&component, &tree, &key, Some(&value));
+        model.insert(key, (lsn, Some(value)));
+    }
+    same(&tree, &model);
+    check(&component);
+    let mut load = component.tree_load(0, None);
+    for (key, (_, value)) in &model {
+        load.push(key, value.as_deref().unwrap()).unwrap();
+    }
+    let crate::Loaded::Built(built) = load.finish().unwrap().finish().unwrap() else {
+        panic!("no key came twice")
+    };
+    let unstamped =
+        model.iter().map(|(key, (_, value))| (key.clone(), (Lsn::ZERO, value.clone()))).collect();
+    same(&built, &unstamped);
+    tree.compact(Packing { fill_percent: 100, group: 5 }, &mut || true).unwrap();
+    same(&tree, &model);
+    check(&component);
+    for key in model.keys() {
+        let lsn = put(&component, &tree, key, None);
+        tree.remove_tombstone(key, lsn).unwrap();
+    }
+    same(&tree, &Model::new());
     check(&component);
 }

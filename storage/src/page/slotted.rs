@@ -5,6 +5,7 @@
 //! slot   offset u16 · suffix bytes u16 · head u32: the first four bytes of the suffix, so that order is number order
 //! entry  word u64 · key suffix · (leaf) value bytes u16 with the tombstone in its top bit · value
 //! ```
+//! An inner page's first entry has an empty suffix: its key is the low fence.
 //!
 //! Every key of a page lies between its fences, so the prefix the fences share is kept once (*prefix truncation*;
 //! Graefe, *Modern B-Tree Techniques*, 2011, §3.5) and the head makes most comparisons one load (*poor man's
@@ -251,6 +252,9 @@ impl<'a> Page<'a> {
 
     /// Appends an entry's whole key.
     pub fn append_key(self, slot: usize, into: &mut Vec<u8>) {
+        if slot == 0 && self.kind() == Some(Kind::Inner) {
+            return self.append_low(into);
+        }
         self.append_prefix(into);
         self.append_suffix(slot, into);
     }
@@ -478,9 +482,9 @@ impl PageMut<'_> {
         for slot in from {
             scratch.clear();
             source.append_key(slot, scratch);
-            let suffix = &scratch[prefix..];
-            let tail = if leaf { VALUE_LEN_BYTES + source.value(slot).len } else { 0 };
             let end = self.page().slots();
+            let suffix = if leaf || end > 0 { &scratch[prefix..] } else { &[] };
+            let tail = if leaf { VALUE_LEN_BYTES + source.value(slot).len } else { 0 };
             let at = self.insert_slot(end, ENTRY_BYTES + suffix.len() + tail, suffix);
             racy::store(self.words(), at, &source.entry_word(slot).to_le_bytes());
             if leaf {

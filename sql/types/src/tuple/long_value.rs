@@ -197,14 +197,14 @@ impl LongValue {
         key
     }
 
-    /// The records of the companion tree that hold the value's bytes, where none is larger than `record_bytes_max`.
+    /// The records of the companion tree that hold the value's bytes, where none is larger than `record_bytes`.
     pub fn pieces<'b>(
         &self,
         bytes: &'b [u8],
-        record_bytes_max: usize,
+        record_bytes: usize,
     ) -> impl Iterator<Item = ([u8; 12], &'b [u8])> + use<'b> {
         let value = *self;
-        let pieces = bytes.chunks(record_bytes_max.saturating_sub(PIECE_OVERHEAD));
+        let pieces = bytes.chunks(record_bytes.saturating_sub(PIECE_OVERHEAD));
         pieces.enumerate().map(move |(number, piece)| (value.piece(number as u32), piece))
     }
 
