@@ -163,6 +163,15 @@ const TABLE: [&str; 3] = [
     "INSERT INTO t VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30)",
 ];
 
+/// What the one of two is counted as that write skew ends.
+const SKEW_LOSES: [(&str, &str); 5] = [
+    ("mvcc", ""),
+    ("occ", ", validation_failed 1"),
+    ("2pl_detect", ", deadlock 1"),
+    ("2pl_no_wait", ", lock_busy 1"),
+    ("2pl_wait_die", ", died 1"),
+];
+
 /// G2-item.
 #[test]
 fn write_skew_ends_one_of_two() {
@@ -370,4 +379,112 @@ fn definitions_and_constraints_work_under_each_scheme() {
         two.run("SET lock_timeout = '5s'");
         two.run("DROP TABLE child, parent CASCADE");
     }
+}
+
+// --- what is counted -----------------------------------------------------------------------------------------------
+
+/// What a row of the view says that is not nothing, but for waits and what has begun.
+fn counted(admin: &mut Client, database: &str) -> String {
+    let row = admin.run(&format!(
+        "SELECT string_agg(key || ' ' || value, ', ' ORDER BY key) FROM pg_stat_atoll_concurrency AS s, \
+         jsonb_each_text(to_jsonb(s)) WHERE s.datname = '{database}' AND value <> '0' AND key NOT IN \
+         ('datid', 'datname', 'concurrency_control', 'begun', 'lock_waits', 'lock_wait_time', 'stats_reset')"
+    ));
+    row.value().to_owned()
+}
+
+/// Waits until the sessions of a database are gone, so that what they have counted is whole.
+fn alone(admin: &mut Client, database: &str) {
+    let sql = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}'");
+    while admin.run(&sql).value() != "0" {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Every end of a transaction is counted once, under its database's scheme and for its reason; a reset begins anew.
+#[test]
+fn ends_are_counted_by_scheme_and_reason() {
+    let skew = [
+        "a: SELECT v FROM t WHERE id = 1",
+        "b: SELECT v FROM t WHERE id = 2",
+        "a: UPDATE t SET v = 0 WHERE id = 2",
+        "b: UPDATE t SET v = 0 WHERE id = 1",
+        "a: COMMIT",
+        "b: COMMIT",
+    ];
+    let atoll = Atoll::start(&[]);
+    let mut admin = atoll.connect();
+    for (scheme, lost) in SKEW_LOSES {
+        let database = format!("d_{scheme}");
+        admin.run(&format!("CREATE DATABASE {database} concurrency_control = '{scheme}'"));
+        let mut setup = open(&atoll, &database);
+        TABLE.iter().for_each(|sql| drop(setup.run(sql)));
+        setup.run("SELECT pg_stat_reset()");
+        drop(setup);
+        alone(&mut admin, &database);
+        // The transaction that resets ends behind the reset, and each session of a schedule says SET first.
+        play(atoll.port(), &database, &skew);
+        alone(&mut admin, &database);
+        let commits = if lost.is_empty() { 5 } else { 4 };
+        assert_eq!(
+            counted(&mut admin, &database),
+            format!("committed {commits}{lost}"),
+            "{scheme}"
+        );
+        let shown = format!(
+            "SELECT concurrency_control || ' ' || (begun - committed) || ' ' || (stats_reset IS NULL) \
+             FROM pg_stat_atoll_concurrency WHERE datname = '{database}'"
+        );
+        let aborted = u8::from(!lost.is_empty());
+        assert_eq!(admin.run(&shown).value(), format!("{scheme} {aborted} false"));
+    }
+}
+
+/// The reasons that all schemes share, those of PostgreSQL's levels, and those of sessions that go.
+#[test]
+fn ends_are_counted_by_reason_under_mvcc() {
+    let atoll = Atoll::start(&[]);
+    let mut admin = atoll.connect();
+    admin.run("CREATE DATABASE d");
+    let mut setup = open(&atoll, "d");
+    TABLE.iter().for_each(|sql| drop(setup.run(sql)));
+    let (mut one, mut two) = (open(&atoll, "d"), open(&atoll, "d"));
+    setup.run("SELECT pg_stat_reset()");
+    drop(setup);
+    two.run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    two.run("SELECT v FROM t");
+    one.run("UPDATE t SET v = v + 1 WHERE id = 1");
+    assert_eq!(code(&mut two, "UPDATE t SET v = 0 WHERE id = 1"), "40001");
+    two.run("ROLLBACK");
+    one.run("BEGIN");
+    one.run("LOCK TABLE t");
+    two.run("SET lock_timeout = '20ms'");
+    assert_eq!(code(&mut two, "SELECT v FROM t"), "55P03");
+    two.run("SET lock_timeout = 0");
+    two.run("SET statement_timeout = '20ms'");
+    assert_eq!(code(&mut two, "SELECT v FROM t"), "57014");
+    two.run("SET statement_timeout = 0");
+    one.run("ROLLBACK");
+    assert_eq!(code(&mut one, "SELECT 1 / 0"), "22012");
+    // What a rollback to a savepoint takes back has failed nothing.
+    one.run("BEGIN");
+    one.run("SAVEPOINT s");
+    assert_eq!(code(&mut one, "SELECT 1 / 0"), "22012");
+    one.run("ROLLBACK TO s");
+    one.run("COMMIT");
+    one.run("BEGIN");
+    one.run("SELECT v FROM t");
+    drop((one, two));
+    alone(&mut admin, "d");
+    assert_eq!(
+        counted(&mut admin, "d"),
+        "cancelled 1, committed 7, failed 1, lock_not_available 1, overtaken 1, rolled_back 2"
+    );
+    let waits = "SELECT lock_waits || ' ' || (lock_wait_time >= 40) FROM pg_stat_atoll_concurrency \
+                 WHERE datname = 'd'";
+    assert_eq!(admin.run(waits).value(), "2 true");
+    assert_eq!(
+        admin.run("SELECT xact_commit || ' ' || xact_rollback FROM pg_stat_database WHERE datname = 'd'").value(),
+        "7 6"
+    );
 }

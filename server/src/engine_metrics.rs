@@ -3,8 +3,8 @@
 //! Each layer keeps its own counters where they are cheap; they are gathered here when somebody asks, and nowhere else.
 
 use crate::metrics::metric;
-use sql::Engine;
 use sql::breakdown::Class;
+use sql::{Abort, Engine};
 use std::fmt::Write;
 
 /// Writes the engine's metrics.
@@ -111,6 +111,34 @@ fn head(name: &str, help: &str, out: &mut String) {
     let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter");
 }
 
+/// Transactions by database, scheme and outcome, and what their sessions have waited for locks.
+fn concurrency(engine: &Engine, out: &mut String) {
+    let all = engine.endings();
+    let label = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let name = "atoll_scheme_transactions_total";
+    head(name, "Transactions that have ended, by database, concurrency control and outcome.", out);
+    for (database, scheme, endings) in &all {
+        let of = format!("database=\"{}\",scheme=\"{scheme}\"", label(database));
+        let aborted = Abort::ALL.map(|reason| (reason.name(), endings.aborted(reason)));
+        for (outcome, value) in [("committed", endings.committed)].into_iter().chain(aborted) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{name}{{{of},outcome=\"{outcome}\"}} {value}");
+        }
+    }
+    for (name, help, of) in [
+        ("atoll_scheme_begun_total", "Transactions that have begun.", 0),
+        ("atoll_scheme_lock_waits_total", "Waits for locks that have ended.", 1),
+        ("atoll_scheme_lock_wait_microseconds_total", "What they have lasted.", 2),
+    ] {
+        head(name, help, out);
+        for (database, scheme, endings) in &all {
+            let value = [endings.begun, endings.lock_waits, endings.lock_wait_us][of];
+            let database = label(database);
+            let _ = writeln!(out, "{name}{{database=\"{database}\",scheme=\"{scheme}\"}} {value}");
+        }
+    }
+}
+
 /// Transactions by outcome, plans, locks, versions, snapshots.
 fn transactions(engine: &Engine, out: &mut String) {
     let manager = engine.manager();
@@ -129,6 +157,7 @@ fn transactions(engine: &Engine, out: &mut String) {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{name}{{outcome=\"{outcome}\"}} {value}");
     }
+    concurrency(engine, out);
     let plans = engine.plan_metrics();
     let mut counter = |name, help, value| metric(out, name, "counter", help, value);
     counter("atoll_late_commits_total", "Commits that were applied late.", counted.late_commits);

@@ -5,7 +5,8 @@ use crate::breakdown::{self, Breakdown, Breakdowns};
 use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
 use crate::catalog::object::{Class, Database, ObjectKey, Role, well_known};
-use crate::catalog::relation_counts::ClusterCounts;
+use crate::catalog::relation_counts::endings::Endings;
+use crate::catalog::relation_counts::{ClusterCounts, SessionCounts};
 use crate::catalog::store::{self, CATALOG_TREE};
 use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
 use crate::check;
@@ -421,7 +422,8 @@ impl Engine {
                 return Err(error);
             }
         };
-        let mut session = Session::open(self, wait, identity, settings, catalog, activity);
+        let counts = SessionCounts::new(&self.relation_counts, (database.oid, scheme), &wait);
+        let mut session = Session::open(self, wait, identity, settings, catalog, activity, counts);
         session.open_database(scheme);
         if !is_client {
             session.counts_as_automatic();
@@ -626,6 +628,20 @@ impl Engine {
         let since = self.manager.environment().clock.wall();
         *lock(&self.counters_base) = Counters { since, ..self.counted() };
         self.breakdowns.reset();
+    }
+
+    /// How the transactions of each database have ended, by its name and the scheme's.
+    #[must_use]
+    pub fn endings(&self) -> Vec<(String, &'static str, Endings)> {
+        let current = self.catalog.current();
+        let seen = self.relation_counts.look(Oid(0)).endings;
+        let named = seen.into_iter().filter_map(|((oid, scheme), endings)| {
+            let database = current.shared().database_by_oid(oid)?;
+            Some((database.name.to_string(), scheme.name(), endings))
+        });
+        let mut all: Vec<_> = named.collect();
+        all.sort_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)));
+        all
     }
 
     /// What sessions count of relations.

@@ -43,7 +43,7 @@ pub use lock::advisory::{AdvisoryKey, AdvisoryLevel, AdvisoryLocks};
 pub use lock::report::{LockWait, LockWaitStage};
 pub use lock::{RowLock, TableLock, WaitPolicy};
 pub use manager::{Manager, Options};
-pub use metrics::Metrics;
+pub use metrics::{Abort, Metrics};
 pub use planted::{Fault, Planted};
 pub use prepared::{PreparedInfo, Refused};
 pub use recovery::PassTwo;
@@ -70,7 +70,7 @@ pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, RecordBuffer, RecordView, Savepoint, Scan, ScanRow,
     Transaction,
 };
-pub use wait::SessionWait;
+pub use wait::{LockWaits, SessionWait};
 pub use xact_id::{XactIds, XactSnapshot, XactStatus};
 
 /// What suites of the layers above simulate power loss with.

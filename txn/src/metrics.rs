@@ -4,39 +4,101 @@
 
 use crate::manager::Manager;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::{Error, Lsn};
+use crate::{ConflictKind, Error, Lsn, Reason};
 use crossbeam_utils::CachePadded;
 
 /// Why a transaction rolled back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Abort {
-    /// ROLLBACK, a failed statement, or a session that went away.
+    /// ROLLBACK, or a session that went away.
     Asked,
-    /// 40001.
-    Conflict,
+    /// 40001: somebody else was the first to change a row.
+    Overtaken,
+    /// 40001, as the other schemes say it: see [`Reason`].
+    Pivot,
+    /// 40001: what it had read has been changed.
+    Validation,
+    /// 40001: a lock was busy.
+    LockBusy,
+    /// 40001: a lock was an older transaction's.
+    Died,
     /// 40P01.
     Deadlock,
     /// 55P03.
     Lock,
     /// A cancel or a timeout.
     Cancelled,
-    /// Anything else.
+    /// Anything else: an error of a statement.
+    #[default]
     Other,
 }
 
-/// How many reasons there are.
-const ABORTS: usize = 6;
-
 impl Abort {
-    pub(crate) fn of(error: Option<&Error>) -> Abort {
+    /// All there are, in their order.
+    pub const ALL: [Abort; 10] = [
+        Abort::Asked,
+        Abort::Overtaken,
+        Abort::Pivot,
+        Abort::Validation,
+        Abort::LockBusy,
+        Abort::Died,
+        Abort::Deadlock,
+        Abort::Lock,
+        Abort::Cancelled,
+        Abort::Other,
+    ];
+
+    /// What made a transaction end that failed with this error.
+    #[must_use]
+    pub fn of(error: &Error) -> Abort {
         match error {
-            None => Abort::Asked,
-            Some(Error::Conflict(_)) => Abort::Conflict,
-            Some(Error::Deadlock(_)) => Abort::Deadlock,
-            Some(Error::LockNotAvailable { .. }) => Abort::Lock,
-            Some(Error::Cancelled(_)) => Abort::Cancelled,
-            Some(Error::SnapshotTooOld | Error::OutOfMemory(_) | Error::Storage(_)) => Abort::Other,
+            Error::Conflict(ConflictKind::Update | ConflictKind::Delete) => Abort::Overtaken,
+            Error::Conflict(ConflictKind::ReadWrite(reason)) => match reason {
+                Reason::Validation => Abort::Validation,
+                Reason::LockBusy => Abort::LockBusy,
+                Reason::Died => Abort::Died,
+                Reason::DoomedRead
+                | Reason::DoomedWrite
+                | Reason::DoomedCommit
+                | Reason::Write
+                | Reason::Read(_)
+                | Reason::OldPivot(_)
+                | Reason::SummarizedPivot
+                | Reason::OldCommitted(_)
+                | Reason::PreparedPivot => Abort::Pivot,
+            },
+            Error::Deadlock(_) => Abort::Deadlock,
+            Error::LockNotAvailable { .. } => Abort::Lock,
+            Error::Cancelled(_) => Abort::Cancelled,
+            Error::SnapshotTooOld | Error::OutOfMemory(_) | Error::Storage(_) => Abort::Other,
+        }
+    }
+
+    /// What it is called where it is counted.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Abort::Asked => "rolled_back",
+            Abort::Overtaken => "overtaken",
+            Abort::Pivot => "pivot",
+            Abort::Validation => "validation_failed",
+            Abort::LockBusy => "lock_busy",
+            Abort::Died => "died",
+            Abort::Deadlock => "deadlock",
+            Abort::Lock => "lock_not_available",
+            Abort::Cancelled => "cancelled",
+            Abort::Other => "failed",
+        }
+    }
+
+    /// Whether it is 40001.
+    fn is_conflict(self) -> bool {
+        match self {
+            Abort::Overtaken | Abort::Pivot | Abort::Validation | Abort::LockBusy | Abort::Died => {
+                true
+            }
+            Abort::Asked | Abort::Deadlock | Abort::Lock | Abort::Cancelled | Abort::Other => false,
         }
     }
 }
@@ -45,7 +107,7 @@ impl Abort {
 struct Counters {
     commits: AtomicU64,
     late: AtomicU64,
-    aborts: [AtomicU64; ABORTS],
+    aborts: [AtomicU64; Abort::ALL.len()],
 }
 
 /// Counters of all workers.
@@ -145,7 +207,11 @@ impl Manager {
             commits: self.metrics.sum(|worker| &worker.commits),
             late_commits: self.metrics.sum(|worker| &worker.late),
             rollbacks: aborts(Abort::Asked),
-            aborts_conflict: aborts(Abort::Conflict),
+            aborts_conflict: Abort::ALL
+                .into_iter()
+                .filter(|why| why.is_conflict())
+                .map(aborts)
+                .sum(),
             aborts_deadlock: aborts(Abort::Deadlock),
             aborts_lock: aborts(Abort::Lock),
             aborts_cancelled: aborts(Abort::Cancelled),

@@ -30,8 +30,32 @@ pub struct SessionWait {
     pub failed_after: AtomicU64,
     /// When the wait began, in microseconds of the monotonic clock.
     pub since: AtomicU64,
+    /// Its waits for locks.
+    pub lock_waits: LockWaits,
     /// The age of the session's last transaction, if it died of it; 0 if not. The next one has it again.
     pub(crate) died_at: AtomicU64,
+}
+
+/// How often a session has waited for locks, and how long: only its own thread counts.
+#[derive(Debug, Default)]
+pub struct LockWaits {
+    count: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl LockWaits {
+    fn add(&self, waited: Micros) {
+        // Relaxed: nobody concludes anything from what he reads about other memory.
+        for (cell, by) in [(&self.count, 1), (&self.micros, waited.0)] {
+            cell.store(cell.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+        }
+    }
+
+    /// How many, and how long together, in microseconds.
+    #[must_use]
+    pub fn get(&self) -> (u64, u64) {
+        (self.count.load(Ordering::Relaxed), self.micros.load(Ordering::Relaxed))
+    }
 }
 
 impl Waiter for SessionWait {
@@ -59,6 +83,11 @@ impl SessionWait {
     #[inline]
     pub(crate) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// A wait for a lock has ended.
+    pub(crate) fn waited(&self, waited: Micros) {
+        self.lock_waits.add(waited);
     }
 
     /// Tells of a long wait.

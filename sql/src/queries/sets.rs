@@ -16,8 +16,8 @@ use crate::types::session_sets::{
     LS_DIR, LS_DIR_OR_NOTHING, LS_LOG_DIR, LS_LOGICAL_MAP_DIR, LS_LOGICAL_SNAP_DIR, LS_SLOT_DIR,
     LS_TMP_DIR, LS_TMP_DIR_OF, LS_WAL_DIR, PREPARED_STATEMENT, PREPARED_XACT, SHMEM_ALLOCATIONS,
     SHOW_ALL_FILE_SETTINGS, SHOW_ALL_SETTINGS, STAT_GET_ACTIVITY, STAT_GET_BACKEND_IDSET,
-    STAT_GET_BREAKDOWN, STAT_GET_PROGRESS_INFO, STAT_GET_RECOVERY_PREFETCH, STAT_GET_SLRU,
-    STAT_STATEMENTS, TABLESPACE_DATABASES, TIMEZONE_ABBREVIATIONS, TIMEZONE_NAMES,
+    STAT_GET_BREAKDOWN, STAT_GET_CONCURRENCY, STAT_GET_PROGRESS_INFO, STAT_GET_RECOVERY_PREFETCH,
+    STAT_GET_SLRU, STAT_STATEMENTS, TABLESPACE_DATABASES, TIMEZONE_ABBREVIATIONS, TIMEZONE_NAMES,
 };
 use crate::types::{CallContext, Datum, oids};
 
@@ -71,6 +71,7 @@ impl SessionCatalog<'_> {
             STAT_GET_RECOVERY_PREFETCH => return call.prefetch(emit),
             STAT_GET_SLRU => return call.simple_caches(emit),
             STAT_GET_BREAKDOWN => return call.breakdowns(emit),
+            STAT_GET_CONCURRENCY => return call.endings(emit),
             PREPARED_XACT => return call.prepared_transactions(emit),
             LS_DIR | LS_DIR_OR_NOTHING => return call.list_directory(emit),
             _ => return Ok(()),

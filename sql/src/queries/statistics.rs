@@ -6,12 +6,15 @@
 
 use super::Call;
 use crate::catalog::object::well_known;
+use crate::catalog::relation_counts::endings::Endings;
 use crate::catalog::{PreparedNote, builtin};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::system::{Activity, Encryption, PeerCertificate};
 use crate::types::failure::invalid_parameter;
 use crate::types::{Datum, Oid, SqlType, network, oids, read_text, record};
+use std::collections::BTreeMap;
+use txn::Abort;
 
 /// Takes a row; false ends them.
 pub(super) type Emit<'e, 'a> = dyn FnMut(&[Datum<'a>]) -> Result<bool> + 'e;
@@ -205,6 +208,31 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "function" | "replslot" | "subscription" => false,
             _ => return Err(invalid_parameter(format!("invalid statistics kind: \"{kind}\""))),
         }))
+    }
+
+    /// `pg_stat_get_atoll_concurrency`: a row for each database and each scheme that it has, or has had.
+    pub(super) fn endings(&self, emit: &mut Emit<'_, 'a>) -> Result<()> {
+        let seen = self.seen();
+        let mut all: BTreeMap<(Oid, &str), Endings> = BTreeMap::new();
+        for database in self.session.snapshot.shared().databases() {
+            all.insert((database.oid, database.concurrency_control.name()), Endings::default());
+        }
+        for ((database, scheme), endings) in seen.iter().flat_map(|seen| &seen.endings) {
+            all.insert((*database, scheme.name()), *endings);
+        }
+        for ((database, scheme), endings) in all {
+            let reset = seen.as_ref().and_then(|seen| seen.databases.get(&database)?.reset);
+            let mut row = vec![Datum::Oid(database.0), Datum::Text(scheme), count(endings.begun)];
+            row.push(count(endings.committed));
+            row.extend(Abort::ALL.map(|reason| count(endings.aborted(reason))));
+            row.push(count(endings.lock_waits));
+            row.push(Datum::Float8(endings.lock_wait_us as f64 / 1000.0));
+            row.push(time(reset));
+            if !emit(&row)? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// `pg_stat_get_slru`: PostgreSQL's caches of small logs, which Atoll does not have.

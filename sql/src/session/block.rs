@@ -5,6 +5,7 @@
 //! one. BEGIN makes it a block that COMMIT or ROLLBACK ends. An error inside a block takes back everything since the last
 //! savepoint and leaves the block failed: nothing but its end, or ROLLBACK TO, is heard then.
 
+use crate::catalog::relation_counts::endings::Transactions;
 use crate::catalog::relation_counts::{CountsSavepoint, SessionCounts};
 use crate::catalog::{CatalogSavepoint, CatalogTransaction};
 use crate::engine::Engine;
@@ -21,7 +22,8 @@ use crate::sqlstate::SqlState;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use txn::{
-    AdvisoryLocks, Begin, Ended, Isolation, Lsn, Manager, Savepoint, SessionWait, Transaction,
+    Abort, AdvisoryLocks, Begin, Ended, Isolation, Lsn, Manager, Savepoint, SessionWait,
+    Transaction,
 };
 
 /// Where the session stands.
@@ -76,6 +78,8 @@ pub(super) struct Block {
     /// The transaction in which an Execute has come to its end or to its limit.
     executed: u64,
     activity: Arc<SessionActivity>,
+    /// Where its transactions are counted.
+    counted: Arc<Transactions>,
 }
 
 /// What a block needs to end or go back.
@@ -116,7 +120,7 @@ impl Parts<'_> {
 }
 
 impl Block {
-    pub fn new(activity: &Arc<SessionActivity>) -> Block {
+    pub fn new(activity: &Arc<SessionActivity>, counted: &Arc<Transactions>) -> Block {
         Block {
             state: State::Idle,
             transaction: None,
@@ -131,6 +135,7 @@ impl Block {
             number: 0,
             executed: 0,
             activity: Arc::clone(activity),
+            counted: Arc::clone(counted),
         }
     }
 
@@ -178,6 +183,7 @@ impl Block {
             self.transaction = Some(manager.begin(begin, wait));
             self.started = self.statement_time;
             self.activity.transaction_begins(self.started);
+            self.counted.begins();
             self.chained = None;
             self.left_temporary = false;
             self.number += 1;
@@ -237,9 +243,10 @@ impl Block {
     }
 
     /// The block's transaction could not be prepared, and has rolled back.
-    pub fn not_prepared(&mut self, parts: &mut Parts<'_>) {
+    pub fn not_prepared(&mut self, reason: Abort, parts: &mut Parts<'_>) {
         parts.catalog.rollback_to(CatalogSavepoint::START);
         parts.advisory.end_transaction();
+        parts.counts.fails(Some(reason));
         parts.counts.end(false);
         self.rollback(parts);
     }
@@ -273,6 +280,7 @@ impl Block {
         };
         let committed = parts.catalog.commit_telling(transaction, &mut tell);
         parts.advisory.end_transaction();
+        parts.counts.fails(committed.as_ref().err().map(SqlError::abort));
         parts.counts.end(committed.is_ok());
         match committed {
             Ok(ended) => {
@@ -347,7 +355,10 @@ impl Block {
     }
 
     /// A statement has failed.
-    pub fn fail(&mut self, parts: &mut Parts<'_>) {
+    pub fn fail(&mut self, reason: Abort, parts: &mut Parts<'_>) {
+        if self.state != State::Failed {
+            parts.counts.fails(Some(reason));
+        }
         self.left_temporary = self.has_used_temporary(parts.catalog);
         match self.state {
             State::Idle | State::Implicit => self.rollback(parts),
@@ -607,6 +618,7 @@ impl Block {
                 parts.said.truncate(named.said);
                 parts.deferred.rollback_to(&named.deferred);
                 parts.counts.rollback_to(&named.counts);
+                parts.counts.fails(None);
                 self.set_access(named.read_only, parts);
                 self.state = State::Explicit;
                 "ROLLBACK"

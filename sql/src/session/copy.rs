@@ -31,7 +31,7 @@ use crate::types::{
     CallContext, Datum, Oid, SqlType, read_binary, read_text, text_of, write_binary, write_text,
 };
 use std::sync::Arc;
-use txn::{ReadView, TableLock};
+use txn::{Abort, ReadView, TableLock};
 
 /// A COPY FROM STDIN that is being fed.
 pub(super) struct CopyIn {
@@ -251,7 +251,7 @@ impl Session {
             Some(Ok(copy)) => Some(copy.context()),
             _ => None,
         };
-        self.failed();
+        self.failed(Abort::Other);
         let error =
             SqlError::new(SqlState::QUERY_CANCELED, format!("COPY from stdin failed: {message}"));
         match context {

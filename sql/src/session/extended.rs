@@ -187,7 +187,7 @@ impl Session {
     pub fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>> {
         let found = self.statement(name).map(|prepared| prepared.columns.is_some());
         if let Err(error) = found.and_then(|rows| self.demand_describable(rows)) {
-            self.failed();
+            self.failed(error.abort());
             return Err(error);
         }
         let prepared = self.statement(name)?;
@@ -222,7 +222,7 @@ impl Session {
     ) -> Result<Option<(&[ColumnDescription], &[Format])>> {
         let found = self.portal(name).map(|portal| portal.prepared.columns.is_some());
         if let Err(error) = found.and_then(|rows| self.demand_describable(rows)) {
-            self.failed();
+            self.failed(error.abort());
             return Err(error);
         }
         let portal = self.portal(name)?;

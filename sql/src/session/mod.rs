@@ -96,7 +96,7 @@ use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tracking::Tracking;
-use txn::{AdvisoryLocks, Isolation, Lsn, SchemeKind, SessionWait, Usage};
+use txn::{Abort, AdvisoryLocks, Isolation, Lsn, SchemeKind, SessionWait, Usage};
 
 /// What a session's arena keeps between statements, in bytes.
 const ARENA_BYTES_KEPT: usize = 64 << 10;
@@ -275,11 +275,12 @@ impl Session {
         settings: Settings,
         catalog: CatalogTransaction,
         activity: Arc<SessionActivity>,
+        counts: SessionCounts,
     ) -> Session {
         let seed = engine.manager().environment().seed
             ^ u64::from(wait.pid).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let advisory = RefCell::new(AdvisoryLocks::new(engine.manager(), &wait));
-        let counts = SessionCounts::new(engine.relation_counts(), catalog.database());
+        let block = Block::new(&activity, counts.transactions());
         let mut session = Session {
             counts,
             temp_used: TempUse::default(),
@@ -298,7 +299,7 @@ impl Session {
             recent_statements: Recent::default(),
             copy_cost: Cost::default(),
             catalog,
-            block: Block::new(&activity),
+            block,
             path: SearchPath::default(),
             socket: None,
             socket_differs: false,
@@ -624,8 +625,8 @@ impl Session {
                 .get_mut()
                 .push(SqlError::notice(message).severity(crate::error::Severity::Log));
         }
-        if result.is_err() {
-            self.failed();
+        if let Err(error) = &result {
+            self.failed(error.abort());
         }
         // What a constant was computed in may be as large as a value: the next statement would only give most of it back.
         if self.arena.allocated_bytes() > ARENA_BYTES_KEPT {
@@ -644,7 +645,7 @@ impl Session {
 
     /// A statement has failed: the block is taken back to its last savepoint, and so are its portals; without a block both
     /// are gone.
-    fn failed(&mut self) {
+    fn failed(&mut self, reason: Abort) {
         if let Some(identity) = self.outside.take() {
             self.identity = identity;
         }
@@ -657,7 +658,7 @@ impl Session {
             transaction.abandon_loads();
         }
         self.fail_portals();
-        self.with_block(|block, parts| block.fail(parts));
+        self.with_block(|block, parts| block.fail(reason, parts));
         if !self.block.is_explicit() {
             self.close_unheld();
             self.unnamed_portal = None;

@@ -86,7 +86,7 @@ impl Session {
             .hint(format!("Increase max_prepared_transactions (currently {limit}).")),
             Err(error) => error.into(),
         };
-        self.with_block(|block, parts| block.not_prepared(parts));
+        self.with_block(|block, parts| block.not_prepared(refused.abort(), parts));
         Err(refused)
     }
 

@@ -87,6 +87,8 @@ pub struct Fields {
     missing: bool,
     /// Its CONTEXT says all that is around it.
     placed: bool,
+    /// As what the end of its transaction is counted.
+    abort: txn::Abort,
 }
 
 impl SqlError {
@@ -110,6 +112,7 @@ impl SqlError {
             routine: None,
             missing: false,
             placed: false,
+            abort: txn::Abort::default(),
         }))
     }
 
@@ -126,6 +129,12 @@ impl SqlError {
     #[must_use]
     pub fn is_missing(&self) -> bool {
         self.0.missing
+    }
+
+    /// As what the end of a transaction is counted that this error ends.
+    #[must_use]
+    pub fn abort(&self) -> txn::Abort {
+        self.0.abort
     }
 
     /// A NOTICE.
@@ -325,7 +334,8 @@ pub mod cancel {
 impl From<txn::Error> for SqlError {
     fn from(error: txn::Error) -> SqlError {
         use txn::Error as E;
-        match error {
+        let abort = txn::Abort::of(&error);
+        let mut error = match error {
             E::Conflict(kind) => {
                 let error = SqlError::new(
                     SqlState::T_R_SERIALIZATION_FAILURE,
@@ -368,7 +378,9 @@ impl From<txn::Error> for SqlError {
                 SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory").detail(what)
             }
             E::Storage(error) => error.into(),
-        }
+        };
+        error.0.abort = abort;
+        error
     }
 }
 
@@ -376,7 +388,7 @@ impl SqlError {
     /// What a statement ends with whose session was asked to stop; reasons are those of [`cancel`].
     #[must_use]
     pub fn cancelled(reason: u32) -> SqlError {
-        match reason {
+        let mut error = match reason {
             cancel::STATEMENT_TIMEOUT => SqlError::new(
                 SqlState::QUERY_CANCELED,
                 "canceling statement due to statement timeout",
@@ -397,7 +409,9 @@ impl SqlError {
             .severity(Severity::Fatal),
             cancel::YIELD => SqlError::new(SqlState::QUERY_CANCELED, "canceling autovacuum task"),
             _ => SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request"),
-        }
+        };
+        error.0.abort = txn::Abort::Cancelled;
+        error
     }
 }
 

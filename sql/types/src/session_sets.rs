@@ -52,6 +52,7 @@ pub const FUNCTIONS: &[(u32, Callable)] = &[
     (STAT_GET_RECOVERY_PREFETCH, Callable::Set(asked::<STAT_GET_RECOVERY_PREFETCH>)),
     (STAT_GET_SLRU, Callable::Set(asked::<STAT_GET_SLRU>)),
     (STAT_GET_BREAKDOWN, Callable::Set(asked::<STAT_GET_BREAKDOWN>)),
+    (STAT_GET_CONCURRENCY, Callable::Set(asked::<STAT_GET_CONCURRENCY>)),
     // pg_stat_get_subscription: there is none.
     (6118, Callable::Set(nothing)),
     // pg_stat_get_wal_senders: there is none.
@@ -139,6 +140,8 @@ pub const STAT_GET_PROGRESS_INFO: u32 = 3318;
 pub const STAT_GET_RECOVERY_PREFETCH: u32 = 6248;
 /// `pg_stat_get_slru`.
 pub const STAT_GET_SLRU: u32 = 2306;
+/// `pg_stat_get_atoll_concurrency`, which is no function of PostgreSQL's.
+pub const STAT_GET_CONCURRENCY: u32 = 13_603;
 /// `pg_stat_statements`.
 pub const STAT_STATEMENTS: u32 = 14_002;
 

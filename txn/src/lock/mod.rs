@@ -325,6 +325,7 @@ impl LockManager {
                 search
             },
         );
+        session.waited(waited());
         let left = matches!(outcome, Outcome::Deadlock(_));
         let failed = match outcome {
             Outcome::Granted => {

@@ -562,7 +562,7 @@ impl Transaction {
     #[cold]
     pub(crate) fn abandon(&mut self, error: &Error) {
         let _class = breakdown::enter(Class::Abort);
-        self.manager.metrics.aborted(self.manager.worker(), Abort::of(Some(error)));
+        self.manager.metrics.aborted(self.manager.worker(), Abort::of(error));
         self.finish();
         if matches!(error, Error::Conflict(ConflictKind::ReadWrite(_))) {
             self.failed_by = self.failed_by.max(self.manager.ssi.newest());

@@ -1,12 +1,13 @@
 //! What all sessions have counted, those that are gone too: the sums, and since when they are shown.
 
-use super::{Count, Counts, Event, RELATIONS_KEPT, Transactions};
+use super::endings::{Endings, Transactions};
+use super::{Count, Counts, Event, RELATIONS_KEPT};
 use crate::Catalog;
 use rustc_hash::FxHashMap;
 use sql_types::Oid;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use txn::SchemeKind;
 use txn::sync::{Mutex, lock, rank};
 
 /// What all sessions count.
@@ -22,6 +23,8 @@ struct All {
     sessions: HashMap<u64, Counting>,
     relations: HashMap<(Oid, Oid), Kept>,
     databases: HashMap<Oid, KeptDatabase>,
+    /// By database and scheme: of sessions that are gone, and what had been counted when each count began anew.
+    endings: HashMap<(Oid, SchemeKind), (Endings, Endings)>,
     /// How many relations there may be before it is looked which are gone.
     limit: usize,
 }
@@ -30,6 +33,7 @@ struct All {
 #[derive(Debug)]
 struct Counting {
     database: Oid,
+    scheme: SchemeKind,
     transactions: Arc<Transactions>,
     counts: FxHashMap<Oid, Arc<Count>>,
 }
@@ -75,8 +79,18 @@ pub(super) fn growth(counts: &Counts) -> i64 {
 /// The same of a database.
 #[derive(Clone, Copy, Debug, Default)]
 struct KeptDatabase {
-    gone: DatabaseCounts,
-    base: DatabaseCounts,
+    gone: Counts,
+    base: Counts,
+    /// When it was last reset.
+    reset: Option<i64>,
+}
+
+/// What has been counted in all.
+struct Sums {
+    /// Of a database's relations.
+    relations: HashMap<Oid, Counts>,
+    databases: HashMap<Oid, Counts>,
+    endings: HashMap<(Oid, SchemeKind), Endings>,
 }
 
 /// What is shown of a relation.
@@ -114,13 +128,8 @@ pub struct Seen {
     pub relations: HashMap<Oid, RelationCounts>,
     /// Databases.
     pub databases: HashMap<Oid, DatabaseCounts>,
-}
-
-impl DatabaseCounts {
-    fn add(&mut self, transactions: &Transactions) {
-        self.committed += transactions.committed.load(Relaxed);
-        self.rolled_back += transactions.rolled_back.load(Relaxed);
-    }
+    /// How transactions have ended, by database and scheme.
+    pub endings: HashMap<(Oid, SchemeKind), Endings>,
 }
 
 impl ClusterCounts {
@@ -130,12 +139,16 @@ impl ClusterCounts {
         ClusterCounts { catalog: Arc::clone(catalog), all: Mutex::default() }
     }
 
-    pub(super) fn enter(&self, database: Oid, transactions: &Arc<Transactions>) -> u64 {
+    pub(super) fn enter(
+        &self,
+        (database, scheme): (Oid, SchemeKind),
+        transactions: &Arc<Transactions>,
+    ) -> u64 {
         let all = &mut *lock(&self.all);
         all.next += 1;
         let transactions = Arc::clone(transactions);
         let counts = FxHashMap::default();
-        all.sessions.insert(all.next, Counting { database, transactions, counts });
+        all.sessions.insert(all.next, Counting { database, scheme, transactions, counts });
         all.next
     }
 
@@ -159,7 +172,8 @@ impl ClusterCounts {
     pub(super) fn leave(&self, session: u64) {
         let all = &mut *lock(&self.all);
         let Some(counting) = all.sessions.remove(&session) else { return };
-        all.databases.entry(counting.database).or_default().gone.add(&counting.transactions);
+        let gone = all.endings.entry((counting.database, counting.scheme)).or_default();
+        gone.0.add(&counting.transactions);
         let counts = counting.counts.values();
         let relations = counts.map(|count| (count.relation, count.ended.all())).collect();
         self.keep(all, counting.database, relations);
@@ -167,7 +181,7 @@ impl ClusterCounts {
 
     /// Keeps what a session has counted that counts it no more.
     fn keep(&self, all: &mut All, database: Oid, relations: Vec<(Oid, Counts)>) {
-        let of_database = &mut all.databases.entry(database).or_default().gone.counts;
+        let of_database = &mut all.databases.entry(database).or_default().gone;
         for (relation, counts) in relations {
             of_database.add(&counts);
             all.relations.entry((database, relation)).or_default().gone.add(&counts);
@@ -211,31 +225,36 @@ impl ClusterCounts {
     }
 
     /// All relations of a database, with what has been counted of them in all, and all databases.
-    fn sums(all: &All, database: Oid) -> (HashMap<Oid, Counts>, HashMap<Oid, DatabaseCounts>) {
+    fn sums(all: &All, database: Oid) -> Sums {
         let own = all.relations.iter().filter(|((of, _), _)| *of == database);
         let mut relations: HashMap<Oid, Counts> =
             own.map(|((_, relation), kept)| (*relation, kept.gone)).collect();
-        let mut databases: HashMap<Oid, DatabaseCounts> =
+        let mut databases: HashMap<Oid, Counts> =
             all.databases.iter().map(|(oid, kept)| (*oid, kept.gone)).collect();
+        let mut endings: HashMap<(Oid, SchemeKind), Endings> =
+            all.endings.iter().map(|(of, (gone, _))| (*of, *gone)).collect();
         for session in all.sessions.values() {
             let of_database = databases.entry(session.database).or_default();
-            of_database.add(&session.transactions);
+            endings
+                .entry((session.database, session.scheme))
+                .or_default()
+                .add(&session.transactions);
             for count in session.counts.values() {
                 let ended = count.ended.all();
-                of_database.counts.add(&ended);
+                of_database.add(&ended);
                 if session.database == database {
                     relations.entry(count.relation).or_default().add(&ended);
                 }
             }
         }
-        (relations, databases)
+        Sums { relations, databases, endings }
     }
 
     /// All that is shown of a database's relations, and of databases.
     pub fn look(&self, database: Oid) -> Seen {
         let all = &*lock(&self.all);
-        let (relations, databases) = ClusterCounts::sums(all, database);
-        let relations = relations.into_iter().map(|(relation, sum)| {
+        let sums = ClusterCounts::sums(all, database);
+        let relations = sums.relations.into_iter().map(|(relation, sum)| {
             let kept = all.relations.get(&(database, relation)).copied().unwrap_or_default();
             let inserted_since_vacuum = sum[Event::Inserted].saturating_sub(kept.vacuumed_at);
             let Kept { vacuums, analyzes, .. } = kept;
@@ -244,22 +263,29 @@ impl ClusterCounts {
             let shown = RelationCounts { counts, inserted_since_vacuum, vacuums, analyzes, live };
             (relation, shown)
         });
-        let databases = databases.into_iter().map(|(oid, sum)| {
-            let base = all.databases.get(&oid).map_or_else(Default::default, |kept| kept.base);
+        let endings = sums.endings.into_iter().map(|(of, sum)| {
+            let base = all.endings.get(&of).map_or_else(Endings::default, |kept| kept.1);
+            (of, sum.since(&base))
+        });
+        let endings: HashMap<(Oid, SchemeKind), Endings> = endings.collect();
+        let databases = sums.databases.into_iter().map(|(oid, sum)| {
+            let kept = all.databases.get(&oid).copied().unwrap_or_default();
+            let own = || endings.iter().filter(|((of, _), _)| *of == oid).map(|(_, shown)| shown);
             let shown = DatabaseCounts {
-                counts: sum.counts.since(&base.counts),
-                committed: sum.committed.saturating_sub(base.committed),
-                rolled_back: sum.rolled_back.saturating_sub(base.rolled_back),
-                reset: base.reset,
+                counts: sum.since(&kept.base),
+                committed: own().map(|shown| shown.committed).sum(),
+                rolled_back: own().map(Endings::rolled_back).sum(),
+                reset: kept.reset,
             };
             (oid, shown)
         });
-        Seen { relations: relations.collect(), databases: databases.collect() }
+        let databases = databases.collect();
+        Seen { relations: relations.collect(), databases, endings }
     }
 
     pub(super) fn reset(&self, database: Oid, relation: Option<Oid>, now: i64) {
         let all = &mut *lock(&self.all);
-        let (relations, databases) = ClusterCounts::sums(all, database);
+        let Sums { relations, databases, endings } = ClusterCounts::sums(all, database);
         let reset = relations.into_iter().filter(|(oid, _)| relation.is_none_or(|one| one == *oid));
         for (oid, sum) in reset {
             let kept = all.relations.entry((database, oid)).or_default();
@@ -267,9 +293,14 @@ impl ClusterCounts {
             *kept = Kept { gone: kept.gone, base: sum, vacuumed_at, live, ..Kept::default() };
         }
         let kept = all.databases.entry(database).or_default();
+        kept.reset = Some(now);
         if relation.is_none() {
             kept.base = databases.get(&database).copied().unwrap_or_default();
+            for (of, sum) in endings.into_iter().filter(|((of, _), _)| *of == database) {
+                // Those under way end behind the reset, so there they have begun.
+                let begun = sum.committed + sum.rolled_back();
+                all.endings.entry(of).or_default().1 = Endings { begun, ..sum };
+            }
         }
-        kept.base.reset = Some(now);
     }
 }

@@ -12,18 +12,21 @@
 //! idle; here all that has ended shows at once. Nothing outlives the process.
 
 pub mod cluster;
+pub mod endings;
 #[cfg(test)]
 mod tests;
 
 use cluster::growth;
 pub use cluster::{ClusterCounts, Seen};
+use endings::Transactions;
 use rustc_hash::FxHashMap;
 use sql_types::Oid;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use txn::{Abort, SchemeKind, SessionWait};
 
 /// How many relations a session counts, or how many are kept of sessions that are gone, before it is looked which of them
 /// are of no use any more.
@@ -256,6 +259,8 @@ pub struct SessionCounts {
     /// All sessions' counts, and the number of this one there; none where no session counts.
     cluster: Option<(Arc<ClusterCounts>, u64)>,
     transactions: Arc<Transactions>,
+    /// What ends the open transaction, where it does not commit: what a statement has failed with.
+    reason: Cell<Option<Abort>>,
     state: RefCell<State>,
     /// What was seen last of all that is counted, to the end of the transaction.
     seen: RefCell<Option<Arc<Seen>>>,
@@ -275,13 +280,6 @@ struct State {
     limit: usize,
 }
 
-/// How many transactions of a session have ended.
-#[derive(Debug, Default)]
-struct Transactions {
-    committed: AtomicU64,
-    rolled_back: AtomicU64,
-}
-
 impl Drop for SessionCounts {
     fn drop(&mut self) {
         if let Some((cluster, session)) = self.cluster.as_ref().filter(|_| !self.stands_in) {
@@ -291,17 +289,22 @@ impl Drop for SessionCounts {
 }
 
 impl SessionCounts {
-    /// Of a session in this database.
+    /// Of a session that waits as `wait` in a database of this scheme.
     #[must_use]
-    pub fn new(cluster: &Arc<ClusterCounts>, database: Oid) -> SessionCounts {
-        let transactions = Arc::default();
-        let session = cluster.enter(database, &transactions);
+    pub fn new(
+        cluster: &Arc<ClusterCounts>,
+        (database, scheme): (Oid, SchemeKind),
+        wait: &Arc<SessionWait>,
+    ) -> SessionCounts {
+        let transactions = Arc::new(Transactions::of(wait));
+        let session = cluster.enter((database, scheme), &transactions);
         let cluster = Some((Arc::clone(cluster), session));
         let (state, seen) = Default::default();
         SessionCounts {
             database,
             cluster,
             transactions,
+            reason: Cell::new(None),
             state,
             seen,
             automatic: false,
@@ -316,6 +319,7 @@ impl SessionCounts {
             database: self.database,
             cluster: self.cluster.clone(),
             transactions: Arc::clone(&self.transactions),
+            reason: Cell::new(None),
             state: RefCell::default(),
             seen: RefCell::default(),
             automatic: self.automatic,
@@ -327,6 +331,17 @@ impl SessionCounts {
     pub fn exchange(&self, other: &SessionCounts) {
         self.state.swap(&other.state);
         self.seen.swap(&other.seen);
+    }
+
+    /// How the session's transactions begin and end.
+    #[must_use]
+    pub fn transactions(&self) -> &Arc<Transactions> {
+        &self.transactions
+    }
+
+    /// A statement of the open transaction has failed; none where that has been taken back.
+    pub fn fails(&self, reason: Option<Abort>) {
+        self.reason.set(reason);
     }
 
     /// The count of a relation, for whoever counts much.
@@ -425,9 +440,8 @@ impl SessionCounts {
 
     /// The open transaction has ended.
     pub fn end(&self, committed: bool) {
-        let Transactions { committed: good, rolled_back } = &*self.transactions;
-        let ended = if committed { good } else { rolled_back };
-        ended.store(ended.load(Relaxed) + 1, Relaxed);
+        let reason = self.reason.take().unwrap_or(Abort::Asked);
+        self.transactions.ends(if committed { None } else { Some(reason) });
         let State { counts, met, .. } = &mut *self.state.borrow_mut();
         let cluster = self.cluster.as_ref().map(|(cluster, _)| (&**cluster, self.database));
         for place in met.drain(..) {

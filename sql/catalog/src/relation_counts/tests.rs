@@ -11,6 +11,10 @@ fn cluster() -> Arc<ClusterCounts> {
     Arc::new(ClusterCounts::new(&catalog()))
 }
 
+fn session(cluster: &Arc<ClusterCounts>, database: Oid) -> SessionCounts {
+    SessionCounts::new(cluster, (database, SchemeKind::Mvcc), &Arc::default())
+}
+
 fn shown(session: &SessionCounts) -> RelationCounts {
     session.seen(true).relations.get(&TABLE).copied().unwrap_or_default()
 }
@@ -23,8 +27,8 @@ fn insert(session: &SessionCounts, rows: usize) {
 #[test]
 fn the_counts_of_all_sessions_are_added_up() {
     let cluster = cluster();
-    let reader = SessionCounts::new(&cluster, DATABASE);
-    let other = SessionCounts::new(&cluster, DATABASE);
+    let reader = session(&cluster, DATABASE);
+    let other = session(&cluster, DATABASE);
     insert(&other, 3);
     assert_eq!(other.running(TABLE)[Event::Inserted], 3);
     assert_eq!(shown(&reader), RelationCounts::default());
@@ -36,7 +40,7 @@ fn the_counts_of_all_sessions_are_added_up() {
     assert_eq!(shown(&reader).counts[Event::Inserted], 5);
     let database = reader.seen(true).databases[&DATABASE];
     assert_eq!((database.counts[Event::Inserted], database.committed), (5, 2));
-    let elsewhere = SessionCounts::new(&cluster, Oid(1));
+    let elsewhere = session(&cluster, Oid(1));
     assert_eq!(shown(&elsewhere), RelationCounts::default());
 }
 
@@ -44,8 +48,7 @@ fn the_counts_of_all_sessions_are_added_up() {
 #[test]
 fn what_was_seen_stays_to_the_end_of_the_transaction() {
     let cluster = cluster();
-    let (reader, other) =
-        (SessionCounts::new(&cluster, DATABASE), SessionCounts::new(&cluster, DATABASE));
+    let (reader, other) = (session(&cluster, DATABASE), session(&cluster, DATABASE));
     assert!(reader.seen(false).relations.is_empty());
     insert(&other, 1);
     other.end(true);
@@ -57,7 +60,7 @@ fn what_was_seen_stays_to_the_end_of_the_transaction() {
 /// A reset, VACUUM and TRUNCATE count from where the counts have come to.
 #[test]
 fn counts_begin_anew() {
-    let session = SessionCounts::new(&cluster(), DATABASE);
+    let session = session(&cluster(), DATABASE);
     session.emptied(TABLE);
     insert(&session, 4);
     session.add(TABLE, Event::Deleted);
@@ -83,7 +86,7 @@ fn counts_begin_anew() {
 /// What a rollback to a savepoint takes back is dead, and so is all that a rollback takes back.
 #[test]
 fn outcomes_are_known_at_the_end() {
-    let session = SessionCounts::new(&cluster(), DATABASE);
+    let session = session(&cluster(), DATABASE);
     session.emptied(TABLE);
     session.end(true);
     insert(&session, 1);
@@ -108,7 +111,7 @@ fn outcomes_are_known_at_the_end() {
 /// A session that has met many relations gives up those that nobody keeps, and loses nothing.
 #[test]
 fn idle_relations_are_given_up() {
-    let session = SessionCounts::new(&cluster(), DATABASE);
+    let session = session(&cluster(), DATABASE);
     let kept = session.of(TABLE);
     for relation in 1..2000 {
         session.add(Oid(relation), Event::Scanned);

@@ -5,6 +5,7 @@
 //! transaction: so it may compute, and a statement in it that reads a table is refused, rather than answered from rows that the
 //! transaction has changed.
 
+use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::{CatalogSnapshot, CatalogTransaction};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
@@ -85,6 +86,8 @@ fn beside(caller: &Caller<'_>, snapshot: &CatalogSnapshot) -> Session {
         caller.settings.clone(),
         catalog,
         Arc::new(activity),
+        // What it does is a part of the caller's transaction.
+        SessionCounts::default(),
     );
     session.is_aside = true;
     session
