@@ -10,6 +10,7 @@ pub type Mutex<T, const RANK: u16 = 0> = loom::sync::Mutex<T>;
 pub mod rank {
     //! Ranks, which nobody checks here.
     pub const LATE: u16 = 1;
+    pub const RANGE_LOCKS: u16 = 2;
     pub fn rests(_: bool) {}
 }
 
