@@ -237,6 +237,8 @@ fn the_other_schemes_permit_nothing_at_any_level() {
         ("2pl_detect", "READ COMMITTED"),
         ("2pl_no_wait", "REPEATABLE READ"),
         ("2pl_wait_die", "READ COMMITTED"),
+        ("timestamp", "READ COMMITTED"),
+        ("mvto", "REPEATABLE READ"),
     ] {
         let (found, committed) = look(scheme, level);
         assert!(committed > 100, "{scheme}: only {committed} committed");
@@ -253,6 +255,11 @@ fn serializable_permits_nothing_across_process_death() {
 #[test]
 fn two_phase_locking_permits_nothing_across_process_death() {
     permits_nothing_across_process_death("2pl_wait_die", "READ COMMITTED");
+}
+
+#[test]
+fn timestamp_ordering_permits_nothing_across_process_death() {
+    permits_nothing_across_process_death("mvto", "READ COMMITTED");
 }
 
 fn permits_nothing_across_process_death(scheme: &str, level: &str) {

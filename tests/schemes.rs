@@ -6,7 +6,8 @@ use std::time::Duration;
 use tests::atoll::Atoll;
 use tests::client::Client;
 
-const SCHEMES: [&str; 5] = ["mvcc", "occ", "2pl_detect", "2pl_no_wait", "2pl_wait_die"];
+const SCHEMES: [&str; 7] =
+    ["mvcc", "occ", "2pl_detect", "2pl_no_wait", "2pl_wait_die", "timestamp", "mvto"];
 /// How long a step may be silent before it counts as waiting.
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -75,7 +76,7 @@ fn a_scheme_is_changed_while_nobody_is_connected() {
     admin.run("BEGIN");
     assert_eq!(code(&mut admin, &to("occ")), "25001");
     admin.run("ROLLBACK");
-    for unknown in ["ssi", "", "2pl", "hstore", "timestamp", "mvto"] {
+    for unknown in ["ssi", "", "2pl", "hstore", "timestamps"] {
         assert_eq!(code(&mut admin, &to(unknown)), "22023");
         let create = format!("CREATE DATABASE e concurrency_control = '{unknown}'");
         assert_eq!(code(&mut admin, &create), "22023");
@@ -108,7 +109,7 @@ fn outcome(client: &mut Client) -> String {
             .map_or_else(|| "ok".to_owned(), |row| row[0].clone().unwrap_or_default()),
         Some(error) if error.field(b'C') == "40001" => {
             assert_eq!(error.field(b'H'), "The transaction might succeed if retried.");
-            let reason = ["busy", "younger", "commit attempt"];
+            let reason = ["busy", "the younger", "commit attempt", "read that", "write that"];
             let said = reason.into_iter().find(|word| error.field(b'D').contains(word));
             format!("40001 {}", said.unwrap_or_else(|| panic!("{error:?}")))
         }
@@ -145,7 +146,7 @@ fn play(port: u16, database: &str, steps: &[&str]) -> String {
     out.join(", ")
 }
 
-fn play_each(setup: &[&str], steps: &[&str], expected: [(&str, &str); 4]) {
+fn play_each(setup: &[&str], steps: &[&str], expected: [(&str, &str); 6]) {
     let atoll = Atoll::start(&[]);
     let mut admin = atoll.connect();
     for (scheme, expected) in expected {
@@ -164,12 +165,14 @@ const TABLE: [&str; 3] = [
 ];
 
 /// What the one of two is counted as that write skew ends.
-const SKEW_LOSES: [(&str, &str); 5] = [
+const SKEW_LOSES: [(&str, &str); 7] = [
     ("mvcc", ""),
     ("occ", ", validation_failed 1"),
     ("2pl_detect", ", deadlock 1"),
     ("2pl_no_wait", ", lock_busy 1"),
     ("2pl_wait_die", ", died 1"),
+    ("timestamp", ", write_too_late 1"),
+    ("mvto", ", write_too_late 1"),
 ];
 
 /// G2-item.
@@ -190,7 +193,9 @@ fn write_skew_ends_one_of_two() {
             ("occ", "10, 20, ok, ok, ok, 40001 commit attempt"),
             ("2pl_detect", "10, 20, waits, 40P01, a ok, ok, ok"),
             ("2pl_no_wait", "10, 20, 40001 busy, ok, ok, ok"),
-            ("2pl_wait_die", "10, 20, waits, 40001 younger, a ok, ok, ok"),
+            ("2pl_wait_die", "10, 20, waits, 40001 the younger, a ok, ok, ok"),
+            ("timestamp", "10, 20, 40001 write that, ok, ok, ok"),
+            ("mvto", "10, 20, 40001 write that, ok, ok, ok"),
         ],
     );
 }
@@ -213,7 +218,9 @@ fn no_update_is_lost() {
             ("occ", "10, 10, ok, waits, ok, b 40001 commit attempt, ok"),
             ("2pl_detect", "10, 10, waits, 40P01, a ok, ok, ok"),
             ("2pl_no_wait", "10, 10, 40001 busy, ok, ok, ok"),
-            ("2pl_wait_die", "10, 10, waits, 40001 younger, a ok, ok, ok"),
+            ("2pl_wait_die", "10, 10, waits, 40001 the younger, a ok, ok, ok"),
+            ("timestamp", "10, 10, 40001 write that, ok, ok, ok"),
+            ("mvto", "10, 10, 40001 write that, ok, ok, ok"),
         ],
     );
 }
@@ -236,9 +243,222 @@ fn a_phantom_ends_one_of_two() {
             ("occ", "2, 2, ok, ok, ok, 40001 commit attempt"),
             ("2pl_detect", "2, 2, waits, 40P01, a ok, ok, ok"),
             ("2pl_no_wait", "2, 2, 40001 busy, ok, ok, ok"),
-            ("2pl_wait_die", "2, 2, waits, 40001 younger, a ok, ok, ok"),
+            ("2pl_wait_die", "2, 2, waits, 40001 the younger, a ok, ok, ok"),
+            ("timestamp", "2, 2, 40001 write that, ok, ok, ok"),
+            ("mvto", "2, 2, 40001 write that, ok, ok, ok"),
         ],
     );
+}
+
+/// A younger transaction has written what an older one reads: it is refused, waits, is validated, or reads what was there before.
+#[test]
+fn a_read_of_what_a_younger_one_has_written() {
+    let steps = [
+        "a: SELECT v FROM t WHERE id = 3",
+        "b: UPDATE t SET v = 21 WHERE id = 2",
+        "a: SELECT v FROM t WHERE id = 1",
+        "b: COMMIT",
+        "a: SELECT v FROM t WHERE id = 2",
+        "a: COMMIT",
+    ];
+    play_each(
+        &TABLE,
+        &steps,
+        [
+            ("occ", "30, ok, 10, ok, 20, ok"),
+            ("2pl_detect", "30, ok, 10, ok, 21, ok"),
+            ("2pl_no_wait", "30, ok, 10, ok, 21, ok"),
+            ("2pl_wait_die", "30, ok, 10, ok, 21, ok"),
+            ("timestamp", "30, ok, 10, ok, 40001 read that, ok"),
+            ("mvto", "30, ok, 10, ok, 20, ok"),
+        ],
+    );
+}
+
+/// Who reads what somebody else is about to change: it reads what was there, or waits; nobody waits for a younger one.
+#[test]
+fn a_read_beside_a_write() {
+    let steps = [
+        "a: SELECT v FROM t WHERE id = 3",
+        "b: SELECT v FROM t WHERE id = 3",
+        "a: UPDATE t SET v = 11 WHERE id = 1",
+        "b: SELECT sum(v) FROM t WHERE grp = 1",
+        "a: COMMIT",
+        "b: COMMIT",
+    ];
+    play_each(
+        &TABLE,
+        &steps,
+        [
+            ("occ", "30, 30, ok, 30, ok, ok"),
+            ("2pl_detect", "30, 30, ok, waits, ok, b 31, ok"),
+            ("2pl_no_wait", "30, 30, ok, 40001 busy, ok, ok"),
+            ("2pl_wait_die", "30, 30, ok, 40001 the younger, ok, ok"),
+            ("timestamp", "30, 30, ok, waits, ok, b 31, ok"),
+            ("mvto", "30, 30, ok, waits, ok, b 31, ok"),
+        ],
+    );
+}
+
+/// A schedule that is known by its name, and what becomes of it under `occ`, `2pl_detect`, `2pl_no_wait`, `2pl_wait_die`, `timestamp`
+/// and `mvto`.
+type Anomaly = (&'static str, &'static [&'static str], [&'static str; 6]);
+
+/// Adya's phenomena below those of write skew and phantoms, in the order of his thesis; none is permitted, and each scheme has its
+/// own way to prevent it: who reads the state before, who waits, who is run again.
+const ANOMALIES: [Anomaly; 7] = [
+    (
+        "G0: writes of two transactions in each other's way",
+        &[
+            "a: UPDATE t SET v = 11 WHERE id = 1",
+            "b: UPDATE t SET v = 12 WHERE id = 1",
+            "a: UPDATE t SET v = 21 WHERE id = 2",
+            "a: COMMIT",
+            "b: UPDATE t SET v = 22 WHERE id = 2",
+            "b: COMMIT",
+            "c: SELECT string_agg(v::text, ' ' ORDER BY id) FROM t WHERE id < 3",
+            "c: COMMIT",
+        ],
+        [
+            "ok, waits, ok, ok, b 40001 commit attempt, 25P02, ok, 11 21, ok",
+            "ok, waits, ok, ok, b ok, ok, ok, 12 22, ok",
+            "ok, 40001 busy, ok, ok, 25P02, ok, 11 21, ok",
+            "ok, 40001 the younger, ok, ok, 25P02, ok, 11 21, ok",
+            "ok, waits, ok, ok, b ok, ok, ok, 12 22, ok",
+            "ok, waits, ok, ok, b ok, ok, ok, 12 22, ok",
+        ],
+    ),
+    (
+        "G1a: a read of what is rolled back",
+        &[
+            "a: UPDATE t SET v = 101 WHERE id = 1",
+            "b: SELECT v FROM t WHERE id = 1",
+            "a: ROLLBACK",
+            "b: SELECT v FROM t WHERE id = 1",
+            "b: COMMIT",
+        ],
+        [
+            "ok, 10, ok, 10, ok",
+            "ok, waits, ok, b 10, 10, ok",
+            "ok, 40001 busy, ok, 25P02, ok",
+            "ok, 40001 the younger, ok, 25P02, ok",
+            "ok, waits, ok, b 10, 10, ok",
+            "ok, waits, ok, b 10, 10, ok",
+        ],
+    ),
+    (
+        "G1b: a read of what is written over",
+        &[
+            "a: UPDATE t SET v = 101 WHERE id = 1",
+            "b: SELECT v FROM t WHERE id = 1",
+            "a: UPDATE t SET v = 11 WHERE id = 1",
+            "a: COMMIT",
+            "b: SELECT v FROM t WHERE id = 1",
+            "b: COMMIT",
+        ],
+        [
+            "ok, 10, ok, ok, 10, ok",
+            "ok, waits, ok, ok, b 11, 11, ok",
+            "ok, 40001 busy, ok, ok, 25P02, ok",
+            "ok, 40001 the younger, ok, ok, 25P02, ok",
+            "ok, waits, ok, ok, b 11, 11, ok",
+            "ok, waits, ok, ok, b 11, 11, ok",
+        ],
+    ),
+    (
+        "G1c: each reads what the other writes",
+        &[
+            "a: UPDATE t SET v = 11 WHERE id = 1",
+            "b: UPDATE t SET v = 22 WHERE id = 2",
+            "a: SELECT v FROM t WHERE id = 2",
+            "b: SELECT v FROM t WHERE id = 1",
+            "a: COMMIT",
+            "b: COMMIT",
+        ],
+        [
+            "ok, ok, 20, 10, ok, 40001 commit attempt",
+            "ok, ok, waits, 40P01, a 20, ok, ok",
+            "ok, ok, 40001 busy, 10, ok, ok",
+            "ok, ok, waits, 40001 the younger, a 20, ok, ok",
+            "ok, ok, 20, waits, ok, b 11, ok",
+            "ok, ok, 20, waits, ok, b 11, ok",
+        ],
+    ),
+    (
+        "OTV: a transaction that was observed vanishes",
+        &[
+            "a: UPDATE t SET v = 11 WHERE id = 1",
+            "a: UPDATE t SET v = 19 WHERE id = 2",
+            "b: UPDATE t SET v = 12 WHERE id = 1",
+            "a: COMMIT",
+            "c: SELECT v FROM t WHERE id = 1",
+            "b: UPDATE t SET v = 18 WHERE id = 2",
+            "b: COMMIT",
+            "c: SELECT v FROM t WHERE id = 2",
+            "c: COMMIT",
+        ],
+        [
+            "ok, ok, waits, ok, b 40001 commit attempt, 11, 25P02, ok, 19, ok",
+            "ok, ok, waits, ok, b ok, waits, ok, ok, c 12, 18, ok",
+            "ok, ok, 40001 busy, ok, 11, 25P02, ok, 19, ok",
+            "ok, ok, 40001 the younger, ok, 11, 25P02, ok, 19, ok",
+            "ok, ok, waits, ok, b ok, waits, ok, ok, c 12, 18, ok",
+            "ok, ok, waits, ok, b ok, waits, ok, ok, c 12, 18, ok",
+        ],
+    ),
+    (
+        "PMP: a predicate that many precede",
+        &[
+            "a: SELECT count(*) FROM t WHERE grp = 3",
+            "b: INSERT INTO t VALUES (4, 3, 40)",
+            "a: SELECT count(*) FROM t WHERE grp = 3",
+            "a: COMMIT",
+            "b: COMMIT",
+        ],
+        [
+            "0, ok, 0, ok, ok",
+            "0, waits, 0, ok, b ok, ok",
+            "0, 40001 busy, 0, ok, ok",
+            "0, 40001 the younger, 0, ok, ok",
+            "0, ok, 0, ok, ok",
+            "0, ok, 0, ok, ok",
+        ],
+    ),
+    (
+        "G-single: a read of one row before, and of another behind a commit",
+        &[
+            "a: SELECT v FROM t WHERE id = 1",
+            "b: UPDATE t SET v = v + 1 WHERE id < 3",
+            "a: SELECT v FROM t WHERE id = 2",
+            "a: COMMIT",
+            "b: COMMIT",
+        ],
+        [
+            "10, ok, 20, ok, ok",
+            "10, waits, 20, ok, b ok, ok",
+            "10, 40001 busy, 20, ok, ok",
+            "10, 40001 the younger, 20, ok, ok",
+            "10, ok, 20, ok, ok",
+            "10, ok, 20, ok, ok",
+        ],
+    ),
+];
+
+#[test]
+fn the_anomalies_end_as_each_scheme_says() {
+    let atoll = Atoll::start(&[]);
+    let mut admin = atoll.connect();
+    for (at, scheme) in SCHEMES[1..].iter().enumerate() {
+        admin.run(&format!("CREATE DATABASE d_{scheme} concurrency_control = '{scheme}'"));
+        for (name, steps, expected) in &ANOMALIES {
+            let database = format!("d_{scheme}");
+            let mut client = open(&atoll, &database);
+            client.run("DROP TABLE IF EXISTS t");
+            TABLE.iter().for_each(|sql| drop(client.run(sql)));
+            drop(client);
+            assert_eq!(play(atoll.port(), &database, steps), expected[at], "{scheme}: {name}");
+        }
+    }
 }
 
 /// Who only writes is in nobody's way beside it, and a statement reads what has been committed last.
@@ -259,7 +479,7 @@ fn what_does_not_meet_goes_on() {
             .map(|scheme| (*scheme, "ok, ok, ok, 30, ok"))
             .collect::<Vec<_>>()
             .try_into()
-            .expect("four schemes"),
+            .expect("six schemes"),
     );
 }
 
@@ -364,20 +584,61 @@ fn definitions_and_constraints_work_under_each_scheme() {
         );
         assert_eq!(code(&mut one, "INSERT INTO parent VALUES (1, 'x')"), "23505", "{scheme}");
         assert_eq!(code(&mut one, "INSERT INTO child (parent) VALUES (7)"), "23503", "{scheme}");
-        let locks = scheme.starts_with("2pl");
+        let locks = !["mvcc", "occ"].contains(&scheme);
         one.run("BEGIN");
         assert_eq!(code(&mut one, "SELECT pg_export_snapshot()"), if locks { "0A000" } else { "" });
         one.run("ROLLBACK");
         one.run("BEGIN");
         one.run("INSERT INTO parent VALUES (2, 'two')");
-        assert_eq!(code(&mut one, "PREPARE TRANSACTION 'p'"), if locks { "0A000" } else { "" });
-        if !locks {
+        let stamps = ["timestamp", "mvto"].contains(&scheme);
+        assert_eq!(code(&mut one, "PREPARE TRANSACTION 'p'"), if stamps { "0A000" } else { "" });
+        if !stamps {
             one.run("COMMIT PREPARED 'p'");
         }
         // Nobody has anything locked, or the definition would wait.
         let mut two = atoll.connect();
         two.run("SET lock_timeout = '5s'");
         two.run("DROP TABLE child, parent CASCADE");
+    }
+}
+
+/// A prepared transaction under two-phase locking: what it has written stays locked, behind kill -9 too; what it has read does not.
+#[test]
+fn what_is_prepared_keeps_its_writes_locked() {
+    for (scheme, busy) in
+        [("2pl_detect", "55P03"), ("2pl_no_wait", "40001"), ("2pl_wait_die", "40001")]
+    {
+        let mut atoll =
+            Atoll::start_with(&["--concurrency-control", scheme], &["max_prepared_transactions=2"]);
+        let mut one = atoll.connect();
+        TABLE.iter().for_each(|sql| drop(one.run(sql)));
+        one.run("BEGIN");
+        one.run("SELECT sum(v) FROM t WHERE id > 1");
+        one.run("UPDATE t SET v = 11, grp = 2 WHERE id = 1");
+        one.run("PREPARE TRANSACTION 'p'");
+        for life in 0..2 {
+            let mut two = atoll.connect();
+            two.run("SET lock_timeout = '50ms'");
+            for sql in ["SELECT v FROM t WHERE id = 1", "UPDATE t SET v = 0 WHERE id = 1"] {
+                assert_eq!(code(&mut two, sql), busy, "{scheme}: {sql}");
+            }
+            // Through the index, whose entries it has changed.
+            two.run("SET enable_seqscan = off");
+            assert_eq!(code(&mut two, "SELECT id FROM t WHERE grp = 2"), busy, "{scheme}");
+            assert_eq!(code(&mut two, "UPDATE t SET v = v + 1 WHERE id = 3"), "", "{scheme}");
+            if life == 0 {
+                drop(two);
+                atoll.kill();
+                atoll.restart();
+            }
+        }
+        let mut two = atoll.connect();
+        two.run("COMMIT PREPARED 'p'");
+        assert_eq!(
+            two.run("SELECT string_agg(v::text, ' ' ORDER BY id) FROM t").value(),
+            "11 20 32"
+        );
+        assert_eq!(two.run("UPDATE t SET v = 0 WHERE id = 1").tag.as_deref(), Some("UPDATE 1"));
     }
 }
 

@@ -4,6 +4,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TxnId(pub u64);
 
+/// A transaction's place in the order of those under timestamp ordering: who is older has a lower one. What orders versions is
+/// their [`crate::Lsn`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub u64);
+
 /// A statement's place within its transaction: a statement sees the writes of those before it, never its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommandId(pub u32);

@@ -92,7 +92,7 @@ impl Manager {
             let owner = self.locks.owners.get(owner);
             let Some(txn) = owner.txn() else { return };
             let mode = match mode {
-                RangeMode::Shared => TableLock::Share.name(),
+                RangeMode::Passing | RangeMode::Shared => TableLock::Share.name(),
                 RangeMode::Exclusive => TableLock::Exclusive.name(),
             };
             let (table, pid) = (None, owner.pid());
@@ -246,7 +246,9 @@ pub(crate) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn F
         Some(Waiting::Row(node)) => node.state().lock.blockers(Kind::Row, waiter, blocker),
         Some(Waiting::Name(node, _)) => node.state().lock.blockers(Kind::Table, waiter, blocker),
         Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
-        Some(Waiting::Range(tree, _)) => locks.ranges.blockers(waiter, *tree, blocker),
+        Some(Waiting::Range(tree, _)) => {
+            locks.ranges.blockers(&locks.owners, waiter, *tree, blocker)
+        }
         Some(Waiting::End(owner, txn, _)) if locks.owners.get(*owner).txn() == Some(*txn) => {
             blocker(*owner);
         }

@@ -37,7 +37,7 @@ pub mod xact_id;
 
 pub use error::{ConflictKind, DeadlockEdge, Error, LockTarget, Result};
 pub use exported::{ExportedSnapshots, Exporter};
-pub use id::{CommandId, Isolation, TableId, TxnId};
+pub use id::{CommandId, Isolation, TableId, Timestamp, TxnId};
 pub use introspect::{LockInfo, SireadInfo, TransactionInfo};
 pub use lock::advisory::{AdvisoryKey, AdvisoryLevel, AdvisoryLocks};
 pub use lock::report::{LockWait, LockWaitStage};

@@ -16,6 +16,8 @@ use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
 use crate::run::Runs;
 use crate::scheme::ssi::Ssi;
+use crate::scheme::timestamp::order::Order;
+use crate::scheme::timestamp::stamps::ReadStamps;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, OnceLock, lock, rank, relax};
 use crate::transaction::state::Pool;
@@ -112,6 +114,9 @@ pub struct Manager {
     pub(crate) moves: Moves,
     /// The serializable transactions.
     pub(crate) ssi: Ssi,
+    /// The places of those under timestamp ordering, and what they have read.
+    pub(crate) order: Order,
+    pub(crate) read_stamps: ReadStamps,
     /// Makes the runs of all that spills.
     pub(crate) runs: Arc<Runs>,
     pub(crate) pool: Pool,
@@ -177,6 +182,8 @@ impl Manager {
             spill: Spill::new(Arc::clone(&runs)),
             moves: Moves::default(),
             ssi: Ssi::new(options.serializable_kept_max, options.planted),
+            order: Order::default(),
+            read_stamps: ReadStamps::new(options.read_set_bytes_max),
             runs,
             pool: Pool::new(workers),
             metrics: Counts::new(workers),

@@ -23,6 +23,10 @@ pub enum Abort {
     LockBusy,
     /// 40001: a lock was an older transaction's.
     Died,
+    /// 40001: a younger transaction had written what it read.
+    ReadTooLate,
+    /// 40001: a younger transaction had read or written what it wrote.
+    WriteTooLate,
     /// 40P01.
     Deadlock,
     /// 55P03.
@@ -36,13 +40,15 @@ pub enum Abort {
 
 impl Abort {
     /// All there are, in their order.
-    pub const ALL: [Abort; 10] = [
+    pub const ALL: [Abort; 12] = [
         Abort::Asked,
         Abort::Overtaken,
         Abort::Pivot,
         Abort::Validation,
         Abort::LockBusy,
         Abort::Died,
+        Abort::ReadTooLate,
+        Abort::WriteTooLate,
         Abort::Deadlock,
         Abort::Lock,
         Abort::Cancelled,
@@ -58,6 +64,8 @@ impl Abort {
                 Reason::Validation => Abort::Validation,
                 Reason::LockBusy => Abort::LockBusy,
                 Reason::Died => Abort::Died,
+                Reason::ReadTooLate => Abort::ReadTooLate,
+                Reason::WriteTooLate => Abort::WriteTooLate,
                 Reason::DoomedRead
                 | Reason::DoomedWrite
                 | Reason::DoomedCommit
@@ -85,6 +93,8 @@ impl Abort {
             Abort::Validation => "validation_failed",
             Abort::LockBusy => "lock_busy",
             Abort::Died => "died",
+            Abort::ReadTooLate => "read_too_late",
+            Abort::WriteTooLate => "write_too_late",
             Abort::Deadlock => "deadlock",
             Abort::Lock => "lock_not_available",
             Abort::Cancelled => "cancelled",
@@ -95,9 +105,13 @@ impl Abort {
     /// Whether it is 40001.
     fn is_conflict(self) -> bool {
         match self {
-            Abort::Overtaken | Abort::Pivot | Abort::Validation | Abort::LockBusy | Abort::Died => {
-                true
-            }
+            Abort::Overtaken
+            | Abort::Pivot
+            | Abort::Validation
+            | Abort::LockBusy
+            | Abort::Died
+            | Abort::ReadTooLate
+            | Abort::WriteTooLate => true,
             Abort::Asked | Abort::Deadlock | Abort::Lock | Abort::Cancelled | Abort::Other => false,
         }
     }

@@ -32,6 +32,10 @@ pub enum Fault {
     RangeLockLost,
     /// Under two-phase locking a scan locks nothing.
     ReadRangeNotLocked,
+    /// Under timestamp ordering a read leaves no timestamp.
+    ReadNotStamped,
+    /// Under timestamp ordering a commit does not say whose it is.
+    CommitNotStamped,
     /// The layer above takes a snapshot for a plan and does not look whether the plan is still good behind it.
     PlanNotLookedAtAgain,
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,

@@ -3,7 +3,7 @@
 //! Paper: Mohan, Lindsay and Obermarck, *Transaction Management in the R\* Distributed Database Management System*, 1986.
 //!
 //! A prepared transaction has one record in the log: its writes, whole, every lock it holds, advisory ones too, what it has read
-//! under SERIALIZABLE as SIREAD locks (under `occ` as SHARE locks on tables), and which trees it has built. In memory its locks stay where they are, held
+//! under SERIALIZABLE as SIREAD locks (under `occ` as SHARE locks on tables), that it stands under two-phase locking, and which trees it has built. In memory its locks stay where they are, held
 //! by its owner. A restart reads the record and takes the locks again before anybody else can ask for them. The trees live
 //! through the restart if the layer above, which finds them in its note, says so to `Manager::open`.
 //!
@@ -15,9 +15,11 @@
 //! the commit of what wrote nothing, is a record of its own.
 
 use crate::lock::advisory::AdvisoryKey;
+use crate::lock::range::{Asking, RangeMode, Span};
 use crate::log::{self, Header, Reader};
 use crate::manager::Manager;
 use crate::scheme::Tracking;
+use crate::scheme::locking::{Locks, OnConflict};
 use crate::scheme::ssi::Part;
 use crate::sync::{Arc, lock};
 use crate::transaction::state::State;
@@ -42,6 +44,8 @@ const BUILT: u8 = 4;
 const SERIALIZABLE: u8 = 5;
 /// What it has read.
 const SIREAD: u8 = 6;
+/// It has locked what it has written, under two-phase locking, and which kind of that.
+const LOCKING: u8 = 7;
 
 /// What clients are told of a prepared transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +138,10 @@ fn encode_held(state: &State) -> Vec<Vec<u8>> {
 
 /// What a transaction has read, as its record has it.
 fn encode_reads(manager: &Manager, tracking: Option<&Tracking>) -> Vec<Vec<u8>> {
+    if let Some(Tracking::Locking(locks)) = tracking {
+        let kind = OnConflict::ALL.iter().position(|kind| *kind == locks.on_conflict);
+        return vec![[&[LOCKING, kind.unwrap_or_default() as u8][..], &[0; 8]].concat()];
+    }
     let Some(Tracking::Ssi(part)) = tracking else { return Vec::new() };
     let Some(reads) = part.encode(&manager.ssi) else { return Vec::new() };
     let serializable = [&[SERIALIZABLE, 0][..], &[0; 8]].concat();
@@ -166,9 +174,13 @@ impl Transaction {
         match self.log_prepared(name, note) {
             Ok(lsn) => {
                 let state = self.state.take().expect("the transaction has not ended");
-                let tracking = self.tracking.take().filter(|tracking| tracking.occ().is_none());
-                if let Some(Tracking::Ssi(part)) = tracking.as_deref() {
-                    part.leaves_session(&self.manager.ssi);
+                let mut tracking = self.tracking.take().filter(|tracking| tracking.occ().is_none());
+                match tracking.as_deref_mut() {
+                    Some(Tracking::Ssi(part)) => part.leaves_session(&self.manager.ssi),
+                    Some(Tracking::Locking(locks)) => {
+                        self.manager.locks.release_shared(state.owner, &mut locks.held);
+                    }
+                    Some(Tracking::Occ(_) | Tracking::Stamped(_)) | None => {}
                 }
                 let owner = self.manager.locks.owners.get(state.owner);
                 owner.serve(0, 0);
@@ -409,7 +421,7 @@ impl Manager {
             let (name, note) = name.ok_or_else(|| corrupt("without a name"))?;
             let wait = Arc::new(SessionWait::new(0));
             let mut transaction = self.begin(Begin::default(), &wait);
-            let mut part = None;
+            let (mut part, mut locking) = (None, None);
             for lock in &header.locks {
                 match (lock.split_first_chunk::<2>(), &mut part) {
                     (Some(([SERIALIZABLE, _], _)), _) => {
@@ -418,6 +430,10 @@ impl Manager {
                     (Some(([SIREAD, _], read)), Some(part)) => {
                         let known = part.read_again(&self.ssi, read);
                         known.ok_or_else(|| corrupt("what it has read makes no sense"))?;
+                    }
+                    (Some(([LOCKING, kind], _)), _) => {
+                        let known = OnConflict::ALL.get(*kind as usize);
+                        locking = Some(*known.ok_or_else(|| corrupt("of an unknown scheme"))?);
                     }
                     _ => transaction.take_again(lock)?,
                 }
@@ -430,12 +446,33 @@ impl Manager {
                 let writes = state.writes.iter();
                 writes.for_each(|write| part.wrote_again(&self.ssi, write.tree, write.key));
             }
-            let tracking = part.map(|part| Box::new(Tracking::Ssi(part)));
+            let locked = locking.map(|kind| self.lock_written(&state, kind, &wait)).transpose()?;
+            let tracking = part.map(Tracking::Ssi).or(locked.map(Tracking::Locking)).map(Box::new);
             let state = Some(state);
             let prepared = Prepared { txn, note, wall: header.wall, lsn, payload, state, tracking };
             lock(&self.prepared).insert(name, prepared);
         }
         Ok(())
+    }
+}
+
+impl Manager {
+    /// Locks again what a prepared transaction has written, before anybody else can ask for any of it.
+    fn lock_written(
+        &self,
+        state: &State,
+        on_conflict: OnConflict,
+        session: &SessionWait,
+    ) -> Result<Locks> {
+        let mut locks = Locks::new(on_conflict);
+        let watched = |tree| self.options.unwatched != Some(tree);
+        for write in state.writes.iter().filter(|write| watched(write.tree)) {
+            let (rule, policy) = (on_conflict.rule(), WaitPolicy::Error);
+            let asking = Asking { owner: state.owner, session, rule, policy };
+            let key = (write.tree, Span::Key(write.key.into()), RangeMode::Exclusive);
+            self.locks.lock_range(asking, &mut locks.held, key, usize::MAX)?;
+        }
+        Ok(locks)
     }
 }
 

@@ -291,7 +291,7 @@ impl Manager {
     }
 
     /// Lets the oldest snapshot fail: what it kept may be collected.
-    fn give_up_snapshot(&self, owner: OwnerId) {
+    pub(crate) fn give_up_snapshot(&self, owner: OwnerId) {
         self.metrics.snapshots_given_up.fetch_add(1, Ordering::Relaxed);
         let owner = self.locks.owners.get(owner);
         let snapshot = owner.snapshot();

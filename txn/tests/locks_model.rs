@@ -130,7 +130,7 @@ impl NoTables {
 struct NoRanges;
 
 impl NoRanges {
-    fn blockers(&self, _: OwnerId, _: storage::TreeId, _: &mut dyn FnMut(OwnerId)) {}
+    fn blockers(&self, _: &Owners, _: OwnerId, _: storage::TreeId, _: &mut dyn FnMut(OwnerId)) {}
 }
 
 /// The lock manager as far as the deadlock search knows it.

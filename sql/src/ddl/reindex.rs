@@ -65,7 +65,7 @@ pub fn reindex_alone(ddl: &mut Ddl<'_>, table: Oid, verbose: bool) -> Result<()>
 /// How a table is locked while its indexes are made anew. What readers have locked of an index stands on its tree, and would not
 /// be found in the next one: where they do, they are kept out.
 fn table_lock(ddl: &Ddl<'_>) -> TableLock {
-    if ddl.transaction.begin().scheme.locks_reads() {
+    if ddl.transaction.begin().scheme.stands_on_keys() {
         TableLock::AccessExclusive
     } else {
         TableLock::Share

@@ -372,7 +372,7 @@ pub fn finish(cx: &mut Context<'_>) -> Result<()> {
     }
     // What is done now meets what the statement has written; but under REPEATABLE READ and above, a row newer than the
     // statement's snapshot cannot be changed.
-    let locking = ReadView { snapshot: cx.view.snapshot, command: CommandId(u32::MAX) };
+    let locking = ReadView { command: CommandId(u32::MAX), ..cx.view };
     cx.view = ReadView::LATEST;
     while let Some((table, check)) = cx.checks.checks.pop_front() {
         cx.check_cancel()?;

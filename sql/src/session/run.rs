@@ -179,14 +179,14 @@ impl EngineFacts for Asked<'_> {
     fn export_snapshot(&self) -> Result<String> {
         let nobody = || SqlError::unsupported("pg_export_snapshot outside of a query is");
         let own = self.own.as_ref().ok_or_else(nobody)?;
+        let scheme = own.exporter.map(|exporter| exporter.begin.scheme).unwrap_or_default();
+        if scheme.stands_on_keys() {
+            return Err(SqlError::unsupported(format!(
+                "pg_export_snapshot in a database of concurrency control {} is",
+                scheme.name()
+            )));
+        }
         let (Some(exporter), Some(snapshot)) = (own.exporter, own.snapshot) else {
-            let scheme = own.exporter.map(|exporter| exporter.begin.scheme).unwrap_or_default();
-            if scheme.locks_reads() {
-                return Err(SqlError::unsupported(format!(
-                    "pg_export_snapshot in a database of concurrency control {} is",
-                    scheme.name()
-                )));
-            }
             return Err(nobody());
         };
         if own.depth > 0 {

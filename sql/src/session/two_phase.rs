@@ -93,7 +93,7 @@ impl Session {
     /// Whether the open transaction can be prepared.
     fn may_prepare(&mut self, name: &str) -> Result<()> {
         let scheme = self.block.defaults.scheme;
-        if scheme.locks_reads() {
+        if !scheme.prepares() {
             return Err(SqlError::unsupported(format!(
                 "PREPARE TRANSACTION in a database of concurrency control {} is",
                 scheme.name()

@@ -265,6 +265,12 @@ impl Tree {
         self.birth.store(lsn.0, Ordering::Release);
     }
 
+    /// That LSN; zero where there is none.
+    #[must_use]
+    pub fn birth(&self) -> Lsn {
+        Lsn(self.birth.load(Ordering::Acquire))
+    }
+
     /// What a record's LSN on a page stands for.
     #[inline]
     fn lsn_of(&self, word: u64) -> Lsn {

@@ -67,6 +67,8 @@ pub const DETECTING: u16 = 200;
 pub const WAITING: u16 = 210;
 /// The serializable transactions, their conflicts and SIREAD locks.
 pub const SERIALIZABLE: u16 = 205;
+/// Timestamps of transactions and of what they have read; each alone.
+pub const TIMESTAMPS: u16 = 207;
 /// An owner's list of intention locks.
 pub const INTENTS: u16 = 220;
 /// A shard of the table locks.

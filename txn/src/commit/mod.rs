@@ -34,6 +34,7 @@ use crate::planted::Fault;
 use crate::record::collect::Tombstone;
 use crate::record::{Collector, Garbage};
 use crate::scheme::Tracking;
+use crate::scheme::timestamp::Stamped;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, relax};
 use crate::transaction::state::State;
@@ -211,6 +212,12 @@ impl Transaction {
         let lsn = published.lsn;
         if let Some(Tracking::Ssi(part)) = self.tracking.as_deref() {
             part.claimed(&manager.ssi, lsn);
+        }
+        if let Some(Tracking::Stamped(Stamped { at: Some(at), .. })) = self.tracking.as_deref()
+            && !manager.planted(Fault::CommitNotStamped)
+            && let Some(oldest) = manager.order.committed(lsn, *at)
+        {
+            manager.give_up_snapshot(oldest);
         }
         running.to_the_end();
         let large = state.writes.is_spilled() || guard.is_spilled();

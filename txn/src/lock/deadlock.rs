@@ -155,7 +155,7 @@ impl Look<'_> {
             Some(Waiting::Name(node, _)) => self.follow_node(waiter, node, Kind::Table),
             Some(Waiting::Range(tree, _)) => {
                 let mut closes = false;
-                locks.ranges.blockers(waiter, *tree, &mut |holder| {
+                locks.ranges.blockers(&locks.owners, waiter, *tree, &mut |holder| {
                     closes |= self.reach(waiter, holder);
                 });
                 closes

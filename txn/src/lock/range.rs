@@ -10,6 +10,8 @@
 //! in the order of arrival when nobody excludes it any more; a request that nobody excludes is granted although others wait. A
 //! grant puts a holder before those who wait already, so the rule is asked again for each of them.
 //!
+//! Who reads under timestamp ordering holds nothing ([`RangeMode::Passing`]), and is excluded by those only that are older.
+//!
 //! Invariants. (1) Of two holders of a key one is exclusive only if they are one. (2) Every waiter is excluded by a holder, and
 //! its rule lets it wait for each that excludes it. (3) Past its limit what a transaction holds in a tree is one lock.
 
@@ -32,6 +34,8 @@ const ENTRY_BYTES: usize = 160;
 /// How something is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RangeMode {
+    /// Nothing is held: whoever is older and has locked it to write it is waited for.
+    Passing,
     /// To read it.
     Shared,
     /// To write it: a key, or all.
@@ -124,8 +128,16 @@ fn put(holders: &mut Vec<Holder>, owner: OwnerId, mode: RangeMode) {
     }
 }
 
-fn excludes(one: RangeMode, other: RangeMode) -> bool {
-    one == RangeMode::Exclusive || other == RangeMode::Exclusive
+/// Whether a holder excludes somebody else's request.
+fn excludes(owners: &Owners, holder: &Holder, (owner, mode): (OwnerId, RangeMode)) -> bool {
+    match mode {
+        RangeMode::Passing => {
+            let older = || owners.get(holder.owner).age() < owners.get(owner).age();
+            holder.mode == RangeMode::Exclusive && older()
+        }
+        RangeMode::Shared => holder.mode == RangeMode::Exclusive,
+        RangeMode::Exclusive => true,
+    }
 }
 
 impl TreeLocks {
@@ -139,12 +151,13 @@ impl TreeLocks {
     /// Calls `met` with every holder that excludes `owner` from a span; one may come several times.
     fn conflicts(
         &self,
+        owners: &Owners,
         owner: OwnerId,
         (span, mode): (&Span, RangeMode),
         met: &mut dyn FnMut(OwnerId),
     ) {
         let mut see = |holder: &Holder| {
-            if holder.owner != owner && excludes(holder.mode, mode) {
+            if holder.owner != owner && excludes(owners, holder, (owner, mode)) {
                 met(holder.owner);
             }
         };
@@ -167,13 +180,16 @@ impl TreeLocks {
         }
     }
 
-    fn is_free(&self, owner: OwnerId, span: &Span, mode: RangeMode) -> bool {
+    fn is_free(&self, owners: &Owners, owner: OwnerId, span: &Span, mode: RangeMode) -> bool {
         let mut free = true;
-        self.conflicts(owner, (span, mode), &mut |_| free = false);
+        self.conflicts(owners, owner, (span, mode), &mut |_| free = false);
         free
     }
 
     fn grant(&mut self, owner: OwnerId, span: &Span, mode: RangeMode) {
+        if mode == RangeMode::Passing {
+            return;
+        }
         match span {
             Span::Key(key) => {
                 put(self.points.entry(Arc::clone(key)).or_default(), owner, mode);
@@ -217,7 +233,7 @@ impl TreeLocks {
         let mut waiters = std::mem::take(&mut self.waiters);
         for waiter in waiters.iter_mut().filter(|waiter| waiter.refused.is_none()) {
             let mut excluded = false;
-            self.conflicts(waiter.owner, (&waiter.span, waiter.mode), &mut |other| {
+            self.conflicts(owners, waiter.owner, (&waiter.span, waiter.mode), &mut |other| {
                 excluded |= other == holder;
             });
             if excluded {
@@ -233,7 +249,9 @@ impl TreeLocks {
     fn grant_waiters(&mut self, owners: &Owners, woken: &mut Vec<OwnerId>) {
         let mut at = 0;
         while let Some(waiter) = self.waiters.get(at) {
-            if waiter.refused.is_some() || !self.is_free(waiter.owner, &waiter.span, waiter.mode) {
+            if waiter.refused.is_some()
+                || !self.is_free(owners, waiter.owner, &waiter.span, waiter.mode)
+            {
                 at += 1;
                 continue;
             }
@@ -281,12 +299,18 @@ impl RangeLocks {
     }
 
     /// Whom `owner`, which waits in a tree, waits for.
-    pub(crate) fn blockers(&self, owner: OwnerId, tree: TreeId, blocker: &mut dyn FnMut(OwnerId)) {
+    pub(crate) fn blockers(
+        &self,
+        owners: &Owners,
+        owner: OwnerId,
+        tree: TreeId,
+        blocker: &mut dyn FnMut(OwnerId),
+    ) {
         let mut found = Vec::new();
         self.with(tree, |locks| {
             if let Some(waiter) = locks.waiters.iter().find(|waiter| waiter.owner == owner) {
                 let wanted = (&waiter.span, waiter.mode);
-                locks.conflicts(owner, wanted, &mut |other| found.push(other));
+                locks.conflicts(owners, owner, wanted, &mut |other| found.push(other));
             }
         });
         found.sort_unstable();
@@ -347,7 +371,7 @@ impl HeldInTree {
 
     fn size(&mut self, mode: RangeMode) -> &mut Size {
         match mode {
-            RangeMode::Shared => &mut self.shared,
+            RangeMode::Passing | RangeMode::Shared => &mut self.shared,
             RangeMode::Exclusive => &mut self.exclusive,
         }
     }
@@ -383,6 +407,14 @@ impl HeldInTree {
     }
 }
 
+impl HeldRanges {
+    /// Whether a key is locked to write it, by itself.
+    pub(crate) fn has_key(&self, tree: TreeId, key: &[u8]) -> bool {
+        let mode = self.trees.get(&tree).and_then(|own| own.points.get(key));
+        mode == Some(&RangeMode::Exclusive)
+    }
+}
+
 /// How a transaction asks for a lock.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking<'s> {
@@ -414,7 +446,7 @@ impl LockManager {
             return Ok(RangeGrant::Held);
         }
         let grant = self.request(asking, own, (tree, &span, mode))?;
-        if grant != RangeGrant::Skipped {
+        if grant != RangeGrant::Skipped && mode != RangeMode::Passing {
             own.add(span, mode);
             let Size { bytes, denied } = *own.size(mode);
             if bytes > limit.max(2 * denied) {
@@ -457,7 +489,7 @@ impl LockManager {
         let outcome = self.ranges.with(tree, |locks| {
             let age = self.owners.get(owner).age();
             let (mut free, mut refused) = (true, None);
-            locks.conflicts(owner, (span, mode), &mut |holder| {
+            locks.conflicts(&self.owners, owner, (span, mode), &mut |holder| {
                 free = false;
                 refused = refused.or(rule(age, self.owners.get(holder).age()).err());
             });
@@ -488,7 +520,7 @@ impl LockManager {
         };
         let granted = || !self.ranges.is_waiting(owner, tree);
         let cancel = |wake: &mut dyn FnMut(OwnerId)| {
-            self.leave_wait(owner, own, (tree, span)).into_iter().for_each(wake);
+            self.leave_wait(owner, own, (tree, span, mode)).into_iter().for_each(wake);
         };
         let waiting = Waiting::Range(tree, key);
         self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel)?;
@@ -508,12 +540,15 @@ impl LockManager {
         &self,
         owner: OwnerId,
         own: &HeldInTree,
-        (tree, span): (TreeId, &Span),
+        (tree, span, mode): (TreeId, &Span, RangeMode),
     ) -> Vec<OwnerId> {
         let mut woken = Vec::new();
         self.ranges.with(tree, |locks| {
             if let Some(place) = locks.waiters.iter().position(|waiter| waiter.owner == owner) {
                 locks.waiters.remove(place);
+                return;
+            }
+            if mode == RangeMode::Passing {
                 return;
             }
             let before = match span {
@@ -528,6 +563,40 @@ impl LockManager {
             locks.grant_waiters(&self.owners, &mut woken);
         });
         woken
+    }
+
+    /// Gives a lock on a key back before the transaction's end.
+    pub(crate) fn unlock_key(
+        &self,
+        owner: OwnerId,
+        held: &mut HeldRanges,
+        (tree, key): (TreeId, &[u8]),
+    ) {
+        let Some(own) = held.trees.get_mut(&tree) else { return };
+        let Some((key, mode)) = own.points.remove_entry(key) else { return };
+        let Size { bytes, .. } = own.size(mode);
+        *bytes = bytes.saturating_sub(key.len() + ENTRY_BYTES);
+        let mut woken = Vec::new();
+        self.ranges.with(tree, |locks| {
+            locks.leave(owner, &Span::Key(key), None);
+            locks.grant_waiters(&self.owners, &mut woken);
+        });
+        self.wake(&woken);
+    }
+
+    /// Lets go of what a transaction has locked to read only.
+    pub(crate) fn release_shared(&self, owner: OwnerId, held: &mut HeldRanges) {
+        let mut woken = Vec::new();
+        for (tree, own) in &mut held.trees {
+            self.ranges.with(*tree, |locks| {
+                own.give_up(RangeMode::Shared, locks, owner);
+                if own.whole.take_if(|mode| *mode == RangeMode::Shared).is_some() {
+                    locks.leave(owner, &Span::Tree, None);
+                }
+                locks.grant_waiters(&self.owners, &mut woken);
+            });
+        }
+        self.wake(&woken);
     }
 
     /// Lets go of all that a transaction holds.

@@ -73,7 +73,7 @@ pub(super) fn of(locks: &LockManager, owner: OwnerId, waited: Micros) -> Option<
             (mode.name(), LockTarget::Table(*table))
         }
         Some(Waiting::Range(tree, key)) => {
-            locks.ranges.blockers(owner, *tree, &mut |holder| {
+            locks.ranges.blockers(&locks.owners, owner, *tree, &mut |holder| {
                 wait.holder = wait.holder.or(owners.get(holder).txn());
                 wait.holders.push(owners.get(holder).pid());
             });

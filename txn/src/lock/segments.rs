@@ -85,6 +85,25 @@ impl<H: Clone + PartialEq> Segments<H> {
         self.0.values().flatten()
     }
 
+    /// How many segments there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Keeps only those holders that `keep` says.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&H) -> bool) {
+        self.0.values_mut().for_each(|holders| holders.retain(&mut keep));
+        let mut before: &[H] = &[];
+        let mut joined = Vec::new();
+        for (edge, holders) in &self.0 {
+            if before == &holders[..] {
+                joined.push(edge.clone());
+            }
+            before = holders;
+        }
+        joined.iter().for_each(|edge| drop(self.0.remove(edge)));
+    }
+
     fn cut(&mut self, edge: &Edge) {
         if *edge == Edge::End || self.0.contains_key(edge) {
             return;

@@ -69,9 +69,13 @@ impl Chain {
         bytes
     }
 
-    /// The newest version at or below `snapshot`.
-    pub fn at<'g>(&self, snapshot: Lsn, guard: &'g Guard) -> Option<&'g Version> {
-        self.walk(guard).find(|version| version.lsn <= snapshot)
+    /// The newest version whose commit is `shown`.
+    pub fn newest<'g>(
+        &self,
+        mut shown: impl FnMut(Lsn) -> bool,
+        guard: &'g Guard,
+    ) -> Option<&'g Version> {
+        self.walk(guard).find(|version| shown(version.lsn))
     }
 
     /// All versions, newest first.
@@ -228,7 +232,7 @@ mod tests {
             let askers = snapshots.iter().copied().chain((visible.0..221).map(Lsn));
             for snapshot in askers.filter(|snapshot| snapshot < current) {
                 let expected = older.iter().rev().find(|lsn| **lsn <= snapshot);
-                let found = chain.at(snapshot, &guard).map(|version| version.lsn);
+                let found = chain.newest(|lsn| lsn <= snapshot, &guard).map(|version| version.lsn);
                 prop_assert_eq!(found, expected.copied(), "{:?}", snapshot);
             }
             if between {

@@ -168,19 +168,19 @@ impl RecordTable {
         result
     }
 
-    /// Reads the version of a record that `snapshot` shows, where its page's record is newer. False: it was not there.
+    /// Reads the newest version of a record whose commit is `shown`, where its page's record's is not. False: it was not
+    /// there.
     pub fn version(
         &self,
-        tree: TreeId,
-        key: &[u8],
-        snapshot: Lsn,
+        (tree, key): (TreeId, &[u8]),
+        shown: impl FnMut(Lsn) -> bool,
         found: impl FnOnce(&super::Version),
     ) -> bool {
         let hash = hash(self.seed, tree, key);
         let guard = epoch::pin();
         let wanted = |node: &Node| node.is(hash, tree, key);
         let (_, node) = self.search(self.bucket(hash), &wanted, &guard);
-        let version = node.and_then(|node| node.chain.at(snapshot, &guard));
+        let version = node.and_then(|node| node.chain.newest(shown, &guard));
         version.map(found).is_some()
     }
 
@@ -231,11 +231,15 @@ mod tests {
         table.unpin(again);
         assert!(table.has_node(TreeId(1), b"a"));
         let mut read = None;
-        assert!(
-            table.version(TreeId(1), b"a", Lsn(7), |version| read = version.value().map(Vec::from))
-        );
+        assert!(table.version(
+            (TreeId(1), b"a"),
+            |lsn| lsn <= Lsn(7),
+            |version| {
+                read = version.value().map(Vec::from);
+            }
+        ));
         assert_eq!(read.as_deref(), Some(&b"five"[..]));
-        assert!(!table.version(TreeId(1), b"a", Lsn(4), |_| ()));
+        assert!(!table.version((TreeId(1), b"a"), |lsn| lsn <= Lsn(4), |_| ()));
         let node = table.pin_existing(TreeId(1), b"a").unwrap();
         table.unpin_after(node, |node, state, guard| {
             state.current = Lsn(9);

@@ -3,20 +3,22 @@
 //! Paper: Yu et al., *Staring into the Abyss*, VLDB 2014, section 2. Under `mvcc` READ COMMITTED and REPEATABLE READ are decided by
 //! snapshots and row locks alone, in `transaction`, and pass this door by with one branch; SERIALIZABLE is [`ssi`]. Under every
 //! other scheme every transaction is serializable: `occ` by the backward validation in [`occ`] and `commit/validate.rs`, the
-//! three of two-phase locking by what [`locking`] locks.
+//! three of two-phase locking by what [`locking`] locks, `timestamp` and `mvto` by who comes too late ([`timestamp`]).
 //!
 //! The door is what a transaction keeps for its scheme ([`Tracking`]), asked before and after each read, scan step and write, at a
 //! rollback to a savepoint, before a commit's claim, after its publication, and at the end: `transaction/reading.rs`,
-//! `transaction/tracked.rs` and `transaction/locked_reads.rs` are the only callers.
+//! `transaction/tracked.rs`, `transaction/locked_reads.rs` and `transaction/timestamped.rs` are the only callers.
 
 pub mod locking;
 pub(crate) mod occ;
 pub mod ssi;
+pub mod timestamp;
 
 use crate::Isolation;
 use locking::{Locks, OnConflict};
 use occ::ReadSet;
 use ssi::Part;
+use timestamp::{Overwritten, Stamped};
 
 /// A scheme, as a database is made with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,6 +30,8 @@ pub enum SchemeKind {
     Occ,
     /// Two-phase locking: every transaction is serializable, and locks what it reads.
     Locking(OnConflict),
+    /// Timestamp ordering: every transaction is serializable, and has its place when it begins.
+    Timestamp(Overwritten),
 }
 
 /// What a transaction keeps for the scheme that watches it.
@@ -39,16 +43,20 @@ pub(crate) enum Tracking {
     Occ(ReadSet),
     /// What it has locked.
     Locking(Locks),
+    /// Its timestamp, and what it has marked.
+    Stamped(Stamped),
 }
 
 impl SchemeKind {
     /// All there are.
-    pub const ALL: [SchemeKind; 5] = [
+    pub const ALL: [SchemeKind; 7] = [
         SchemeKind::Mvcc,
         SchemeKind::Occ,
         SchemeKind::Locking(OnConflict::Detect),
         SchemeKind::Locking(OnConflict::NoWait),
         SchemeKind::Locking(OnConflict::WaitDie),
+        SchemeKind::Timestamp(Overwritten::Refused),
+        SchemeKind::Timestamp(Overwritten::Older),
     ];
 
     /// What users call it.
@@ -60,6 +68,8 @@ impl SchemeKind {
             SchemeKind::Locking(OnConflict::Detect) => "2pl_detect",
             SchemeKind::Locking(OnConflict::NoWait) => "2pl_no_wait",
             SchemeKind::Locking(OnConflict::WaitDie) => "2pl_wait_die",
+            SchemeKind::Timestamp(Overwritten::Refused) => "timestamp",
+            SchemeKind::Timestamp(Overwritten::Older) => "mvto",
         }
     }
 
@@ -75,12 +85,25 @@ impl SchemeKind {
         matches!(self, SchemeKind::Locking(_))
     }
 
+    /// Whether what is read or written is known by keys of trees for as long as it matters, so that no tree may take the place of
+    /// another meanwhile, nor a snapshot be all that says what is seen.
+    #[must_use]
+    pub fn stands_on_keys(self) -> bool {
+        matches!(self, SchemeKind::Locking(_) | SchemeKind::Timestamp(_))
+    }
+
+    /// Whether its transactions can be prepared.
+    #[must_use]
+    pub fn prepares(self) -> bool {
+        !matches!(self, SchemeKind::Timestamp(_))
+    }
+
     /// How a transaction of this level takes its snapshots: one for all of its statements, or one for each. Under two-phase
     /// locking what a statement reads is what its locks keep.
     pub(crate) fn level(self, asked: Isolation) -> Isolation {
         match self {
             SchemeKind::Mvcc => asked,
-            SchemeKind::Occ => Isolation::Serializable,
+            SchemeKind::Occ | SchemeKind::Timestamp(_) => Isolation::Serializable,
             SchemeKind::Locking(_) => Isolation::ReadCommitted,
         }
     }
@@ -90,21 +113,21 @@ impl Tracking {
     pub(crate) fn occ(&self) -> Option<&ReadSet> {
         match self {
             Tracking::Occ(reads) => Some(reads),
-            Tracking::Ssi(_) | Tracking::Locking(_) => None,
+            Tracking::Ssi(_) | Tracking::Locking(_) | Tracking::Stamped(_) => None,
         }
     }
 
     pub(crate) fn occ_mut(&mut self) -> Option<&mut ReadSet> {
         match self {
             Tracking::Occ(reads) => Some(reads),
-            Tracking::Ssi(_) | Tracking::Locking(_) => None,
+            Tracking::Ssi(_) | Tracking::Locking(_) | Tracking::Stamped(_) => None,
         }
     }
 
     pub(crate) fn locking_mut(&mut self) -> Option<&mut Locks> {
         match self {
             Tracking::Locking(locks) => Some(locks),
-            Tracking::Ssi(_) | Tracking::Occ(_) => None,
+            Tracking::Ssi(_) | Tracking::Occ(_) | Tracking::Stamped(_) => None,
         }
     }
 }

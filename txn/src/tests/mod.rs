@@ -15,6 +15,7 @@ mod prepared;
 mod recovery;
 mod serializable;
 mod spill;
+mod timestamps;
 mod versions;
 mod waits;
 

@@ -13,6 +13,7 @@ use crate::scheme::locking::{Locks, OnConflict};
 use crate::scheme::occ::Bounds;
 use crate::{ConflictKind, Error, Reason, Result, TreeId};
 use std::sync::atomic::Ordering;
+use storage::Tree;
 
 impl Transaction {
     /// Begins to lock what it reads. One whose session's last transaction died has the age of that.
@@ -32,7 +33,28 @@ impl Transaction {
 
     /// Before a record is read, of which the caller may know that it will be written.
     #[inline(never)]
-    pub(super) fn lock_to_read(&mut self, tree: TreeId, key: &[u8], to_write: bool) -> Result<()> {
+    pub(super) fn ask_to_read(&mut self, tree: &Tree, key: &[u8], to_write: bool) -> Result<()> {
+        if self.is_stamped() {
+            match to_write {
+                true => self.mark_to_write(tree, key, WaitPolicy::Block)?,
+                false => self.stamp_to_read(tree, key)?,
+            };
+            return Ok(());
+        }
+        self.lock_to_read(tree.id(), key, to_write)
+    }
+
+    /// Before a range is read: the whole of it, however far the scan will come.
+    #[inline(never)]
+    pub(super) fn ask_to_scan(&mut self, tree: &Tree, bounds: Bounds<'_>) -> Result<()> {
+        if self.is_stamped() {
+            self.stamp_to_scan(tree, bounds)
+        } else {
+            self.lock_to_scan(tree.id(), bounds)
+        }
+    }
+
+    fn lock_to_read(&mut self, tree: TreeId, key: &[u8], to_write: bool) -> Result<()> {
         if self.locks_reads() {
             let mode = if to_write { RangeMode::Exclusive } else { RangeMode::Shared };
             self.lock_span(tree, Span::Key(key.into()), mode, WaitPolicy::Block)?;
@@ -40,9 +62,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Before a range is read: the whole of it, however far the scan will come.
-    #[inline(never)]
-    pub(super) fn lock_to_scan(&mut self, tree: TreeId, (low, high): Bounds<'_>) -> Result<()> {
+    fn lock_to_scan(&mut self, tree: TreeId, (low, high): Bounds<'_>) -> Result<()> {
         if self.locks_reads() && !self.manager.planted(Fault::ReadRangeNotLocked) {
             let span = Span::Range(Edge::low(low), Edge::high(high));
             self.lock_span(tree, span, RangeMode::Shared, WaitPolicy::Block)?;
@@ -52,13 +72,16 @@ impl Transaction {
 
     /// Before a row, or a key that may become one, is locked; false if it was skipped.
     #[inline(never)]
-    pub(super) fn lock_to_lock(
+    pub(super) fn ask_to_lock(
         &mut self,
-        tree: TreeId,
+        tree: &Tree,
         key: &[u8],
         mode: RowLock,
         policy: WaitPolicy,
     ) -> Result<bool> {
+        if self.is_stamped() {
+            return self.stamp_to_lock(tree, key, mode, policy);
+        }
         if !self.locks_reads() {
             return Ok(true);
         }
@@ -66,7 +89,7 @@ impl Transaction {
             RowLock::KeyShare | RowLock::Share => RangeMode::Shared,
             RowLock::NoKeyUpdate | RowLock::Update => RangeMode::Exclusive,
         };
-        Ok(self.lock_span(tree, Span::Key(key.into()), mode, policy)? != RangeGrant::Skipped)
+        Ok(self.lock_span(tree.id(), Span::Key(key.into()), mode, policy)? != RangeGrant::Skipped)
     }
 
     /// Before a key is written.
@@ -100,7 +123,7 @@ impl Transaction {
         let owner = state.as_ref().expect("the transaction has not ended").owner;
         let asking = Asking { owner, session: wait, rule: locks.on_conflict.rule(), policy };
         let limit = match mode {
-            RangeMode::Shared => options.read_set_bytes_max,
+            RangeMode::Passing | RangeMode::Shared => options.read_set_bytes_max,
             RangeMode::Exclusive => options.write_set_bytes_max,
         };
         let granted = manager.locks.lock_range(asking, &mut locks.held, (tree, span, mode), limit);

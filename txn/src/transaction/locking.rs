@@ -108,7 +108,7 @@ impl Transaction {
         // The statement's own snapshot stays announced, and with it every version from there on.
         manager.locks.owners.get(self.state().owner).need_several();
         manager.wait_to_see(self.seen, &self.wait)?;
-        let fresh = ReadView { snapshot: manager.visible(), command: view.command };
+        let fresh = ReadView { snapshot: manager.visible(), ..*view };
         let there = self.get(&fresh, tree, key, into)?;
         Ok(if there { Locked::Changed } else { Locked::Gone })
     }
@@ -125,11 +125,14 @@ impl Transaction {
         }
     }
 
-    /// What a transaction that keeps to a snapshot is told of a row that is newer: under `occ` its validation would say so.
+    /// What a transaction that keeps to a snapshot is told of a row that is newer: under `occ` its validation would say so, and
+    /// under timestamp ordering it comes too late.
     pub(super) fn overtaken(&self, kind: ConflictKind) -> Error {
-        let validates = self.begin.scheme == SchemeKind::Occ;
-        let reason = ConflictKind::ReadWrite(Reason::Validation);
-        Error::Conflict(if validates { reason } else { kind })
+        Error::Conflict(match self.begin.scheme {
+            SchemeKind::Occ => ConflictKind::ReadWrite(Reason::Validation),
+            SchemeKind::Timestamp(_) => ConflictKind::ReadWrite(Reason::WriteTooLate),
+            SchemeKind::Mvcc | SchemeKind::Locking(_) => kind,
+        })
     }
 
     /// Locks a row and reads its latest state.
@@ -158,7 +161,7 @@ impl Transaction {
             self.seen = self.seen.max(into.lsn());
         }
         let there = found && into.value().is_some();
-        Ok(match (found && into.lsn() > view.snapshot, there) {
+        Ok(match (found && !self.shows(view, into.lsn()), there) {
             (true, there) => {
                 into.view = RecordView::of(&ReadView::LATEST);
                 Latest::Newer { there }
@@ -259,6 +262,9 @@ impl Transaction {
         if self.locks_reads() {
             return self.wait_to_read(rows.id(), row_key);
         }
+        if self.is_stamped() {
+            return self.stamp_to_read(rows, row_key);
+        }
         if self.pass_row(rows, row_key, WaitPolicy::Skip)? {
             return Ok(false);
         }
@@ -312,7 +318,7 @@ impl Transaction {
         policy: WaitPolicy,
     ) -> Result<bool> {
         let record = (tree.id(), key);
-        if self.tracking.is_some() && !self.lock_to_lock(tree.id(), key, mode, policy)? {
+        if self.tracking.is_some() && !self.ask_to_lock(tree, key, mode, policy)? {
             return Ok(false);
         }
         let state = self.state();

@@ -12,12 +12,14 @@ mod reading;
 mod record;
 pub mod scan;
 pub mod state;
+mod timestamped;
 mod tracked;
 
 use crate::commit::late::LateList;
 use crate::manager::Manager;
 use crate::metrics::Abort;
 use crate::scheme::ssi::Inner;
+use crate::scheme::timestamp::Stamp;
 use crate::scheme::{SchemeKind, Tracking};
 use crate::wait::SessionWait;
 use crate::writeset::Write;
@@ -53,11 +55,14 @@ pub struct ReadView {
     pub snapshot: Lsn,
     /// Own writes of earlier commands are seen, of this and later ones not.
     pub command: CommandId,
+    /// Under timestamp ordering, what is seen above the snapshot.
+    pub stamp: Option<Stamp>,
 }
 
 impl ReadView {
     /// The latest committed state, and all own writes: for checks of what is locked.
-    pub const LATEST: ReadView = ReadView { snapshot: Lsn::MAX, command: CommandId(u32::MAX) };
+    pub const LATEST: ReadView =
+        ReadView { snapshot: Lsn::MAX, command: CommandId(u32::MAX), stamp: None };
 }
 
 /// A place to roll back to.
@@ -85,6 +90,8 @@ pub struct Transaction {
     level: Isolation,
     wait: Arc<SessionWait>,
     pub(crate) snapshot: Option<Lsn>,
+    /// Its place under timestamp ordering, taken with the snapshot.
+    pub(crate) stamp: Option<Stamp>,
     pub(crate) command: CommandId,
     pub(crate) seen: Lsn,
     /// What its scheme watches of it, if it does: SERIALIZABLE, and not of a snapshot that is known to be safe.
@@ -110,6 +117,7 @@ impl Transaction {
             level: begin.scheme.level(begin.isolation),
             wait,
             snapshot: None,
+            stamp: None,
             command: CommandId(0),
             seen: Lsn::ZERO,
             tracking: None,
@@ -132,6 +140,7 @@ impl Transaction {
             level: self.level,
             wait: Arc::clone(&self.wait),
             snapshot: self.snapshot,
+            stamp: self.stamp,
             command: self.command,
             seen: self.seen,
             tracking: self.tracking.take(),
@@ -222,7 +231,7 @@ impl Transaction {
                 }
             }
         };
-        Ok(ReadView { snapshot, command: self.command })
+        Ok(ReadView { snapshot, command: self.command, stamp: self.stamp })
     }
 
     /// Waits until a snapshot shows what the session has seen.
@@ -243,7 +252,7 @@ impl Transaction {
     #[must_use]
     pub fn one_view(&self) -> Option<ReadView> {
         let snapshot = self.snapshot.filter(|_| self.level != Isolation::ReadCommitted)?;
-        Some(ReadView { snapshot, ..ReadView::LATEST })
+        Some(ReadView { snapshot, stamp: self.stamp, ..ReadView::LATEST })
     }
 
     /// Ends a statement: under READ COMMITTED nobody needs its snapshot any more, so that a session that is idle in its
@@ -258,7 +267,7 @@ impl Transaction {
     /// statement that see each other (constraint checks after it, statements of a function).
     pub fn next_command(&mut self, view: &ReadView) -> ReadView {
         self.command.0 += 1;
-        ReadView { snapshot: view.snapshot, command: self.command }
+        ReadView { command: self.command, ..*view }
     }
 
     /// Keeps the versions `view` sees after its statement has ended (a cursor), until [`Transaction::release_view`].
@@ -284,7 +293,7 @@ impl Transaction {
         let before = owner.snapshot();
         // A snapshot may have been given up already at its statement's end: then it does not come back.
         if let Some(before) = before {
-            let several = oldest != newest;
+            let several = oldest != newest || self.stamp.is_some();
             let oldest = oldest.map(|oldest| oldest.max(before));
             owner.keep(oldest, several);
             self.manager.snapshot_ended(before);
@@ -328,6 +337,7 @@ impl Transaction {
     ) -> Result<bool> {
         into.view = RecordView::of(view);
         let into = &mut into.found;
+        let view = &self.by_place(view, tree.id());
         let State { writes, spilled, .. } = self.state_mut();
         let own = |write: Write<'_>| into.set(Lsn::MAX, write.value);
         if writes.look_up((tree.id(), key), view.command, spilled, own)? {
@@ -336,7 +346,7 @@ impl Transaction {
         // Whoever is watched keeps no row.
         let keeps = self.tracking.is_none();
         if !keeps {
-            self.lock_to_read(tree.id(), key, to_lock)?;
+            self.ask_to_read(tree, key, to_lock)?;
         }
         if keeps && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot) {
             into.copy_from(kept);
@@ -347,7 +357,7 @@ impl Transaction {
         let late = self.manager.late.list();
         let found = self.read_page(view, tree, key, into)?;
         let on_page = found.then(|| into.lsn());
-        let there = self.settle(view.snapshot, (tree, key), found, late.as_ref(), into)?;
+        let there = self.settle(view, (tree, key), found, late.as_ref(), into)?;
         // Another version than the page's is of no use to who locks the row.
         if to_lock && keeps && there && on_page == Some(into.lsn()) {
             self.state_mut().kept.keep(tree.id(), key, into, None);
@@ -355,26 +365,56 @@ impl Transaction {
         Ok(there)
     }
 
-    /// Reads the version that `snapshot` shows of a record whose page has a newer one. False: it was not there.
+    /// Whether a view shows the commit at `lsn`.
+    #[inline]
+    fn shows(&self, view: &ReadView, lsn: Lsn) -> bool {
+        lsn <= view.snapshot || view.stamp.is_some_and(|stamp| self.shows_above(stamp, lsn))
+    }
+
+    /// Reads the version that `view` shows of a record whose page has a newer one, of the commit at `on_page`. False: it was not
+    /// there.
     fn older_version(
         &mut self,
-        tree: TreeId,
-        key: &[u8],
-        snapshot: Lsn,
+        (tree, key): (TreeId, &[u8]),
+        view: &ReadView,
+        on_page: Lsn,
         mut found: impl FnMut(Lsn, Option<&[u8]>),
     ) -> Result<bool> {
         let _class = breakdown::enter(Class::Locking);
+        self.may_read_older(view, tree)?;
         let Transaction { manager, state, .. } = self;
+        let shows = |lsn: Lsn| {
+            let above = || view.stamp.is_some_and(|stamp| manager.order.is_before(lsn, stamp.at));
+            lsn <= view.snapshot || above()
+        };
+        // The oldest commit that was met and is not shown: what is below it has not been looked at.
+        let mut met = on_page;
+        let shown = |lsn| {
+            let shown = shows(lsn);
+            met = if shown { met } else { lsn };
+            shown
+        };
         let state = state.as_mut().expect("the transaction has not ended");
         let (locks, spill) = (&manager.locks, &manager.spill);
         // The chain first: versions are on the list of runs before they leave it.
-        let in_chain = locks.records.version(tree, key, snapshot, |version| {
+        let in_chain = locks.records.version((tree, key), shown, |version| {
             found(version.lsn(), version.value());
         });
-        let there = if in_chain {
-            Ok(true)
-        } else {
-            spill.version(tree, key, snapshot, &mut state.spilled, found)
+        let mut at =
+            if view.stamp.is_some() { Lsn(met.0.saturating_sub(1)) } else { view.snapshot };
+        let there = loop {
+            if in_chain {
+                break Ok(true);
+            }
+            let mut read = None;
+            let there = spill.version(tree, key, at, &mut state.spilled, |lsn, value| {
+                read = Some(lsn);
+                found(lsn, value);
+            });
+            match read {
+                Some(lsn) if !shows(lsn) => at = Lsn(lsn.0.saturating_sub(1)),
+                Some(_) | None => break there,
+            }
         };
         // Asked after both: versions are given up only once this is set.
         if locks.owners.get(state.owner).is_too_old() {
@@ -383,22 +423,23 @@ impl Transaction {
         Ok(there?)
     }
 
-    /// Turns what the page has into what `snapshot` shows.
+    /// Turns what the page has into what `view` shows.
     fn settle(
         &mut self,
-        snapshot: Lsn,
+        view: &ReadView,
         (tree, key): (&Tree, &[u8]),
         found: bool,
         late: Option<&LateList>,
         into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
         let mut found = found;
-        if found && into.lsn() > snapshot {
-            found =
-                self.older_version(tree.id(), key, snapshot, |lsn, value| into.set(lsn, value))?;
+        if found && !self.shows(view, into.lsn()) {
+            let on_page = into.lsn();
+            let read = |lsn, value: Option<&[u8]>| into.set(lsn, value);
+            found = self.older_version((tree.id(), key), view, on_page, read)?;
         }
         for commit in late.into_iter().flat_map(|list| list.iter()) {
-            if commit.lsn <= snapshot && (!found || commit.lsn > into.lsn()) {
+            if (!found || commit.lsn > into.lsn()) && self.shows(view, commit.lsn) {
                 let (cache, all) = (&mut self.state_mut().spilled, CommandId(u32::MAX));
                 let write = |write: Write<'_>| into.set(commit.lsn, write.value);
                 found |= commit.writes.look_up((tree.id(), key), all, cache, write)?;
@@ -598,6 +639,12 @@ impl Transaction {
             Some(Tracking::Ssi(part)) => part.end(&manager.ssi, &manager.env),
             Some(Tracking::Locking(locks)) => {
                 manager.locks.release_ranges(state.owner, &mut locks.held);
+            }
+            Some(Tracking::Stamped(stamped)) => {
+                manager.locks.release_ranges(state.owner, &mut stamped.held);
+                if let Some(at) = stamped.at {
+                    manager.order.end(at);
+                }
             }
             Some(Tracking::Occ(_)) | None => {}
         }

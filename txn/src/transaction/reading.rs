@@ -20,7 +20,7 @@ impl Transaction {
     /// Whether what this transaction reads is noted.
     #[must_use]
     pub fn notes_reads(&self) -> bool {
-        self.tracking.is_some() && !self.locks_reads()
+        matches!(self.tracking.as_deref(), Some(Tracking::Ssi(_) | Tracking::Occ(_)))
     }
 
     /// Says which trees a table has. The layer above calls this before it reads of them, where [`Transaction::notes_reads`].
@@ -34,7 +34,7 @@ impl Transaction {
                 part.table_has(&self.manager.ssi, table, &mut trees);
                 false
             }
-            Some(Tracking::Locking(_)) | None => false,
+            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => false,
         }
     }
 

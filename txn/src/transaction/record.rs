@@ -31,7 +31,7 @@ impl RecordView {
 impl Default for RecordView {
     /// Of no record: it shows none.
     fn default() -> RecordView {
-        RecordView(ReadView { snapshot: Lsn::ZERO, command: CommandId(0) })
+        RecordView(ReadView { snapshot: Lsn::ZERO, command: CommandId(0), stamp: None })
     }
 }
 

@@ -148,8 +148,9 @@ impl Transaction {
         direction: Direction,
     ) -> Result<Scan> {
         if self.tracking.is_some() {
-            self.lock_to_scan(tree.id(), (range.low, range.high))?;
+            self.ask_to_scan(tree, (range.low, range.high))?;
         }
+        let view = &self.by_place(view, tree.id());
         // The list before the pages: a commit that has left the list is on its pages.
         let late = self.manager.late.list();
         let mut cursor = tree.cursor();
@@ -225,7 +226,7 @@ impl Scan {
                 self.take_along();
             }
             let Some(record) = self.cursor.advance()? else { return Ok(None) };
-            if record.lsn <= self.view.snapshot {
+            if transaction.shows(&self.view, record.lsn) {
                 transaction.seen = transaction.seen.max(record.lsn);
                 self.last = Last::Cursor;
                 if record.value.is_some() {
@@ -233,12 +234,12 @@ impl Scan {
                 }
                 continue;
             }
-            let (row, snapshot) = (&mut self.row, self.view.snapshot);
+            let (row, view, on_page) = (&mut self.row, &self.view, record.lsn);
             row.key.clear();
             row.key.extend_from_slice(record.key);
             self.last = Last::Row;
             let found = |lsn, value: Option<&[u8]>| row.set_value(lsn, value);
-            if transaction.older_version(self.tree, record.key, snapshot, found)? {
+            if transaction.older_version((self.tree, record.key), view, on_page, found)? {
                 transaction.seen = transaction.seen.max(self.row.lsn);
                 if !self.row.tombstone {
                     return Ok(Some(self.row.shown(&self.view)));
@@ -276,7 +277,7 @@ impl Scan {
                 self.page_ended = true;
                 return Ok(());
             };
-            if record.lsn <= self.view.snapshot {
+            if transaction.shows(&self.view, record.lsn) {
                 self.page.set(record.key, record.lsn, record.value);
                 self.page_ready = true;
                 return Ok(());
@@ -287,9 +288,10 @@ impl Scan {
             self.page.key.clear();
             self.page.key.extend_from_slice(record.key);
             let page = &mut self.page;
-            let snapshot = self.view.snapshot;
+            let (view, on_page) = (&self.view, record.lsn);
             let found = |lsn, value: Option<&[u8]>| page.set_value(lsn, value);
-            self.page_ready = transaction.older_version(self.tree, record.key, snapshot, found)?;
+            let key = (self.tree, record.key);
+            self.page_ready = transaction.older_version(key, view, on_page, found)?;
         }
         Ok(())
     }
@@ -339,7 +341,7 @@ impl Scan {
         }
         let Some(late) = &self.late else { return Ok(()) };
         if self.late_runs.is_empty() {
-            let seen = late.iter().filter(|commit| commit.lsn <= self.view.snapshot);
+            let seen = late.iter().filter(|commit| transaction.shows(&self.view, commit.lsn));
             if seen.clone().any(|commit| commit.writes.is_spilled()) {
                 let all = CommandId(u32::MAX);
                 let merges = seen.map(|commit| self.begin_merge(&commit.writes, all));
@@ -394,7 +396,7 @@ impl Scan {
         let mut late_runs = self.late_runs.iter();
         let mut best: Option<(Write<'_>, Lsn)> = own.map(|write| (write, Lsn::MAX));
         for commit in self.late.iter().flat_map(|list| list.iter()) {
-            if commit.lsn > self.view.snapshot {
+            if !transaction.shows(&self.view, commit.lsn) {
                 continue;
             }
             let in_memory = self.next_of(&commit.writes, CommandId(u32::MAX));

@@ -4,6 +4,7 @@
 
 use super::state::State;
 use super::{ReadView, Transaction};
+use crate::lock::WaitPolicy;
 use crate::scheme::occ::{Bounds, RangeId, ReadSet};
 use crate::scheme::ssi::{Inner, Part};
 use crate::scheme::{SchemeKind, Tracking};
@@ -22,6 +23,9 @@ impl Transaction {
             }
             return;
         }
+        if let SchemeKind::Timestamp(overwritten) = begin.scheme {
+            return self.begin_stamped(overwritten);
+        }
         if self.level != Isolation::Serializable {
             self.tracking = None;
             return;
@@ -38,14 +42,20 @@ impl Transaction {
                 }
                 self.tracking = Some(Box::new(Tracking::Occ(ReadSet::default())));
             }
-            SchemeKind::Mvcc | SchemeKind::Occ | SchemeKind::Locking(_) => {}
+            SchemeKind::Mvcc
+            | SchemeKind::Occ
+            | SchemeKind::Locking(_)
+            | SchemeKind::Timestamp(_) => {}
         }
     }
 
     /// Takes the snapshot of a transaction that is watched; what its statement sees.
     #[cold]
     pub(super) fn tracked_snapshot(&mut self) -> Result<Lsn> {
-        let snapshot = self.announce_tracked()?;
+        let snapshot = match self.is_stamped() {
+            true => self.stamped_snapshot()?,
+            false => self.announce_tracked()?,
+        };
         self.snapshot = Some(snapshot);
         // The latest state is read under locks; the snapshot is for what takes none.
         Ok(if self.locks_reads() { Lsn::MAX } else { snapshot })
@@ -142,7 +152,7 @@ impl Transaction {
                 reads.point(view.snapshot, (tree, key), found, token);
                 self.bound_reads(tree)
             }
-            Some(Tracking::Locking(_)) | None => Ok(()),
+            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => Ok(()),
         }
     }
 
@@ -170,7 +180,7 @@ impl Transaction {
                 self.bound_reads(tree)?;
                 Ok(id)
             }
-            Some(Tracking::Locking(_)) | None => Ok(None),
+            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => Ok(None),
         }
     }
 
@@ -189,7 +199,7 @@ impl Transaction {
             }
             (Some(Tracking::Occ(reads)), Some(key)) => reads.reached(id, key),
             (Some(Tracking::Occ(reads)), None) => reads.ended(id, bounds),
-            (Some(Tracking::Locking(_)) | None, _) => {}
+            (Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None, _) => {}
         }
         Ok(())
     }
@@ -205,6 +215,9 @@ impl Transaction {
         if self.locks_reads() {
             return self.lock_to_write(tree.id(), key);
         }
+        if self.is_stamped() {
+            return self.mark_to_write(tree, key, WaitPolicy::Block).map(|_| ());
+        }
         let Some(Tracking::Ssi(_)) = self.tracking.as_deref() else { return Ok(()) };
         let version = self.newest_version(tree, key)?;
         let Some(Tracking::Ssi(part)) = self.tracking.as_deref_mut() else { return Ok(()) };
@@ -212,7 +225,7 @@ impl Transaction {
     }
 
     /// The commit of a record's newest version; zero where there is none.
-    fn newest_version(&mut self, tree: &Tree, key: &[u8]) -> Result<Lsn> {
+    pub(super) fn newest_version(&mut self, tree: &Tree, key: &[u8]) -> Result<Lsn> {
         // The list before the page: a commit that has left the list is on the page.
         let late = self.manager.late.list();
         let State { scratch, spilled, .. } = self.state_mut();
@@ -247,7 +260,7 @@ impl Transaction {
         match self.tracking.as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.would_write(&self.manager.ssi, tree, key),
             Some(Tracking::Occ(_)) => self.check_reads(),
-            Some(Tracking::Locking(_)) | None => Ok(()),
+            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => Ok(()),
         }
     }
 
@@ -257,7 +270,7 @@ impl Transaction {
         match self.tracking.as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.rolled_back_to(&self.manager.ssi, from),
             Some(Tracking::Occ(reads)) => reads.unlocked_since(from),
-            Some(Tracking::Locking(_)) | None => {}
+            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => {}
         }
     }
 
@@ -269,6 +282,8 @@ impl Transaction {
             Some(Tracking::Ssi(part)) => part.check(&self.manager.ssi),
             // Without writes there is nothing to validate, unless more has been read than the snapshot.
             Some(Tracking::Occ(reads)) if writes || reads.saw_latest() => self.check_reads(),
+            // Where its snapshot has been given up it may have read past what it should have seen.
+            Some(Tracking::Stamped(_)) => self.snapshot_stands(),
             Some(Tracking::Occ(_) | Tracking::Locking(_)) | None => Ok(()),
         }
     }

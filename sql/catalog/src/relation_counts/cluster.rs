@@ -297,9 +297,7 @@ impl ClusterCounts {
         if relation.is_none() {
             kept.base = databases.get(&database).copied().unwrap_or_default();
             for (of, sum) in endings.into_iter().filter(|((of, _), _)| *of == database) {
-                // Those under way end behind the reset, so there they have begun.
-                let begun = sum.committed + sum.rolled_back();
-                all.endings.entry(of).or_default().1 = Endings { begun, ..sum };
+                all.endings.entry(of).or_default().1 = sum.without_running();
             }
         }
     }

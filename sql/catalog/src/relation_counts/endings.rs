@@ -68,6 +68,11 @@ impl Endings {
         self.aborted.iter().sum()
     }
 
+    /// As a base: those under way will end behind it, so they count as begun there.
+    pub(super) fn without_running(self) -> Endings {
+        Endings { begun: self.committed + self.rolled_back(), ..self }
+    }
+
     pub(super) fn add(&mut self, transactions: &Transactions) {
         let waits = transactions.wait.as_ref().map(|wait| wait.lock_waits.get());
         let (lock_waits, lock_wait_us) = waits.unwrap_or_default();

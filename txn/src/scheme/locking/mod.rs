@@ -6,7 +6,8 @@
 //!
 //! Invariants. (1) A key or range is locked before the pages are read. (2) A write's key is locked, in every tree it has an entry
 //! in, before it is in the write set. (3) Nothing goes before the commit is applied, or the rollback is done: a rollback to a
-//! savepoint lets go of no lock either, for what was read by then has been told. So the order of the ends is a serial order.
+//! savepoint lets go of no lock either, for what was read by then has been told. So the order of the ends is a serial order. A
+//! transaction that is prepared locks nothing more, so what it has locked to read goes then: its place is where it was prepared.
 //!
 //! Row locks (`FOR UPDATE`, `UPDATE`) are taken as under every scheme, behind the key's lock here, so that nobody waits for them but
 //! behind those who know no such lock (an index that is built concurrently). Table locks are waited for under every scheme, and a
@@ -34,6 +35,10 @@ pub enum OnConflict {
 }
 
 impl OnConflict {
+    /// All there are, as the records of prepared transactions number them.
+    pub(crate) const ALL: [OnConflict; 3] =
+        [OnConflict::Detect, OnConflict::NoWait, OnConflict::WaitDie];
+
     /// Who may wait for whom.
     pub(crate) fn rule(self) -> Rule {
         match self {

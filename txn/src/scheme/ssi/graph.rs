@@ -73,6 +73,12 @@ pub enum Reason {
     /// Validation (`occ`): what it has read has been changed.
     #[error("Canceled on commit attempt with conflict out to a committed transaction.")]
     Validation,
+    /// Timestamp ordering: a younger transaction has written what it reads.
+    #[error("Canceled on a read that comes too late: a younger transaction has written.")]
+    ReadTooLate,
+    /// Timestamp ordering: a younger transaction has read or written what it writes.
+    #[error("Canceled on a write that comes too late: a younger transaction has read or written.")]
+    WriteTooLate,
     /// `2pl_no_wait`: somebody has a lock that excludes the one it needs.
     #[error("Canceled on a lock that is busy.")]
     LockBusy,
