@@ -5,6 +5,8 @@
 //! After each restart: every answered commit is there, and everything that anybody was shown; nothing unanswered is half
 //! there; no money is lost; unique and foreign keys hold; the offline check, indexes against tables included, is clean.
 //!
+//! Half of the runs are of the default concurrency control, the others of each in turn.
+//!
 //! A failure names its seed. That seed alone: `ATOLL_SEEDS=7..8 cargo test --profile ci -p sql --test simulation power`.
 
 mod audit;

@@ -4,7 +4,7 @@ use crate::audit::{Finding, audit};
 use crate::client::{Answer, Client};
 use crate::work::{ACCOUNTS, OPENING, SCHEMA, Stop, Story, Worker, own_table};
 use sql::engine::{Engine, EngineOptions};
-use sql::{Environment, SqlError};
+use sql::{Environment, SchemeKind, SqlError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use txn::simulation::{Chance, FaultSchedule, Simulation, StoragePlanted};
@@ -28,6 +28,14 @@ pub struct Faults {
     pub remakes: bool,
 }
 
+/// The concurrency control of a run: in half of them the default, in the others each of all in turn.
+pub fn scheme(seed: u64) -> SchemeKind {
+    match seed % 2 {
+        0 => SchemeKind::default(),
+        _ => SchemeKind::ALL[(seed / 2) as usize % SchemeKind::ALL.len()],
+    }
+}
+
 /// The smallest legal pool and pages, a small log, parts, late commits and spilled writes at a few rows.
 pub fn options(seed: u64, faults: Faults) -> EngineOptions {
     let mut options = EngineOptions { version: "0.0.0".to_owned(), ..EngineOptions::default() };
@@ -41,6 +49,7 @@ pub fn options(seed: u64, faults: Faults) -> EngineOptions {
     storage.log_segment_bytes = 64 << 10;
     storage.log_bytes_max = 1 << 20;
     storage.planted = faults.storage;
+    options.concurrency_control = scheme(seed);
     options.txn.record_buckets = 64;
     options.txn.late_writes = [4, 16, 4096][(seed / 4 % 3) as usize];
     options.txn.part_bytes_max = [400, 3000, 4 << 20][(seed / 12 % 3) as usize];
@@ -54,11 +63,19 @@ pub fn options(seed: u64, faults: Faults) -> EngineOptions {
 
 /// A closed directory with schema, accounts and the clients' own tables. Many runs begin with it.
 pub fn image() -> &'static FaultyDevice {
-    static IMAGE: OnceLock<FaultyDevice> = OnceLock::new();
-    IMAGE.get_or_init(|| {
+    image_of(SchemeKind::default())
+}
+
+/// The same under a concurrency control.
+fn image_of(scheme: SchemeKind) -> &'static FaultyDevice {
+    static IMAGES: [OnceLock<FaultyDevice>; SchemeKind::ALL.len()] =
+        [const { OnceLock::new() }; SchemeKind::ALL.len()];
+    let at = SchemeKind::ALL.iter().position(|known| *known == scheme).expect("all are known");
+    IMAGES[at].get_or_init(|| {
         let run = |simulation: &Simulation| {
             let device = simulation.device(FaultyDevice::new(0));
-            let options = options(0, Faults::default());
+            let mut options = options(0, Faults::default());
+            options.concurrency_control = scheme;
             let env = simulation.environment(Arc::clone(&device) as Arc<dyn Device>, 0);
             Engine::create(&env, &options, "postgres", None).expect("a new directory is made");
             let engine = Engine::open(env, options).expect("a new directory opens");
@@ -108,7 +125,7 @@ pub fn abandon(device: &FaultyDevice, engine: Arc<Engine>) {
 /// What a user would complain of after the run of `seed`, and the digest of its schedule.
 pub fn run(seed: u64, faults: Faults) -> (Option<String>, u64) {
     // Outside the simulation: whoever runs another seed at the same time may be at the image's lock.
-    let disk = image().copy(seed);
+    let disk = image_of(scheme(seed)).copy(seed);
     Simulation::run(seed, SLOTS, |simulation| {
         let mut world = World {
             simulation,
@@ -324,7 +341,7 @@ impl World<'_> {
             story.careless = me == careless;
         }
         let tolerated: &[&str] = if trouble.full { &["53100"] } else { &[] };
-        let remakes = self.faults.remakes;
+        let (remakes, scheme) = (self.faults.remakes, scheme(self.seed));
         let complaints = Arc::new(Mutex::new(Vec::new()));
         let silence = Arc::new(AtomicBool::new(false));
         let done: Arc<Mutex<Vec<Option<Story>>>> =
@@ -345,6 +362,7 @@ impl World<'_> {
                         story: &mut story,
                         tolerated,
                         remakes,
+                        scheme,
                     };
                     if let Err(Stop::Complaint(what)) = worker.work(steps) {
                         held(&complaints).push(what);

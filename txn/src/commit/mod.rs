@@ -215,9 +215,12 @@ impl Transaction {
         }
         if let Some(Tracking::Stamped(Stamped { at: Some(at), .. })) = self.tracking.as_deref()
             && !manager.planted(Fault::CommitNotStamped)
-            && let Some(oldest) = manager.order.committed(lsn, *at)
         {
-            manager.give_up_snapshot(oldest);
+            for blind in manager.order.committed(lsn, *at) {
+                if !manager.locks.owners.get(blind).is_too_old() {
+                    manager.give_up_snapshot(blind);
+                }
+            }
         }
         running.to_the_end();
         let large = state.writes.is_spilled() || guard.is_spilled();

@@ -118,7 +118,8 @@ struct HeldInTree {
 /// What one transaction holds.
 #[derive(Debug, Default)]
 pub(crate) struct HeldRanges {
-    trees: HashMap<TreeId, HeldInTree>,
+    /// In an order, so that those who wait are woken in the same one whenever the same is done.
+    trees: BTreeMap<TreeId, HeldInTree>,
 }
 
 fn put(holders: &mut Vec<Holder>, owner: OwnerId, mode: RangeMode) {
@@ -316,6 +317,19 @@ impl RangeLocks {
         found.sort_unstable();
         found.dedup();
         found.into_iter().for_each(blocker);
+    }
+
+    /// Whether an owner holds anything, or waits for it.
+    pub(crate) fn knows(&self, owner: OwnerId) -> bool {
+        let held = |holders: &Vec<Holder>| holders.iter().any(|holder| holder.owner == owner);
+        self.shards.iter().any(|shard| {
+            lock(shard).values().any(|locks| {
+                held(&locks.whole)
+                    || locks.points.values().any(held)
+                    || locks.ranges.all().any(|reader| *reader == owner)
+                    || locks.waiters.iter().any(|waiter| waiter.owner == owner)
+            })
+        })
     }
 
     /// Shows every lock: whose it is, where, how, and whether it is held by now.
@@ -603,7 +617,7 @@ impl LockManager {
     pub(crate) fn release_ranges(&self, owner: OwnerId, held: &mut HeldRanges) {
         let _class = breakdown::enter(Class::Locking);
         let mut woken = Vec::new();
-        for (tree, mut own) in held.trees.drain() {
+        for (tree, mut own) in std::mem::take(&mut held.trees) {
             self.ranges.with(tree, |locks| {
                 own.give_up(RangeMode::Exclusive, locks, owner);
                 if own.whole.is_some() {
@@ -612,6 +626,7 @@ impl LockManager {
                 locks.grant_waiters(&self.owners, &mut woken);
             });
         }
+        debug_assert!(!self.ranges.knows(owner), "a lock on a key or a range is left behind");
         self.wake(&woken);
     }
 }

@@ -52,15 +52,14 @@ impl Transaction {
             self.wait_for_seen()?;
             let manager = Arc::clone(&self.manager);
             let owner = self.state().owner;
+            let place = manager.locks.owners.get(owner);
             let begun = manager.order.begin(owner, || {
                 // Whose transaction has ended before is seen, or nobody would know when it was.
                 let seen = manager.visible() >= manager.slots.shown();
-                seen.then(|| self.announce())
+                // As one that needs another besides: it may read any version above its snapshot.
+                seen.then(|| place.announce(Some(Lsn::MAX), || manager.visible()))
             });
             let Some((at, snapshot)) = begun else { continue };
-            let place = manager.locks.owners.get(owner);
-            // It may need any version above its snapshot.
-            place.need_several();
             place.set_age(at.0);
             if let Some(Tracking::Stamped(stamped)) = self.tracking.as_deref_mut() {
                 stamped.at = Some(at);

@@ -66,15 +66,16 @@ impl Order {
         }
     }
 
-    /// Says whose commit this is. Returns whose snapshot has to be given up, because there are too many beside it.
-    pub(crate) fn committed(&self, lsn: Lsn, at: Timestamp) -> Option<OwnerId> {
+    /// Says whose commit this is. Returns whose snapshots have to be given up, because there are too many beside them.
+    pub(crate) fn committed(&self, lsn: Lsn, at: Timestamp) -> Vec<OwnerId> {
         let inner = &mut *lock(&self.inner);
         inner.commits.insert(lsn, at);
-        if inner.commits.len() <= COMMITS {
-            return None;
-        }
-        inner.commits.pop_first();
-        inner.running.values().next().map(|(_, owner)| *owner)
+        let too_many = inner.commits.len() > COMMITS;
+        let Some((gone, _)) = too_many.then(|| inner.commits.pop_first()).flatten() else {
+            return Vec::new();
+        };
+        let blind = inner.running.values().take_while(|(snapshot, _)| *snapshot < gone);
+        blind.map(|(_, owner)| *owner).collect()
     }
 
     /// Whether the commit is that of a transaction older than `at`.
@@ -114,9 +115,10 @@ mod tests {
         let order = Order::default();
         let (old, _) = order.begin(OwnerId(3), || Some(Lsn(1))).unwrap();
         for number in 0..2 * COMMITS as u64 {
-            let (at, _) = order.begin(OwnerId(1), || Some(Lsn(1))).unwrap();
+            let (at, _) = order.begin(OwnerId(1), || Some(Lsn(9 + number))).unwrap();
             let given_up = order.committed(Lsn(10 + number), at);
-            assert_eq!(given_up, (number >= COMMITS as u64).then_some(OwnerId(3)));
+            let expected = if number < COMMITS as u64 { vec![] } else { vec![OwnerId(3)] };
+            assert_eq!(given_up, expected);
             order.end(at);
         }
         assert_eq!(lock(&order.inner).commits.len(), COMMITS);
