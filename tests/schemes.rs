@@ -543,6 +543,41 @@ fn the_bank_is_in_balance() {
     }
 }
 
+/// A thousand sessions want one row that somebody has: each is answered, in its turn or with a reason, and what they did is there.
+#[test]
+fn a_thousand_wait_for_one_row() {
+    const CROWD: usize = 1000;
+    for scheme in ["occ", "2pl_detect", "mvto"] {
+        let atoll =
+            Atoll::start_with(&["--concurrency-control", scheme], &["max_connections=1100"]);
+        let mut holder = atoll.connect();
+        holder.run("CREATE TABLE t (id int PRIMARY KEY, v int)");
+        holder.run("INSERT INTO t VALUES (1, 0)");
+        let mut crowd: Vec<Client> = (0..CROWD).map(|_| atoll.connect()).collect();
+        holder.run("BEGIN");
+        holder.run("UPDATE t SET v = v + 1 WHERE id = 1");
+        crowd.iter_mut().for_each(|client| client.start("UPDATE t SET v = v + 1 WHERE id = 1"));
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        while holder.run(waiting).value() != CROWD.to_string() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        // One goes without its turn.
+        holder.run(
+            "SELECT pg_cancel_backend(max(pid)) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+        );
+        holder.run("COMMIT");
+        let ends: Vec<String> = crowd.iter_mut().map(outcome).collect();
+        let count = |of: &str| ends.iter().filter(|end| end.starts_with(of)).count();
+        assert_eq!((count("57014"), count("ok") + count("40001")), (1, CROWD - 1), "{scheme}");
+        let done = holder.run("SELECT v FROM t").value().to_owned();
+        assert_eq!(done, (1 + count("ok")).to_string(), "{scheme}");
+        assert!(scheme != "2pl_detect" || count("40001") == 0);
+        // Nobody has anything locked, or the definition would wait.
+        holder.run("SET lock_timeout = '5s'");
+        holder.run("DROP TABLE t");
+    }
+}
+
 /// Definitions, their transactions, indexes, foreign keys, bulk loads, cursors: nothing of it is the scheme's, and all of it works.
 #[test]
 fn definitions_and_constraints_work_under_each_scheme() {

@@ -265,7 +265,10 @@ fn readers_and_writers(planted: Planted) {
         assert!(model.write(2, &patient, detect::may_wait, &[0]));
         others.into_iter().for_each(|other| assert!(other.join().expect("nobody panics")));
         assert_eq!(model.values[0].load(Ordering::Relaxed), 4);
-        model.locks.ranges.for_each(&mut |_, _, _, _, _| panic!("nobody has anything locked"));
+        model
+            .locks
+            .ranges
+            .for_each(&mut |_, _, _, _, _| panic!("a lock on a key or a range is left behind"));
     });
 }
 
@@ -298,7 +301,10 @@ fn one_gives_up(planted: Planted) {
         assert!(done[0]);
         let written = 2 + 2 * u64::from(done[1]) + 2;
         assert_eq!(model.values[0].load(Ordering::Relaxed), written);
-        model.locks.ranges.for_each(&mut |_, _, _, _, _| panic!("nobody has anything locked"));
+        model
+            .locks
+            .ranges
+            .for_each(&mut |_, _, _, _, _| panic!("a lock on a key or a range is left behind"));
     });
 }
 
@@ -308,7 +314,7 @@ fn who_gives_up_leaves_nothing() {
 }
 
 #[test]
-#[should_panic(expected = "nobody has anything locked")]
+#[should_panic(expected = "a lock on a key or a range is left behind")]
 fn a_grant_in_the_last_moment_that_is_forgotten_is_noticed() {
     one_gives_up(Planted { forgets_last_grant: true, ..Planted::default() });
 }
@@ -321,7 +327,10 @@ fn crossing(rule: Rule) {
         let young = thread::spawn(move || other.write(1, &SessionWait::default(), rule, &[1, 0]));
         assert!(model.write(0, &SessionWait::default(), rule, &[0, 1]), "the oldest never dies");
         young.join().expect("nobody panics");
-        model.locks.ranges.for_each(&mut |_, _, _, _, _| panic!("nobody has anything locked"));
+        model
+            .locks
+            .ranges
+            .for_each(&mut |_, _, _, _, _| panic!("a lock on a key or a range is left behind"));
     });
 }
 
