@@ -29,7 +29,7 @@ pub trait Backend: Send {
     fn begin_messages(&mut self) -> Option<Entered>;
     fn end_messages(&mut self, clock: Entered);
     fn measures(&self) -> bool;
-    fn spend(&self, class: Class, cycles: u64);
+    fn spend(&mut self, class: Class, cycles: u64);
     fn rest(&mut self);
     fn has_notices(&mut self) -> bool;
     fn take_notices(&mut self) -> Vec<Notice>;
@@ -106,7 +106,7 @@ impl Backend for Live {
         self.session.measures()
     }
 
-    fn spend(&self, class: Class, cycles: u64) {
+    fn spend(&mut self, class: Class, cycles: u64) {
         self.session.spend(class, cycles);
     }
 

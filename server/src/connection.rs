@@ -217,10 +217,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
 
     /// What an answer has taken since `begun`, where that is measured: it may have moved to another thread meanwhile.
     #[inline]
-    fn spent(&self, class: Class, begun: &mut Option<u64>) {
+    fn spent(&mut self, class: Class, begun: &mut Option<u64>) {
         if let Some(begun) = begun {
             let now = breakdown::now();
-            self.dialogue.backend().spend(class, now.saturating_sub(*begun));
+            self.dialogue.spend(class, now.saturating_sub(*begun));
             *begun = now;
         }
     }

@@ -24,6 +24,7 @@ use crate::metrics::Counters;
 use crate::peer::Peer;
 use crate::respond;
 use crate::timers::Timers;
+use sql::breakdown::Class;
 use sql::encoding::Conversion;
 use sql::session::Progress;
 use sql::sqlstate::SqlState;
@@ -125,6 +126,11 @@ impl<B: Backend> Dialogue<B> {
     /// The session.
     pub fn backend(&self) -> &B {
         &self.backend
+    }
+
+    /// Time that an answer has taken behind its messages.
+    pub fn spend(&mut self, class: Class, cycles: u64) {
+        self.backend.spend(class, cycles);
     }
 
     /// Begins the dialogue: what start-up has to say, the parameters, BackendKeyData with `secret`.

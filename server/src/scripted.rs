@@ -107,7 +107,7 @@ impl Backend for Scripted {
     fn measures(&self) -> bool {
         false
     }
-    fn spend(&self, _: Class, _: u64) {}
+    fn spend(&mut self, _: Class, _: u64) {}
     fn rest(&mut self) {}
     fn has_notices(&mut self) -> bool {
         !self.notices.is_empty()

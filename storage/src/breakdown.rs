@@ -6,8 +6,8 @@
 //! within another is counted once, by the innermost, and all of them add up to the time for which the clock ran. A clock that
 //! nobody has started ([`start`]) stands still: then entering a class is a look at one byte of the thread's own.
 //!
-//! As with [`crate::usage`] the numbers only grow, nobody but their thread reads them, and who wants those of a statement takes
-//! differences. The counter is the processor's (the time-stamp counter, which runs at one rate on all cores); where there is
+//! The numbers begin anew when the clock is started, and nobody but their thread reads them: who wants those of a statement takes
+//! them ([`Breakdown::take`]), or looks twice. The counter is the processor's (the time-stamp counter, which runs at one rate on all cores); where there is
 //! none that is known here, nanoseconds stand for cycles. Nothing is decided by it, so a simulation's seed still replays.
 
 use crate::sync;
@@ -57,7 +57,7 @@ pub struct Breakdown([u64; CLASSES]);
 struct ThreadClock {
     class: Cell<u8>,
     since: Cell<u64>,
-    cycles: [Cell<u64>; CLASSES],
+    cycles: Cell<[u64; CLASSES]>,
 }
 
 thread_local! {
@@ -65,7 +65,7 @@ thread_local! {
         ThreadClock {
             class: Cell::new(STILL),
             since: Cell::new(0),
-            cycles: [const { Cell::new(0) }; CLASSES],
+            cycles: Cell::new([0; CLASSES]),
         }
     };
 }
@@ -114,22 +114,28 @@ impl Class {
 }
 
 impl Breakdown {
-    /// What the calling thread's clock has counted so far.
+    /// What the calling thread's clock has counted since it was started, or since the last [`Breakdown::take`].
     #[must_use]
     pub fn so_far() -> Breakdown {
         CLOCK.with(|clock| {
-            let class = clock.class.get();
-            if class != STILL {
-                clock.switch(class);
-            }
-            Breakdown(std::array::from_fn(|class| clock.cycles[class].get()))
+            clock.settle();
+            Breakdown(clock.cycles.get())
+        })
+    }
+
+    /// The same, and the clock begins anew.
+    #[must_use]
+    pub fn take() -> Breakdown {
+        CLOCK.with(|clock| {
+            clock.settle();
+            Breakdown(clock.cycles.replace([0; CLASSES]))
         })
     }
 
     /// What has been counted since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Breakdown) -> Breakdown {
-        Breakdown(std::array::from_fn(|class| self.0[class].wrapping_sub(earlier.0[class])))
+        Breakdown(std::array::from_fn(|class| self.0[class].saturating_sub(earlier.0[class])))
     }
 
     /// Counts more, of one class.
@@ -160,16 +166,19 @@ impl Breakdown {
 impl ThreadClock {
     fn switch(&self, to: u8) {
         let now = sync::cycles();
-        let spent = &self.cycles[usize::from(self.class.get())];
+        let spent = &Cell::as_array_of_cells(&self.cycles)[usize::from(self.class.get())];
         // Threads move between cores, whose counters may differ by less than a switch of threads takes.
-        spent.set(spent.get().wrapping_add(now.saturating_sub(self.since.get())));
+        spent.set(spent.get() + now.saturating_sub(self.since.get()));
         self.since.set(now);
         self.class.set(to);
     }
 
-    #[cold]
-    fn stop(&self) {
-        self.switch(STILL);
+    /// Charges what has passed until now.
+    fn settle(&self) {
+        let class = self.class.get();
+        if class != STILL {
+            self.switch(class);
+        }
     }
 }
 
@@ -192,6 +201,7 @@ pub fn start(class: Class) -> Entered {
     let outer = CLOCK.with(|clock| {
         let outer = clock.class.get();
         if outer == STILL {
+            clock.cycles.set([0; CLASSES]);
             clock.since.set(sync::cycles());
             clock.class.set(class as u8);
         } else {
@@ -215,10 +225,7 @@ impl Drop for Entered {
             return;
         }
         // Where the thread ends, its clock has.
-        let _ = CLOCK.try_with(|clock| match self.outer {
-            STILL => clock.stop(),
-            outer => clock.switch(outer),
-        });
+        let _ = CLOCK.try_with(|clock| clock.switch(self.outer));
     }
 }
 
@@ -235,16 +242,15 @@ mod tests {
 
     #[test]
     fn a_clock_that_stands_still_counts_nothing() {
-        let before = Breakdown::so_far();
         let inner = enter(Class::Index);
         work();
         drop(inner);
-        assert_eq!(Breakdown::so_far(), before);
+        assert_eq!(Breakdown::so_far(), Breakdown::default());
     }
 
     #[test]
     fn what_is_within_another_class_is_counted_once() {
-        let (before, begun) = (Breakdown::so_far(), now());
+        let begun = now();
         let outer = start(Class::UsefulWork);
         work();
         {
@@ -261,12 +267,13 @@ mod tests {
         drop(outer);
         let all = now() - begun;
         work();
-        let counted = Breakdown::so_far().since(before);
+        let counted = Breakdown::take();
         assert!(counted.of(Class::UsefulWork) >= 20_000, "{counted:?}");
         assert!(counted.of(Class::Locking) >= 10_000, "{counted:?}");
         assert!(counted.of(Class::Wait) >= 10_000, "{counted:?}");
         assert!(counted.total() <= all, "{counted:?} of {all}");
         assert_eq!(counted.of(Class::Index), 0);
+        assert_eq!(Breakdown::so_far().total(), 0);
     }
 
     #[test]
