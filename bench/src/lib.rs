@@ -21,3 +21,4 @@ pub mod sample;
 pub mod sysbench;
 pub mod target;
 pub mod tpcc;
+pub mod ycsb;

@@ -45,6 +45,8 @@ enum Measurement {
     },
     /// TPC-C by statements: against any server, embedded, or Atoll beside PostgreSQL.
     Tpcc(measurement::Arguments),
+    /// YCSB for every concurrency-control scheme, embedded or over the wire: throughput, aborts, latencies, breakdown.
+    Ycsb(bench::ycsb::measurement::Arguments),
     /// sysbench's OLTP tests, Atoll beside PostgreSQL.
     Sysbench(bench::sysbench::Effort),
     /// COPY of a million rows, in and out, Atoll beside PostgreSQL.
@@ -148,6 +150,7 @@ fn main() -> Result<()> {
             pgbench(effort, &only)
         }
         Measurement::Tpcc(arguments) => tpcc(arguments),
+        Measurement::Ycsb(arguments) => ycsb(&arguments),
         Measurement::Sysbench(effort) => {
             let page = bench::sysbench::run(effort)?;
             Ok(std::fs::write(results().join("sysbench.md"), page)?)
@@ -188,6 +191,17 @@ fn tpcc(arguments: measurement::Arguments) -> Result<()> {
     let name = arguments.page();
     let Some(page) = measurement::run(arguments)? else { return Ok(()) };
     Ok(std::fs::write(results().join(name), page)?)
+}
+
+fn ycsb(arguments: &bench::ycsb::measurement::Arguments) -> Result<()> {
+    use bench::ycsb::{measurement, page};
+    let all = measurement::run(arguments, &mut |one| println!("{}", one.line()))?;
+    let (name, conditions) = (arguments.page(), arguments.conditions());
+    let conditions = format!("{}\n\n{conditions}", report::machine());
+    let file = |ending: &str| results().join(format!("{name}.{ending}"));
+    std::fs::write(file("md"), page::markdown(&all, &conditions, name)?)?;
+    std::fs::write(file("tsv"), page::tsv(&all))?;
+    page::pictures(&all, &results(), name)
 }
 
 fn disjoint(time: Duration, pairs: u32) -> Result<()> {

@@ -14,6 +14,7 @@ use crate::scheme::occ::Bounds;
 use crate::{ConflictKind, Error, Reason, Result, TreeId};
 use std::sync::atomic::Ordering;
 use storage::Tree;
+use storage::breakdown::{self, Class};
 
 impl Transaction {
     /// Begins to lock what it reads. One whose session's last transaction died has the age of that.
@@ -34,6 +35,7 @@ impl Transaction {
     /// Before a record is read, of which the caller may know that it will be written.
     #[inline(never)]
     pub(super) fn ask_to_read(&mut self, tree: &Tree, key: &[u8], to_write: bool) -> Result<()> {
+        let _class = breakdown::enter(Class::Locking);
         if self.is_stamped() {
             match to_write {
                 true => self.mark_to_write(tree, key, WaitPolicy::Block)?,
@@ -47,6 +49,7 @@ impl Transaction {
     /// Before a range is read: the whole of it, however far the scan will come.
     #[inline(never)]
     pub(super) fn ask_to_scan(&mut self, tree: &Tree, bounds: Bounds<'_>) -> Result<()> {
+        let _class = breakdown::enter(Class::Locking);
         if self.is_stamped() {
             self.stamp_to_scan(tree, bounds)
         } else {

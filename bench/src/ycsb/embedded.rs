@@ -1,0 +1,174 @@
+//! The workload straight on `txn`: keys and values are bytes, a transaction is one statement, nobody waits until a commit is durable
+//! (`synchronous_commit = off`). The database has files, a log, pages and recovery as always.
+
+use super::run::{Attempt, Worker};
+use super::workload::{Access, FIELD_BYTES, FIELDS, ROWS};
+use anyhow::Result;
+use std::path::Path;
+use std::sync::Arc;
+use storage::breakdown::Breakdown;
+use txn::{
+    Abort, Begin, Environment, Error, Isolation, Manager, RecordBuffer, RowLock, SchemeKind,
+    SessionWait, Tree, WaitPolicy,
+};
+
+/// Rows of a transaction that loads.
+const LOADED_AT_ONCE: u32 = 2048;
+
+/// How transactions run.
+#[derive(Clone, Debug)]
+pub struct Mode {
+    /// What it is called.
+    pub name: String,
+    /// What a transaction begins with.
+    pub begin: Begin,
+}
+
+/// A database with the table.
+pub struct Database {
+    manager: Arc<Manager>,
+    tree: Arc<Tree>,
+}
+
+impl Mode {
+    /// Of each scheme there is; `mvcc` by both of its levels that keep to a snapshot.
+    #[must_use]
+    pub fn all() -> Vec<Mode> {
+        let mut all = Vec::new();
+        for scheme in SchemeKind::ALL {
+            let begin = Begin { isolation: Isolation::Serializable, scheme, ..Begin::default() };
+            if scheme == SchemeKind::Mvcc {
+                let weaker = Begin { isolation: Isolation::RepeatableRead, ..begin };
+                all.push(Mode { name: "mvcc, repeatable read".to_owned(), begin: weaker });
+                all.push(Mode { name: "mvcc, serializable".to_owned(), begin });
+            } else {
+                all.push(Mode { name: scheme.name().to_owned(), begin });
+            }
+        }
+        all
+    }
+}
+
+impl Database {
+    /// A new database in an empty directory, with all rows of the table.
+    ///
+    /// # Errors
+    /// The database's own.
+    pub fn load(directory: &Path, threads: usize) -> Result<Database> {
+        let env = Environment {
+            device: Arc::new(storage::device::file::FileDevice::open(directory)?),
+            clock: Arc::new(storage::environment::SystemClock::new()),
+            scheduler: Arc::new(storage::environment::Threads::new(threads + 4)),
+            seed: 1,
+        };
+        let storage = storage::Options {
+            pool_frames: 96 << 10,
+            log_bytes_max: 8 << 30,
+            ..Default::default()
+        };
+        let options = txn::Options { storage, ..Default::default() };
+        Manager::create(&env, &options)?;
+        let manager = Manager::open::<Error>(env, options, |_| Ok(Vec::new()))?;
+        let tree = manager.data().create_tree()?;
+        let wait = Arc::new(SessionWait::new(1));
+        for first in (0..ROWS).step_by(LOADED_AT_ONCE as usize) {
+            let mut transaction = manager.begin(Begin::default(), &wait);
+            transaction.begin_statement()?;
+            for key in first..first + LOADED_AT_ONCE {
+                let value = vec![b'a' + (key % 26) as u8; FIELDS * FIELD_BYTES];
+                transaction.put(&tree, &key.to_be_bytes(), &value)?;
+            }
+            let ended = transaction.commit(&mut |_| ())?;
+            manager.data().log().wait_durable(ended.wait_for)?;
+        }
+        manager.checkpoint()?;
+        Ok(Database { manager, tree })
+    }
+
+    /// A session whose transactions run so.
+    #[must_use]
+    pub fn worker(&self, mode: &Mode, number: u32) -> Session {
+        Session {
+            manager: Arc::clone(&self.manager),
+            tree: Arc::clone(&self.tree),
+            begin: mode.begin,
+            wait: Arc::new(SessionWait::new(number)),
+            found: RecordBuffer::default(),
+            value: Vec::new(),
+            round: 0,
+        }
+    }
+
+    /// Closes the directory.
+    ///
+    /// # Errors
+    /// The database's own.
+    pub fn close(self) -> Result<()> {
+        Ok(self.manager.close()?)
+    }
+}
+
+/// One that runs transactions.
+pub struct Session {
+    manager: Arc<Manager>,
+    tree: Arc<Tree>,
+    begin: Begin,
+    wait: Arc<SessionWait>,
+    found: RecordBuffer,
+    value: Vec<u8>,
+    round: u8,
+}
+
+impl Session {
+    fn transaction(&mut self, accesses: &[Access]) -> txn::Result<()> {
+        let mut transaction = self.manager.begin(self.begin, &self.wait);
+        let done = transaction.begin_statement().and_then(|view| {
+            for access in accesses {
+                let key = access.key.to_be_bytes();
+                let Some(field) = access.writes else {
+                    transaction.get(&view, &self.tree, &key, &mut self.found)?;
+                    std::hint::black_box(self.found.value());
+                    continue;
+                };
+                let (mode, policy) = (RowLock::NoKeyUpdate, WaitPolicy::Block);
+                transaction.lock_row(&view, &self.tree, &key, mode, policy, &mut self.found)?;
+                self.value.clear();
+                self.value.extend_from_slice(self.found.value().unwrap_or_default());
+                self.round = self.round.wrapping_add(1);
+                let at = field as usize * FIELD_BYTES;
+                self.value[at..at + FIELD_BYTES].fill(self.round);
+                transaction.update(&self.tree, &key, &self.value)?;
+            }
+            Ok(())
+        });
+        match done {
+            Ok(()) => self.begin.after = transaction.commit(&mut |_| ())?.wait_for,
+            Err(error) => {
+                let _ = transaction.rollback();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Worker for Session {
+    fn begin(&mut self, _: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn attempt(&mut self, accesses: &[Access]) -> Result<Attempt> {
+        match self.transaction(accesses) {
+            Ok(()) => Ok(Attempt::Committed),
+            // Run again, it may succeed.
+            Err(error @ (Error::Conflict(_) | Error::Deadlock(_))) => {
+                Ok(Attempt::Aborted(Abort::of(&error).name()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn end(&mut self, own: Breakdown) -> Result<Breakdown> {
+        Ok(own)
+    }
+}
