@@ -55,11 +55,11 @@ fn a_run_over_the_wire_holds_every_condition() {
 #[test]
 fn a_run_without_a_socket_holds_every_condition() {
     let directory = TemporaryDirectory::new("tpcc");
-    let embedded = Embedded::open(directory.path()).expect("an empty directory");
+    let embedded = Embedded::open(directory.path(), None).expect("an empty directory");
     run(&embedded, Isolation::ReadCommitted, Form::Statements).expect("the engine answers");
     embedded.close().expect("a checkpoint");
     tests::atoll::check(directory.path());
-    let again = Embedded::open(directory.path()).expect("the directory that was closed");
+    let again = Embedded::open(directory.path(), None).expect("the directory that was closed");
     let mut client = again.connect().expect("a session");
     assert_eq!(consistency::check(&mut *client, &SCALE), Ok([0; 12]), "after a restart");
 }

@@ -8,7 +8,7 @@ use sql::environment::{FileDevice, SystemClock, Threads, WaitCell, WaitEvent};
 use sql::types::{CallContext, Datum, text_of};
 use sql::{
     Bind, ColumnDescription, Connect, Engine, EngineOptions, Environment, Flow, Notice, Progress,
-    RowSink, Session, SessionWait, SqlError,
+    RowSink, SchemeKind, Session, SessionWait, SqlError,
 };
 use std::collections::HashSet;
 use std::path::Path;
@@ -37,11 +37,11 @@ impl From<SqlError> for Failure {
 }
 
 impl Embedded {
-    /// Opens a directory, and makes a database of it if it is empty.
+    /// Opens a directory, and makes a database of it if it is empty: with `scheme`, or with the default one.
     ///
     /// # Errors
     /// The engine's.
-    pub fn open(data: &Path) -> Result<Embedded, Failure> {
+    pub fn open(data: &Path, scheme: Option<SchemeKind>) -> Result<Embedded, Failure> {
         std::fs::create_dir_all(data)?;
         let is_empty = std::fs::read_dir(data)?.next().is_none();
         let device = FileDevice::open(data).map_err(SqlError::from)?;
@@ -55,6 +55,7 @@ impl Embedded {
         options.txn.storage.pool_frames = POOL_FRAMES;
         options.txn.storage.log_bytes_max = 16 << 30;
         if is_empty {
+            options.concurrency_control = scheme.unwrap_or_default();
             Engine::create(&env, &options, "postgres", None)?;
         }
         Ok(Embedded { engine: Engine::open(env, options)?, next: AtomicU32::new(1) })

@@ -3,6 +3,7 @@
 use super::comparison::{self, Effort};
 use super::driver::{self, Load};
 use super::embedded::Embedded;
+use super::statement::Rows;
 use super::transactions::{Form, Isolation, Kind};
 use super::wire::Url;
 use super::{Connector, Scale, consistency, load, procedures};
@@ -12,6 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use txn::SchemeKind;
 
 /// What the command takes. Without `--url` and `--embedded` it starts Atoll and PostgreSQL and compares them.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,6 +27,9 @@ pub struct Arguments {
     /// The directory of `--embedded`; made if it is not there.
     #[arg(long)]
     data: Option<PathBuf>,
+    /// The concurrency-control scheme of the database that `--embedded` makes.
+    #[arg(long, requires = "embedded", value_parser = scheme)]
+    scheme: Option<SchemeKind>,
     /// Warehouses.
     #[arg(long, value_delimiter = ',', default_value = "2")]
     warehouses: Vec<u32>,
@@ -71,6 +76,14 @@ impl Arguments {
     }
 }
 
+/// A scheme by its name.
+fn scheme(name: &str) -> Result<SchemeKind, String> {
+    SchemeKind::named(name).ok_or_else(|| {
+        let all: Vec<&str> = SchemeKind::ALL.into_iter().map(SchemeKind::name).collect();
+        format!("there are {}", all.join(", "))
+    })
+}
+
 /// Runs the command; gives a page to keep, if servers were compared.
 ///
 /// # Errors
@@ -88,7 +101,13 @@ pub fn run(arguments: Arguments) -> Result<Option<String>> {
         return Ok(Some(compare(&arguments)?));
     }
     let data: &Path = arguments.data.as_deref().context("--data names the directory")?;
-    let embedded = Embedded::open(data)?;
+    let embedded = Embedded::open(data, arguments.scheme)?;
+    if let Some(scheme) = arguments.scheme {
+        let mut rows = Rows::default();
+        embedded.connect()?.execute("SHOW concurrency_control", &mut rows)?;
+        let found = rows.text(0, 0);
+        ensure!(found == scheme.name(), "the database at {} runs under {found}", data.display());
+    }
     let done = against(&embedded, &arguments);
     embedded.close()?;
     done.map(|()| None)
