@@ -5,6 +5,7 @@
 //! exactly when they are needed, as in PostgreSQL: `CASE` and `AND` still guard them.
 
 use super::drawn::Drawn;
+use super::element_sets::ELEMENTS_MIN;
 use super::frame::Frame;
 use super::routine::RoutineCall;
 use super::subquery::SubplanState;
@@ -14,6 +15,7 @@ use crate::bind::typed::CurrentValue;
 use crate::catalog::builtin;
 use crate::catalog::routine::Routine;
 use crate::error::SqlError;
+use crate::plan::functions::is_not_equal;
 use crate::plan::scalar::{CallTypes, Callee, Scalar, Target, Var};
 use crate::tuple::RowBuf;
 use crate::types::array::{self, Array};
@@ -526,6 +528,7 @@ impl Eval<'_> {
         quantifier: Quantifier,
     ) -> Evaluated<'x> {
         let left = self.scalar(left)?;
+        let source = array;
         let Datum::Array(bytes) = self.scalar(array)? else { return Ok(Datum::Null) };
         let array = Array::of(bytes);
         let decisive = quantifier == Quantifier::Any;
@@ -534,6 +537,17 @@ impl Eval<'_> {
         }
         if left.is_null() && callee.strict {
             return Ok(Datum::Null);
+        }
+        if array.len() >= ELEMENTS_MIN
+            && callee.strict
+            && matches!(source, Scalar::Constant(..) | Scalar::Parameter(_))
+            && is_membership(callee, quantifier)
+        {
+            let elements = &self.frame.elements;
+            let found = elements.contains(source, callee.oid, array, left, self.call.arena)?;
+            if let Some(found) = found {
+                return Ok(found.map_or(Datum::Null, |found| Datum::Bool(found == decisive)));
+            }
         }
         let mut unknown = false;
         for (turn, element) in array.datums(self.call.arena).enumerate() {
@@ -590,6 +604,14 @@ impl Eval<'_> {
             oids::DATE => Datum::Date(date as i32),
             _ => Datum::Timestamp(now),
         })
+    }
+}
+
+/// Whether `= ANY` or `<> ALL` is asked, which only has to know whether a value is among the elements.
+fn is_membership(callee: &Callee, quantifier: Quantifier) -> bool {
+    match quantifier {
+        Quantifier::Any => !is_not_equal(callee.oid),
+        Quantifier::All => is_not_equal(callee.oid),
     }
 }
 

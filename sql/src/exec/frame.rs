@@ -1,5 +1,6 @@
 //! The frame: one row for each slot of a program, where the values of the current row live.
 
+use super::element_sets::ElementSets;
 use crate::plan::scalar::Var;
 use crate::tuple::RowBuf;
 use crate::types::Datum;
@@ -8,6 +9,8 @@ use crate::types::Datum;
 #[derive(Debug, Default)]
 pub struct Frame {
     rows: Vec<RowBuf>,
+    /// Arrays of the run that are asked for elements.
+    pub elements: ElementSets,
 }
 
 impl Frame {
@@ -22,7 +25,7 @@ impl Frame {
                 row
             })
             .collect();
-        Frame { rows }
+        Frame { rows, elements: ElementSets::default() }
     }
 
     /// The value at a home.

@@ -236,6 +236,7 @@ impl Machine {
         state.run += 1;
         state.processed = 0;
         state.arena.reset();
+        state.frame.elements.clear();
         if !self.holds {
             state.checks.clear();
         }

@@ -11,6 +11,7 @@ pub mod context;
 pub mod deferred;
 pub mod drawn;
 mod either;
+mod element_sets;
 pub mod eval;
 pub mod foreign_key;
 pub mod frame;

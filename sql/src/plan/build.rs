@@ -147,8 +147,7 @@ impl<'a> Planner<'a> {
     /// A plan by the rules. They are applied once: what has been chosen does not go through them again.
     fn settled(&mut self, plan: Plan, ctes: Vec<u32>) -> Result<Plan> {
         let plan = pushdown::optimise(self, plan, Vec::new());
-        let sorts = self.figures.methods().sorts;
-        let plan = order::avoid_sorts(plan, sorts, &mut || self.slot(1));
+        let plan = order::first_rows(plan, &mut || self.slot(1));
         self.demand_lockable(&plan)?;
         Ok(if ctes.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), ctes) })
     }

@@ -10,7 +10,7 @@
 //! by the same rules.
 
 use super::build::Planner;
-use super::functions::{Comparison, callee, comparison, is_not_equal};
+use super::functions::{self, Comparison, callee, comparison, is_not_equal};
 use super::scalar::{Callee, Scalar, Target};
 use super::translate::constant;
 use crate::account;
@@ -18,7 +18,7 @@ use crate::bind::{Literal, Quantifier};
 use crate::catalog::builtin::{self, CastContext, CastMethod, Volatility};
 use crate::error::SqlError;
 use crate::types::{Datum, Oid, SqlType};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
 
 const BOOL: SqlType = SqlType::plain(16);
@@ -279,24 +279,9 @@ fn is_total(function: u32) -> bool {
     comparison(function).is_some() || is_not_equal(function) || WIDENING.contains(&function)
 }
 
-/// By the function of an operator, the operator that is true where it is false.
-static NEGATORS: LazyLock<HashMap<u32, &'static builtin::Operator>> = LazyLock::new(|| {
-    let by_oid: HashMap<u32, &builtin::Operator> =
-        builtin::operators().iter().map(|operator| (operator.oid, operator)).collect();
-    let mut all = HashMap::new();
-    // Where a function is that of several operators, the first counts.
-    for operator in builtin::operators().iter().rev().filter(|operator| !operator.prefix) {
-        match by_oid.get(&operator.negator) {
-            Some(negator) => all.insert(operator.function, *negator),
-            None => all.remove(&operator.function),
-        };
-    }
-    all
-});
-
 /// The function of the operator that is true where this one's is false.
 fn negator(of: &Callee) -> Option<Callee> {
-    let negator = NEGATORS.get(&of.oid)?;
+    let negator = functions::negator(of.oid)?;
     let types = match &of.target {
         Target::Typed(_, types) => types.arguments.clone(),
         _ => vec![SqlType::plain(negator.left), SqlType::plain(negator.right)],

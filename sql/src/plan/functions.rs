@@ -197,6 +197,43 @@ pub fn comparison(function: u32) -> Option<(Comparison, Oid, Oid)> {
     COMPARISONS.get(&function).copied()
 }
 
+/// The types of the two sides of an `=`, where a hash table can find the one by the other.
+#[must_use]
+pub fn hashed_types(function: u32) -> Option<(Oid, Oid)> {
+    let (Comparison::Equal, a, b) = comparison(function)? else { return None };
+    hashable(Form::of(a), Form::of(b)).then_some((a, b))
+}
+
+/// Whether equal values of the two forms have equal hash keys.
+fn hashable(a: Form, b: Form) -> bool {
+    let integer = |form| matches!(form, Form::Int2 | Form::Int4 | Form::Int8);
+    let float = |form| matches!(form, Form::Float4 | Form::Float8);
+    integer(a) && integer(b)
+        || float(a) && float(b)
+        || a == b && !matches!(a, Form::Array | Form::Record | Form::Jsonb)
+}
+
+/// By the function of an operator, the operator that is true where it is false.
+static NEGATORS: LazyLock<HashMap<u32, &'static builtin::Operator>> = LazyLock::new(|| {
+    let by_oid: HashMap<u32, &builtin::Operator> =
+        builtin::operators().iter().map(|operator| (operator.oid, operator)).collect();
+    let mut all = HashMap::new();
+    // Where a function is that of several operators, the first counts.
+    for operator in builtin::operators().iter().rev().filter(|operator| !operator.prefix) {
+        match by_oid.get(&operator.negator) {
+            Some(negator) => all.insert(operator.function, *negator),
+            None => all.remove(&operator.function),
+        };
+    }
+    all
+});
+
+/// The operator that is true where that of a function is false.
+#[must_use]
+pub fn negator(function: u32) -> Option<&'static builtin::Operator> {
+    NEGATORS.get(&function).copied()
+}
+
 /// The functions behind `<>`.
 static NOT_EQUAL: LazyLock<HashSet<u32>> = LazyLock::new(|| {
     builtin::operators_named("<>", false).iter().map(|operator| operator.function).collect()

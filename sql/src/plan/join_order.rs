@@ -8,14 +8,13 @@
 
 use super::build::Planner;
 use super::estimate::{self, Estimate};
-use super::functions::{Comparison, comparison};
+use super::functions::hashed_types;
 use super::physical::{Access, Join, JoinMethod, Plan, Scan};
 use super::pushdown::{filter, gate, gated, optimise, reads};
 use super::scalar::{Scalar, Var};
 use super::subplan::SubplanKind;
 use super::{access_path, vars};
 use crate::plan::logical::JoinKind;
-use crate::tuple::Form;
 use crate::types::Oid;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -439,21 +438,10 @@ pub fn member_equality<'s>(
 /// The two sides of an equality, each with its type, where a hash table can find the one by the other.
 fn hashed_sides(scalar: &Scalar) -> Option<[(&Scalar, Oid); 2]> {
     let Scalar::Call { callee, arguments, .. } = scalar else { return None };
-    let (Comparison::Equal, a_type, b_type) = comparison(callee.oid)? else { return None };
+    let (a_type, b_type) = hashed_types(callee.oid)?;
     let [a, b] = &**arguments else { return None };
-    let found = hashable(Form::of(a_type), Form::of(b_type))
-        && !scalar.volatile()
-        && scalar.subqueries().is_empty();
+    let found = !scalar.volatile() && scalar.subqueries().is_empty();
     found.then_some([(a, a_type), (b, b_type)])
-}
-
-/// Whether equal values of the two forms have equal hash keys.
-fn hashable(a: Form, b: Form) -> bool {
-    let integer = |form| matches!(form, Form::Int2 | Form::Int4 | Form::Int8);
-    let float = |form| matches!(form, Form::Float4 | Form::Float8);
-    integer(a) && integer(b)
-        || float(a) && float(b)
-        || a == b && !matches!(a, Form::Array | Form::Record | Form::Jsonb)
 }
 
 /// A plan that is expected to give this, joined to one more item: `set` has been filled.

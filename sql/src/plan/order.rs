@@ -11,33 +11,33 @@ use super::physical::{
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
 use crate::bind::Literal;
-use crate::catalog::{RelationKind, builtin};
+use crate::catalog::{Relation, RelationKind, builtin};
 use crate::plan::logical::JoinKind;
-use crate::tuple::{Form, KeyLayout};
+use crate::tuple::{Form, KeyColumn, KeyLayout};
 use crate::types::{Comparator, Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
 use txn::{Direction, TreeId};
 
-/// The plan without sorts that change nothing; without `sorts` an index gives an order whatever it costs. `slot` gives new slots of one column.
+/// The plan with all rows but the first left out where only the least or the greatest value is asked for. `slot` gives new slots of one
+/// column.
 #[must_use]
-pub fn avoid_sorts(plan: Plan, sorts: bool, slot: &mut dyn FnMut() -> u32) -> Plan {
+pub fn first_rows(plan: Plan, slot: &mut dyn FnMut() -> u32) -> Plan {
     match plan {
-        Plan::Sort(sort) => avoid(*sort, sorts),
+        Plan::Sort(mut sort) => {
+            sort.input = first_rows(sort.input, slot);
+            Plan::Sort(sort)
+        }
         Plan::Limit(mut limit) => {
-            limit.input = avoid_sorts(limit.input, sorts, slot);
+            limit.input = first_rows(limit.input, slot);
             Plan::Limit(limit)
         }
         Plan::Project(input, into, columns) => {
-            Plan::Project(Box::new(avoid_sorts(*input, sorts, slot)), into, columns)
+            Plan::Project(Box::new(first_rows(*input, slot)), into, columns)
         }
-        Plan::Gate(input, conjuncts) => {
-            Plan::Gate(Box::new(avoid_sorts(*input, sorts, slot)), conjuncts)
-        }
-        Plan::Barrier(input, alias) => {
-            Plan::Barrier(Box::new(avoid_sorts(*input, sorts, slot)), alias)
-        }
+        Plan::Gate(input, conjuncts) => Plan::Gate(Box::new(first_rows(*input, slot)), conjuncts),
+        Plan::Barrier(input, alias) => Plan::Barrier(Box::new(first_rows(*input, slot)), alias),
         Plan::LockRows(mut lock) => {
-            lock.input = avoid_sorts(lock.input, sorts, slot);
+            lock.input = first_rows(lock.input, slot);
             Plan::LockRows(lock)
         }
         Plan::Aggregate(aggregate) => match each_first(&aggregate, slot) {
@@ -48,7 +48,9 @@ pub fn avoid_sorts(plan: Plan, sorts: bool, slot: &mut dyn FnMut() -> u32) -> Pl
     }
 }
 
-fn avoid(mut sort: Sort, sorts: bool) -> Plan {
+/// A sort, or its input where that comes in its order; without `sorts` an index gives an order whatever it costs.
+#[must_use]
+pub fn avoid(mut sort: Sort, sorts: bool) -> Plan {
     let keys: Option<Vec<(Var, Comparator)>> = sort
         .keys
         .iter()
@@ -266,7 +268,8 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             if key.is_single() && key.index.is_none() {
                 return true;
             }
-            match direction(&key.layout, key.equal.len(), &wanted, &scan.relation) {
+            let columns = entry_columns(&key.layout, key.index.is_some(), &scan.relation);
+            match direction(&columns, key.equal.len(), &wanted, &scan.relation) {
                 Some(direction) => {
                     key.direction = direction;
                     true
@@ -281,7 +284,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
                 && !key.is_empty()
             {
                 let layout = scan.relation.key_layout(key);
-                if let Some(direction) = direction(&layout, 0, &wanted, &scan.relation) {
+                if let Some(direction) = direction(&layout.columns, 0, &wanted, &scan.relation) {
                     let (index, tree) = (None, *tree);
                     scan.access = Access::Key(Box::new(whole(index, tree, layout, direction)));
                     return true;
@@ -293,10 +296,11 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             }
             for (at, index) in scan.relation.indexes.iter().enumerate() {
                 let layout = scan.relation.index_layout(index);
+                let columns = entry_columns(&layout, true, &scan.relation);
                 if index.tree != scan.tree
                     && index.is_valid()
                     && !index.is_computed()
-                    && let Some(direction) = direction(&layout, 0, &wanted, &scan.relation)
+                    && let Some(direction) = direction(&columns, 0, &wanted, &scan.relation)
                 {
                     let tree = index.tree;
                     scan.access = Access::Key(Box::new(whole(Some(at), tree, layout, direction)));
@@ -315,16 +319,30 @@ fn whole(index: Option<usize>, tree: TreeId, layout: KeyLayout, direction: Direc
     KeyAccess { index, tree, layout, equal, several, low, high, union, point, direction }
 }
 
+/// The columns in whose order a tree has its entries: behind those of an index stands the row's key, except where equal keys meet in
+/// one entry and there is nothing to order.
+fn entry_columns(layout: &KeyLayout, index: bool, relation: &Relation) -> Vec<KeyColumn> {
+    let mut columns = layout.columns.clone();
+    if let RelationKind::Table { key, .. } = &relation.kind
+        && index
+    {
+        let row_key = relation.key_layout(key).columns;
+        let new = |one: &KeyColumn| layout.columns.iter().all(|known| known.column != one.column);
+        columns.extend(row_key.into_iter().filter(new));
+    }
+    columns
+}
+
 /// Which way a key gives the order wanted, behind `fixed` columns that have one value.
 fn direction(
-    layout: &KeyLayout,
+    columns: &[KeyColumn],
     fixed: usize,
     wanted: &[(usize, bool, bool)],
-    relation: &crate::catalog::Relation,
+    relation: &Relation,
 ) -> Option<Direction> {
-    let fixed_columns: Vec<usize> =
-        layout.columns[..fixed].iter().map(|column| column.column).collect();
-    let mut rest = layout.columns[fixed..].iter();
+    let (fixed, rest) = columns.split_at(fixed);
+    let fixed_columns: Vec<usize> = fixed.iter().map(|column| column.column).collect();
+    let mut rest = rest.iter();
     let mut way: Option<bool> = None;
     for (column, descending, nulls_first) in wanted {
         if fixed_columns.contains(column) {

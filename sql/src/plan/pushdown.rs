@@ -78,7 +78,10 @@ fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scala
         }
         Plan::Sort(mut sort) => {
             sort.input = optimise(planner, sort.input, conjuncts);
-            order::distinct_behind(&planner.figures, sort)
+            match order::distinct_behind(&planner.figures, sort) {
+                Plan::Sort(sort) => order::avoid(*sort, planner.figures.methods().sorts),
+                distinct => distinct,
+            }
         }
         Plan::LockRows(mut lock) => {
             if !conjuncts.is_empty() {

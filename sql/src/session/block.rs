@@ -14,7 +14,7 @@ use crate::exec::deferred::{Deferred, DeferredSavepoint};
 use crate::parse::ast::{Ident, TransactionModes, TransactionStatement};
 use crate::session::activity::SessionActivity;
 use crate::session::message::{AnswerAfter, TransactionStatus};
-use crate::session::notify::Said;
+use crate::session::notify::Sayings;
 use crate::settings::session::{Settings, SettingsSavepoint};
 use crate::settings::setter::{Anyone, Moment};
 use crate::settings::value::parse_bool;
@@ -86,7 +86,7 @@ pub(super) struct Block {
 pub(super) struct Parts<'s> {
     /// Whether the statement stands alone, in no block and in no message of several.
     pub alone: bool,
-    pub said: &'s mut Vec<Said>,
+    pub said: &'s mut Sayings,
     /// The snapshots that the transaction has exported.
     pub exported: &'s mut Vec<String>,
     /// The number of the transaction, if it has one.
@@ -325,7 +325,7 @@ impl Block {
     pub fn rollback(&mut self, parts: &mut Parts<'_>) {
         self.savepoints.clear();
         self.state = State::Idle;
-        parts.said.clear();
+        parts.said.truncate(0);
         parts.deferred.clear();
         parts.end_exports();
         parts.end_xact_id(false, None);

@@ -85,7 +85,7 @@ use activity::SessionActivity;
 use block::{Block, Parts};
 use bumpalo::Bump;
 use measured::Measured;
-use notify::{Inbox, Said};
+use notify::{Inbox, Said, Sayings};
 use portal::Portal;
 use run::Shared;
 use rustc_hash::FxHashMap;
@@ -178,7 +178,7 @@ pub struct Session {
     /// What SET CONSTRAINTS has said, and the checks that wait for the commit.
     deferred: RefCell<Deferred>,
     /// What the open transaction has said of channels.
-    said: RefCell<Vec<Said>>,
+    said: RefCell<Sayings>,
     /// The snapshots that it has exported.
     exported: RefCell<Vec<String>>,
     /// The backup that it has begun.

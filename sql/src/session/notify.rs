@@ -11,7 +11,8 @@
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use txn::Lsn;
@@ -79,7 +80,7 @@ struct Listener {
 }
 
 /// What a transaction has said of channels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Said {
     /// LISTEN.
     Listen(Arc<str>),
@@ -107,10 +108,34 @@ pub fn checked(channel: &str, payload: &str) -> Result<Said> {
     Ok(Said::Notify(channel.into(), payload.into()))
 }
 
-/// Keeps what a transaction says; the same notification is sent once.
-pub fn keep(all: &mut Vec<Said>, said: Said) {
-    if !matches!(said, Said::Notify(..)) || !all.contains(&said) {
-        all.push(said);
+/// All that a transaction has said, in order; the same notification is sent once.
+#[derive(Debug, Default)]
+pub struct Sayings {
+    all: Vec<Said>,
+    notifications: HashSet<Said>,
+}
+
+impl Sayings {
+    /// Keeps what is said.
+    pub fn keep(&mut self, said: Said) {
+        if !matches!(said, Said::Notify(..)) || self.notifications.insert(said.clone()) {
+            self.all.push(said);
+        }
+    }
+
+    /// Forgets all but the first `count`.
+    pub fn truncate(&mut self, count: usize) {
+        for said in self.all.drain(count.min(self.all.len())..) {
+            self.notifications.remove(&said);
+        }
+    }
+}
+
+impl Deref for Sayings {
+    type Target = [Said];
+
+    fn deref(&self) -> &[Said] {
+        &self.all
     }
 }
 

@@ -27,7 +27,7 @@ use crate::session::activity::SessionActivity;
 use crate::session::definitions;
 use crate::session::domain::{self, KnownDomains};
 use crate::session::message::{CommandTag, Progress};
-use crate::session::notify::{self, Said};
+use crate::session::notify::{self, Sayings};
 use crate::session::portal::{Executed, Portal, Stage, run_text_rows};
 use crate::session::routine::aside::Caller;
 use crate::session::statement::{Named, Planned, Prepared, allowed};
@@ -79,7 +79,7 @@ impl<T> Shared<'_, T> {
 pub(super) struct Own<'s> {
     pub pid: u32,
     /// What its transaction says of channels.
-    pub said: &'s RefCell<Vec<Said>>,
+    pub said: &'s RefCell<Sayings>,
     /// The number of its transaction, once that was asked for.
     pub xact_id: &'s Cell<Option<u64>>,
     /// The snapshots that its transaction has exported, and who it is to those who import them; none outside a plan's run.
@@ -167,7 +167,7 @@ impl EngineFacts for Asked<'_> {
     fn notify(&self, channel: &str, payload: &str) -> Result<()> {
         let said = notify::checked(channel, payload)?;
         if let Some(own) = &self.own {
-            notify::keep(&mut own.said.borrow_mut(), said);
+            own.said.borrow_mut().keep(said);
         }
         Ok(())
     }

@@ -275,7 +275,7 @@ impl Session {
 
     /// Keeps what is said of channels until the commit; the same notification is sent once.
     fn say(&mut self, said: Said) {
-        notify::keep(self.said.get_mut(), said);
+        self.said.get_mut().keep(said);
     }
 
     /// Before a commit that says anything of channels: there must be room, and its turn come.

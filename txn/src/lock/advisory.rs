@@ -18,6 +18,8 @@ use crate::sync::{Arc, lock};
 use crate::transaction::state::HeldName;
 use crate::wait::SessionWait;
 use crate::{Result, Transaction, TreeId};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use storage::WaitEvent;
 
 /// The tree of names.
@@ -74,12 +76,13 @@ impl AdvisoryKey {
 /// One lock of a session in one mode.
 #[derive(Debug)]
 struct Held {
-    key: AdvisoryKey,
-    mode: TableLock,
     node: NodeRef,
     by_session: u32,
     by_transaction: u32,
 }
+
+/// What is locked in one mode.
+type Name = (AdvisoryKey, TableLock);
 
 /// The advisory locks of one session.
 #[derive(Debug)]
@@ -88,9 +91,9 @@ pub struct AdvisoryLocks {
     wait: Arc<SessionWait>,
     /// There from the first lock on.
     owner: Option<OwnerId>,
-    held: Vec<Held>,
+    held: BTreeMap<Name, Held>,
     /// What the transaction has locked, in order.
-    transaction: Vec<(AdvisoryKey, TableLock)>,
+    transaction: Vec<Name>,
 }
 
 fn mode_of(shared: bool) -> TableLock {
@@ -160,13 +163,9 @@ impl AdvisoryLocks {
             manager: Arc::clone(manager),
             wait: Arc::clone(wait),
             owner: None,
-            held: Vec::new(),
+            held: BTreeMap::new(),
             transaction: Vec::new(),
         }
-    }
-
-    fn place(&self, key: AdvisoryKey, mode: TableLock) -> Option<usize> {
-        self.held.iter().position(|held| held.key == key && held.mode == mode)
     }
 
     /// Locks a name. False if somebody is in the way, and it is not to be waited for.
@@ -182,21 +181,20 @@ impl AdvisoryLocks {
     ) -> Result<bool> {
         let mode = mode_of(shared);
         let owner = *self.owner.get_or_insert_with(|| self.manager.take_session_owner(&self.wait));
-        let at = match self.place(key, mode) {
-            Some(at) => at,
-            None => {
+        let held = match self.held.entry((key, mode)) {
+            Entry::Occupied(held) => held.into_mut(),
+            Entry::Vacant(place) => {
                 let locks = &self.manager.locks;
                 let Some(node) = locks.lock_name(owner, &self.wait, key, mode, waits)? else {
                     return Ok(false);
                 };
-                self.held.push(Held { key, mode, node, by_session: 0, by_transaction: 0 });
-                self.held.len() - 1
+                place.insert(Held { node, by_session: 0, by_transaction: 0 })
             }
         };
         match level {
-            AdvisoryLevel::Session => self.held[at].by_session += 1,
+            AdvisoryLevel::Session => held.by_session += 1,
             AdvisoryLevel::Transaction => {
-                self.held[at].by_transaction += 1;
+                held.by_transaction += 1;
                 self.transaction.push((key, mode));
             }
         }
@@ -205,20 +203,23 @@ impl AdvisoryLocks {
 
     /// Unlocks once what the session has locked; false if it has not.
     pub fn unlock(&mut self, key: AdvisoryKey, shared: bool) -> bool {
-        let Some(at) = self.place(key, mode_of(shared)) else { return false };
-        if self.held[at].by_session == 0 {
+        let name = (key, mode_of(shared));
+        let Some(held) = self.held.get_mut(&name).filter(|held| held.by_session > 0) else {
             return false;
-        }
-        self.held[at].by_session -= 1;
-        self.release_unneeded(at);
+        };
+        held.by_session -= 1;
+        self.release_unneeded(name);
         true
     }
 
     /// Unlocks all that the session has locked; what its transaction has locked stays.
     pub fn unlock_all(&mut self) {
-        for at in (0..self.held.len()).rev() {
-            self.held[at].by_session = 0;
-            self.release_unneeded(at);
+        let names: Vec<Name> = self.held.keys().copied().collect();
+        for name in names {
+            if let Some(held) = self.held.get_mut(&name) {
+                held.by_session = 0;
+            }
+            self.release_unneeded(name);
         }
     }
 
@@ -231,11 +232,11 @@ impl AdvisoryLocks {
     /// Lets go of what the transaction has locked since.
     pub fn rollback_to(&mut self, savepoint: usize) {
         while self.transaction.len() > savepoint {
-            let Some((key, mode)) = self.transaction.pop() else { return };
-            if let Some(at) = self.place(key, mode) {
-                self.held[at].by_transaction -= 1;
-                self.release_unneeded(at);
+            let Some(name) = self.transaction.pop() else { return };
+            if let Some(held) = self.held.get_mut(&name) {
+                held.by_transaction -= 1;
             }
+            self.release_unneeded(name);
         }
     }
 
@@ -251,17 +252,17 @@ impl AdvisoryLocks {
     /// if the session itself has locked one of these names too.
     pub fn hand_over(&mut self, transaction: &mut Transaction) -> bool {
         let both = |key: AdvisoryKey| {
-            let mut held = self.held.iter().filter(|held| held.key == key);
-            held.any(|held| held.by_session > 0)
+            let held = |shared| self.held.get(&(key, mode_of(shared)));
+            [true, false].into_iter().filter_map(held).any(|held| held.by_session > 0)
         };
         if self.transaction.iter().any(|(key, _)| both(*key)) {
             return false;
         }
         let (Some(from), locks) = (self.owner, &self.manager.locks) else { return true };
         let state = transaction.state_mut();
-        for held in self.held.extract_if(.., |held| held.by_transaction > 0) {
+        for ((_, mode), held) in self.held.extract_if(.., |_, held| held.by_transaction > 0) {
             let mut granted = Vec::new();
-            let (mode, mut node) = (held.mode, held.node.state());
+            let mut node = held.node.state();
             // The new holder first: nobody who waits comes in between.
             node.lock.adopt(state.owner, mode.bit());
             let left = node.lock.held(from) & !mode.bit();
@@ -274,14 +275,13 @@ impl AdvisoryLocks {
         true
     }
 
-    fn release_unneeded(&mut self, at: usize) {
-        let held = &self.held[at];
-        if held.by_session > 0 || held.by_transaction > 0 {
+    fn release_unneeded(&mut self, name: Name) {
+        let Entry::Occupied(held) = self.held.entry(name) else { return };
+        if held.get().by_session > 0 || held.get().by_transaction > 0 {
             return;
         }
-        let held = self.held.swap_remove(at);
         let owner = self.owner.expect("who holds a lock has an owner");
-        self.manager.locks.unlock_name(owner, held.node, held.mode);
+        self.manager.locks.unlock_name(owner, held.remove().node, name.1);
     }
 }
 

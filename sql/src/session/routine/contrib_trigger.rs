@@ -11,7 +11,7 @@ use crate::catalog::trigger::{self, NativeTrigger};
 use crate::error::{Result, SqlError};
 use crate::exec::trigger::Firing;
 use crate::session::Session;
-use crate::session::notify::{checked, keep};
+use crate::session::notify::checked;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{Datum, Oid, SqlType, oids, read_text, text_of};
@@ -226,7 +226,7 @@ impl Session {
             push_quoted(&mut payload, &text, '\'');
         }
         let said = checked(channel, &payload)?;
-        keep(self.said.get_mut(), said);
+        self.said.get_mut().keep(said);
         Ok(None)
     }
 

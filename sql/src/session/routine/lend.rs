@@ -16,7 +16,7 @@ use crate::queries::backup::SessionBackup;
 use crate::queries::running::RunningSettings;
 use crate::session::Session;
 use crate::session::domain::KnownDomains;
-use crate::session::notify::Said;
+use crate::session::notify::Sayings;
 use crate::session::portal::Portal;
 use crate::session::run::{Asked, Own, Shared};
 use crate::session::statement::Named;
@@ -37,7 +37,7 @@ struct Held {
     domains: RefCell<KnownDomains>,
     advisory: RefCell<AdvisoryLocks>,
     deferred: RefCell<Deferred>,
-    said: RefCell<Vec<Said>>,
+    said: RefCell<Sayings>,
     exported: RefCell<Vec<String>>,
     backup: RefCell<Option<Box<SessionBackup>>>,
     xact_id: Cell<Option<u64>>,
