@@ -84,6 +84,152 @@ const STATEMENTS: &[&str] = &[
     "select a from t where a in (select 1 union select 2) order by 1",
 ];
 
+/// Statements beside each other that mean the same or do not: which share an entry shows in how often each text was called.
+const VARIANTS: &[&str] = &[
+    "select a from t",
+    "select a as x from t",
+    "select t.a from t",
+    "select q.a from t q",
+    "SELECT (a) FROM public.t",
+    "select \"a\" from t as \"T\"",
+    "select a, b from t",
+    "select * from t",
+    "select t.* from t",
+    "select a, b, c, d, j, ar from t",
+    "select b, a from t",
+    "select a from t where (a = 1)",
+    "select a from t where ((a)) = (1)",
+    "select x.a from t x where x.a = 3",
+    "select a from t where 1 = a",
+    "select a from t where a = 1 and b = 'x'",
+    "select a from t where (a = 1) and (b = 'y')",
+    "select a from t where b = 'x' and a = 1",
+    "select a from t where not a = 1",
+    "select a from t where a <> 1",
+    "select a from t where a != 2",
+    "select a from t where a in (1, 2)",
+    "select a from t where a in (3, 4)",
+    "select a from t where a in (1, 2, 3)",
+    "select a from t where a = any (array[1, 2])",
+    "select a from t where a = 1 or a = 2",
+    "select a from t where a = 1::int8",
+    "select a from t where a = 1::bigint",
+    "select a from t where a = cast(1 as bigint)",
+    "select a from t where a = '1'",
+    "select a from t where a = 1.0",
+    "select a::bigint from t",
+    "select cast(a as int8) from t",
+    "select int8(a) from t",
+    "select a + 1 from t",
+    "select (a + 1) from t",
+    "select a + 1 as y from t",
+    "select a - 1 from t",
+    "select int4pl(a, 1) from t",
+    "select count(*) from t",
+    "select count(*) as n from t",
+    "select count(a) from t",
+    "select count(distinct a) from t",
+    "select sum(a) from t where b like 'a%'",
+    "select sum(t.a) total from t where t.b like 'b%'",
+    "select b, count(*) from t group by b",
+    "select b, count(*) from t group by 1",
+    "select b as bb, count(*) from t group by bb",
+    "select b, count(*) from t group by b having count(*) > 1",
+    "select b, count(*) from t group by b having count(*) > 2",
+    "select a from t order by a",
+    "select a from t order by 1",
+    "select a as s from t order by s",
+    "select a from t order by a asc",
+    "select a from t order by a desc",
+    "select a from t order by a nulls last",
+    "select a from t order by a nulls first",
+    "select a from t limit 1",
+    "select a from t limit 5",
+    "select a from t limit 1 offset 1",
+    "select a from t fetch first 3 rows only",
+    "select a from t for update",
+    "select a from t for share",
+    "select a from t for update nowait",
+    "select t.a, u.a from t join u on t.a = u.a",
+    "select x.a, y.a from t x inner join u y on x.a = y.a",
+    "select t.a, u.a from t left join u on t.a = u.a",
+    "select t.a, u.a from t left outer join u on (u.a = u.a)",
+    "select t.a, u.a from t left outer join u on (t.a = u.a)",
+    "select t.a, u.a from t, u where t.a = u.a",
+    "select t.a, u.a from u join t on t.a = u.a",
+    "select a from t where exists (select 1 from u where u.a = t.a)",
+    "select a from t z where exists (select 2 from u w where w.a = z.a)",
+    "select a from t where a in (select a from u)",
+    "select a from t where a in (select u.a from u)",
+    "select a from t where a not in (select a from u)",
+    "select (select max(a) from u) from t",
+    "select (select max(k.a) from u k) as m from t",
+    "select s.a from (select a from t) s",
+    "select r.a from (select t.a from t) as r",
+    "select a from v",
+    "select w.a from v w",
+    "with q as (select a from t) select a from q",
+    "with q as (select t.a from t) select q.a as z from q",
+    "with p as (select a from t) select a from p",
+    "with recursive r(n) as (select 1 union all select n + 1 from r where n < 3) select n from r",
+    "with recursive r(k) as (select 2 union all select k + 2 from r where k < 5) select k from r",
+    "select a from t union select a from u",
+    "select t.a from t union select u.a as q from u",
+    "select a from t union all select a from u",
+    "select a from t intersect select a from u",
+    "values (1, 'x')",
+    "values (2, 'y')",
+    "values (1, 'x'), (2, 'y')",
+    "select case when a = 1 then 'x' else 'y' end from t",
+    "select case when (a = 2) then 'p' else 'q' end as r from t",
+    "select case when a = 1 then 'x' end from t",
+    "select coalesce(a, 1) from t",
+    "select coalesce(t.a, 2) c from t",
+    "select nullif(a, 1), greatest(a, 1), least(a, 1) from t",
+    "select a is null from t",
+    "select a isnull from t",
+    "select a is not null from t",
+    "select b || 'x' from t",
+    "select b || 'y' || 'z' from t",
+    "select sum(a) over (partition by b order by a) from t",
+    "select sum(a) over w from t window w as (partition by b order by a)",
+    "select sum(a) over (partition by b order by a rows 1 preceding) from t",
+    "select sum(a) over (partition by b order by a rows 2 preceding) from t",
+    "select a from t where b between 'a' and 'b'",
+    "select a from t where b >= 'a' and b <= 'b'",
+    "select ar[1] from t",
+    "select ar[2] from t",
+    "select ar[1:2] from t",
+    "select array[1, a] from t",
+    "select array[2, t.a] from t",
+    "select row(a, b) from t",
+    "select (a, b) from t",
+    "select g from generate_series(1, 2) g",
+    "select h from generate_series(3, 4) as h",
+    "select current_date",
+    "select current_timestamp",
+    "insert into u (a) values (1)",
+    "insert into u(a) values ((2))",
+    "insert into public.u as k (a) values (3)",
+    "insert into u values (4)",
+    "insert into u (a, b) values (5, 'x')",
+    "insert into u (a, b) values (6, 'y'), (7, 'z')",
+    "insert into u (a, b) values (8, 'y'), (9, 'z')",
+    "insert into u (a) select a from t where a = 999",
+    "insert into u (a) select t.a from t where t.a = 998",
+    "insert into u (a) values (1) returning a",
+    "update u set b = 'x' where a = 1",
+    "update u as k set b = 'y' where k.a = (2)",
+    "update u set a = 1 where a = 1",
+    "update u set b = t.b from t where t.a = u.a",
+    "update u x set b = y.b from t y where y.a = x.a",
+    "delete from u where a = 99",
+    "delete from u k where k.a = 98",
+    "delete from u using t where t.a = u.a and t.a = 97",
+    "delete from u where a = 99 returning *",
+    "delete from u where a = 99 returning a, b",
+];
+
 /// What is counted of each statement: its text, how often, how many rows.
 fn counted(client: &mut Client) -> String {
     let rows = client.query(
@@ -118,6 +264,25 @@ fn run_all(port: u16) -> String {
     // Several in one message are each their own.
     let _ = client.query_all("select a from t where a = 11; select b from t where a = 12");
     counted(&mut client)
+}
+
+#[test]
+fn statements_that_mean_the_same_share_an_entry() {
+    let run = |port| {
+        let mut client = Client::connect(port, "postgres", "postgres");
+        client.run("CREATE EXTENSION pg_stat_statements");
+        client.run(STATEMENTS[0]);
+        client.run("CREATE TABLE u (a int, b text); CREATE VIEW v AS SELECT a, b FROM t");
+        client.run("SELECT pg_stat_statements_reset()");
+        for statement in VARIANTS {
+            let _ = client.query_all(statement);
+            client.query_extended(statement, &[]);
+        }
+        counted(&mut client)
+    };
+    let (oracle, atoll) = (Oracle::start(&[PRELOADED]), Atoll::start(&[PRELOADED]));
+    let (wanted, actual) = (run(oracle.port()), run(atoll.port()));
+    assert!(actual == wanted, "{}", difference(&wanted, &actual));
 }
 
 #[test]
@@ -307,7 +472,7 @@ fn there_is_a_bound_and_a_clean_restart_keeps_what_there_is() {
     client.run("CREATE EXTENSION pg_stat_statements");
     for round in 0..3 {
         for number in 0..120 {
-            client.query(&format!("SELECT 1 AS \"name {number}\""));
+            client.query(&format!("VALUES (1{})", ", 1".repeat(number)));
         }
         client.query(&format!("SELECT {round}, 'often'"));
         client.query("SELECT 1, 'often'");

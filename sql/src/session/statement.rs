@@ -19,14 +19,15 @@ use crate::plan::{Facts, Scalar};
 use crate::session::source::Source;
 use crate::settings::Methods;
 use crate::sqlstate::SqlState;
+use crate::statement_statistics::meaning;
 use crate::tuple::{RowBuf, RowWriter};
 use crate::types::dialect::Dialect;
 use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicI64, AtomicU64};
 use txn::sync::{Mutex, lock, rank};
 use txn::{Manager, TableLock, TreeId};
 
@@ -86,8 +87,8 @@ pub struct Planned {
     /// A literal in it says when it was read (`now`, `today`), so that nobody else reads the same; or a constant was computed
     /// that is too long to be kept for others.
     pub momentary: bool,
-    /// The number of all statements of its shape, over these relations, once that was asked for; 0 before.
-    pub number: AtomicI64,
+    /// The number of what the statement means ([`meaning::of`]), where it came as a text.
+    pub meaning: Option<u64>,
 }
 
 /// How many times the rows that a plan was made for a table may have before the plan is made anew.
@@ -506,8 +507,10 @@ pub(super) fn plan(
         Some(variables) => bind::bind_within(environment, asker, &places, statement, variables)?,
         None => bind::bind_for(environment, asker, &places, statement, parameter_types)?,
     };
+    let meaning = meaning::of(&bound, source.lifted_kinds().is_some());
     bind::inline_routines(environment, dialect, &mut bound);
-    planned_for(known, basis, bound, source.is_cursor())
+    let planned = planned_for(known, basis, bound, source.is_cursor())?;
+    Ok(Planned { meaning: Some(meaning), ..planned })
 }
 
 /// Plans what has been bound.
@@ -542,7 +545,7 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         required,
         allowed: AtomicU64::new(0),
         momentary: false,
-        number: AtomicI64::new(0),
+        meaning: None,
     })
 }
 

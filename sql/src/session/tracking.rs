@@ -7,7 +7,7 @@ use super::Session;
 use super::message::{CommandTag, Progress, REFRESH};
 use super::portal::{Portal, Stage};
 use super::source::Source;
-use super::statement::{Planned, Prepared};
+use super::statement::Prepared;
 use crate::error::{Severity, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
@@ -18,7 +18,6 @@ use crate::settings::{AUTO_EXPLAIN, STATEMENT_STATISTICS};
 use crate::statement_statistics::shape::Shape;
 use crate::statement_statistics::{Cost, Key};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use txn::{Micros, Usage};
 
 /// The routine that PostgreSQL's `auto_explain` writes in: its events have the statement in their text, and are logged without.
@@ -150,26 +149,12 @@ impl AutoExplain {
     }
 }
 
-impl Source {
-    /// The shape of the statement.
-    fn number(&self, planned: Option<&Planned>) -> i64 {
-        let relations = planned.map_or(&[][..], |planned| &planned.relations);
-        self.shape().id(relations.iter().map(|(oid, _)| oid.0))
-    }
-}
-
 impl Prepared {
-    /// The number of all statements of its shape, over its relations.
+    /// The number of all statements that mean the same.
     pub(super) fn number(&self) -> i64 {
-        let Some(planned) = &self.planned else { return self.parsed.number(None) };
-        match planned.number.load(Relaxed) {
-            0 => {
-                let number = self.parsed.number(Some(planned));
-                planned.number.store(number, Relaxed);
-                number
-            }
-            known => known,
-        }
+        let meaning = self.planned.as_ref().and_then(|planned| planned.meaning);
+        let planned = self.parsed.statement().is_some_and(Statement::is_planned);
+        self.parsed.shape().id(meaning.filter(|_| planned))
     }
 }
 
@@ -365,7 +350,7 @@ pub(super) fn shape_of(source: &Source) -> Shape {
             | Statement::Update(_)
             | Statement::Delete(_)
             | Statement::Merge(_),
-        ) => Shape::planned(&text, source.lifted_kinds()),
+        ) => Shape::planned(&text, source.lifted_kinds().is_some()),
         _ => Shape::utility(&text),
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! Difference: a text stands in memory, not in a file, and one of more than [`TEXT_BYTES_MAX`] is cut.
 
+pub mod meaning;
 mod saved;
 pub mod shape;
 

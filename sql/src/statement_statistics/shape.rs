@@ -1,13 +1,9 @@
 //! The shape of a statement: its text without its constants, and a number that all statements of that shape have
 //! (`compute_query_id`, PostgreSQL 15 manual, sections 20.9.2 and F.32).
 //!
-//! PostgreSQL walks the analysed tree; here one pass over the tokens finds the constants, and the number is that of all
-//! other tokens, each as the grammar reads it (words in lower case, comments and blanks left out), with the kind of each
-//! constant. The relations that the statement reads and changes go into the number beside it ([`Shape::id`]), so that
-//! equal texts over different tables differ. A constant becomes `$n`, numbered in the order of the text behind the
-//! parameters that it has already.
-//!
-//! Difference: texts that differ in aliases, in parentheses or in how a type is named have different numbers here.
+//! One pass over the tokens finds the constants. A constant becomes `$n`, numbered in the order of the text behind the
+//! parameters that it has already. The number of a statement that has been bound is that of what it means
+//! ([`super::meaning`]), and of any other that of its text.
 
 use crate::parse::keyword::{Category, Keyword};
 use crate::parse::lexer::{Kind, Lexer, Token};
@@ -18,22 +14,10 @@ use std::sync::Arc;
 /// What a statement's text comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The number of its tokens.
-    tokens: u64,
+    /// The number of its text, without the constants.
+    number: u64,
     /// The text, without its constants where it is one that has a plan.
     pub text: Arc<str>,
-}
-
-/// What stands in a constant's place in the number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Constant {
-    Integer,
-    Number,
-    Text,
-    Bits,
-    Bool,
-    Null,
-    Field,
 }
 
 /// A constant, by its place in the text.
@@ -52,16 +36,14 @@ fn mixed(mut number: u64) -> u64 {
 }
 
 impl Shape {
-    /// The shape of a statement with a plan. In one whose literals have been taken out its parameters are these: `lifted`
-    /// has their kinds, as [`crate::parse::lift`] notes them.
+    /// The shape of a statement with a plan. In one whose literals have been taken out its parameters are these.
     #[must_use]
-    pub fn planned(text: &str, lifted: Option<&str>) -> Shape {
+    pub fn planned(text: &str, lifted: bool) -> Shape {
         let text = text.trim();
         let tokens = Lexer::tokens(text);
-        let mut walk =
-            Walk { text, lifted, hasher: FxHasher::default(), places: Vec::new(), parameters: 0 };
+        let mut walk = Walk { text, lifted, places: Vec::new(), parameters: 0 };
         walk.run(&tokens);
-        Shape { tokens: walk.hasher.finish(), text: walk.replaced().into() }
+        Shape::utility(&walk.replaced())
     }
 
     /// That of any other statement, whose text stands as it is.
@@ -70,18 +52,13 @@ impl Shape {
         let text = text.trim();
         let mut hasher = FxHasher::default();
         text.hash(&mut hasher);
-        Shape { tokens: hasher.finish(), text: text.into() }
+        Shape { number: hasher.finish(), text: text.into() }
     }
 
-    /// The number of a statement of this shape over these relations: never 0.
+    /// The number of a statement of this shape that means this, if it has been bound: never 0.
     #[must_use]
-    pub fn id(&self, relations: impl Iterator<Item = u32>) -> i64 {
-        let mut hasher = FxHasher::default();
-        self.tokens.hash(&mut hasher);
-        for relation in relations {
-            relation.hash(&mut hasher);
-        }
-        match mixed(hasher.finish()).cast_signed() {
+    pub fn id(&self, meaning: Option<u64>) -> i64 {
+        match mixed(meaning.unwrap_or(self.number)).cast_signed() {
             0 => 1,
             id => id,
         }
@@ -103,9 +80,8 @@ enum Group {
 
 struct Walk<'t> {
     text: &'t str,
-    /// The kinds of the literals that parameters stand for.
-    lifted: Option<&'t str>,
-    hasher: FxHasher,
+    /// Whether parameters stand for literals.
+    lifted: bool,
     places: Vec<Place>,
     /// The highest number of a parameter.
     parameters: u32,
@@ -160,13 +136,12 @@ impl Walk<'_> {
                 && before.is_none_or(begins_operand);
             let positions = positions || group == Group::Positions;
             if signed {
-                self.constant(number_kind(next), token.start, next.end);
+                self.constant(token.start, next.end);
                 at += 2;
                 continue;
             }
-            match self.constant_of(token, before, next, group, positions) {
-                Some(kind) => self.constant(kind, token.start, token.end),
-                None => self.token(token),
+            if self.is_constant(token, before, next, group, positions) {
+                self.constant(token.start, token.end);
             }
             at += 1;
         }
@@ -193,18 +168,18 @@ impl Walk<'_> {
         }
     }
 
-    /// What constant a token is; none if it is none.
-    fn constant_of(
+    /// Whether a token is a constant.
+    fn is_constant(
         &mut self,
         token: Token,
         before: Option<Token>,
         next: Token,
         group: Group,
         positions: bool,
-    ) -> Option<Constant> {
+    ) -> bool {
         let behind = |word| before.is_some_and(|before| is_keyword(before, word));
         match token.kind {
-            Kind::Integer if group == Group::Modifiers => None,
+            Kind::Integer if group == Group::Modifiers => false,
             // Alone between commas it is the number of a column.
             Kind::Integer
                 if positions
@@ -214,41 +189,47 @@ impl Walk<'_> {
                     })
                     && !continues(next) =>
             {
-                None
+                false
             }
-            Kind::Integer | Kind::Number => Some(number_kind(token)),
-            Kind::String
+            Kind::Integer
+            | Kind::Number
+            | Kind::String
             | Kind::EscapeString
             | Kind::UnicodeString
             | Kind::DollarString
-            | Kind::National => Some(Constant::Text),
-            Kind::Bits => Some(Constant::Bits),
+            | Kind::National
+            | Kind::Bits => true,
+            Kind::Parameter => {
+                let number = self.text[token.start as usize + 1..token.end as usize].parse();
+                if !self.lifted {
+                    self.parameters = self.parameters.max(number.unwrap_or(0));
+                }
+                self.lifted
+            }
             // `x IS NULL` asks for none, and so does `x IS DISTINCT FROM NULL`.
             Kind::Keyword(Keyword::Null) => {
-                let asked = behind(Keyword::Is) || behind(Keyword::Not) || behind(Keyword::From);
-                (!asked).then_some(Constant::Null)
+                !(behind(Keyword::Is) || behind(Keyword::Not) || behind(Keyword::From))
             }
             Kind::Keyword(Keyword::True | Keyword::False) => {
-                let asked = behind(Keyword::Is)
+                !(behind(Keyword::Is)
                     || behind(Keyword::Not) && {
                         // NOT TRUE negates a constant; IS NOT TRUE asks.
                         self.text[..token.start as usize]
                             .trim_end()
                             .to_ascii_lowercase()
                             .ends_with("is not")
-                    };
-                (!asked).then_some(Constant::Bool)
+                    })
             }
-            Kind::Keyword(Keyword::All) if behind(Keyword::Limit) => Some(Constant::Null),
+            Kind::Keyword(Keyword::All) => behind(Keyword::Limit),
             // EXTRACT's field is a text to the function behind it.
             Kind::Word | Kind::Quoted | Kind::Keyword(_)
                 if before.is_some_and(|before| before.kind == Kind::Symbol(b'('))
                     && is_keyword(next, Keyword::From)
                     && self.is_extract(token) =>
             {
-                Some(Constant::Field)
+                true
             }
-            _ => None,
+            _ => false,
         }
     }
 
@@ -258,35 +239,8 @@ impl Walk<'_> {
         before.to_ascii_lowercase().ends_with("extract")
     }
 
-    fn constant(&mut self, kind: Constant, start: u32, end: u32) {
-        (0_u8, kind).hash(&mut self.hasher);
+    fn constant(&mut self, start: u32, end: u32) {
         self.places.push(Place { start: start as usize, end: end as usize });
-    }
-
-    /// Takes any other token into the number.
-    fn token(&mut self, token: Token) {
-        let text = &self.text[token.start as usize..token.end as usize];
-        match token.kind {
-            Kind::Parameter => {
-                let number: u32 = text[1..].parse().unwrap_or(0);
-                if let Some(kinds) = self.lifted {
-                    let place =
-                        usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-                    let kind = match place.and_then(|place| kinds.as_bytes().get(place)) {
-                        Some(b'u') => Constant::Text,
-                        _ => Constant::Integer,
-                    };
-                    return self.constant(kind, token.start, token.end);
-                }
-                self.parameters = self.parameters.max(number);
-                (1_u8, number).hash(&mut self.hasher);
-            }
-            Kind::Quoted => (2_u8, &text[1..text.len() - 1]).hash(&mut self.hasher),
-            Kind::Word | Kind::Keyword(_) => {
-                (2_u8, text.to_ascii_lowercase().as_str()).hash(&mut self.hasher);
-            }
-            _ => (3_u8, text).hash(&mut self.hasher),
-        }
     }
 
     /// The text with `$n` in the places of its constants.
@@ -306,14 +260,6 @@ impl Walk<'_> {
 
 fn is_keyword(token: Token, word: Keyword) -> bool {
     token.kind == Kind::Keyword(word)
-}
-
-/// The kind of a number.
-fn number_kind(token: Token) -> Constant {
-    match token.kind {
-        Kind::Number => Constant::Number,
-        _ => Constant::Integer,
-    }
 }
 
 /// Whether an expression goes on with this token.
@@ -390,11 +336,7 @@ mod tests {
     use super::*;
 
     fn text(text: &str) -> String {
-        Shape::planned(text, None).text.to_string()
-    }
-
-    fn id(text: &str) -> i64 {
-        Shape::planned(text, None).id(std::iter::empty())
+        Shape::planned(text, false).text.to_string()
     }
 
     #[test]
@@ -444,17 +386,10 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_constants_has_one_number() {
-        let one = "select a from t where b = 5 and c = 'x' limit 3";
-        assert_eq!(id(one), id("SELECT  a FROM \"t\" -- c\n WHERE b = 77 AND c = 'yy' LIMIT 9;"));
-        assert_ne!(id(one), id("select a from t where b = 5 and c = 7 limit 3"));
-        assert_ne!(id("select a from t order by 1"), id("select a from t order by 2"));
-        // A literal that was taken out is one that was not.
-        let lifted = Shape::planned("select a from t where b = $1 and c = $2 limit 3", Some("iu"));
-        assert_eq!(lifted.id(std::iter::empty()), id(one));
+    fn what_stands_for_a_literal_is_a_constant() {
+        let lifted = Shape::planned("select a from t where b = $1 and c = $2 limit 3", true);
         assert_eq!(&*lifted.text, "select a from t where b = $1 and c = $2 limit $3");
-        let typed =
-            Shape::planned("select a from t where d = date '2000-01-01' and b = $1", Some("i"));
+        let typed = Shape::planned("select a from t where d = date '2000-01-01' and b = $1", true);
         assert_eq!(&*typed.text, "select a from t where d = date $1 and b = $2");
     }
 }
