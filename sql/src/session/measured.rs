@@ -105,7 +105,7 @@ impl Session {
 
     /// Tells others what has been spent.
     #[cold]
-    fn tell_measured(&mut self) {
+    pub(super) fn tell_measured(&mut self) {
         let spent = std::mem::take(&mut self.measured.spent);
         self.measured.told = breakdown::now();
         self.activity.spent.add(&spent);

@@ -262,6 +262,7 @@ impl Drop for Session {
         {
             host.log(&backup::aborted());
         }
+        self.tell_measured();
         self.catalog.end_session(self.block.seen);
         self.engine.disconnected(self.wait.pid);
     }
