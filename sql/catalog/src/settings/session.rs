@@ -6,6 +6,7 @@
 //! TO. Commit forgets it, and the local values with it.
 //!
 //! What functions and plans look at on every call is kept beside it as plain values and made anew when something changes.
+//! All of it is shared by copies until one of them changes: a statement that calls routines keeps what it began with.
 
 use super::check;
 use super::definition::{
@@ -31,10 +32,10 @@ use txn::SchemeKind;
 #[derive(Clone, Debug)]
 pub struct Settings {
     server: Arc<ServerSettings>,
-    entries: HashMap<Key, Entry>,
+    entries: Arc<HashMap<Key, Entry>>,
     undo: Vec<(Key, Option<Entry>)>,
-    plain: SessionSettings,
-    reported: Vec<String>,
+    plain: Arc<SessionSettings>,
+    reported: Arc<Vec<String>>,
     changed: bool,
     /// Moves with every change, so that what follows from settings is worked out anew only then.
     generation: u64,
@@ -117,10 +118,10 @@ impl Settings {
     pub fn new(server: Arc<ServerSettings>) -> Settings {
         let mut settings = Settings {
             server,
-            entries: HashMap::new(),
+            entries: Arc::default(),
             undo: Vec::new(),
-            plain: SessionSettings::default(),
-            reported: vec![String::new(); REPORTED.len()],
+            plain: Arc::default(),
+            reported: Arc::new(vec![String::new(); REPORTED.len()]),
             changed: true,
             generation: 0,
             socket: None,
@@ -477,7 +478,7 @@ impl Settings {
 
     /// Keeps what RESET goes back to, unless a stronger source has spoken.
     fn keep_default(&mut self, key: Key, value: Value, source: Source) {
-        let entry = self.entries.entry(key).or_default();
+        let entry = Arc::make_mut(&mut self.entries).entry(key).or_default();
         if entry.reset.as_ref().is_none_or(|reset| reset.1 <= source) {
             entry.reset = Some((value, source));
         }
@@ -529,7 +530,7 @@ impl Settings {
             entry.local = None;
         }
         self.undo.push((key.clone(), before));
-        self.entries.insert(key, entry);
+        Arc::make_mut(&mut self.entries).insert(key, entry);
     }
 
     /// The role that a setting names, as it was found then; none if it names none.
@@ -564,7 +565,7 @@ impl Settings {
         }
         let changes = !key.is_mode();
         self.undo.push((key.clone(), before));
-        self.entries.insert(key, entry);
+        Arc::make_mut(&mut self.entries).insert(key, entry);
         if changes {
             self.refresh_plain();
         }
@@ -573,7 +574,7 @@ impl Settings {
     /// Shows what follows from other settings, and goes back with those.
     pub fn show_internal(&mut self, name: &'static str, text: &str) {
         let Some(at) = number(name) else { return };
-        let entry = self.entries.entry(Key::Known(at)).or_default();
+        let entry = Arc::make_mut(&mut self.entries).entry(Key::Known(at)).or_default();
         entry.session = Some(match definitions()[at].kind {
             Kind::Bool => Value::Bool(value::parse_bool(text) == Some(true)),
             Kind::Integer(..) | Kind::Real(..) | Kind::Enum(_) | Kind::Text => {
@@ -605,7 +606,7 @@ impl Settings {
                 entry.session = Some(Value::Text("".into()));
             }
             self.undo.push((key.clone(), before));
-            self.entries.insert(key, entry);
+            Arc::make_mut(&mut self.entries).insert(key, entry);
         }
         self.refresh_plain();
     }
@@ -622,11 +623,12 @@ impl Settings {
             return;
         }
         let mut changes = false;
+        let entries = Arc::make_mut(&mut self.entries);
         for (key, before) in self.undo.drain(savepoint.0..).rev() {
             changes |= !key.is_mode();
             match before {
-                Some(entry) => drop(self.entries.insert(key, entry)),
-                None => drop(self.entries.remove(&key)),
+                Some(entry) => drop(entries.insert(key, entry)),
+                None => drop(entries.remove(&key)),
             }
         }
         if changes {
@@ -640,9 +642,10 @@ impl Settings {
             return;
         }
         let mut changes = false;
+        let entries = Arc::make_mut(&mut self.entries);
         for (key, _) in self.undo.drain(..) {
             changes |= !key.is_mode();
-            if let Some(entry) = self.entries.get_mut(&key) {
+            if let Some(entry) = entries.get_mut(&key) {
                 entry.local = None;
             }
         }
@@ -673,7 +676,7 @@ impl Settings {
             // Before the first report nothing equals an empty value, which is reported too.
             if self.reported[at] != format!("={value}") {
                 report(name, &value);
-                self.reported[at] = format!("={value}");
+                Arc::make_mut(&mut self.reported)[at] = format!("={value}");
             }
         }
     }
@@ -745,7 +748,7 @@ impl Settings {
             .map(|name| self.real(name).to_bits()),
             work_mem_bytes: self.integer("work_mem") as u64 * 1024,
         };
-        self.plain = SessionSettings {
+        self.plain = Arc::new(SessionSettings {
             values,
             dialect: self.dialect(),
             search_path: self.text("search_path").to_string(),
@@ -766,7 +769,7 @@ impl Settings {
             },
             restrict_views: split_identifiers(&self.text("restrict_nonsystem_relation_kind"))
                 .is_some_and(|kinds| kinds.iter().any(|kind| kind.eq_ignore_ascii_case("view"))),
-        };
+        });
     }
 }
 
