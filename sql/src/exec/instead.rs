@@ -107,26 +107,28 @@ impl Instead {
 
     /// One row of the source; whether the triggers have done something about it.
     fn fire(&self, cx: &mut Context<'_>) -> Result<bool> {
-        let (given, new) = self.rows(cx)?;
+        let (given, mut new) = self.rows(cx)?;
+        let mut returned = RowBuf::new();
         let relation = &self.view.relation;
         let (event, updated) = self.event();
         let kinds = (trigger::INSTEAD, event);
-        let shown = match &self.change {
-            InsteadChange::Insert => {
-                firing::before_row(cx, relation, kinds, &updated, (None, new))?
-            }
-            InsteadChange::Update(_) => {
-                firing::before_row(cx, relation, kinds, &updated, (Some(&given), new))?
+        let (done, shown) = match &self.change {
+            InsteadChange::Insert | InsteadChange::Update(_) => {
+                let is_update = matches!(self.change, InsteadChange::Update(_));
+                let rows = (is_update.then_some(&given), &mut new, &mut returned);
+                (firing::before_row(cx, relation, kinds, &updated, rows)?, &new)
             }
             InsteadChange::Delete => {
-                firing::before_delete(cx, relation, trigger::INSTEAD, &given)?.then_some(given)
+                (firing::before_delete(cx, relation, trigger::INSTEAD, &given)?, &given)
             }
         };
-        let Some(shown) = shown else { return Ok(false) };
+        if !done {
+            return Ok(false);
+        }
         let row = cx.frame.row_mut(self.new_slot);
         row.clear();
         for column in &self.view.live {
-            row.push_column(&shown, *column);
+            row.push_column(shown, *column);
         }
         self.check(cx)?;
         Ok(true)

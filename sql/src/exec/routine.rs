@@ -51,11 +51,11 @@ pub trait Routines {
     /// # Errors
     /// Those of the query; 0A000 for one that changes rows.
     fn query(&self, lent: Lent<'_>, text: &str) -> Result<Answer>;
-    /// Runs the function of a trigger: the row that it returns, all columns by index.
+    /// Runs the function of a trigger: `next` becomes the row that it returns, all columns by index; false where that is none.
     ///
     /// # Errors
     /// Everything that its body fails with.
-    fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<Option<RowBuf>>;
+    fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>, next: &mut RowBuf) -> Result<bool>;
     /// Whether WHEN of a trigger holds.
     ///
     /// # Errors

@@ -53,6 +53,8 @@ pub struct RowChange {
     pub new: RowBuf,
     /// The memory of the row that triggers are asked about.
     proposed: RowBuf,
+    /// What a trigger returns instead.
+    returned: RowBuf,
 }
 
 /// What a plan demands of the new rows of a table.
@@ -173,6 +175,7 @@ impl RowChange {
             old: StoredRow::default(),
             new: RowBuf::new(),
             proposed: RowBuf::new(),
+            returned: RowBuf::new(),
         }
     }
 
@@ -332,14 +335,14 @@ impl RowChange {
         if !relation.has_triggers(trigger::BEFORE, true, event) {
             return Ok(true);
         }
-        let mut proposed = std::mem::take(&mut self.proposed);
-        writer.widen(cx.frame.row(self.new_slot), &mut proposed);
+        writer.widen(cx.frame.row(self.new_slot), &mut self.proposed);
         let is_update = event == trigger::UPDATE;
         let old = is_update.then_some(&self.old.row);
         let kinds = (trigger::BEFORE, event);
-        let Some(next) = firing::before_row(cx, relation, kinds, updated, (old, proposed))? else {
+        let rows = (old, &mut self.proposed, &mut self.returned);
+        if !firing::before_row(cx, relation, kinds, updated, rows)? {
             return Ok(false);
-        };
+        }
         if is_update {
             let view = cx.view;
             let what = if self.of_merge { Untouched::Either } else { Untouched::Updated };
@@ -348,9 +351,8 @@ impl RowChange {
         let row = cx.frame.row_mut(self.new_slot);
         row.clear();
         for column in &self.table.live {
-            row.push_column(&next, *column);
+            row.push_column(&self.proposed, *column);
         }
-        self.proposed = next;
         Ok(true)
     }
 

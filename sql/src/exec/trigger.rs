@@ -81,10 +81,10 @@ impl Context<'_> {
         Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids }
     }
 
-    /// Runs a trigger's function: the row that it returns, all columns by index.
-    fn fire(&mut self, firing: &Firing<'_>) -> Result<Option<RowBuf>> {
+    /// Runs a trigger's function: `next` becomes the row that it returns, all columns by index; false where that is none.
+    fn fire(&mut self, firing: &Firing<'_>, next: &mut RowBuf) -> Result<bool> {
         let Some(routines) = self.host.routines else { return Err(not_here(firing.trigger)) };
-        routines.fire(self.lent(), firing)
+        routines.fire(self.lent(), firing, next)
     }
 
     /// Whether WHEN of a trigger holds.
@@ -101,8 +101,8 @@ fn not_here(trigger: &Trigger) -> SqlError {
     SqlError::unsupported(format!("firing the trigger {} here is", trigger.name))
 }
 
-/// Runs the BEFORE or INSTEAD OF triggers of a row that is about to be inserted or changed: the row that comes of them, all
-/// columns by index; none: nothing is to be done.
+/// Runs the BEFORE or INSTEAD OF triggers of a row that is about to be inserted or changed: it becomes the row that comes of
+/// them, all columns by index; false: nothing is to be done. What a trigger returns is put into `returned` first.
 ///
 /// # Errors
 /// Those of the triggers.
@@ -111,21 +111,21 @@ pub fn before_row(
     relation: &Arc<Relation>,
     (timing, event): (i16, i16),
     updated: &[usize],
-    (old, mut new): (Option<&RowBuf>, RowBuf),
-) -> Result<Option<RowBuf>> {
+    (old, new, returned): (Option<&RowBuf>, &mut RowBuf, &mut RowBuf),
+) -> Result<bool> {
     let actions = cx.checks.actions;
     for trigger in fitting(cx, relation, (timing, true, event), updated) {
         let firing =
-            Firing { relation, trigger, event, old, new: Some(&new), transition: None, actions };
+            Firing { relation, trigger, event, old, new: Some(&*new), transition: None, actions };
         if !cx.meets(&firing)? {
             continue;
         }
-        match cx.fire(&firing)? {
-            Some(next) => new = next,
-            None => return Ok(None),
+        if !cx.fire(&firing, returned)? {
+            return Ok(false);
         }
+        std::mem::swap(new, returned);
     }
-    Ok(Some(new))
+    Ok(true)
 }
 
 /// The same of a row that is about to be deleted; whether it is.
@@ -150,7 +150,7 @@ pub fn before_delete(
             transition: None,
             actions,
         };
-        if cx.meets(&firing)? && cx.fire(&firing)?.is_none() {
+        if cx.meets(&firing)? && !cx.fire(&firing, &mut RowBuf::new())? {
             return Ok(false);
         }
     }
@@ -209,7 +209,7 @@ pub fn before_statement(
         let firing =
             Firing { relation, trigger, event, old: None, new: None, transition: None, actions };
         if cx.meets(&firing)? {
-            cx.fire(&firing)?;
+            cx.fire(&firing, &mut RowBuf::new())?;
         }
     }
     Ok(())
@@ -262,7 +262,8 @@ pub fn fire_queued(
     };
     let Rows { old, new } = rows;
     let transition = transition.as_ref();
-    cx.fire(&Firing { relation, trigger, event, old, new, transition, actions: 0 }).map(|_| ())
+    let firing = Firing { relation, trigger, event, old, new, transition, actions: 0 };
+    cx.fire(&firing, &mut RowBuf::new()).map(|_| ())
 }
 
 /// What is to become of a row that no trigger may have touched.

@@ -172,6 +172,21 @@ pub fn field<'a>(arena: &'a Bump, bytes: &'a [u8], index: usize) -> Result<Datum
     }
 }
 
+/// Field `index` where it is a number, a truth value or NULL, or there is none.
+#[inline]
+#[must_use]
+pub fn number_at(bytes: &[u8], index: usize) -> Option<Datum<'static>> {
+    let Some((ty, Some(field))) = fields(bytes).nth(index) else { return Some(Datum::Null) };
+    Some(match (ty, field.len()) {
+        (oids::INT4, 4) => Datum::Int4(i32::from_le_bytes(*field.first_chunk()?)),
+        (oids::INT8, 8) => Datum::Int8(i64::from_le_bytes(*field.first_chunk()?)),
+        (oids::INT2, 2) => Datum::Int2(i16::from_le_bytes(*field.first_chunk()?)),
+        (oids::FLOAT8, 8) => Datum::Float8(f64::from_le_bytes(*field.first_chunk()?)),
+        (oids::BOOL, 1) => Datum::Bool(field != [0]),
+        _ => return None,
+    })
+}
+
 /// 42804 unless a row of these types is one of the types that a query has written for it (`tupledesc_match`).
 ///
 /// # Errors

@@ -134,7 +134,7 @@ impl Routines for Calls<'_> {
         Err(SqlError::unsupported("a query of a function that a definition calls is"))
     }
 
-    fn fire(&self, _: Lent<'_>, _: &Firing<'_>) -> Result<Option<RowBuf>> {
+    fn fire(&self, _: Lent<'_>, _: &Firing<'_>, _: &mut RowBuf) -> Result<bool> {
         Err(fires_nothing())
     }
 

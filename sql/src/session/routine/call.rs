@@ -2,6 +2,7 @@
 
 use super::context::Place;
 use super::frame::{Frame, Shape};
+use super::machine::Kit;
 use super::query::Kept;
 use super::text::Text;
 use super::{Execution, Returned};
@@ -229,7 +230,8 @@ impl Session {
         call: &RoutineCall,
         rows: Option<&mut RowSet>,
     ) -> Result<RowBuf> {
-        let (outcome, _) = self.called(&call.routine, &call.types, &call.arguments, false)?;
+        let (outcome, kit) = self.called(&call.routine, &call.types, &call.arguments, false)?;
+        self.keep_kit(kit);
         if let (Some(into), Some(given)) = (rows, outcome.rows) {
             let result = SqlType { oid: call.routine.result, typmod: -1 };
             let composite = call.routine.outputs().len() < 2
@@ -302,7 +304,7 @@ impl Session {
         types: &CallTypes,
         arguments: &RowBuf,
         ends_transactions: bool,
-    ) -> Result<(Outcome, Frame)> {
+    ) -> Result<(Outcome, Kit)> {
         let plain = !routine.security_definer && routine.settings.is_empty();
         let ends_transactions = ends_transactions && plain;
         self.under_rights(routine, &mut |session| {
@@ -359,7 +361,7 @@ impl Session {
         types: &CallTypes,
         arguments: &RowBuf,
         ends_transactions: bool,
-    ) -> Result<(Outcome, Frame)> {
+    ) -> Result<(Outcome, Kit)> {
         if [crate::ddl::routine::TRIGGER, EVENT_TRIGGER].contains(&routine.result.0) {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
@@ -368,20 +370,20 @@ impl Session {
             .within(format!("compilation of PL/pgSQL function \"{}\" near line 1", routine.name)));
         }
         let compiled = self.compiled(routine, types)?;
-        let mut given = RowBuf::new();
-        let mut inputs = 0..arguments.len();
-        for parameter in &routine.parameters {
-            let at = if parameter.is_input() { inputs.next() } else { None };
-            match at {
-                Some(at) => given.push_column(arguments, at),
-                None => given.push(Datum::Null),
-            }
-        }
         if routine.language == SQL {
-            return self.run_sql(&compiled, types, &given);
+            let mut given = RowBuf::new();
+            let mut inputs = 0..arguments.len();
+            for parameter in &routine.parameters {
+                let at = if parameter.is_input() { inputs.next() } else { None };
+                match at {
+                    Some(at) => given.push_column(arguments, at),
+                    None => given.push(Datum::Null),
+                }
+            }
+            let (outcome, frame) = self.run_sql(&compiled, types, &given)?;
+            return Ok((outcome, Kit { frame, ..Kit::default() }));
         }
         let outputs = routine.outputs();
-        let row_types = self.row_types(routine, types);
         let is_void = routine.result.0 == oids::VOID;
         let of_value = outputs.is_empty() && !is_void && !routine.returns_set;
         let result = match crate::bind::is_polymorphic(routine.result.0) {
@@ -392,34 +394,39 @@ impl Session {
         let listed = is_record && !is_whole(types, routine) && !types.columns.is_empty();
         let columns = listed.then(|| types.columns.iter().map(|(_, ty)| *ty).collect());
         let returned = Returned {
-            of_rows: is_record || self.shape_of(result).is_some(),
+            of_rows: is_record || has_fields(self.catalog.snapshot(), result.oid),
             unlisted: is_record && !listed && outputs.len() < 2,
+            by_slot: of_value && !listed,
             columns: columns.filter(|_| of_value),
             ty: (of_value && result.oid.0 != oids::RECORD).then_some(result),
-            set: routine.returns_set.then(|| (row_types, Vec::new())),
+            set: routine.returns_set.then(|| (self.row_types(routine, types), Vec::new())),
             outputs: outputs.clone(),
             ..Returned::default()
         };
         let name = self.routine_name(routine);
         let body = Arc::clone(&compiled.body);
-        let mut frame = Frame::new(body.variables.len());
-        let mut actual = types.arguments.iter();
-        for (number, (value, parameter)) in given.iter().zip(&routine.parameters).enumerate() {
-            frame.set(number as u32, value);
-            let ty = if parameter.is_input() { actual.next() } else { None };
+        let program = self.program_of(compiled.id, &body)?;
+        let mut kit = self.kits.pop().unwrap_or_default();
+        kit.frame.begin(body.variables.len(), &program.layout);
+        let inputs = routine.parameters.iter().enumerate().filter(|(_, one)| one.is_input());
+        for (at, (number, parameter)) in inputs.enumerate().take(arguments.len()) {
+            kit.frame.set_column(number, arguments, at);
             // A record is known by the type that it has where it comes from.
             if parameter.ty.0 == oids::RECORD
-                && !value.is_null()
-                && let Some(ty) = ty.filter(|ty| ty.oid.0 != oids::RECORD)
+                && !arguments.get(at).is_null()
+                && let Some(ty) = types.arguments.get(at).filter(|ty| ty.oid.0 != oids::RECORD)
             {
-                frame.set_shape(number as u32, self.shape_of(*ty));
+                let shape = self.shape_of(*ty);
+                kit.frame.set_shape(number as u32, shape);
             }
         }
-        let (returned, frame) =
-            self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, ends_transactions)?;
+        let run = (compiled.id, Some(program));
+        let ran = self.run_by(run, Arc::clone(&name), body, kit, returned, ends_transactions);
+        let (returned, kit) = ran?;
         if let Some((_, rows)) = returned.set {
-            return Ok((Outcome { rows: Some(rows), ..Outcome::default() }, frame));
+            return Ok((Outcome { rows: Some(rows), ..Outcome::default() }, kit));
         }
+        let frame = &kit.frame;
         let mut value = RowBuf::new();
         match outputs.as_slice() {
             [] if routine.procedure => value.push(Datum::Null),
@@ -432,8 +439,11 @@ impl Session {
                 )
                 .within(format!("PL/pgSQL function {name}")));
             }
-            [] if returned.value.is_empty() => value.push(Datum::Null),
-            [] => value = returned.value,
+            [] => match returned.slot {
+                Some(slot) => value.push_column(frame.row(), usize::from(slot)),
+                None if returned.value.is_empty() => value.push(Datum::Null),
+                None => value = returned.value,
+            },
             [only] if !routine.procedure => value.push_column(frame.row(), *only as usize),
             several => {
                 let arena = bumpalo::Bump::new();
@@ -447,7 +457,7 @@ impl Session {
                 value.push(record::build(&arena, &fields));
             }
         }
-        Ok((Outcome { value, ..Outcome::default() }, frame))
+        Ok((Outcome { value, ..Outcome::default() }, kit))
     }
 
     /// Runs a body in SQL: its last statement says what it returns.
@@ -640,11 +650,12 @@ impl Session {
             }
         }
         let types = CallTypes { arguments: input_types, ..types.clone() };
-        let (_, frame) = self.called(routine, &types, &inputs, ends_transactions)?;
+        let (_, kit) = self.called(routine, &types, &inputs, ends_transactions)?;
         let mut row = RowBuf::new();
         for number in routine.outputs() {
-            row.push_column(frame.row(), number as usize);
+            row.push_column(kit.frame.row(), number as usize);
         }
+        self.keep_kit(kit);
         Ok(row)
     }
 

@@ -1,14 +1,14 @@
-//! Cursors of a body: OPEN, FETCH, MOVE, CLOSE and loops over them (`exec_stmt_open` and its kin).
+//! Cursors of a body: OPEN, FETCH, MOVE and CLOSE (`exec_stmt_open` and its kin).
 //!
 //! A cursor is a portal of the session; the body's variable has its name. So SQL finds it by that, also when the body has come to
 //! its end.
 
+use super::Execution;
 use super::query::{Kept, command_of, demand_runnable, in_statement};
-use super::{Execution, Leave};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::ast::{self, FetchDirection};
-use crate::plpgsql::tree::{Count, Direction, Fetch, ForQuery, Open, Query, Sql};
+use crate::plpgsql::tree::{Count, Direction, Fetch, Open, Query, Sql};
 use crate::session::Session;
 use crate::session::message::Progress;
 use crate::session::portal::Portal;
@@ -19,9 +19,9 @@ use crate::types::{Datum, SqlType, oids};
 use std::sync::Arc;
 
 /// What a FETCH has come to.
-struct Fetched {
-    columns: Arc<[ColumnDescription]>,
-    rows: Vec<RowBuf>,
+pub(super) struct Fetched {
+    pub columns: Arc<[ColumnDescription]>,
+    pub rows: Vec<RowBuf>,
     count: u64,
 }
 
@@ -37,7 +37,7 @@ impl Session {
         }
     }
 
-    fn fetch_rows(
+    pub(super) fn fetch_rows(
         &mut self,
         name: &str,
         direction: FetchDirection,
@@ -90,7 +90,7 @@ impl Execution<'_> {
     }
 
     /// The name that a cursor's variable holds.
-    fn cursor_name(&self, variable: u32) -> Option<String> {
+    pub(super) fn cursor_name(&self, variable: u32) -> Option<String> {
         match self.frame.get(variable) {
             Datum::Text(name) => Some(name.to_owned()),
             _ => None,
@@ -109,7 +109,7 @@ impl Execution<'_> {
     }
 
     /// Opens a cursor under the name that its variable holds, or under a new one; the name.
-    fn opened_cursor(
+    pub(super) fn opened_cursor(
         &mut self,
         variable: u32,
         query: &Query,
@@ -153,7 +153,7 @@ impl Execution<'_> {
         Ok(name)
     }
 
-    fn name_cursor(&mut self, variable: u32, name: Option<&str>) -> Result<()> {
+    pub(super) fn name_cursor(&mut self, variable: u32, name: Option<&str>) -> Result<()> {
         let mut value = RowBuf::new();
         value.push(name.map_or(Datum::Null, Datum::Text));
         self.put(variable, &mut value, SqlType::plain(oids::REFCURSOR))
@@ -208,52 +208,5 @@ impl Execution<'_> {
     pub(super) fn close_cursor(&mut self, variable: u32) -> Result<()> {
         let name = self.demand_cursor(variable)?;
         self.session.close_cursor(Some(&name)).map(|_| ())
-    }
-
-    /// A loop over a bound cursor, which is opened for it; its rows come one by one, so that WHERE CURRENT OF changes the one
-    /// at hand.
-    pub(super) fn for_cursor(
-        &mut self,
-        looped: &ForQuery,
-        variable: u32,
-        arguments: &[(u32, Sql)],
-    ) -> Result<Leave> {
-        let body = Arc::clone(&self.body);
-        let unnamed = self.cursor_name(variable).is_none();
-        let scroll = body.variables[variable as usize].cursor.as_ref().and_then(|one| one.scroll);
-        let query = Query::Cursor(variable, arguments.to_vec());
-        let name = self.opened_cursor(variable, &query, scroll)?;
-        if unnamed {
-            self.name_cursor(variable, Some(&name))?;
-        }
-        self.session.pinned.push(name.clone());
-        let at = self.session.place();
-        let mut found = false;
-        let left = loop {
-            self.session.is_at(at.0, at.1);
-            let fetched = match self.session.fetch_rows(&name, FetchDirection::Forward(1), false) {
-                Ok(fetched) => fetched,
-                Err(error) => break Err(error),
-            };
-            if fetched.rows.is_empty() {
-                if !found {
-                    self.put_into(&looped.places, &fetched.columns, None)?;
-                }
-                break Ok(Leave::Next);
-            }
-            match self.rounds(looped, &fetched.columns, &fetched.rows, &mut found) {
-                Ok(None) => {}
-                Ok(Some(left)) => break Ok(left),
-                Err(error) => break Err(error),
-            }
-        };
-        self.session.pinned.retain(|pinned| *pinned != name);
-        let left = left?;
-        self.session.close_portal(&name);
-        if unnamed {
-            self.name_cursor(variable, None)?;
-        }
-        self.set_found(found);
-        Ok(left)
     }
 }

@@ -68,14 +68,6 @@ impl Frame {
         Frame { row, shapes: vec![None; count], left: 0, limit: LEAST, scratch: Vec::new() }
     }
 
-    /// Begins anew with these values and with no shapes.
-    pub fn restart(&mut self, values: &RowBuf) {
-        self.row.copy_from(values);
-        self.shapes.clear();
-        self.shapes.resize(values.len(), None);
-        (self.left, self.limit) = (0, LEAST);
-    }
-
     /// What its values occupy.
     #[must_use]
     pub fn capacity_bytes(&self) -> usize {
@@ -299,10 +291,29 @@ impl Frame {
         self.shapes[variable as usize].as_ref()
     }
 
+    /// Whether a variable holds rows of these fields, or never had one.
+    #[must_use]
+    #[inline]
+    pub fn is_shaped(&self, variable: u32, shape: Option<&Arc<Shape>>) -> bool {
+        match (self.shape(variable), shape) {
+            (Some(own), Some(shape)) => Arc::ptr_eq(own, shape) || own == shape,
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// All of these.
     #[must_use]
     pub fn shapes(&self) -> &[Option<Arc<Shape>>] {
         &self.shapes
+    }
+
+    /// A variable is going to hold rows of these fields, if it does not yet.
+    #[inline]
+    pub fn begin_rows(&mut self, variable: u32, shape: &Arc<Shape>) {
+        if !self.shape(variable).is_some_and(|known| Arc::ptr_eq(known, shape)) {
+            self.set_shape(variable, Some(Arc::clone(shape)));
+        }
     }
 
     /// A variable is going to hold rows of these fields.

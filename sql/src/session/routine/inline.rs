@@ -2,6 +2,8 @@
 
 use super::context::Place;
 use super::frame::Frame;
+use super::machine::Kit;
+use super::machine::code::Program;
 use super::{Execution, Returned};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::DoStatement;
@@ -101,6 +103,22 @@ impl Session {
         ends_transactions: bool,
     ) -> Result<(Returned, Frame)> {
         frame.set(body.found, crate::types::Datum::Bool(false));
+        let kit = Kit { frame, ..Kit::default() };
+        let ran = self.run_by((id, None), name, body, kit, returned, ends_transactions);
+        ran.map(|(returned, kit)| (returned, kit.frame))
+    }
+
+    /// The same by what was kept of an earlier run: the program that the frame is laid out for, if it is for one.
+    pub(super) fn run_by(
+        &mut self,
+        (id, program): (u64, Option<Arc<Program>>),
+        name: Arc<str>,
+        body: Arc<Body>,
+        kit: Kit,
+        returned: Returned,
+        ends_transactions: bool,
+    ) -> Result<(Returned, Kit)> {
+        let Kit { frame, room } = kit;
         self.within.push(Place::Routine(name, 0, "during function entry"));
         let scratch = std::mem::take(&mut self.spare_value);
         let mut execution = Execution {
@@ -115,17 +133,18 @@ impl Session {
             row_count: 0,
             scratch,
             returned,
-            program: None,
-            room: super::machine::Room::default(),
+            program,
+            room,
+            loops: Vec::new(),
         };
         let result = execution
             .shapes_of_arguments()
             .and_then(|()| crate::types::depth::deeper(|| execution.run_body()));
-        let Execution { frame, returned, scratch, .. } = execution;
+        let Execution { frame, returned, scratch, room, .. } = execution;
         self.keep_value(scratch);
         let place = self.within.pop();
         match result {
-            Ok(_) => Ok((returned, frame)),
+            Ok(()) => Ok((returned, Kit { frame, room })),
             Err(error) => Err(match place {
                 Some(place) => error.within(place.text()),
                 None => error,

@@ -147,8 +147,8 @@ impl Routines for Lender<'_> {
         self.with(lent, |session| session.answer(text, (&[], RowBuf::new())))
     }
 
-    fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<Option<RowBuf>> {
-        self.with(lent, |session| session.fire_trigger(firing))
+    fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>, next: &mut RowBuf) -> Result<bool> {
+        self.with(lent, |session| session.fire_trigger(firing, next))
     }
 
     fn meets(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<bool> {

@@ -6,7 +6,7 @@
 //!
 //! - [`frame`]: values of variables; [`text`]: plans of the body's SQL
 //! - [`machine`]: programs of bodies, and what runs them; `run`: statements that these have others run; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
-//! - `cursor`: cursors
+//! - `cursor`: cursors; `loops`: loops over rows and arrays
 //! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
 //! - `aside`: routines that definitions call while no statement runs that could lend the session
 //! - `trigger`: functions and conditions of triggers; `contrib_trigger`: functions of extensions
@@ -25,6 +25,7 @@ pub(super) mod frame;
 mod handler;
 mod inline;
 mod lend;
+mod loops;
 mod machine;
 mod query;
 mod raise;
@@ -74,6 +75,8 @@ pub(super) struct Execution<'s> {
     /// The program that the frame is laid out for.
     program: Option<Arc<machine::code::Program>>,
     room: machine::Room,
+    /// The loops over rows that it is in, the innermost last.
+    loops: Vec<loops::OpenLoop>,
 }
 
 /// What a body returns.
@@ -98,17 +101,4 @@ pub(super) struct Returned {
     pub set: Option<(Vec<SqlType>, Vec<RowBuf>)>,
     /// The variables that its result's columns are, where it has OUT parameters.
     pub outputs: Vec<u32>,
-}
-
-/// Where a statement leaves to.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Leave {
-    /// The next one.
-    Next,
-    /// Behind this loop or block.
-    Exit(Option<Arc<str>>),
-    /// The next round of this loop.
-    Continue(Option<Arc<str>>),
-    /// The end of the body.
-    Return,
 }

@@ -1,15 +1,15 @@
-//! Statements of SQL within a body: INTO, EXECUTE, queries of loops, CALL and DO.
+//! Statements of SQL within a body: INTO, EXECUTE, RETURN QUERY, CALL and DO.
 
+use super::Execution;
 use super::context::{Place as Around, expression, in_expression, of_query};
 use super::create::command_tag;
 use super::text::{Given, Text, one_statement};
-use super::{Execution, Leave};
 use crate::bind::Variables;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::parse::Statement;
 use crate::parse::ast::{CopyTarget, TransactionStatement};
-use crate::plpgsql::tree::{ForQuery, Into, Query, Sql};
+use crate::plpgsql::tree::{Into, Query, Sql};
 use crate::session::Session;
 use crate::session::machines::REST_BYTES_MAX;
 use crate::session::message::{CommandTag, Progress};
@@ -21,10 +21,6 @@ use crate::tuple::RowBuf;
 use crate::types::contrib::tablefunc::Answer;
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use std::sync::Arc;
-
-/// How many rows a loop reads ahead at first, and later (`exec_for_query`).
-const FIRST_PORTION: u64 = 10;
-const PORTION: u64 = 50;
 
 /// Keeps rows.
 pub(super) struct Kept {
@@ -118,15 +114,7 @@ impl Session {
         if !kept.notices.is_empty() {
             self.notices.get_mut().append(&mut kept.notices);
         }
-        match progress? {
-            Progress::Complete(tag) => Ok((Some(tag), kept.rows)),
-            Progress::Suspended | Progress::Paused => Ok((None, kept.rows)),
-            Progress::Empty => Ok((Some(CommandTag { words: "", rows: None }), kept.rows)),
-            Progress::CopyIn(_) => Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                "cannot COPY to/from client in PL/pgSQL",
-            )),
-        }
+        Ok((tag_of(progress?)?, kept.rows))
     }
 
     /// A statement that a body runs, with its text around what it says; `custom` says that it is planned for these parameters,
@@ -276,6 +264,19 @@ impl Session {
             return Err(of_query(SqlError::new(SqlState::CARDINALITY_VIOLATION, message), sql));
         }
         Ok(ran.rows.pop())
+    }
+}
+
+/// The tag of what a portal that a body runs has come to; none where it has stopped before its end.
+pub(super) fn tag_of(progress: Progress) -> Result<Option<CommandTag>> {
+    match progress {
+        Progress::Complete(tag) => Ok(Some(tag)),
+        Progress::Suspended | Progress::Paused => Ok(None),
+        Progress::Empty => Ok(Some(CommandTag { words: "", rows: None })),
+        Progress::CopyIn(_) => Err(SqlError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "cannot COPY to/from client in PL/pgSQL",
+        )),
     }
 }
 
@@ -637,85 +638,6 @@ impl Execution<'_> {
             Query::Dynamic(text, using) => self.dynamic_statement(text, using, false),
             Query::Cursor(variable, arguments) => self.cursor_query(*variable, arguments),
         }
-    }
-
-    pub(super) fn for_query(&mut self, looped: &ForQuery) -> Result<Leave> {
-        if let Query::Cursor(variable, arguments) = &looped.query {
-            return self.for_cursor(looped, *variable, arguments);
-        }
-        self.session.unnamed_portals += 1;
-        let (prepared, parameters) = self.query(&looped.query)?;
-        let text = prepared.text.clone();
-        let Some(columns) = prepared.columns.clone() else {
-            return Err(SqlError::new(
-                SqlState::INVALID_CURSOR_DEFINITION,
-                format!("cannot open {} query as cursor", command_of(&text)),
-            ));
-        };
-        demand_runnable(&prepared)?;
-        let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
-        let mut portal = self
-            .session
-            .opened(prepared, parameters)
-            .map_err(|error| in_statement(error, &text))?;
-        let at = self.session.place();
-        // What ends the transaction ends its portals.
-        let mut portion = if self.body.ends_transactions { 0 } else { FIRST_PORTION };
-        let mut found = false;
-        self.session.writing_loops += u32::from(changes);
-        let mut spare = Vec::new();
-        let left = loop {
-            self.session.is_at(at.0, at.1);
-            // A portion's rows are filled anew by the next one.
-            std::mem::swap(&mut self.session.spare_rows, &mut spare);
-            let read = self.session.run_portion(&mut portal, portion, ALL);
-            std::mem::swap(&mut self.session.spare_rows, &mut spare);
-            let (done, mut rows) = match read {
-                Ok(read) => read,
-                Err(error) => break Err(in_statement(error, &text)),
-            };
-            portion = PORTION;
-            let ran = self.rounds(looped, &columns, &rows, &mut found);
-            spare.append(&mut rows);
-            self.session.spare_rows(rows);
-            match ran {
-                Ok(None) if done.is_none() => {}
-                Ok(None) => break Ok(Leave::Next),
-                Ok(Some(left)) => break Ok(left),
-                Err(error) => break Err(error),
-            }
-        };
-        self.session.spare_rows(spare);
-        self.session.writing_loops -= u32::from(changes);
-        self.session.let_go(&portal);
-        self.session.retire(portal);
-        let left = left?;
-        if !found {
-            self.put_into(&looped.places, &columns, None)?;
-        }
-        self.set_found(found);
-        Ok(left)
-    }
-
-    /// Rounds of a loop over rows; where they leave to, if they do.
-    pub(super) fn rounds(
-        &mut self,
-        looped: &ForQuery,
-        columns: &[ColumnDescription],
-        rows: &[RowBuf],
-        found: &mut bool,
-    ) -> Result<Option<Leave>> {
-        let at = self.session.place();
-        for row in rows {
-            *found = true;
-            self.session.is_at(at.0, at.1);
-            self.put_into(&looped.places, columns, Some(row))?;
-            let left = self.statements(&looped.body)?;
-            if let Some(left) = super::run::after_round(left, looped.label.as_ref()) {
-                return Ok(Some(left));
-            }
-        }
-        Ok(None)
     }
 
     pub(super) fn return_query(&mut self, query: &Query) -> Result<()> {

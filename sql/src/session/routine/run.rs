@@ -1,27 +1,15 @@
 //! Statements of a body, one after the other.
 
-use super::{Execution, Leave};
+use super::Execution;
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
-use crate::plpgsql::tree::{Action, ForEach, Place, Sql, VariableType};
+use crate::plpgsql::tree::{Action, Place, Sql, VariableType};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::array::{self, Array};
 use crate::types::{Datum, Oid, SqlType, oids};
 use std::sync::Arc;
 
 const RECORD: SqlType = SqlType { oid: Oid(oids::RECORD), typmod: -1 };
-
-/// Where a loop goes on after a round; none is its next round.
-pub(super) fn after_round(left: Leave, label: Option<&Arc<str>>) -> Option<Leave> {
-    match left {
-        Leave::Next | Leave::Continue(None) => None,
-        Leave::Continue(ref of) if of.as_ref() == label => None,
-        Leave::Exit(None) => Some(Leave::Next),
-        Leave::Exit(ref of) if of.is_some() && of.as_ref() == label => Some(Leave::Next),
-        left => Some(left),
-    }
-}
 
 /// 42804 for what is no row where one is returned.
 fn not_composite() -> SqlError {
@@ -30,18 +18,9 @@ fn not_composite() -> SqlError {
 }
 
 impl Execution<'_> {
-    pub(super) fn statement(&mut self, action: &Action) -> Result<Leave> {
+    pub(super) fn statement(&mut self, action: &Action) -> Result<()> {
         match action {
-            Action::ForQuery(looped) => {
-                return crate::types::depth::deeper(|| self.for_query(looped));
-            }
-            Action::ForEach(looped) => {
-                return crate::types::depth::deeper(|| self.for_each(looped));
-            }
-            Action::Return(value) => {
-                self.returns(value.as_ref())?;
-                return Ok(Leave::Return);
-            }
+            Action::Return(value) => self.returns(value.as_ref())?,
             Action::Assign(place, sql) if place.path.is_empty() => {
                 self.assign(place.variable, sql)?;
             }
@@ -59,7 +38,7 @@ impl Execution<'_> {
                         (place.variable, sql),
                     )?
                 {
-                    return Ok(Leave::Next);
+                    return Ok(());
                 }
                 let text = self.text(sql, Some(place.variable));
                 let text = text.map_err(|error| super::context::in_expression(error, sql))?;
@@ -88,93 +67,21 @@ impl Execution<'_> {
             | Action::Case(..)
             | Action::Loop(..)
             | Action::ForInteger(_)
+            | Action::ForQuery(_)
+            | Action::ForEach(_)
             | Action::Leave(..)
             | Action::Nothing => {}
         }
-        Ok(Leave::Next)
-    }
-
-    fn for_each(&mut self, looped: &ForEach) -> Result<Leave> {
-        let mut whole = RowBuf::new();
-        let ty = self.evaluate(&looped.array, &mut whole)?;
-        let bytes = match whole.get(0) {
-            Datum::Array(bytes) => bytes,
-            Datum::Null => {
-                return Err(SqlError::new(
-                    SqlState::NULL_VALUE_NOT_ALLOWED,
-                    "FOREACH expression must not be null",
-                ));
-            }
-            _ => {
-                let name = self.session.type_text(ty);
-                return Err(SqlError::new(
-                    SqlState::DATATYPE_MISMATCH,
-                    format!("FOREACH expression must yield an array, not type {name}"),
-                ));
-            }
-        };
-        let variable = &self.body.variables[looped.places[0].variable as usize];
-        if let (VariableType::Scalar(own), []) = (&variable.ty, &looped.places[0].path[..]) {
-            let is_array = crate::catalog::builtin::element_type(own.oid.0).is_some();
-            let mismatch = |message| Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
-            match (looped.slice > 0, is_array) {
-                (true, false) => {
-                    return mismatch("FOREACH ... SLICE loop variable must be of an array type");
-                }
-                (false, true) => {
-                    return mismatch("FOREACH loop variable must not be of an array type");
-                }
-                _ => {}
-            }
-        }
-        let source = Array::of(bytes);
-        let dimensions: Vec<_> = source.dimensions().collect();
-        if looped.slice as usize > dimensions.len() {
-            return Err(SqlError::new(
-                SqlState::ARRAY_SUBSCRIPT_ERROR,
-                format!(
-                    "slice dimension ({}) is out of the valid range 0..{}",
-                    looped.slice,
-                    dimensions.len()
-                ),
-            ));
-        }
-        let element = crate::catalog::builtin::element_type(ty.oid.0).unwrap_or(oids::TEXT);
-        let arena = bumpalo::Bump::new();
-        let datums = source.datums(&arena).collect::<Result<Vec<_>>>()?;
-        let inner = &dimensions[dimensions.len() - looped.slice as usize..];
-        let size =
-            inner.iter().map(|dimension| dimension.length as usize).product::<usize>().max(1);
-        let mut found = false;
-        let mut value = RowBuf::new();
-        let mut left = Leave::Next;
-        let at = self.session.place();
-        for chunk in datums.chunks(size) {
-            found = true;
-            self.session.is_at(at.0, at.1);
-            value.clear();
-            if looped.slice == 0 {
-                value.push(chunk[0]);
-                let ty = SqlType { oid: Oid(element), typmod: ty.typmod };
-                self.put_element(&looped.places, &mut value, ty)?;
-            } else {
-                let mut builder = array::Builder::new(element);
-                chunk.iter().for_each(|datum| builder.push(datum));
-                value.push(Datum::Array(builder.store(&arena, inner)));
-                self.put_at(&looped.places[0], &mut value, ty)?;
-            }
-            let round = self.statements(&looped.body)?;
-            if let Some(leaves) = after_round(round, looped.label.as_ref()) {
-                left = leaves;
-                break;
-            }
-        }
-        self.set_found(found);
-        Ok(left)
+        Ok(())
     }
 
     /// Puts an element of an array into a place, or its fields into several.
-    fn put_element(&mut self, places: &[Place], value: &mut RowBuf, ty: SqlType) -> Result<()> {
+    pub(super) fn put_element(
+        &mut self,
+        places: &[Place],
+        value: &mut RowBuf,
+        ty: SqlType,
+    ) -> Result<()> {
         if let [place] = places {
             return self.put_at(place, value, ty);
         }

@@ -248,21 +248,14 @@ impl Text {
 
     /// Whether it was made from the rows that variables hold now.
     pub(super) fn fits(&self, frame: &Frame) -> bool {
-        let mut used = self.visible.used.load(Relaxed);
-        let (now, then) = (frame.shapes(), &self.visible.shapes);
-        while used != 0 {
-            let first = used.trailing_zeros() as usize;
-            used &= used - 1;
-            let same = |number: usize| match (&now[number], &then[number]) {
-                (Some(now), Some(then)) => Arc::ptr_eq(now, then) || now == then,
-                (None, None) => true,
-                _ => false,
-            };
-            if !(first..now.len()).step_by(64).all(same) {
-                return false;
-            }
-        }
-        true
+        self.shapes().all(|(number, then)| frame.is_shaped(number, then))
+    }
+
+    /// The variables that it was made for the shapes of, and these.
+    pub(super) fn shapes(&self) -> impl Iterator<Item = (u32, Option<&Arc<Shape>>)> {
+        let used = self.visible.used.load(Relaxed);
+        let all = (0..).zip(&self.visible.shapes).map(|(number, then)| (number, then.as_ref()));
+        all.filter(move |(number, _)| used & 1 << (number % 64) != 0)
     }
 
     /// The variables that it names, by number.

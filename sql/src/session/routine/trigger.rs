@@ -4,6 +4,8 @@
 use super::Returned;
 use super::call::Compiled;
 use super::frame::{Frame, Shape};
+use super::machine::Kit;
+use super::machine::code::Program;
 use crate::bind::VariableConflict;
 use crate::catalog::relation::Relation;
 use crate::catalog::routine::Routine;
@@ -14,11 +16,12 @@ use crate::exec::trigger::Firing;
 use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
 use crate::session::Session;
+use crate::session::statement::Basis;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::array::{self, Dimension};
 use crate::types::type_name::format_type;
-use crate::types::{Datum, SqlType, oids, record, stored};
+use crate::types::{Datum, Oid, SqlType, oids, record, stored};
 use std::sync::Arc;
 
 /// The first variables of a body: NEW, OLD, and what is told of the trigger.
@@ -55,10 +58,25 @@ pub struct Condition {
 #[derive(Debug)]
 pub struct Ready {
     made: Arc<Made>,
-    /// [`Session::changes`] when it was made.
+    /// [`Session::changes`] when it was last found good, and what it was made from.
     seen: u64,
-    /// The memory of the variables, where it is not running.
-    frame: Option<Frame>,
+    basis: Basis,
+    /// What its last run has left, where it is not running.
+    rest: Option<Box<Rest>>,
+}
+
+/// What a run of a trigger's function leaves for the next one.
+struct Rest {
+    kit: Kit,
+    /// The program that ran, and what a frame begins with that it is to run over.
+    program: Arc<Program>,
+    start: RowBuf,
+}
+
+impl std::fmt::Debug for Rest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rest").field("program", &self.program).finish_non_exhaustive()
+    }
 }
 
 /// What each run of it begins with.
@@ -111,6 +129,19 @@ fn record_of<'a>(arena: &'a bumpalo::Bump, relation: &Relation, row: &'a RowBuf)
     record::build(arena, &fields)
 }
 
+impl Made {
+    /// What a frame begins with that a program is to run over.
+    fn start(&self, program: &Program) -> RowBuf {
+        let mut start = program.layout.clone();
+        for number in 0..self.values.len() {
+            if !self.values.get(number).is_null() {
+                start.set_column(number, &self.values, number);
+            }
+        }
+        start
+    }
+}
+
 impl Session {
     /// The body of a trigger's function, as it is for one table.
     fn compiled_trigger(
@@ -147,31 +178,29 @@ impl Session {
         Ok(self.keep_body(key, routine, body, Vec::new()))
     }
 
-    /// Fires a trigger: the row that its function returns, all columns by index.
+    /// Fires a trigger: `next` becomes the row that its function returns, all columns by index; false where that is none.
     pub(in crate::session) fn fire_trigger(
         &mut self,
         firing: &Firing<'_>,
-    ) -> Result<Option<RowBuf>> {
+        next: &mut RowBuf,
+    ) -> Result<bool> {
         if let Some(native) = trigger::native(firing.trigger.function) {
-            return self.fire_native(native, firing);
+            let row = self.fire_native(native, firing)?;
+            return Ok(row.map(|row| *next = row).is_some());
         }
         let key = (firing.trigger.oid, firing.event);
-        let known = self.triggers.get(&key).filter(|known| {
-            self.is_settled(known.seen) && Arc::ptr_eq(&known.made.relation, firing.relation)
-        });
-        let (known, routine) = match known {
-            Some(known) => (Some(&known.made), Arc::clone(&known.made.routine)),
+        let known = self.ready_trigger(key, firing.relation);
+        let routine = match &known {
+            Some(known) => Arc::clone(&known.routine),
             None => {
                 let snapshot = self.catalog.last_snapshot();
                 let function = firing.trigger.function;
-                let found = snapshot.routine(function).cloned().ok_or_else(|| {
+                snapshot.routine(function).cloned().ok_or_else(|| {
                     let message = format!("cache lookup failed for function {}", function.0);
                     SqlError::new(SqlState::INTERNAL_ERROR, message)
-                })?;
-                (None, found)
+                })?
             }
         };
-        let known = known.cloned();
         let outside = self.firing.len();
         self.firing.resize(outside + 1 + firing.actions as usize, firing.relation.oid);
         let fired = self.under_rights(&routine, &mut |session| {
@@ -179,10 +208,25 @@ impl Session {
                 Some(known) => Arc::clone(known),
                 None => session.made_trigger(&routine, firing)?,
             };
-            session.run_trigger(&made, firing)
+            session.run_trigger(&made, firing, next)
         });
         self.firing.truncate(outside);
         fired
+    }
+
+    /// A trigger's function as it was made ready for a table, if that is good still.
+    fn ready_trigger(&mut self, key: (Oid, i16), relation: &Arc<Relation>) -> Option<Arc<Made>> {
+        let known = self.triggers.get(&key)?;
+        if !Arc::ptr_eq(&known.made.relation, relation) {
+            return None;
+        }
+        if !self.is_settled(known.seen) {
+            let basis = self.basis().clone();
+            let seen = self.changes;
+            let known = self.triggers.get_mut(&key).filter(|known| known.basis.is_same(&basis))?;
+            known.seen = seen;
+        }
+        self.triggers.get(&key).map(|known| Arc::clone(&known.made))
     }
 
     /// Makes the function of a trigger ready to run.
@@ -200,7 +244,8 @@ impl Session {
         });
         // A name said under other rights or settings than those of the statement may be another one.
         if !routine.security_definer && routine.settings.is_empty() {
-            let ready = Ready { made: Arc::clone(&made), seen: self.changes, frame: None };
+            let basis = self.basis().clone();
+            let ready = Ready { made: Arc::clone(&made), seen: self.changes, basis, rest: None };
             self.triggers.insert((firing.trigger.oid, firing.event), ready);
         }
         Ok(made)
@@ -228,31 +273,45 @@ impl Session {
                     transition: None,
                 };
                 if one.when.is_none() || self.trigger_meets(&firing)? {
-                    self.fire_trigger(&firing)?;
+                    self.fire_trigger(&firing, &mut RowBuf::new())?;
                 }
             }
         }
         Ok(())
     }
 
-    fn run_trigger(&mut self, made: &Arc<Made>, firing: &Firing<'_>) -> Result<Option<RowBuf>> {
+    fn run_trigger(
+        &mut self,
+        made: &Arc<Made>,
+        firing: &Firing<'_>,
+        next: &mut RowBuf,
+    ) -> Result<bool> {
         let key = (firing.trigger.oid, firing.event);
-        let kept = self.triggers.get_mut(&key).and_then(|ready| ready.frame.take());
-        let mut frame = kept.unwrap_or_default();
-        frame.restart(&made.values);
-        set_rows(&mut frame, firing, &made.shape)?;
         let (compiled, name) = (&made.compiled, Arc::clone(&made.name));
         let body = Arc::clone(&compiled.body);
+        let program = self.program_of(compiled.id, &body)?;
+        let mut rest = match self.triggers.get_mut(&key).and_then(|ready| ready.rest.take()) {
+            Some(rest) if Arc::ptr_eq(&rest.program, &program) => rest,
+            other => {
+                let kit = other.map(|rest| rest.kit).unwrap_or_default();
+                let start = made.start(&program);
+                Box::new(Rest { kit, program: Arc::clone(&program), start })
+            }
+        };
+        let mut kit = std::mem::take(&mut rest.kit);
+        let frame = &mut kit.frame;
+        frame.begin(body.variables.len(), &rest.start);
+        set_rows(frame, firing, &made.shape)?;
         if let Some(changed) = firing.transition.filter(|_| !body.rows.is_empty()) {
             for (set, number) in
                 [&changed.old, &changed.new].into_iter().zip(VARIABLES.len() as u32..)
             {
-                set_transition(&mut frame, firing.relation, set, number);
+                set_transition(frame, firing.relation, set, number);
             }
         }
         let returned = Returned { of_rows: true, by_slot: true, ..Returned::default() };
-        let ran = self.run_in(compiled.id, Arc::clone(&name), body, frame, returned, false);
-        let (returned, frame) = ran?;
+        let run = (compiled.id, Some(program));
+        let (returned, kit) = self.run_by(run, Arc::clone(&name), body, kit, returned, false)?;
         let within =
             |error: SqlError, place: &str| error.within(format!("PL/pgSQL function {name}{place}"));
         if !returned.met {
@@ -262,18 +321,21 @@ impl Session {
         }
         let is_row = firing.trigger.is_row();
         let value = match returned.slot {
-            Some(slot) => Some(frame.get(u32::from(slot))),
+            Some(slot) => Some(kit.frame.get(u32::from(slot))),
             None => returned.value.iter().next(),
         };
         let row = match value {
-            Some(Datum::Record(bytes)) if is_row => row_of(firing.relation, bytes).map(Some),
-            _ => Ok(None),
+            Some(Datum::Record(bytes)) if is_row => {
+                read_row(firing.relation, bytes, next).map(|()| true)
+            }
+            _ => Ok(false),
         };
         self.keep_value(returned.value);
-        if frame.capacity_bytes() <= REST_BYTES_MAX
+        if kit.capacity_bytes() <= REST_BYTES_MAX
             && let Some(ready) = self.triggers.get_mut(&key)
         {
-            ready.frame = Some(frame);
+            rest.kit = kit;
+            ready.rest = Some(rest);
         }
         row.map_err(|error| within(error, " during function exit"))
     }
@@ -400,8 +462,8 @@ fn set_variables(frame: &mut Frame, firing: &Firing<'_>) {
     }
 }
 
-/// The row that a trigger's function has returned, all columns by index.
-fn row_of(relation: &Relation, bytes: &[u8]) -> Result<RowBuf> {
+/// Reads the row that a trigger's function has returned, all columns by index.
+fn read_row(relation: &Relation, bytes: &[u8], row: &mut RowBuf) -> Result<()> {
     let live = || relation.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
     let mismatch = |detail: String| {
         SqlError::new(
@@ -410,9 +472,16 @@ fn row_of(relation: &Relation, bytes: &[u8]) -> Result<RowBuf> {
         )
         .detail(detail)
     };
-    let mut row = RowBuf::new();
+    let miscounted = || {
+        let (returned, expected) = (record::fields(bytes).count(), live().count());
+        Err(mismatch(format!(
+            "Number of returned columns ({returned}) does not match expected column count ({expected})."
+        )))
+    };
     row.set_nulls(relation.columns.len());
-    for (field, ((number, column), (ty, value))) in live().zip(record::fields(bytes)).enumerate() {
+    let mut fields = record::fields(bytes);
+    for (field, (number, column)) in live().enumerate() {
+        let Some((ty, value)) = fields.next() else { return miscounted() };
         if column.ty.oid.0 != ty {
             return Err(mismatch(format!(
                 "Returned type {} does not match expected type {} in column {}.",
@@ -427,13 +496,7 @@ fn row_of(relation: &Relation, bytes: &[u8]) -> Result<RowBuf> {
             None => row.set(number, Datum::Interval(&stored::read_interval(value)?)),
         }
     }
-    let (returned, expected) = (record::fields(bytes).count(), live().count());
-    if returned != expected {
-        return Err(mismatch(format!(
-            "Number of returned columns ({returned}) does not match expected column count ({expected})."
-        )));
-    }
-    Ok(row)
+    if fields.next().is_some() { miscounted() } else { Ok(()) }
 }
 
 /// A body of nothing but the rows that a condition is over.

@@ -402,7 +402,7 @@ impl Execution<'_> {
         let Datum::Record(bytes) = value.get(0) else {
             return Err(SqlError::new(
                 SqlState::DATATYPE_MISMATCH,
-                "cannot assign non-composite value to a row variable",
+                "cannot assign non-composite value to a record variable",
             ));
         };
         let shape = self.shape_in(ty, bytes)?;
@@ -463,14 +463,8 @@ impl Execution<'_> {
                 .shape_of(ty)
                 .ok_or_else(|| SqlError::unsupported("a variable of this type is"))?,
             _ => {
-                let shape = match self.frame.shape(variable) {
-                    Some(known) if is_of(known, columns) => Arc::clone(known),
-                    _ => {
-                        let shape = Arc::new(shape_of_columns(columns));
-                        self.frame.set_shape(variable, Some(Arc::clone(&shape)));
-                        shape
-                    }
-                };
+                let shape = self.shape_for(variable, columns);
+                self.frame.begin_rows(variable, &shape);
                 return match row {
                     Some(row) => self.frame.set_record(variable, &shape, row.iter()),
                     None => {
@@ -499,6 +493,14 @@ impl Execution<'_> {
             fields.push_column(&value, 0);
         }
         self.set_record(variable, &shape, &fields)
+    }
+
+    /// The shape of rows of these columns in a record variable: the one that it has, if it is the same.
+    pub(super) fn shape_for(&self, variable: u32, columns: &[ColumnDescription]) -> Arc<Shape> {
+        match self.frame.shape(variable) {
+            Some(known) if is_of(known, columns) => Arc::clone(known),
+            _ => Arc::new(shape_of_columns(columns)),
+        }
     }
 
     /// Gives a variable a row of these fields, which a domain over rows has to admit.
@@ -598,14 +600,21 @@ impl Execution<'_> {
     /// Puts a value into a variable that takes it as it is; whether it was one.
     #[inline]
     fn put_as_it_is(&mut self, place: &Place, ty: SqlType, value: Datum<'_>) -> bool {
-        let own = &self.body.variables[place.variable as usize];
-        let VariableType::Scalar(to) = own.ty else { return false };
-        let takes = place.path.is_empty()
-            && !(own.not_null && value.is_null())
-            && self.session.converts_nothing(ty, to);
-        if takes {
-            self.frame.set(place.variable, value);
+        match self.takes(place, ty) {
+            Some((variable, not_null)) if !(not_null && value.is_null()) => {
+                self.frame.set(variable, value);
+                true
+            }
+            _ => false,
         }
-        takes
+    }
+
+    /// A variable that takes values of a type as they are, and whether NULL is none of these.
+    #[inline]
+    pub(super) fn takes(&self, place: &Place, ty: SqlType) -> Option<(u32, bool)> {
+        let own = &self.body.variables[place.variable as usize];
+        let VariableType::Scalar(to) = own.ty else { return None };
+        let takes = place.path.is_empty() && self.session.converts_nothing(ty, to);
+        takes.then_some((place.variable, own.not_null))
     }
 }

@@ -9,9 +9,9 @@
 
 use crate::plan::scalar::{Callee, Scalar};
 use crate::plpgsql::tree::{Condition, Sql, Statement};
+use crate::session::routine::Compiled;
 use crate::session::routine::frame::Shape;
 use crate::session::routine::text::Text;
-use crate::session::routine::{Compiled, Leave};
 use crate::tuple::RowBuf;
 use crate::types::SqlType;
 use crate::types::primitive::{Comparison, Primitive};
@@ -92,8 +92,8 @@ pub enum Op {
     ForNext { loops: Slot, variable: Slot, reverse: bool, begin: u32 },
     /// On at the beginning of a loop.
     Back { begin: u32 },
-    /// On, if the record variables that a text reads have the shapes that it was made for.
-    Fits { text: u32, end: u32 },
+    /// On, if the record variables that a text reads have the shapes that it was made for, by number among the program's.
+    Fits { shapes: u32, end: u32 },
     /// A variable has the type of the operand of a CASE.
     Shaped { variable: Slot, shape: u32 },
     /// A statement begins: where something has changed, the program is made anew.
@@ -101,8 +101,12 @@ pub enum Op {
 
     /// A statement that the machine has others run; whether it leaves the transaction alone.
     Statement { statement: u32, pure: bool },
-    /// A loop over what others give, whose body they come back for; the point from which the body goes on behind it.
-    Looped { statement: u32, point: u32 },
+    /// A loop over what others give is opened.
+    OpenRows { statement: u32 },
+    /// The next row of the innermost loop goes into its variables; on at another place, if there is none.
+    NextRow { end: u32 },
+    /// The innermost loop ends; whether it says FOUND.
+    CloseRows { tells: bool },
     /// On, if a condition is true that is evaluated otherwise.
     Holds { sql: u32, end: u32 },
     /// A bound of a loop that is evaluated otherwise.
@@ -123,8 +127,8 @@ pub enum Op {
     Handled,
     /// 20000.
     CaseNotFound,
-    /// The end of a body, or of the body of a loop that others run.
-    Leave { how: u32 },
+    /// The end of the body.
+    End,
 }
 
 /// What bounds of loops are called.
@@ -185,15 +189,12 @@ pub struct Program {
     pub sqls: Vec<Sql>,
     pub statements: Vec<Arc<Statement>>,
     pub caught: Vec<Caught>,
-    pub leaves: Vec<Leave>,
     pub types: Vec<SqlType>,
     pub shapes: Vec<Arc<Shape>>,
     /// Fields that are assigned, and the types of what is assigned to them.
     pub fields: Vec<(Arc<str>, SqlType)>,
-    /// The texts whose fit is asked.
-    pub fitted: Vec<Arc<Text>>,
-    /// Where leaving the body of a loop that others run leads to, by the point behind the loop.
-    pub landings: Vec<(u32, Leave, u32)>,
+    /// What texts whose fit is asked were made for: variables, and the shapes of their rows.
+    pub fitted: Vec<Box<[(u32, Option<Arc<Shape>>)]>>,
     /// The texts that operations were made of.
     pub texts: Vec<Arc<Text>>,
     /// How many texts of the body had been made ready.
@@ -246,25 +247,28 @@ impl Op {
             Op::ForNext { loops, variable, begin, .. } => {
                 (vec![loops, loops + 2], Some(variable), Some(begin))
             }
-            Op::Fits { end, .. } | Op::Holds { end, .. } => (vec![], None, Some(end)),
+            Op::Fits { end, .. } | Op::Holds { end, .. } | Op::NextRow { end } => {
+                (vec![], None, Some(end))
+            }
             Op::Assign { variable, .. } | Op::Begin { variable } | Op::Shaped { variable, .. } => {
                 (vec![], Some(variable), None)
             }
             Op::Check { .. }
             | Op::Statement { .. }
-            | Op::Looped { .. }
+            | Op::OpenRows { .. }
+            | Op::CloseRows { .. }
             | Op::ReturnNothing
             | Op::Try { .. }
             | Op::Tried
             | Op::Handled
             | Op::CaseNotFound
-            | Op::Leave { .. } => (vec![], None, None),
+            | Op::End => (vec![], None, None),
         }
     }
 
     /// Whether nothing behind it is reached from it.
     fn ends(&self) -> bool {
-        matches!(self, Op::Jump { .. } | Op::Back { .. } | Op::CaseNotFound | Op::Leave { .. })
+        matches!(self, Op::Jump { .. } | Op::Back { .. } | Op::CaseNotFound | Op::End)
     }
 
     /// Has its jump lead to this operation.
@@ -281,6 +285,7 @@ impl Op {
             | Op::SetField { end, .. }
             | Op::ForFirst { end, .. }
             | Op::Fits { end, .. }
+            | Op::NextRow { end }
             | Op::Holds { end, .. } => *end = here,
             _ => {}
         }
@@ -344,7 +349,7 @@ impl Program {
                 _ => &[],
             };
             let known = match *one {
-                Op::Statement { statement, .. } | Op::Looped { statement, .. } => {
+                Op::Statement { statement, .. } | Op::OpenRows { statement } => {
                     (statement as usize) < self.statements.len()
                 }
                 Op::Holds { sql, .. } | Op::Bounded { sql, .. } | Op::Assign { sql, .. } => {
@@ -353,8 +358,7 @@ impl Program {
                 Op::Tree { tree, .. } => (tree as usize) < self.trees.len(),
                 Op::Return { ty, .. } => (ty as usize) < self.types.len(),
                 Op::Try { handlers } => (handlers as usize) < self.caught.len(),
-                Op::Leave { how } => (how as usize) < self.leaves.len(),
-                Op::Fits { text, .. } => (text as usize) < self.fitted.len(),
+                Op::Fits { shapes, .. } => (shapes as usize) < self.fitted.len(),
                 Op::Shaped { shape, .. } => (shape as usize) < self.shapes.len(),
                 Op::SetField { field, .. } => (field as usize) < self.fields.len(),
                 Op::Bound { which, .. } => usize::from(which) < BOUNDS.len(),
@@ -369,7 +373,6 @@ impl Program {
         let mut jumps = self.starts.iter().copied();
         fits && self.at.len() == count
             && jumps.all(op)
-            && self.landings.iter().all(|landing| op(landing.2))
             && self.caught.iter().flat_map(|caught| &caught.handlers).all(|handler| op(handler.1))
     }
 }

@@ -12,9 +12,9 @@ use crate::plan::scalar::{Scalar, Target};
 use crate::plpgsql::tree::{
     Action, Block, Body, Condition, ForInteger, Place, Raise, Sql, Statement, VariableType,
 };
+use crate::session::routine::Compiled;
 use crate::session::routine::frame::Shape;
 use crate::session::routine::text::Text;
-use crate::session::routine::{Compiled, Leave};
 use crate::tuple::RowBuf;
 use crate::types::assign::AssignStep;
 use crate::types::primitive::Primitive;
@@ -41,10 +41,31 @@ pub struct Given<'b> {
     pub callees: Callees,
 }
 
+/// Where EXIT, CONTINUE and RETURN lead.
+#[derive(Clone, Copy, PartialEq)]
+enum Leave<'l> {
+    /// Behind this loop or block.
+    Exit(Option<&'l Arc<str>>),
+    /// To the next round of this loop.
+    Continue(Option<&'l Arc<str>>),
+    /// To the end of the body.
+    Return,
+}
+
+/// What is left to do behind a loop.
+#[derive(Clone, Copy, PartialEq)]
+enum Behind {
+    Nothing,
+    /// It says FOUND.
+    Found,
+    /// It is over rows, and is closed.
+    Rows,
+}
+
 /// What is around the statement at hand.
 enum Around {
-    /// A loop: its label, what leaves it and what goes on with it, whether it says FOUND.
-    Loop { label: Option<Arc<str>>, exits: Vec<usize>, nexts: Vec<usize>, counts: bool },
+    /// A loop: its label, what leaves it and what goes on with it.
+    Loop { label: Option<Arc<str>>, exits: Vec<usize>, nexts: Vec<usize>, behind: Behind },
     /// A block with its label.
     Block { label: Arc<str>, exits: Vec<usize> },
     /// A subtransaction.
@@ -83,8 +104,6 @@ pub struct Compiler<'b> {
     points: u32,
     counted: usize,
     around: Vec<Around>,
-    /// How the loop's body is left that is compiled for others to run.
-    leaves: Vec<Leave>,
     /// Whether something may have changed since a statement has looked.
     pub(super) dirty: bool,
     /// How many operations there are that may change something.
@@ -157,7 +176,6 @@ impl<'b> Compiler<'b> {
             points: given.body.statements,
             counted: 0,
             around: Vec::new(),
-            leaves: Vec::new(),
             dirty: true,
             dirt: 0,
             landed: 0,
@@ -290,16 +308,7 @@ impl<'b> Compiler<'b> {
         let body = self.given.body;
         self.stand((0, "during function entry"));
         self.block(&body.block);
-        self.leave(Leave::Next);
-    }
-
-    fn leave(&mut self, leave: Leave) {
-        let known = self.program.leaves.iter().position(|known| *known == leave);
-        let how = known.unwrap_or_else(|| {
-            self.program.leaves.push(leave);
-            self.program.leaves.len() - 1
-        }) as u32;
-        self.push(Op::Leave { how });
+        self.push(Op::End);
     }
 
     fn statements(&mut self, statements: &[Arc<Statement>]) {
@@ -351,7 +360,7 @@ impl<'b> Compiler<'b> {
                     label: label.clone(),
                     exits: leaves.unwrap_or_default(),
                     nexts: Vec::new(),
-                    counts: false,
+                    behind: Behind::Nothing,
                 });
                 self.statements(body);
                 self.place = place;
@@ -361,14 +370,13 @@ impl<'b> Compiler<'b> {
                 self.dirty = before || self.dirt != dirt;
             }
             Action::ForInteger(looped) => self.for_integer(looped, place),
-            Action::ForQuery(looped) => self.looped(statement, &looped.body),
-            Action::ForEach(looped) => self.looped(statement, &looped.body),
+            Action::ForQuery(looped) => self.over_rows(statement, &looped.label, &looped.body),
+            Action::ForEach(looped) => self.over_rows(statement, &looped.label, &looped.body),
             Action::Leave(exits, label, condition) => {
                 let on = condition.as_ref().map(|condition| self.holds(condition));
-                self.go(if *exits {
-                    Leave::Exit(label.clone())
-                } else {
-                    Leave::Continue(label.clone())
+                self.go(match exits {
+                    true => Leave::Exit(label.as_ref()),
+                    false => Leave::Continue(label.as_ref()),
                 });
                 self.land(&on.unwrap_or_default());
             }
@@ -459,9 +467,10 @@ impl<'b> Compiler<'b> {
         if !text.has_shapes() {
             return None;
         }
-        self.program.fitted.push(Arc::clone(text));
-        let text = self.program.fitted.len() as u32 - 1;
-        Some(self.push(Op::Fits { text, end: 0 }))
+        let shapes = text.shapes().map(|(number, shape)| (number, shape.cloned()));
+        self.program.fitted.push(shapes.collect());
+        let shapes = self.program.fitted.len() as u32 - 1;
+        Some(self.push(Op::Fits { shapes, end: 0 }))
     }
 
     /// Has the value at a slot be another one's.
@@ -649,12 +658,17 @@ impl<'b> Compiler<'b> {
         jumps
     }
 
-    /// The end of a loop's body: what has changed in it is seen before the next round.
-    fn bottom(&mut self, dirt: u32) {
+    /// What goes on with the innermost loop leads here.
+    fn land_nexts(&mut self) {
         if let Some(Around::Loop { nexts, .. }) = self.around.last_mut() {
             let nexts = std::mem::take(nexts);
             self.land(&nexts);
         }
+    }
+
+    /// The end of a loop's body: what has changed in it is seen before the next round.
+    fn bottom(&mut self, dirt: u32) {
+        self.land_nexts();
         let point = self.point();
         if self.dirt != dirt {
             self.push(Op::Check { statement: point });
@@ -710,7 +724,7 @@ impl<'b> Compiler<'b> {
             label: looped.label.clone(),
             exits: Vec::new(),
             nexts: Vec::new(),
-            counts: true,
+            behind: Behind::Found,
         });
         self.statements(&looped.body);
         self.place = place;
@@ -726,46 +740,56 @@ impl<'b> Compiler<'b> {
         self.dirty = before || self.dirt != dirt;
     }
 
-    /// A loop that others run, who come back for its body.
-    fn looped(&mut self, statement: &Arc<Statement>, body: &[Arc<Statement>]) {
+    /// A loop over rows that others give.
+    fn over_rows(
+        &mut self,
+        statement: &Arc<Statement>,
+        label: &Option<Arc<str>>,
+        body: &[Arc<Statement>],
+    ) {
         let place = self.place;
-        let number = self.shared(statement);
-        let point = self.point();
-        self.push_other(Op::Looped { statement: number, point });
-        self.starts(point);
-        let over = self.push(Op::Jump { end: 0 });
-        let around = std::mem::take(&mut self.around);
-        let left = std::mem::take(&mut self.leaves);
-        self.dirty = true;
+        let statement = self.shared(statement);
+        self.push_other(Op::OpenRows { statement });
+        let begin = self.here();
+        self.landed = begin;
+        let next = self.push_other(Op::NextRow { end: 0 });
+        self.around.push(Around::Loop {
+            label: label.clone(),
+            exits: Vec::new(),
+            nexts: Vec::new(),
+            behind: Behind::Rows,
+        });
         self.statements(body);
         self.place = place;
-        self.leave(Leave::Next);
-        self.around = around;
-        let leaves = std::mem::replace(&mut self.leaves, left);
-        for leave in leaves {
-            let here = self.here();
-            self.landed = here;
-            self.program.landings.push((point, leave.clone(), here));
-            self.go(leave);
-        }
-        self.land(&[over]);
-        self.dirty = true;
+        // What has changed is seen behind the next row: a body begins by looking.
+        self.land_nexts();
+        self.push(Op::Back { begin });
+        self.land(&[next]);
+        self.leave_loop();
+        self.push_other(Op::CloseRows { tells: true });
     }
 
     /// Leaves to where EXIT, CONTINUE or RETURN say.
-    fn go(&mut self, leave: Leave) {
-        let meets = |around: &Around| match (around, &leave) {
+    fn go(&mut self, leave: Leave<'_>) {
+        let meets = |around: &Around| match (around, leave) {
             (Around::Loop { .. }, Leave::Exit(None) | Leave::Continue(None)) => true,
-            (Around::Loop { label, .. }, Leave::Exit(of) | Leave::Continue(of)) => label == of,
+            (Around::Loop { label, .. }, Leave::Exit(of) | Leave::Continue(of)) => {
+                label.as_ref() == of
+            }
             (Around::Block { label, .. }, Leave::Exit(Some(of))) => label == of,
             _ => false,
         };
+        // Behind RETURN nobody asks, and what it gives may be FOUND itself.
+        let tells = leave != Leave::Return;
         let found = self.around.iter().rposition(meets);
         for at in (found.map_or(0, |found| found + 1)..self.around.len()).rev() {
             match self.around[at] {
                 Around::Try => self.push_other(Op::Tried),
                 Around::Handler => self.push(Op::Handled),
-                Around::Loop { counts: true, .. } => {
+                Around::Loop { behind: Behind::Rows, .. } => {
+                    self.push_other(Op::CloseRows { tells })
+                }
+                Around::Loop { behind: Behind::Found, .. } if tells => {
                     let to = self.given.body.found as Slot;
                     self.push(Op::Move { from: self.fixed(TRUE), to })
                 }
@@ -773,10 +797,8 @@ impl<'b> Compiler<'b> {
             };
         }
         let Some(found) = found else {
-            if !self.leaves.contains(&leave) {
-                self.leaves.push(leave.clone());
-            }
-            return self.leave(leave);
+            self.push(Op::End);
+            return;
         };
         let jump = self.push(Op::Jump { end: 0 });
         match (&mut self.around[found], leave) {

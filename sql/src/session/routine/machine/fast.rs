@@ -5,6 +5,7 @@ use crate::error::{Result, SqlError, cancel};
 use crate::exec::eval::{Eval, Failure};
 use crate::plan::scalar::Target;
 use crate::session::routine::frame::Frame;
+use crate::session::routine::loops::OpenLoop;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, Value};
 use crate::types::array::{self, Array};
@@ -114,7 +115,7 @@ fn counters(values: &[Value], loops: Slot) -> (i32, i32, i32) {
 /// Runs operations from `pc` on, as long as it can; an error is that of the operation before `pc`.
 pub fn run(
     program: &Program,
-    (frame, room): (&mut Frame, &mut Room),
+    (frame, room, loops): (&mut Frame, &mut Room, &mut [OpenLoop]),
     pc: &mut usize,
     context: Option<&CallContext<'_>>,
     stop: &txn::Cancel,
@@ -303,14 +304,25 @@ pub fn run(
                 }
             }
             Op::Field { record, number, to } => {
-                room.made.clear();
-                room.made.push(match frame.get(u32::from(record)) {
-                    Datum::Record(bytes) => record::field(&room.arena, bytes, usize::from(number))?,
-                    _ => Datum::Null,
-                });
-                room.arena.reset();
-                frame.set_column(usize::from(to), &room.made, 0);
-                values = frame.parts_mut().0;
+                let (record, number) = (frame.get(u32::from(record)), usize::from(number));
+                let Datum::Record(bytes) = record else {
+                    values = frame.parts_mut().0;
+                    value!(to) = Value::Null;
+                    continue;
+                };
+                match record::number_at(bytes, number) {
+                    Some(number) => {
+                        values = frame.parts_mut().0;
+                        value!(to) = plain(number);
+                    }
+                    None => {
+                        room.made.clear();
+                        room.made.push(record::field(&room.arena, bytes, number)?);
+                        room.arena.reset();
+                        frame.set_column(usize::from(to), &room.made, 0);
+                        values = frame.parts_mut().0;
+                    }
+                }
             }
             Op::Concatenate { left, right, to } => {
                 match (frame.get(u32::from(left)), frame.get(u32::from(right))) {
@@ -478,8 +490,17 @@ pub fn run(
                     *pc = begin as usize;
                 }
             }
-            Op::Fits { text, end } => {
-                if !program.fitted[text as usize].fits(frame) {
+            Op::NextRow { .. } => {
+                let Some(looped) = loops.last_mut() else { return Ok(Exit::Other) };
+                let advanced = looped.advance(frame)?;
+                values = frame.parts_mut().0;
+                if !advanced {
+                    return Ok(Exit::Other);
+                }
+            }
+            Op::Fits { shapes, end } => {
+                let shapes = &program.fitted[shapes as usize];
+                if !shapes.iter().all(|(one, shape)| frame.is_shaped(*one, shape.as_ref())) {
                     *pc = end as usize;
                 }
                 values = frame.parts_mut().0;
@@ -492,7 +513,8 @@ pub fn run(
             Op::Shaped { .. }
             | Op::Call { .. }
             | Op::Statement { .. }
-            | Op::Looped { .. }
+            | Op::OpenRows { .. }
+            | Op::CloseRows { .. }
             | Op::Holds { .. }
             | Op::Bounded { .. }
             | Op::Assign { .. }
@@ -503,7 +525,7 @@ pub fn run(
             | Op::Tried
             | Op::Handled
             | Op::CaseNotFound
-            | Op::Leave { .. } => return Ok(Exit::Other),
+            | Op::End => return Ok(Exit::Other),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! PostgreSQL walks a body's tree and keeps a plan for each expression (`pl_exec.c`); here statements that need nothing but
 //! variables and the expressions in them are one program ([`code`]), made by [`compile`] and [`expression`] of what has been made
-//! ready, and run by a loop that recurses for nothing ([`fast`]). What a program has no operation for the machine hands back
+//! ready, and run by a loop that recurses for nothing ([`fast`]); so are the bodies of loops over rows. What a program has no operation for the machine hands back
 //! to the execution, statement by statement. So are calls of other bodies: they take their arguments from slots and give a value
 //! into one, without a statement around them.
 //!
@@ -19,12 +19,12 @@ mod tests;
 use super::context::Place;
 use super::frame::Frame;
 use super::handler::catches;
-use super::{Compiled, Execution, Leave, Returned};
+use super::{Compiled, Execution, Returned};
 use crate::catalog::routine::{PLPGSQL, Routine};
 use crate::ddl::routine::{EVENT_TRIGGER, TRIGGER};
 use crate::error::{Result, SqlError, cancel};
 use crate::plan::scalar::{CallTypes, Scalar, Target};
-use crate::plpgsql::tree::{Body, Statement};
+use crate::plpgsql::tree::Body;
 use crate::session::Session;
 use crate::session::machines::REST_BYTES_MAX;
 use crate::sqlstate::SqlState;
@@ -44,8 +44,16 @@ const KITS_MAX: usize = 64;
 /// What a call needs, kept from one to the next.
 #[derive(Default)]
 pub struct Kit {
-    frame: Frame,
-    room: Room,
+    pub(super) frame: Frame,
+    pub(super) room: Room,
+}
+
+impl Kit {
+    /// What it occupies.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        self.frame.capacity_bytes() + self.room.capacity_bytes()
+    }
 }
 
 /// A block with EXCEPTION that is being run.
@@ -53,6 +61,8 @@ struct Tried {
     handlers: u32,
     /// How many errors were being handled around it.
     handled: usize,
+    /// How many loops over rows were around it.
+    loops: usize,
 }
 
 impl Session {
@@ -202,31 +212,25 @@ impl Execution<'_> {
     }
 
     /// Runs the body to its end.
-    pub fn run_body(&mut self) -> Result<Leave> {
-        self.renew()?;
-        self.run_from(0)
-    }
-
-    /// Runs the statements of a loop's body.
-    pub(super) fn statements(&mut self, statements: &[Arc<Statement>]) -> Result<Leave> {
-        let Some(first) = statements.first() else { return Ok(Leave::Next) };
-        self.renew()?;
-        let start = self.running().starts[first.number as usize];
-        crate::types::depth::deeper(|| self.run_from(start as usize))
+    pub fn run_body(&mut self) -> Result<()> {
+        if self.program.is_none() {
+            self.renew()?;
+        }
+        self.run_program()
     }
 
     fn running(&self) -> Arc<Program> {
         Arc::clone(self.program.as_ref().expect("a body runs by its program"))
     }
 
-    /// Runs operations from one on, until the body or the loop's body is left.
-    fn run_from(&mut self, start: usize) -> Result<Leave> {
+    /// Runs operations from the first one on, until the body is left.
+    fn run_program(&mut self) -> Result<()> {
         let wait = Arc::clone(&self.session.wait);
         let mut program = self.running();
-        let (mut pc, mut tried, handled) = (start, Vec::new(), self.handled.len());
+        let (mut pc, mut tried) = (0, Vec::new());
         let (mut stale, mut in_context) = (false, false);
         loop {
-            let place = (&mut self.frame, &mut self.room);
+            let place = (&mut self.frame, &mut self.room, &mut self.loops[..]);
             let exit = if in_context {
                 self.session.with_context(|context| {
                     fast::run(&program, place, &mut pc, Some(context), &wait.cancel, stale)
@@ -246,13 +250,15 @@ impl Execution<'_> {
                     self.renew().map(|()| {
                         program = self.running();
                         pc = program.starts[statement as usize] as usize;
-                        None
                     })
                 }
                 Ok(Exit::Other) => {
+                    if let Op::End = program.ops[pc - 1] {
+                        return Ok(());
+                    }
                     let (line, what) = program.place(pc - 1);
                     self.session.is_at(line, what);
-                    self.other(&mut program, &mut pc, &mut tried, &mut stale)
+                    self.other(&program, &mut pc, &mut tried, &mut stale)
                 }
                 Err(error) => {
                     let (line, what) = program.place(pc - 1);
@@ -261,51 +267,46 @@ impl Execution<'_> {
                 }
             };
             match done {
-                Ok(None) => {}
-                Ok(Some(left)) => return Ok(left),
-                Err(error) => match self.caught(error, &program, &mut tried) {
-                    Ok(handler) => {
-                        pc = handler as usize;
-                        stale = true;
-                    }
-                    Err(error) => {
-                        self.handled.truncate(handled);
-                        return Err(error);
-                    }
-                },
+                Ok(()) if matches!(program.ops[pc], Op::End) => return Ok(()),
+                Ok(()) => {}
+                Err(error) => {
+                    pc = self.caught(error, &program, &mut tried)? as usize;
+                    stale = true;
+                }
             }
         }
     }
 
-    /// Does what an operation has the session do; where the body leaves to, if it does.
+    /// Does what an operation has the session do.
     fn other(
         &mut self,
-        program: &mut Arc<Program>,
+        program: &Arc<Program>,
         pc: &mut usize,
         tried: &mut Vec<Tried>,
         stale: &mut bool,
-    ) -> Result<Option<Leave>> {
+    ) -> Result<()> {
         let op = program.ops[*pc - 1];
         match op {
             Op::Call { site, to } => {
                 self.begin_due();
                 self.call_site(&program.sites[site as usize], to)?;
                 *stale |= !self.is_current(program);
-                return Ok(None);
+                return Ok(());
             }
             Op::Return { one, ty } => {
                 self.returns_slot(one, program.types[ty as usize])?;
-                return Ok(None);
+                return Ok(());
             }
             Op::ReturnNothing => {
                 self.returned.met = true;
-                return Ok(None);
+                return Ok(());
             }
             Op::Try { handlers } => {
-                tried.push(Tried { handlers, handled: self.handled.len() });
+                let (handled, loops) = (self.handled.len(), self.loops.len());
+                tried.push(Tried { handlers, handled, loops });
                 self.subtransactions += 1;
                 self.due += 1;
-                return Ok(None);
+                return Ok(());
             }
             Op::Tried => {
                 tried.pop();
@@ -315,11 +316,11 @@ impl Execution<'_> {
                 } else {
                     self.session.release_subtransaction();
                 }
-                return Ok(None);
+                return Ok(());
             }
             Op::Handled => {
                 self.handled.pop();
-                return Ok(None);
+                return Ok(());
             }
             Op::Shaped { variable, shape } => {
                 let shape = &program.shapes[shape as usize];
@@ -327,7 +328,7 @@ impl Execution<'_> {
                 if self.frame.shape(variable).is_none_or(|known| known != shape) {
                     self.frame.set_shape(variable, Some(Arc::clone(shape)));
                 }
-                return Ok(None);
+                return Ok(());
             }
             Op::NotNull { variable, .. } => {
                 return Err(super::value::not_null(&self.body.variables[usize::from(variable)]));
@@ -336,12 +337,11 @@ impl Execution<'_> {
                 return Err(SqlError::new(SqlState::CASE_NOT_FOUND, "case not found")
                     .hint("CASE statement is missing ELSE part."));
             }
-            Op::Leave { how } => return Ok(Some(program.leaves[how as usize].clone())),
             Op::Statement { statement, pure: true } => {
                 cancel::check(&self.session.wait.cancel)?;
                 let statement = Arc::clone(&program.statements[statement as usize]);
                 self.statement(&statement.action)?;
-                return Ok(None);
+                return Ok(());
             }
             _ => {}
         }
@@ -353,26 +353,11 @@ impl Execution<'_> {
                 let statement = Arc::clone(&program.statements[statement as usize]);
                 self.statement(&statement.action)?;
             }
-            Op::Looped { statement, point } => {
-                let statement = Arc::clone(&program.statements[statement as usize]);
-                let left = self.statement(&statement.action)?;
-                // Its body may have gone on in another program, by which the frame is laid out now.
-                let now = self.running();
-                if !Arc::ptr_eq(&now, program) {
-                    *program = now;
-                    *pc = program.starts[point as usize] as usize;
-                }
-                if left != Leave::Next {
-                    let landing = program
-                        .landings
-                        .iter()
-                        .find(|(behind, leave, _)| *behind == point && *leave == left);
-                    match landing {
-                        Some((_, _, at)) => *pc = *at as usize,
-                        None => return Ok(Some(left)),
-                    }
-                }
+            Op::OpenRows { statement } => {
+                self.open_loop(&program.statements[statement as usize])?
             }
+            Op::NextRow { end } if !self.next_row()? => *pc = end as usize,
+            Op::CloseRows { tells } => self.close_loop(tells)?,
             Op::Holds { sql, end } => {
                 let holds = self.holds(&program.sqls[sql as usize])?;
                 *pc = if holds { *pc } else { end as usize };
@@ -392,7 +377,7 @@ impl Execution<'_> {
         // What had been made ready before is not done this way again.
         *stale |= !self.is_current(program)
             || ready != program.ready && ready == self.session.ready_texts(self.id);
-        Ok(None)
+        Ok(())
     }
 
     /// Whether nothing has happened since a program was found good.
@@ -419,7 +404,8 @@ impl Execution<'_> {
         program: &Program,
         tried: &mut Vec<Tried>,
     ) -> Result<u32> {
-        while let Some(Tried { handlers, handled }) = tried.pop() {
+        while let Some(Tried { handlers, handled, loops }) = tried.pop() {
+            self.abandon_loops(loops);
             self.handled.truncate(handled);
             self.subtransactions -= 1;
             let caught = &program.caught[handlers as usize];
@@ -443,6 +429,8 @@ impl Execution<'_> {
             self.handled.push(error);
             return Ok(*begins);
         }
+        self.abandon_loops(0);
+        self.handled.clear();
         Err(error)
     }
 
@@ -479,6 +467,13 @@ impl Execution<'_> {
 }
 
 impl Session {
+    /// Keeps what a call has needed for those to come.
+    pub(super) fn keep_kit(&mut self, kit: Kit) {
+        if kit.capacity_bytes() <= REST_BYTES_MAX && self.kits.len() < KITS_MAX {
+            self.kits.push(kit);
+        }
+    }
+
     fn call_deeper(&mut self, around: &mut Frame, site: &Site, to: Slot) -> Result<()> {
         let compiled = &site.compiled;
         let session = self;
@@ -506,9 +501,10 @@ impl Session {
             returned,
             program: Some(program),
             room,
+            loops: Vec::new(),
         };
         let outer = execution.session.called_view.take();
-        let ran = execution.run_from(0);
+        let ran = execution.run_program();
         let Execution { session, frame, returned, room, .. } = execution;
         session.called_view = outer;
         let place = session.within.pop();
@@ -517,12 +513,12 @@ impl Session {
                 Some(place) => error.within(place.text()),
                 None => error,
             }),
-            Ok(_) if !returned.met => Err(SqlError::new(
+            Ok(()) if !returned.met => Err(SqlError::new(
                 SqlState::FUNCTION_EXECUTED_NO_RETURN_STATEMENT,
                 "control reached end of function without RETURN",
             )
             .within(format!("PL/pgSQL function {name}"))),
-            Ok(_) => {
+            Ok(()) => {
                 match returned.slot {
                     Some(slot) => {
                         around.set_column(usize::from(to), frame.row(), usize::from(slot));
@@ -535,10 +531,7 @@ impl Session {
                 Ok(())
             }
         };
-        let small = frame.row().capacity_bytes() + room.capacity_bytes() <= REST_BYTES_MAX;
-        if small && session.kits.len() < KITS_MAX {
-            session.kits.push(Kit { frame, room });
-        }
+        session.keep_kit(Kit { frame, room });
         done
     }
 }

@@ -1,0 +1,406 @@
+//! Loops over what others give while they run: the rows of queries and cursors, the elements of arrays (`exec_for_query`,
+//! `exec_stmt_foreach_a`).
+//!
+//! The machine has an operation that opens such a loop, one that takes its next row and one that closes it; in between its body
+//! is operations like all others. Rows come in portions. Where they go as they are the machine puts them by itself
+//! ([`OpenLoop::advance`]), and asks for the session only where a portion ends, or where a value has to be made another one.
+
+use super::Execution;
+use super::frame::{Frame, Shape};
+use super::query::{command_of, demand_runnable, in_statement};
+use crate::error::{Notice, Result, SqlError};
+use crate::exec::sink::{ColumnDescription, Flow, RowSink};
+use crate::parse::ast::FetchDirection;
+use crate::plpgsql::tree::{Action, ForEach, ForQuery, Place, Query, Sql, Statement, VariableType};
+use crate::session::Session;
+use crate::session::portal::Portal;
+use crate::sqlstate::SqlState;
+use crate::tuple::{RowBuf, RowSet};
+use crate::types::array::{self, Array};
+use crate::types::{CallContext, Datum, Oid, SqlType, oids};
+use std::sync::Arc;
+
+/// How many rows a loop reads ahead at first, and later (`exec_for_query`).
+const FIRST_PORTION: u64 = 10;
+const PORTION: u64 = 50;
+
+/// A loop that has been opened.
+pub(super) struct OpenLoop {
+    statement: Arc<Statement>,
+    source: Source,
+    columns: Arc<[ColumnDescription]>,
+    /// The portion at hand, and which of it comes next.
+    rows: RowSet,
+    next: usize,
+    target: Target,
+    /// Whether there has been a row.
+    found: bool,
+}
+
+/// Where its rows come from.
+enum Source {
+    /// A query: its run, whether it changes rows, how many of its rows come next, and whether there are no more.
+    Query { portal: Box<Portal>, changes: bool, portion: u64, done: bool },
+    /// A cursor of this name, and its variable, where the loop has given it the name.
+    Cursor { name: String, named: Option<u32> },
+    /// An array, whose elements or slices are of this type: all are at hand.
+    Array(SqlType),
+}
+
+/// Where the columns of a portion's rows go.
+enum Target {
+    /// Into a record variable, as a row of this shape.
+    Record(u32, Arc<Shape>),
+    /// Into variables that take them as they are, but for NULL where that is said.
+    Variables(Box<[(u32, bool)]>),
+    /// Where each value has to be looked at.
+    Other,
+}
+
+/// Keeps the rows of a portion.
+struct Portion<'r> {
+    rows: &'r mut RowSet,
+    notices: Vec<Notice>,
+}
+
+impl RowSink for Portion<'_> {
+    fn row(
+        &mut self,
+        _: &CallContext<'_>,
+        _: &[ColumnDescription],
+        row: &[Datum<'_>],
+    ) -> Result<Flow> {
+        self.rows.push(row.iter().copied());
+        crate::account::check()?;
+        Ok(Flow::Continue)
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.notices.push(notice.clone());
+    }
+}
+
+impl OpenLoop {
+    fn new(
+        statement: &Arc<Statement>,
+        source: Source,
+        columns: Arc<[ColumnDescription]>,
+    ) -> OpenLoop {
+        let rows = RowSet::new(columns.len());
+        let statement = Arc::clone(statement);
+        OpenLoop { statement, source, columns, rows, next: 0, target: Target::Other, found: false }
+    }
+
+    /// Puts the next row of the portion where it goes; false where there is none, or where its values have to be looked at.
+    ///
+    /// # Errors
+    /// 54000: the row is too long for a value.
+    #[inline]
+    pub fn advance(&mut self, frame: &mut Frame) -> Result<bool> {
+        if self.next == self.rows.len() {
+            return Ok(false);
+        }
+        let (rows, row) = (&self.rows, self.next);
+        match &self.target {
+            Target::Record(variable, shape) => {
+                frame.begin_rows(*variable, shape);
+                frame.set_record(*variable, shape, rows.row(row))?;
+            }
+            Target::Variables(all) => {
+                let refused = |(column, (_, not_null)): (usize, &(u32, bool))| {
+                    *not_null && rows.get(row, column).is_null()
+                };
+                if all.iter().enumerate().any(refused) {
+                    return Ok(false);
+                }
+                for (column, (variable, _)) in all.iter().enumerate() {
+                    frame.set(*variable, rows.get(row, column));
+                }
+            }
+            Target::Other => return Ok(false),
+        }
+        self.next += 1;
+        Ok(true)
+    }
+}
+
+impl Session {
+    /// Runs a portal on for the next rows of a loop; whether it has come to its end.
+    fn run_for_loop(
+        &mut self,
+        portal: &mut Portal,
+        max_rows: u64,
+        rows: &mut RowSet,
+    ) -> Result<bool> {
+        let mut portion = Portion { rows, notices: Vec::new() };
+        let progress = self.run_portal(portal, "", max_rows, &mut portion);
+        self.notices.get_mut().append(&mut portion.notices);
+        Ok(super::query::tag_of(progress?)?.is_some())
+    }
+}
+
+impl Execution<'_> {
+    /// A loop begins.
+    pub(super) fn open_loop(&mut self, statement: &Arc<Statement>) -> Result<()> {
+        let opened = crate::types::depth::deeper(|| match &statement.action {
+            Action::ForQuery(looped) => match &looped.query {
+                Query::Cursor(variable, arguments) => {
+                    self.over_cursor(statement, *variable, arguments)
+                }
+                query => self.over_query(statement, query),
+            },
+            Action::ForEach(looped) => self.over_array(statement, looped),
+            _ => Err(SqlError::unsupported("a loop over this is")),
+        })?;
+        self.loops.push(opened);
+        Ok(())
+    }
+
+    fn over_query(&mut self, statement: &Arc<Statement>, query: &Query) -> Result<OpenLoop> {
+        self.session.unnamed_portals += 1;
+        let (prepared, parameters) = self.query(query)?;
+        let text = prepared.text.clone();
+        let Some(columns) = &prepared.columns else {
+            return Err(SqlError::new(
+                SqlState::INVALID_CURSOR_DEFINITION,
+                format!("cannot open {} query as cursor", command_of(&text)),
+            ));
+        };
+        demand_runnable(&prepared)?;
+        let columns: Arc<[ColumnDescription]> = columns.as_slice().into();
+        let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
+        // What fails while it is opened fails in its text, and what its rows fail with in the loop alone.
+        let planned = prepared.planned.is_some();
+        let opened = self.session.opened(prepared, parameters).and_then(|mut portal| {
+            if planned {
+                self.session.start_plan(&mut portal)?;
+            }
+            Ok(portal)
+        });
+        let portal = opened.map_err(|error| in_statement(error, &text))?;
+        // What ends the transaction ends its portals.
+        let portion = if self.body.ends_transactions { 0 } else { FIRST_PORTION };
+        self.session.writing_loops += u32::from(changes);
+        let source = Source::Query { portal, changes, portion, done: false };
+        Ok(OpenLoop::new(statement, source, columns))
+    }
+
+    /// A loop over a bound cursor, which is opened for it; its rows come one by one, so that WHERE CURRENT OF changes the one
+    /// at hand.
+    fn over_cursor(
+        &mut self,
+        statement: &Arc<Statement>,
+        variable: u32,
+        arguments: &[(u32, Sql)],
+    ) -> Result<OpenLoop> {
+        let unnamed = self.cursor_name(variable).is_none();
+        let own = &self.body.variables[variable as usize];
+        let scroll = own.cursor.as_ref().and_then(|one| one.scroll);
+        let query = Query::Cursor(variable, arguments.to_vec());
+        let name = self.opened_cursor(variable, &query, scroll)?;
+        if unnamed {
+            self.name_cursor(variable, Some(&name))?;
+        }
+        self.session.pinned.push(name.clone());
+        let source = Source::Cursor { name, named: Some(variable).filter(|_| unnamed) };
+        Ok(OpenLoop::new(statement, source, Arc::default()))
+    }
+
+    fn over_array(&mut self, statement: &Arc<Statement>, looped: &ForEach) -> Result<OpenLoop> {
+        let mut whole = RowBuf::new();
+        let ty = self.evaluate(&looped.array, &mut whole)?;
+        let bytes = match whole.get(0) {
+            Datum::Array(bytes) => bytes,
+            Datum::Null => {
+                return Err(SqlError::new(
+                    SqlState::NULL_VALUE_NOT_ALLOWED,
+                    "FOREACH expression must not be null",
+                ));
+            }
+            _ => {
+                let name = self.session.type_text(ty);
+                return Err(SqlError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!("FOREACH expression must yield an array, not type {name}"),
+                ));
+            }
+        };
+        let variable = &self.body.variables[looped.places[0].variable as usize];
+        if let (VariableType::Scalar(own), []) = (&variable.ty, &looped.places[0].path[..]) {
+            let is_array = crate::catalog::builtin::element_type(own.oid.0).is_some();
+            let mismatch = |message| Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+            match (looped.slice > 0, is_array) {
+                (true, false) => {
+                    return mismatch("FOREACH ... SLICE loop variable must be of an array type");
+                }
+                (false, true) => {
+                    return mismatch("FOREACH loop variable must not be of an array type");
+                }
+                _ => {}
+            }
+        }
+        let source = Array::of(bytes);
+        let dimensions: Vec<_> = source.dimensions().collect();
+        if looped.slice as usize > dimensions.len() {
+            return Err(SqlError::new(
+                SqlState::ARRAY_SUBSCRIPT_ERROR,
+                format!(
+                    "slice dimension ({}) is out of the valid range 0..{}",
+                    looped.slice,
+                    dimensions.len()
+                ),
+            ));
+        }
+        let element = crate::catalog::builtin::element_type(ty.oid.0).unwrap_or(oids::TEXT);
+        let arena = bumpalo::Bump::new();
+        let mut rows = RowSet::new(1);
+        let given = if looped.slice == 0 {
+            for datum in source.datums(&arena) {
+                rows.push([datum?]);
+            }
+            SqlType { oid: Oid(element), typmod: ty.typmod }
+        } else {
+            let datums = source.datums(&arena).collect::<Result<Vec<_>>>()?;
+            let inner = &dimensions[dimensions.len() - looped.slice as usize..];
+            let size = inner.iter().map(|dimension| dimension.length as usize).product::<usize>();
+            for slice in datums.chunks(size.max(1)) {
+                let mut builder = array::Builder::new(element);
+                slice.iter().for_each(|datum| builder.push(datum));
+                rows.push([Datum::Array(builder.store(&arena, inner))]);
+            }
+            ty
+        };
+        crate::account::check()?;
+        let mut opened = OpenLoop::new(statement, Source::Array(given), Arc::default());
+        (opened.found, opened.rows) = (!rows.is_empty(), rows);
+        if let [place] = &looped.places[..]
+            && let Some(taken) = self.takes(place, given)
+        {
+            opened.target = Target::Variables([taken].into());
+        }
+        Ok(opened)
+    }
+
+    /// The next row of the innermost loop goes where it belongs; whether there was one.
+    pub(super) fn next_row(&mut self) -> Result<bool> {
+        let Some(mut looped) = self.loops.pop() else { return Ok(false) };
+        let more = self.row_of_loop(&mut looped);
+        self.loops.push(looped);
+        more
+    }
+
+    fn row_of_loop(&mut self, looped: &mut OpenLoop) -> Result<bool> {
+        if looped.next == looped.rows.len() && !self.read_portion(looped)? {
+            return Ok(false);
+        }
+        if looped.advance(&mut self.frame)? {
+            return Ok(true);
+        }
+        let mut row = RowBuf::new();
+        looped.rows.row(looped.next).for_each(|datum| row.push(datum));
+        looped.next += 1;
+        match (&looped.statement.action, &looped.source) {
+            (Action::ForEach(own), Source::Array(ty)) if own.slice == 0 => {
+                self.put_element(&own.places, &mut row, *ty)?;
+            }
+            (Action::ForEach(own), Source::Array(ty)) => {
+                self.put_at(&own.places[0], &mut row, *ty)?;
+            }
+            (Action::ForQuery(own), _) => {
+                self.put_into(&own.places, &looped.columns, Some(&row))?;
+            }
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    /// Reads a portion more; whether there was any.
+    fn read_portion(&mut self, looped: &mut OpenLoop) -> Result<bool> {
+        match &mut looped.source {
+            Source::Query { done: true, .. } | Source::Array(_) => return Ok(false),
+            Source::Query { portal, portion, done, .. } => {
+                looped.rows.clear();
+                *done = self.session.run_for_loop(portal, *portion, &mut looped.rows)?;
+                *portion = PORTION;
+            }
+            Source::Cursor { name, .. } => {
+                let fetched = self.session.fetch_rows(name, FetchDirection::Forward(1), false)?;
+                looped.rows = RowSet::new(fetched.columns.len());
+                fetched.rows.iter().for_each(|row| looped.rows.push(row.iter()));
+                looped.columns = fetched.columns;
+            }
+        }
+        looped.next = 0;
+        if looped.rows.is_empty() {
+            return Ok(false);
+        }
+        looped.found = true;
+        if let Action::ForQuery(own) = &looped.statement.action {
+            looped.target = self.target_of(own, &looped.columns);
+        }
+        Ok(true)
+    }
+
+    /// Where rows of these columns go.
+    fn target_of(&self, looped: &ForQuery, columns: &[ColumnDescription]) -> Target {
+        if let [Place { variable, path }] = &looped.places[..]
+            && path.is_empty()
+            && let VariableType::Record = self.body.variables[*variable as usize].ty
+        {
+            return Target::Record(*variable, self.shape_for(*variable, columns));
+        }
+        if looped.places.len() != columns.len() {
+            return Target::Other;
+        }
+        let places = looped.places.iter().zip(columns);
+        let taken: Option<_> = places.map(|(place, column)| self.takes(place, column.ty)).collect();
+        taken.map_or(Target::Other, Target::Variables)
+    }
+
+    /// The innermost loop ends; FOUND says whether it has had a row, where the body goes on.
+    pub(super) fn close_loop(&mut self, tells: bool) -> Result<()> {
+        let Some(looped) = self.loops.pop() else { return Ok(()) };
+        let OpenLoop { statement, source, columns, found, .. } = looped;
+        let cursor = self.let_go_of(source);
+        if !found && let Action::ForQuery(own) = &statement.action {
+            self.put_into(&own.places, &columns, None)?;
+        }
+        if let Some((name, named)) = cursor {
+            self.session.close_portal(&name);
+            if let Some(variable) = named {
+                self.name_cursor(variable, None)?;
+            }
+        }
+        if tells {
+            self.set_found(found);
+        }
+        Ok(())
+    }
+
+    /// Loops are left by an error, but for so many.
+    pub(super) fn abandon_loops(&mut self, kept: usize) {
+        while self.loops.len() > kept
+            && let Some(looped) = self.loops.pop()
+        {
+            // The cursor ends with what is rolled back.
+            self.let_go_of(looped.source);
+        }
+    }
+
+    /// Gives up what a loop has of the session; the cursor that it was over.
+    fn let_go_of(&mut self, source: Source) -> Option<(String, Option<u32>)> {
+        match source {
+            Source::Query { portal, changes, .. } => {
+                self.session.writing_loops -= u32::from(changes);
+                self.session.let_go(&portal);
+                self.session.retire(portal);
+                None
+            }
+            Source::Cursor { name, named } => {
+                self.session.pinned.retain(|pinned| *pinned != name);
+                Some((name, named))
+            }
+            Source::Array(_) => None,
+        }
+    }
+}
