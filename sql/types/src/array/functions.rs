@@ -99,7 +99,7 @@ fn append<'a>(
     if !at_end {
         builder.push(element);
     }
-    array.slots().for_each(|slot| builder.push_slot(slot));
+    builder.push_all(&array);
     if at_end {
         builder.push(element);
     }
@@ -153,7 +153,8 @@ fn concatenate<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'
     }
     super::check_bounds(dimensions[0])?;
     let mut builder = Builder::new(x.element);
-    x.slots().chain(y.slots()).for_each(|slot| builder.push_slot(slot));
+    builder.push_all(&x);
+    builder.push_all(&y);
     builder.check_size()?;
     Ok(Datum::Array(builder.store(context.arena, &dimensions)))
 }

@@ -464,6 +464,13 @@ impl Builder {
         }
     }
 
+    /// Appends all elements of an array.
+    pub fn push_all(&mut self, array: &Array<'_>) {
+        self.count += array.len();
+        account::insist_on(array.elements.len());
+        self.bytes.extend_from_slice(array.elements);
+    }
+
     /// Fails where there is more than one value may have.
     ///
     /// # Errors
