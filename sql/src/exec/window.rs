@@ -443,11 +443,11 @@ impl Window {
     ) -> Result<()> {
         let whole = self.plan.frame.exclude == FrameExclude::NoOthers;
         let running = self.aggregates[call].take();
-        let reusable = running.filter(|running| {
-            let same_start = running.frame.start == frame.rows.start || running.frame.is_empty();
-            running.whole && whole && same_start && running.frame.end <= frame.rows.end
-        });
-        let (mut state, from) = match reusable {
+        let running = running
+            .filter(|running| running.whole && whole && running.frame.end <= frame.rows.end)
+            .map(|running| self.left_behind(eval, (call, step), running, frame.rows.start))
+            .transpose()?;
+        let (mut state, from) = match running.flatten() {
             Some(running) if running.frame.is_empty() => (running.state, frame.rows.start),
             Some(running) => (running.state, running.frame.end),
             None => {
@@ -458,22 +458,56 @@ impl Window {
                 (state, frame.rows.start)
             }
         };
-        let column = self.column(call);
         for at in frame.positions_from(from) {
-            self.rows.with_row(at, |rows, row| {
-                if !matches!(rows.get(row, column), Datum::Bool(true)) {
-                    return Ok(());
-                }
-                let values = rows.row(row).skip(column + 1).take(step.arguments.len());
-                let values: Vec<Datum<'_>> = values.collect();
-                if step.strict && values.iter().any(Datum::is_null) {
-                    return Ok(());
-                }
-                state.add(&eval.call, &values)
-            })??;
+            self.with_arguments((call, step), at, |values| state.add(&eval.call, values))?;
         }
         self.aggregates[call] = Some(Running { state, frame: frame.rows.clone(), whole });
         Ok(())
+    }
+
+    /// A state without the rows before a frame's start; none where it has to be made anew.
+    fn left_behind(
+        &self,
+        eval: &Eval<'_>,
+        step: (usize, &physical::AggregateStep),
+        mut running: Running,
+        start: usize,
+    ) -> Result<Option<Running>> {
+        let before = running.frame.start..start;
+        if running.frame.is_empty() || before.start == start {
+            return Ok(Some(running));
+        }
+        if start < before.start || start >= running.frame.end {
+            return Ok(None);
+        }
+        for at in before {
+            let remove = |values: &[Datum<'_>]| running.state.remove(&eval.call, values);
+            if self.with_arguments(step, at, remove)? == Some(false) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(running))
+    }
+
+    /// Looks at the arguments of an aggregate in a row, if FILTER and its strictness take it.
+    fn with_arguments<T>(
+        &self,
+        (call, step): (usize, &physical::AggregateStep),
+        at: usize,
+        look: impl FnOnce(&[Datum<'_>]) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let column = self.column(call);
+        self.rows.with_row(at, |rows, row| {
+            if !matches!(rows.get(row, column), Datum::Bool(true)) {
+                return Ok(None);
+            }
+            let values = rows.row(row).skip(column + 1).take(step.arguments.len());
+            let values: Vec<Datum<'_>> = values.collect();
+            if step.strict && values.iter().any(Datum::is_null) {
+                return Ok(None);
+            }
+            look(&values).map(Some)
+        })?
     }
 
     /// The value of an aggregate that a user made, over the frame of a row. A frame that only grows is gone on with.

@@ -210,6 +210,11 @@ pub trait Accumulator: Send {
     /// # Errors
     /// Those of the transition function: 22003 and the like.
     fn add(&mut self, context: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()>;
+    /// Takes the arguments of a row out again that was taken in before, where a frame's start moves on (PostgreSQL's inverse transition
+    /// functions). False where the state cannot tell what it would be without them: then it is to be made anew.
+    fn remove(&mut self, _: &CallContext<'_>, _: &[Datum<'_>]) -> Result<bool> {
+        Ok(false)
+    }
     /// The aggregate's value so far. May be asked more than once (window frames).
     ///
     /// # Errors

@@ -4,10 +4,11 @@ use crate::datetime::arithmetic;
 use crate::error::{Result, SqlError};
 use crate::failure::out_of_range;
 use crate::function::Accumulator;
-use crate::numeric::functions::{add, divide, from_integer};
+use crate::numeric::functions::{add, difference, divide, from_integer, scale_of};
 use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum, Interval};
 use bumpalo::Bump;
+use std::cmp::Ordering;
 
 /// count: the caller leaves out rows whose argument is NULL.
 #[derive(Default)]
@@ -17,6 +18,11 @@ impl Accumulator for Count {
     fn add(&mut self, _: &CallContext<'_>, _: &[Datum<'_>]) -> Result<()> {
         self.0 = self.0.checked_add(1).ok_or_else(|| out_of_range("bigint"))?;
         Ok(())
+    }
+
+    fn remove(&mut self, _: &CallContext<'_>, _: &[Datum<'_>]) -> Result<bool> {
+        self.0 -= 1;
+        Ok(true)
     }
 
     fn finish<'a>(&self, _: &CallContext<'a>) -> Result<Datum<'a>> {
@@ -40,19 +46,30 @@ pub(super) fn integer(datum: &Datum<'_>) -> Option<i64> {
 
 /// sum(int2), sum(int4): an int8.
 #[derive(Default)]
-pub(super) struct IntegerSum(Option<i64>);
+pub(super) struct IntegerSum {
+    sum: i64,
+    count: u64,
+}
 
 impl Accumulator for IntegerSum {
     fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
         if let Some(value) = integer(&arguments[0]) {
-            let sum = self.0.unwrap_or(0).checked_add(value);
-            self.0 = Some(sum.ok_or_else(|| out_of_range("bigint"))?);
+            self.sum = self.sum.checked_add(value).ok_or_else(|| out_of_range("bigint"))?;
+            self.count += 1;
         }
         Ok(())
     }
 
+    fn remove(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<bool> {
+        if let Some(value) = integer(&arguments[0]) {
+            self.sum -= value;
+            self.count -= 1;
+        }
+        Ok(true)
+    }
+
     fn finish<'a>(&self, _: &CallContext<'a>) -> Result<Datum<'a>> {
-        Ok(self.0.map_or(Datum::Null, Datum::Int8))
+        Ok(if self.count > 0 { Datum::Int8(self.sum) } else { Datum::Null })
     }
 
     fn bytes(&self) -> usize {
@@ -82,6 +99,14 @@ impl Accumulator for WideSum {
         Ok(())
     }
 
+    fn remove(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<bool> {
+        if let Some(value) = integer(&arguments[0]) {
+            self.sum -= i128::from(value);
+            self.count -= 1;
+        }
+        Ok(true)
+    }
+
     fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
         if self.count == 0 {
             return Ok(Datum::Null);
@@ -103,13 +128,15 @@ impl Accumulator for WideSum {
 pub(super) struct NumericSum {
     sum: Option<Vec<u8>>,
     count: i64,
+    /// The largest scale of the values, which is the sum's, and how many have it.
+    scale: (i32, i64),
     average: bool,
     scratch: Bump,
 }
 
 impl NumericSum {
     pub(super) fn new(average: bool) -> NumericSum {
-        NumericSum { sum: None, count: 0, average, scratch: Bump::new() }
+        NumericSum { sum: None, count: 0, scale: (0, 0), average, scratch: Bump::new() }
     }
 }
 
@@ -117,6 +144,14 @@ impl Accumulator for NumericSum {
     fn add(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<()> {
         let Datum::Numeric(value) = arguments[0] else { return Ok(()) };
         self.count += 1;
+        if let Some(scale) = scale_of(value) {
+            let (largest, values) = &mut self.scale;
+            match scale.cmp(largest) {
+                Ordering::Greater => self.scale = (scale, 1),
+                Ordering::Equal => *values += 1,
+                Ordering::Less => {}
+            }
+        }
         match &mut self.sum {
             None => self.sum = Some(value.to_vec()),
             Some(sum) => {
@@ -127,6 +162,25 @@ impl Accumulator for NumericSum {
             }
         }
         Ok(())
+    }
+
+    fn remove(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<bool> {
+        let Datum::Numeric(value) = arguments[0] else { return Ok(true) };
+        let (Some(sum), Some(own)) = (&mut self.sum, scale_of(value)) else { return Ok(false) };
+        let (largest, values) = &mut self.scale;
+        // Nobody knows the scale that the sum of the others has, or what there was before it was infinite.
+        if scale_of(sum).is_none() || (own == *largest && *values == 1) {
+            return Ok(false);
+        }
+        if own == *largest {
+            *values -= 1;
+        }
+        self.count -= 1;
+        let total = difference(&self.scratch, sum, value)?;
+        sum.clear();
+        sum.extend_from_slice(total);
+        self.scratch.reset();
+        Ok(true)
     }
 
     fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {
@@ -222,6 +276,16 @@ impl Accumulator for IntervalSum {
             Some(sum) => arithmetic::add_intervals(sum, value)?,
         });
         Ok(())
+    }
+
+    fn remove(&mut self, _: &CallContext<'_>, arguments: &[Datum<'_>]) -> Result<bool> {
+        let (Datum::Interval(value), Some(sum)) = (arguments[0], &self.sum) else {
+            return Ok(true);
+        };
+        self.count -= 1;
+        let rest = arithmetic::subtract_intervals(sum, value)?;
+        self.sum = (self.count > 0).then_some(rest);
+        Ok(true)
     }
 
     fn finish<'a>(&self, context: &CallContext<'a>) -> Result<Datum<'a>> {

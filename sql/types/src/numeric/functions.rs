@@ -126,6 +126,16 @@ pub(crate) fn add<'a>(arena: &'a Bump, x: &[u8], y: &[u8]) -> Result<&'a [u8]> {
     }
 }
 
+/// x - y, stored.
+pub(crate) fn difference<'a>(arena: &'a Bump, x: &[u8], y: &[u8]) -> Result<&'a [u8]> {
+    add(arena, x, negated(View::of(y)).store(arena))
+}
+
+/// How many digits a stored numeric has behind the point; none where it is not finite.
+pub(crate) fn scale_of(stored: &[u8]) -> Option<i32> {
+    View::of(stored).finite().map(|number| i32::from(number.scale))
+}
+
 fn negated(view: View<'_>) -> Number {
     match Number::from(view) {
         Number::Finite(number) => Number::Finite(number.negated()),
