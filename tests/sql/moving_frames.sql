@@ -1,6 +1,6 @@
 -- Frames whose start moves on: what leaves is taken out of the state again, with PostgreSQL's scales, NULLs, infinities and FILTER.
 create table step (i int primary key, n int, w bigint, d numeric, s interval, f float8, small smallint);
-insert into step select g, nullif(g % 7, 3), g * 1000000007, (g % 11)::numeric / (1 + g % 4), make_interval(days => g % 5, secs => g), g / 8.0, g % 9
+insert into step select g, nullif(g % 7, 3), g * 1000000007::bigint, (g % 11)::numeric / (1 + g % 4), make_interval(days => g % 5, secs => g), g / 8.0, g % 9
     from generate_series(1, 60) g;
 insert into step values (61, 5, 1, 1.5000, '1 mon', 1, 1), (62, null, null, null, null, null, null), (63, 5, 2, 2, '1 d', 2, 2), (64, 6, 3, 'NaN', '2 d', 3, 3),
     (65, 7, 4, 0.1, '-1 d', 'NaN', 4), (66, 8, 5, 'Infinity', '0', 5, 5), (67, 8, 5, 4.25, '0', 'Infinity', 5), (68, 9, 6, 4, '1 s', 7, 6),
