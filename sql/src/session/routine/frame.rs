@@ -265,6 +265,21 @@ impl Frame {
         true
     }
 
+    /// Gives a variable that is an array of one dimension the value of another variable behind its last element; whether that
+    /// could be done.
+    pub fn append_element(&mut self, variable: u32, value: u32, slot: &mut Vec<u8>) -> bool {
+        let Datum::Array(stored) = self.get(variable) else { return false };
+        if !array::slot_behind(stored, &self.get(value), slot) {
+            return false;
+        }
+        if let Some(stored) = self.row.array_mut(variable as usize) {
+            array::count_one_more(stored);
+        }
+        let taken = self.row.append_array(variable as usize, slot);
+        self.taken(taken.unwrap_or_default());
+        true
+    }
+
     /// The values, for a statement that takes them as its parameters and gives them back by [`Frame::put_row`].
     pub fn take_row(&mut self) -> RowBuf {
         std::mem::take(&mut self.row)

@@ -147,6 +147,31 @@ pub fn grow_by_number(
     Some((slot, 4 + size))
 }
 
+/// The bytes of one more element for the end of a stored array of one dimension, if it can have one; its length is counted by
+/// [`count_one_more`].
+pub fn slot_behind(stored: &[u8], value: &Datum<'_>, slot: &mut Vec<u8>) -> bool {
+    let array = Array::of(stored);
+    let Some(Dimension { length, lower }) = array.dimension(0) else { return false };
+    if array.dimension_count() != 1
+        || length as usize >= ELEMENTS_MAX
+        || check_bounds(Dimension { length: length + 1, lower }).is_err()
+    {
+        return false;
+    }
+    let mut one = Builder { element: array.element, count: 0, bytes: std::mem::take(slot) };
+    one.bytes.clear();
+    one.push(value);
+    *slot = one.bytes;
+    check_bytes(stored.len() + slot.len()).is_ok()
+}
+
+/// Makes the length of a stored array of one dimension one more, for an element that follows.
+pub fn count_one_more(stored: &mut [u8]) {
+    if let Some(length) = stored.get_mut(5..9).and_then(|bytes| bytes.first_chunk_mut::<4>()) {
+        *length = (u32::from_le_bytes(*length) + 1).to_le_bytes();
+    }
+}
+
 /// Replaces the element at a subscript of a stored array of one dimension whose elements all have the same length, by a value
 /// that is not NULL; whether that could be done.
 pub fn replace_in_place(stored: &mut [u8], subscript: i32, value: &Datum<'_>) -> bool {
