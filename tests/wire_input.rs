@@ -282,7 +282,7 @@ fn keys_that_are_too_long_are_54000_and_harm_nobody() {
         "UPDATE t SET u = repeat('x', 5000)",
         "INSERT INTO t VALUES ('a', 'c') ON CONFLICT (k) DO UPDATE SET k = repeat('x', 5000)",
         "MERGE INTO t USING (SELECT 1) s ON true WHEN MATCHED THEN UPDATE SET k = repeat('x', 5000)",
-        "BEGIN; UPDATE t SET k = repeat('x', 1500); COMMIT",
+        "BEGIN; UPDATE t SET k = repeat('x', 3000); COMMIT",
     ] {
         let replies = client.query_all(change);
         assert_eq!(replies.last().expect("an answer").sqlstate(), "54000", "{change}");
