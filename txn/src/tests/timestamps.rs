@@ -267,6 +267,8 @@ fn history(options: Options, overwritten: Overwritten, seed: u64) -> (Option<Str
                         Some(Error::Conflict(ConflictKind::ReadWrite(
                             Reason::ReadTooLate | Reason::WriteTooLate,
                         ))) => {}
+                        // Who stands still while so many commit that their order is not kept is ended.
+                        Some(Error::SnapshotTooOld) => {}
                         Some(error) => panic!("{error}"),
                     }
                 }
@@ -359,7 +361,7 @@ fn the_hottest_key_gets_on() {
                                 world.answer(ended);
                                 added += 1;
                             }
-                            Err(Error::Conflict(_)) => {}
+                            Err(Error::Conflict(_) | Error::SnapshotTooOld) => {}
                             Err(error) => panic!("{error}"),
                         }
                     }
