@@ -23,22 +23,6 @@ fn begin(world: &World, pid: u32, on_conflict: OnConflict) -> Transaction {
     begin_of(world, &session(pid), on_conflict)
 }
 
-fn key(number: u16) -> [u8; 2] {
-    number.to_be_bytes()
-}
-
-/// Even keys below 200.
-fn filled(options: Options) -> World {
-    let world = World::new(options);
-    let mut txn = world.begin(Isolation::ReadCommitted, 9);
-    txn.begin_statement().unwrap();
-    for number in 0..100u16 {
-        txn.put(&world.tree, &key(2 * number), b"0").unwrap();
-    }
-    world.answer(txn.commit(&mut |_| ()).unwrap());
-    world
-}
-
 fn get(txn: &mut Transaction, world: &World, number: u16) -> Result<bool> {
     let view = txn.begin_statement()?;
     txn.get(&view, &world.tree, &key(number), &mut RecordBuffer::default())

@@ -118,6 +118,23 @@ pub(crate) fn answer(manager: &Manager, ended: Ended) -> Result<()> {
     }
 }
 
+/// A key of a table of few numbers.
+pub(crate) fn key(number: u16) -> [u8; 2] {
+    number.to_be_bytes()
+}
+
+/// A world whose table has the even keys below 200.
+pub(crate) fn filled(options: Options) -> World {
+    let world = World::new(options);
+    let mut txn = world.begin(Isolation::ReadCommitted, 9);
+    txn.begin_statement().unwrap();
+    for number in 0..100u16 {
+        txn.put(&world.tree, &key(2 * number), b"0").unwrap();
+    }
+    world.answer(txn.commit(&mut |_| ()).unwrap());
+    world
+}
+
 /// Locks and writes, or deletes, one record.
 pub(crate) fn write(txn: &mut Transaction, tree: &Tree, key: &[u8], value: Option<&[u8]>) {
     let mut buffer = RecordBuffer::default();

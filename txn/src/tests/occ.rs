@@ -46,10 +46,6 @@ fn filled(options: Options) -> World {
     world
 }
 
-fn key(number: u16) -> [u8; 2] {
-    number.to_be_bytes()
-}
-
 /// G2-item: of two that read what the other writes, the first to commit passes; the other passes when it is run again.
 #[test]
 fn write_skew_is_refused_and_passes_when_it_is_run_again() {

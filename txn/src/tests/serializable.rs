@@ -42,10 +42,6 @@ fn filled(options: Options) -> World {
     world
 }
 
-fn key(number: u16) -> [u8; 2] {
-    number.to_be_bytes()
-}
-
 fn read_only(world: &World, deferrable: bool, pid: u32) -> Transaction {
     let wait = Arc::new(SessionWait::new(pid));
     let after = world.manager.visible();

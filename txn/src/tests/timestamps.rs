@@ -24,22 +24,6 @@ fn placed(world: &World, pid: u32, overwritten: Overwritten) -> Transaction {
     txn
 }
 
-fn key(number: u16) -> [u8; 2] {
-    number.to_be_bytes()
-}
-
-/// Even keys below 200.
-fn filled(options: Options) -> World {
-    let world = World::new(options);
-    let mut txn = world.begin(Isolation::ReadCommitted, 9);
-    txn.begin_statement().unwrap();
-    for number in 0..100u16 {
-        txn.put(&world.tree, &key(2 * number), b"0").unwrap();
-    }
-    world.answer(txn.commit(&mut |_| ()).unwrap());
-    world
-}
-
 fn get(txn: &mut Transaction, world: &World, number: u16) -> Result<Option<Vec<u8>>> {
     let view = txn.begin_statement()?;
     let mut buffer = RecordBuffer::default();
