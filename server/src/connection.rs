@@ -77,10 +77,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
         loop {
             match step {
                 Step::Read(needed) => {
-                    // Before the answer is there, so that who has it finds the socket as the setting says.
-                    if let Some(times) = self.dialogue.socket_times() {
-                        (self.tune)(&self.stream, times);
-                    }
                     if self.dialogue.sends()
                         && let Err(ended) = self.send().await
                     {
@@ -164,6 +160,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin, B: Backend> Connection<S, B> {
 
     /// Sends everything there is, once it may be said.
     async fn send(&mut self) -> Result<(), Ended> {
+        // Before the answer is there, so that who has it finds the socket as the setting says.
+        if let Some(times) = self.dialogue.socket_times() {
+            (self.tune)(&self.stream, times);
+        }
         let newest = self.dialogue.backend().answer_after();
         let mut begun = self.dialogue.backend().measures().then(breakdown::now);
         if newest != self.answered {
