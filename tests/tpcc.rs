@@ -2,6 +2,7 @@
 //! before and after, each shown to notice what breaks it.
 
 use bench::tpcc::client::Failure;
+use bench::tpcc::direct::{self, Database};
 use bench::tpcc::driver::{self, Load, Report};
 use bench::tpcc::embedded::Embedded;
 use bench::tpcc::statement::Rows;
@@ -62,6 +63,36 @@ fn a_run_without_a_socket_holds_every_condition() {
     let again = Embedded::open(directory.path(), None).expect("the directory that was closed");
     let mut client = again.connect().expect("a session");
     assert_eq!(consistency::check(&mut *client, &SCALE), Ok([0; 12]), "after a restart");
+}
+
+/// Straight on the transaction component: the same transactions, and the same conditions, counted by hand.
+#[test]
+fn a_run_without_sql_holds_every_condition() {
+    let directory = TemporaryDirectory::new("tpcc-direct");
+    let open = || Database::open(directory.path(), SCALE, direct::options(), true);
+    let database = open().expect("an empty directory");
+    assert_eq!(direct::conditions::check(&database, &SCALE), Ok([0; 12]), "before");
+    let load = Load {
+        scale: SCALE,
+        clients: 4,
+        warm_up: Duration::ZERO,
+        time: Duration::from_secs(2),
+        isolation: Isolation::default(),
+        form: Form::default(),
+        only: None,
+        transactions_max: None,
+    };
+    let report = driver::drive(&|place| Ok(database.session(place)), &load, &mut || ())
+        .expect("the database works");
+    assert_eq!(report.errors(), 0, "{}", report.table());
+    for (kind, tally) in Kind::ALL.into_iter().zip(&report.tallies) {
+        assert!(!tally.micros.is_empty(), "no {} came to its end", kind.name());
+    }
+    assert_eq!(direct::conditions::check(&database, &SCALE), Ok([0; 12]), "after");
+    database.close().expect("a checkpoint");
+    drop(database);
+    let again = open().expect("the directory that was closed");
+    assert_eq!(direct::conditions::check(&again, &SCALE), Ok([0; 12]), "after a restart");
 }
 
 /// What breaks each condition alone or with others: a statement, and the conditions that must complain.

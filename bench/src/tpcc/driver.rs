@@ -130,6 +130,15 @@ pub fn percentile(sorted: &[u32], share: f64) -> u32 {
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0)
 }
 
+/// One session's way to run a transaction.
+pub trait Performer {
+    /// Runs a transaction once. One that fails has been rolled back.
+    ///
+    /// # Errors
+    /// The database's.
+    fn perform(&mut self, input: &Input) -> Result<Ended, Failure>;
+}
+
 /// What the sessions are to do now.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
@@ -146,26 +155,41 @@ pub fn run(
     load: &Load,
     begun: &mut dyn FnMut(),
 ) -> Result<Report, Failure> {
-    let terminals = (0..load.clients)
+    let open = |place| {
+        let client = connector.connect()?;
+        let mut terminal = Terminal::new(client, place, load.isolation, load.form);
+        terminal.begin()?;
+        Ok(terminal)
+    };
+    drive(&open, load, begun)
+}
+
+/// As [`run`], of any sessions: `open` gives each its place.
+///
+/// # Errors
+/// As [`run`].
+pub fn drive<P: Performer + Send>(
+    open: &dyn Fn(Place) -> Result<P, Failure>,
+    load: &Load,
+    begun: &mut dyn FnMut(),
+) -> Result<Report, Failure> {
+    let performers = (0..load.clients)
         .map(|number| {
             let place = Place {
                 warehouse: number % load.scale.warehouses + 1,
                 district: number / load.scale.warehouses % Scale::DISTRICTS + 1,
             };
-            let client = connector.connect()?;
-            let mut terminal = Terminal::new(client, place, load.isolation, load.form);
-            terminal.begin()?;
-            Ok((number, place, terminal))
+            Ok((number, place, open(place)?))
         })
         .collect::<Result<Vec<_>, Failure>>()?;
     let start = Instant::now();
     let clock =
         Clock { measured_from: start + load.warm_up, until: start + load.warm_up + load.time };
     let done: Vec<Result<Report, Failure>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = terminals
+        let threads: Vec<_> = performers
             .into_iter()
-            .map(|(number, place, terminal)| {
-                scope.spawn(move || work(terminal, place, number, load, clock))
+            .map(|(number, place, performer)| {
+                scope.spawn(move || work(performer, place, number, load, clock))
             })
             .collect();
         std::thread::sleep(load.warm_up);
@@ -188,7 +212,7 @@ pub fn run(
 }
 
 fn work(
-    mut terminal: Terminal,
+    mut performer: impl Performer,
     place: Place,
     number: u32,
     load: &Load,
@@ -218,7 +242,7 @@ fn work(
         }
         let mut retries = 0;
         let ended = loop {
-            match terminal.perform(&input) {
+            match performer.perform(&input) {
                 Err(failure) if failure.is_transient() && retries < RETRIES_MAX => retries += 1,
                 other => break other,
             }

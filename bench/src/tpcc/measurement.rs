@@ -1,7 +1,8 @@
 //! The command `tpcc`: load if need be, check, run, tell, check again.
 
 use super::comparison::{self, Effort};
-use super::driver::{self, Load};
+use super::direct::{self, Database};
+use super::driver::{self, Load, Report};
 use super::embedded::Embedded;
 use super::statement::Rows;
 use super::transactions::{Form, Isolation, Kind};
@@ -24,7 +25,10 @@ pub struct Arguments {
     /// The engine in this process, without a socket.
     #[arg(long, requires = "data")]
     embedded: bool,
-    /// The directory of `--embedded`; made if it is not there.
+    /// The transaction component in this process, without SQL.
+    #[arg(long, requires = "data", conflicts_with_all = ["url", "embedded"])]
+    direct: bool,
+    /// The directory of `--embedded` and `--direct`; made if it is not there.
     #[arg(long)]
     data: Option<PathBuf>,
     /// The concurrency-control scheme of the database that `--embedded` makes.
@@ -97,10 +101,14 @@ pub fn run(arguments: Arguments) -> Result<Option<String>> {
         against(url, &arguments)?;
         return Ok(None);
     }
-    if !arguments.embedded {
+    if !arguments.embedded && !arguments.direct {
         return Ok(Some(compare(&arguments)?));
     }
     let data: &Path = arguments.data.as_deref().context("--data names the directory")?;
+    if arguments.direct {
+        without_sql(data, &arguments)?;
+        return Ok(None);
+    }
     let embedded = Embedded::open(data, arguments.scheme)?;
     if let Some(scheme) = arguments.scheme {
         let mut rows = Rows::default();
@@ -113,35 +121,30 @@ pub fn run(arguments: Arguments) -> Result<Option<String>> {
     done.map(|()| None)
 }
 
-fn against(connector: &dyn Connector, arguments: &Arguments) -> Result<()> {
+/// How large the tables are of the one database there is.
+fn scale_of(arguments: &Arguments) -> Result<Scale> {
     let [warehouses] = arguments.warehouses[..] else {
         bail!("a database has one number of warehouses");
     };
-    let scale =
-        if arguments.small { Scale::small(warehouses) } else { Scale::standard(warehouses) };
-    let mut client = connector.connect()?;
-    let found = if arguments.reload { None } else { load::warehouses(&mut *client)? };
-    match found {
-        None => {
-            let time = load::load(&mut *client, scale, !arguments.no_analyze)?;
-            println!("{warehouses} warehouses loaded in {:.1} s", time.as_secs_f64());
-        }
-        Some(found) => ensure!(
-            found == warehouses,
-            "the database has {found} warehouses: --warehouses {found}, or --reload"
-        ),
+    Ok(if arguments.small { Scale::small(warehouses) } else { Scale::standard(warehouses) })
+}
+
+/// Tells which conditions hold; all have to.
+fn tell(broken: &[u64; 12], when: &str) -> Result<()> {
+    for (number, count) in (1..).zip(broken) {
+        let verdict = if *count == 0 { "holds" } else { "DOES NOT HOLD" };
+        println!("condition {number:2} {verdict} {when}");
     }
-    let check = |client: &mut dyn super::client::Client, when| -> Result<()> {
-        let broken = consistency::check(client, &scale)?;
-        for (number, count) in (1..).zip(broken) {
-            let verdict = if count == 0 { "holds" } else { "DOES NOT HOLD" };
-            println!("condition {number:2} {verdict} {when}");
-        }
-        ensure!(broken == [0; 12], consistency::complaints(&broken).join("; "));
-        Ok(())
-    };
-    procedures::create(&mut *client)?;
-    check(&mut *client, "before the run")?;
+    ensure!(*broken == [0; 12], consistency::complaints(broken).join("; "));
+    Ok(())
+}
+
+/// Runs the load with each number of sessions, and tells of it.
+fn each(
+    arguments: &Arguments,
+    scale: Scale,
+    run: &mut dyn FnMut(&Load, &mut dyn FnMut()) -> Result<Report>,
+) -> Result<()> {
     for &clients in &arguments.clients {
         let load = Load {
             scale,
@@ -154,18 +157,48 @@ fn against(connector: &dyn Connector, arguments: &Arguments) -> Result<()> {
             transactions_max: None,
         };
         let mut before = None;
-        let report = driver::run(connector, &load, &mut || {
-            before = cpu::of_tree(std::process::id()).ok();
-        })?;
-        println!("\n{warehouses} warehouses, {clients} clients: {}", report.table());
-        if let (true, Some(before)) = (arguments.embedded, before) {
+        let report = run(&load, &mut || before = cpu::of_tree(std::process::id()).ok())?;
+        println!("\n{} warehouses, {clients} clients: {}", scale.warehouses, report.table());
+        if let (true, Some(before)) = (arguments.url.is_none(), before) {
             let used = cpu::of_tree(std::process::id())?.since(before).total();
             let each = used * 1e6 / report.transactions().max(1) as f64;
             println!("CPU of the process, the kit's included: {each:.1} µs a transaction\n");
         }
         ensure!(report.errors() == 0, "{} transactions failed", report.errors());
     }
-    check(&mut *client, "after the run")
+    Ok(())
+}
+
+fn without_sql(data: &Path, arguments: &Arguments) -> Result<()> {
+    let scale = scale_of(arguments)?;
+    let database = Database::open(data, scale, direct::options(), true)?;
+    tell(&direct::conditions::check(&database, &scale)?, "before the run")?;
+    each(arguments, scale, &mut |load, begun| {
+        Ok(driver::drive(&|place| Ok(database.session(place)), load, begun)?)
+    })?;
+    tell(&direct::conditions::check(&database, &scale)?, "after the run")?;
+    Ok(database.close()?)
+}
+
+fn against(connector: &dyn Connector, arguments: &Arguments) -> Result<()> {
+    let scale = scale_of(arguments)?;
+    let warehouses = scale.warehouses;
+    let mut client = connector.connect()?;
+    let found = if arguments.reload { None } else { load::warehouses(&mut *client)? };
+    match found {
+        None => {
+            let time = load::load(&mut *client, scale, !arguments.no_analyze)?;
+            println!("{warehouses} warehouses loaded in {:.1} s", time.as_secs_f64());
+        }
+        Some(found) => ensure!(
+            found == warehouses,
+            "the database has {found} warehouses: --warehouses {found}, or --reload"
+        ),
+    }
+    procedures::create(&mut *client)?;
+    tell(&consistency::check(&mut *client, &scale)?, "before the run")?;
+    each(arguments, scale, &mut |load, begun| Ok(driver::run(connector, load, begun)?))?;
+    tell(&consistency::check(&mut *client, &scale)?, "after the run")
 }
 
 fn compare(arguments: &Arguments) -> Result<String> {

@@ -7,6 +7,8 @@ use std::io::Write;
 
 /// When everything that is there at the beginning happened.
 const BEGINNING: &str = "2026-01-01 00:00:00";
+/// The same in microseconds since 1970.
+pub(super) const BEGINNING_MICROS: i64 = 1_767_225_600_000_000;
 
 /// Writes the rows of one table, portion by portion.
 pub struct Population {

@@ -2,6 +2,7 @@
 
 use super::Scale;
 use super::client::{Client, Failure};
+use super::driver::Performer;
 use super::procedures::{self, array};
 use super::random::{RUN, Random, last_name};
 use super::statement::{Cents, Parameters, Rows, Statement};
@@ -70,7 +71,7 @@ pub enum Ended {
 
 /// A customer, by number or by last name.
 #[derive(Clone, Debug)]
-enum Customer {
+pub(super) enum Customer {
     Number(u32),
     Name(String),
 }
@@ -87,10 +88,10 @@ impl Customer {
 
 /// One line of an order.
 #[derive(Clone, Copy, Debug)]
-struct OrderLine {
-    item: u32,
-    supplier: u32,
-    quantity: u32,
+pub(super) struct OrderLine {
+    pub(super) item: u32,
+    pub(super) supplier: u32,
+    pub(super) quantity: u32,
 }
 
 /// What a transaction is about: drawn once, so that it can be run again.
@@ -111,26 +112,26 @@ pub enum Input {
 /// An order to enter.
 #[derive(Clone, Debug)]
 pub struct NewOrder {
-    district: u32,
-    customer: u32,
-    lines: Vec<OrderLine>,
+    pub(super) district: u32,
+    pub(super) customer: u32,
+    pub(super) lines: Vec<OrderLine>,
 }
 
 /// A payment to take.
 #[derive(Clone, Debug)]
 pub struct Payment {
-    district: u32,
-    customer_warehouse: u32,
-    customer_district: u32,
-    customer: Customer,
-    amount: Cents,
+    pub(super) district: u32,
+    pub(super) customer_warehouse: u32,
+    pub(super) customer_district: u32,
+    pub(super) customer: Customer,
+    pub(super) amount: Cents,
 }
 
 /// A customer to look up.
 #[derive(Clone, Debug)]
 pub struct OrderStatus {
-    district: u32,
-    customer: Customer,
+    pub(super) district: u32,
+    pub(super) customer: Customer,
 }
 
 /// Where a session sits: its warehouse and its district (clause 2.8.1.1: Stock-Level never asks another one).
@@ -327,7 +328,7 @@ pub struct Terminal {
 }
 
 /// Something that TPC-C's population makes impossible.
-fn missing(what: &str) -> Failure {
+pub(super) fn missing(what: &str) -> Failure {
     Failure { sqlstate: "P0002".to_owned(), message: format!("no {what}") }
 }
 
@@ -378,33 +379,6 @@ impl Terminal {
     ) -> Result<(), Failure> {
         self.run(statement, parameters)?;
         if self.rows.affected == 0 { Err(missing(what)) } else { Ok(()) }
-    }
-
-    /// Runs a transaction once. One that fails has been rolled back.
-    ///
-    /// # Errors
-    /// The server's.
-    pub fn perform(&mut self, input: &Input) -> Result<Ended, Failure> {
-        if self.form == Form::Calls {
-            return self.call(input);
-        }
-        let begin = self.isolation.begin();
-        self.run(&begin, &[])?;
-        let done = match input {
-            Input::NewOrder(order) => self.new_order(order),
-            Input::Payment(payment) => self.payment(payment),
-            Input::OrderStatus(status) => self.order_status(status),
-            Input::Delivery(carrier) => self.delivery(*carrier),
-            Input::StockLevel(threshold) => self.stock_level(*threshold),
-        };
-        match done {
-            Ok(Ended::Committed) => self.run(&COMMIT, &[]).map(|()| Ended::Committed),
-            Ok(Ended::RolledBack) => self.run(&ROLLBACK, &[]).map(|()| Ended::RolledBack),
-            Err(failure) => {
-                self.run(&ROLLBACK, &[])?;
-                Err(failure)
-            }
-        }
     }
 
     /// Runs a transaction as one call; its isolation level is the session's.
@@ -564,6 +538,31 @@ impl Terminal {
         let next = self.rows.int(0, 0);
         self.meet(&LOW_STOCK, &[&warehouse, &district, &next, &warehouse, &threshold], "count")?;
         Ok(Ended::Committed)
+    }
+}
+
+impl Performer for Terminal {
+    fn perform(&mut self, input: &Input) -> Result<Ended, Failure> {
+        if self.form == Form::Calls {
+            return self.call(input);
+        }
+        let begin = self.isolation.begin();
+        self.run(&begin, &[])?;
+        let done = match input {
+            Input::NewOrder(order) => self.new_order(order),
+            Input::Payment(payment) => self.payment(payment),
+            Input::OrderStatus(status) => self.order_status(status),
+            Input::Delivery(carrier) => self.delivery(*carrier),
+            Input::StockLevel(threshold) => self.stock_level(*threshold),
+        };
+        match done {
+            Ok(Ended::Committed) => self.run(&COMMIT, &[]).map(|()| Ended::Committed),
+            Ok(Ended::RolledBack) => self.run(&ROLLBACK, &[]).map(|()| Ended::RolledBack),
+            Err(failure) => {
+                self.run(&ROLLBACK, &[])?;
+                Err(failure)
+            }
+        }
     }
 }
 
