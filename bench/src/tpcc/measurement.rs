@@ -7,7 +7,7 @@ use super::embedded::Embedded;
 use super::statement::Rows;
 use super::transactions::{Form, Isolation, Kind};
 use super::wire::Url;
-use super::{Connector, Scale, consistency, load, procedures};
+use super::{Connector, Scale, consistency, load, procedures, schemes};
 use crate::cpu;
 use crate::report;
 use anyhow::{Context, Result, bail, ensure};
@@ -34,6 +34,9 @@ pub struct Arguments {
     /// The concurrency-control scheme of the database that `--embedded` makes.
     #[arg(long, requires = "embedded", value_parser = scheme)]
     scheme: Option<SchemeKind>,
+    /// Every scheme, one after another, each in a directory of its own below `--data`.
+    #[arg(long, requires = "embedded", conflicts_with = "scheme")]
+    schemes: bool,
     /// Warehouses.
     #[arg(long, value_delimiter = ',', default_value = "2")]
     warehouses: Vec<u32>,
@@ -74,6 +77,7 @@ impl Arguments {
     #[must_use]
     pub fn page(&self) -> &'static str {
         match self.form {
+            _ if self.schemes => "tpcc_schemes.md",
             Form::Statements => "tpcc.md",
             Form::Calls => "tpcc_calls.md",
         }
@@ -109,6 +113,9 @@ pub fn run(arguments: Arguments) -> Result<Option<String>> {
         without_sql(data, &arguments)?;
         return Ok(None);
     }
+    if arguments.schemes {
+        return Ok(Some(each_scheme(data, &arguments)?));
+    }
     let embedded = Embedded::open(data, arguments.scheme)?;
     if let Some(scheme) = arguments.scheme {
         let mut rows = Rows::default();
@@ -139,26 +146,46 @@ fn tell(broken: &[u64; 12], when: &str) -> Result<()> {
     Ok(())
 }
 
+/// What is run with each number of sessions.
+fn loads(arguments: &Arguments, scale: Scale) -> Vec<Load> {
+    let load = |&clients| Load {
+        scale,
+        clients,
+        warm_up: Duration::from_secs(arguments.warm_up),
+        time: Duration::from_secs(arguments.time),
+        isolation: arguments.isolation,
+        form: arguments.form,
+        only: arguments.only,
+        transactions_max: None,
+    };
+    arguments.clients.iter().map(load).collect()
+}
+
+fn each_scheme(data: &Path, arguments: &Arguments) -> Result<String> {
+    let scale = scale_of(arguments)?;
+    let loads = loads(arguments, scale);
+    let rows = schemes::run(data, scale, &loads, &mut |row| println!("{}", row.line()))?;
+    let conditions = format!(
+        "{} {} warehouses of {} items and {} customers a district, {} s a run.",
+        report::machine(),
+        scale.warehouses,
+        scale.items,
+        scale.customers,
+        arguments.time
+    );
+    schemes::markdown(&rows, &conditions)
+}
+
 /// Runs the load with each number of sessions, and tells of it.
 fn each(
     arguments: &Arguments,
     scale: Scale,
     run: &mut dyn FnMut(&Load, &mut dyn FnMut()) -> Result<Report>,
 ) -> Result<()> {
-    for &clients in &arguments.clients {
-        let load = Load {
-            scale,
-            clients,
-            warm_up: Duration::from_secs(arguments.warm_up),
-            time: Duration::from_secs(arguments.time),
-            isolation: arguments.isolation,
-            form: arguments.form,
-            only: arguments.only,
-            transactions_max: None,
-        };
+    for load in loads(arguments, scale) {
         let mut before = None;
         let report = run(&load, &mut || before = cpu::of_tree(std::process::id()).ok())?;
-        println!("\n{} warehouses, {clients} clients: {}", scale.warehouses, report.table());
+        println!("\n{} warehouses, {} clients: {}", scale.warehouses, load.clients, report.table());
         if let (true, Some(before)) = (arguments.url.is_none(), before) {
             let used = cpu::of_tree(std::process::id())?.since(before).total();
             let each = used * 1e6 / report.transactions().max(1) as f64;

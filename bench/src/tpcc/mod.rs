@@ -9,7 +9,7 @@
 //! - [`client`]: what a session can do; [`wire`], [`embedded`]: the two kinds; [`statement`]: prepared statements
 //! - [`transactions`]: the five; [`procedures`]: the same in the server; [`driver`]: sessions side by side; [`consistency`]: conditions 1 to 12
 //! - [`direct`]: the five, and the conditions, straight on `txn`
-//! - [`measurement`]: the command; [`comparison`]: Atoll beside PostgreSQL
+//! - [`measurement`]: the command; [`comparison`]: Atoll beside PostgreSQL; [`schemes`]: one scheme after another
 
 pub mod client;
 pub mod comparison;
@@ -23,6 +23,7 @@ pub mod population;
 pub mod procedures;
 pub mod random;
 pub mod schema;
+pub mod schemes;
 pub mod statement;
 pub mod transactions;
 pub mod wire;

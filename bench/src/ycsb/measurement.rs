@@ -31,6 +31,10 @@ pub struct Arguments {
     /// Seconds of each run.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
+    /// Microseconds before an aborted transaction is run again, at most: it waits for a random part of them, and others are run
+    /// meanwhile. The paper's code has 100.
+    #[arg(long, default_value_t = 100)]
+    penalty: u64,
 }
 
 impl Arguments {
@@ -49,8 +53,8 @@ impl Arguments {
             "Straight on the transaction component, without SQL; the process's CPU."
         };
         format!(
-            "{how} Files, log, pages and recovery as always, synchronous_commit off; {} s a run.",
-            self.seconds
+            "{how} Files, log, pages and recovery as always, synchronous_commit off; {} s a run. An aborted transaction is run again after up to {} µs, and others meanwhile.",
+            self.seconds, self.penalty
         )
     }
 }
@@ -113,8 +117,11 @@ fn each<W: Worker + Send>(
                 let workload = Workload { reads, theta };
                 let mut workers = (1..=threads).map(open).collect::<Result<Vec<W>>>()?;
                 let time = Duration::from_secs_f64(arguments.seconds);
-                let mut outcome = run::run(&mut workers, &workload, (time, false), process)?;
-                let measured = run::run(&mut workers, &workload, (time / 4, true), process)?;
+                let penalty = Duration::from_micros(arguments.penalty);
+                let mut run = |time, measured| {
+                    run::run(&mut workers, &workload, (time, measured), penalty, process)
+                };
+                let (mut outcome, measured) = (run(time, false)?, run(time / 4, true)?);
                 let Outcome { breakdown, committed, .. } = measured;
                 outcome.breakdown = breakdown;
                 let case = Case { scheme: mode.name.clone(), workload, threads };

@@ -2,6 +2,7 @@
 
 use super::workload::{Access, Workload};
 use crate::cpu;
+use crate::tpcc::random::Random;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::Barrier;
@@ -11,6 +12,8 @@ use storage::breakdown::{self, Breakdown, Class};
 
 /// How many transactions a thread goes through, again and again.
 const DRAWN: usize = 20_000;
+/// How many aborted transactions may wait for their time beside the one that runs, as in the paper's code.
+const WAITING: usize = 10;
 
 /// How an attempt to run a transaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +89,8 @@ impl Outcome {
     }
 }
 
-/// Runs a workload on these workers, a thread each. `process` is whose CPU counts.
+/// Runs a workload on these workers, a thread each. An aborted transaction is run again once up to `penalty` has passed. `process` is
+/// whose CPU counts.
 ///
 /// # Errors
 /// A worker's.
@@ -94,6 +98,7 @@ pub fn run<W: Worker + Send>(
     workers: &mut [W],
     workload: &Workload,
     (time, measured): (Duration, bool),
+    penalty: Duration,
     process: u32,
 ) -> Result<Outcome> {
     let (ready, over) = (Barrier::new(workers.len() + 1), AtomicBool::new(false));
@@ -108,7 +113,8 @@ pub fn run<W: Worker + Send>(
                     let begun = worker.begin(measured);
                     ready.wait();
                     begun?;
-                    work(worker, &drawn, measured, over)
+                    let random = Random::new(number as u64 + 1);
+                    work(worker, &drawn, measured, (penalty, random), over)
                 })
             })
             .collect();
@@ -133,30 +139,57 @@ pub fn run<W: Worker + Send>(
     })
 }
 
-/// What one thread does until it is over.
+/// A transaction that is to be run again.
+struct Aborted<'d> {
+    accesses: &'d [Access],
+    /// When it was run first.
+    start: Instant,
+    /// When it may be run again.
+    again: Instant,
+}
+
+/// What one thread does until it is over: an aborted transaction is run again once its time has come, and others are run meanwhile.
 fn work(
     worker: &mut impl Worker,
     drawn: &[Vec<Access>],
     measured: bool,
+    (penalty, mut random): (Duration, Random),
     over: &AtomicBool,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::default();
+    let mut waiting: Vec<Aborted<'_>> = Vec::with_capacity(WAITING);
     let clock = measured.then(|| breakdown::start(Class::UsefulWork));
     let counted = Breakdown::so_far();
-    for accesses in drawn.iter().cycle() {
-        if over.load(Ordering::Relaxed) {
-            break;
-        }
-        let start = Instant::now();
-        while let Attempt::Aborted(reason) = worker.attempt(accesses)? {
-            *outcome.aborts.entry(reason).or_default() += 1;
-            if over.load(Ordering::Relaxed) {
-                break;
+    let mut fresh = drawn.iter().cycle();
+    while !over.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        let due = waiting.iter().position(|one| one.again <= now);
+        let (accesses, start) = match due {
+            Some(at) => {
+                let one = waiting.remove(at);
+                (one.accesses, one.start)
+            }
+            None if waiting.len() < WAITING => {
+                (&fresh.next().expect("they come again and again")[..], now)
+            }
+            None => {
+                std::hint::spin_loop();
+                continue;
+            }
+        };
+        match worker.attempt(accesses)? {
+            Attempt::Committed => {
+                outcome.committed += 1;
+                let tenths = start.elapsed().as_nanos() / 100;
+                outcome.tenths.push(u32::try_from(tenths).unwrap_or(u32::MAX));
+            }
+            Attempt::Aborted(reason) => {
+                *outcome.aborts.entry(reason).or_default() += 1;
+                let share = f64::from(random.uniform(0, 1 << 20)) / f64::from(1 << 20);
+                let again = Instant::now() + penalty.mul_f64(share);
+                waiting.push(Aborted { accesses, start, again });
             }
         }
-        outcome.committed += 1;
-        let tenths = start.elapsed().as_nanos() / 100;
-        outcome.tenths.push(u32::try_from(tenths).unwrap_or(u32::MAX));
     }
     let counted = Breakdown::so_far().since(counted);
     drop(clock);
