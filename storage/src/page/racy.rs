@@ -67,16 +67,17 @@ pub fn load_chunk(words: &Words, at: usize, len: usize) -> u64 {
 #[inline]
 pub fn compare(words: &Words, at: usize, len: usize, bytes: &[u8]) -> Order {
     let common = len.min(bytes.len());
-    let mut done = 0;
-    while done < common {
-        let theirs = load_chunk(words, at + done, common - done);
-        let ours = key_chunk(&bytes[done..common]);
+    let (chunks, rest) = bytes[..common].as_chunks::<8>();
+    let mut at = at;
+    for chunk in chunks {
+        let (ours, theirs) = (u64::from_be_bytes(*chunk), load(words, at).swap_bytes());
         if ours != theirs {
             return ours.cmp(&theirs);
         }
-        done += 8;
+        at += 8;
     }
-    bytes.len().cmp(&len)
+    let theirs = load_chunk(words, at, rest.len());
+    key_chunk(rest).cmp(&theirs).then(bytes.len().cmp(&len))
 }
 
 /// Appends the `len` bytes at `at` to `into`. A length that no page has is a torn read and is cut.
@@ -210,12 +211,19 @@ fn store_within(words: &Words, at: usize, bytes: &[u8]) {
         return;
     }
     let (word, shift) = (&words[at >> 3], (at & 7) * 8);
-    let (mut value, mut mask) = (0, 0);
-    for (number, byte) in bytes.iter().enumerate() {
-        value |= u64::from(*byte) << (shift + 8 * number);
-        mask |= 0xff << (shift + 8 * number);
+    let mask = (1 << (8 * bytes.len())) - 1;
+    word.store(word.load(Relaxed) & !(mask << shift) | little(bytes) << shift, Relaxed);
+}
+
+/// Fewer than eight bytes as a number, the first the lowest.
+#[inline(always)]
+fn little(bytes: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // The two overlap, and agree where they do.
+        let last = u64::from(u32::from_le_bytes(*last)) << (8 * (bytes.len() - 4));
+        return u64::from(u32::from_le_bytes(*first)) | last;
     }
-    word.store(word.load(Relaxed) & !mask | value, Relaxed);
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Copies the `len` bytes at `from` in `source` to `to` in `target`, a different page.
@@ -224,10 +232,21 @@ pub fn copy(source: &Words, from: usize, target: &Words, to: usize, len: usize) 
     let mut done = (to.wrapping_neg() & 7).min(len);
     store(target, to, &load(source, from).to_le_bytes()[..done]);
     let whole = (len - done) / 8;
-    for word in &target[(to + done) >> 3..][..whole] {
-        word.store(load(source, from + done), Relaxed);
-        done += 8;
+    let (words, shift) = (&target[(to + done) >> 3..][..whole], ((from + done) & 7) * 8);
+    let read = source.get((from + done) >> 3..).unwrap_or_default();
+    if shift == 0 {
+        for (word, from) in words.iter().zip(read) {
+            word.store(from.load(Relaxed), Relaxed);
+        }
+    } else {
+        let mut low = read.first().map_or(0, |word| word.load(Relaxed));
+        for (word, from) in words.iter().zip(read.get(1..).unwrap_or_default()) {
+            let high = from.load(Relaxed);
+            word.store(low >> shift | high << (64 - shift), Relaxed);
+            low = high;
+        }
     }
+    done += whole * 8;
     store(target, to + done, &load(source, from + done).to_le_bytes()[..len - done]);
 }
 

@@ -479,6 +479,9 @@ impl PageMut<'_> {
     ) {
         let prefix = self.page().prefix_len();
         let leaf = source.kind() == Some(Kind::Leaf);
+        if leaf && let Some(more) = prefix.checked_sub(source.prefix_len()) {
+            return from.for_each(|slot| self.append_record(source, slot, more));
+        }
         for slot in from {
             scratch.clear();
             source.append_key(slot, scratch);
@@ -493,6 +496,26 @@ impl PageMut<'_> {
                 racy::copy(source.words(), value, self.words(), to, tail);
             }
         }
+    }
+}
+
+impl PageMut<'_> {
+    /// Copies a record of `source`, whose prefix is `more` bytes shorter than the one here, behind those that are here: as it
+    /// lies there, but for these bytes of its suffix.
+    fn append_record(&mut self, source: Page<'_>, slot: usize, more: usize) {
+        let from = source.entry(slot);
+        let suffix_len = from.suffix_len - more;
+        let rest = suffix_len + VALUE_LEN_BYTES + from.value_len;
+        let page = self.page();
+        let (slots, bytes) = (page.slots(), ENTRY_BYTES + rest);
+        assert!(bytes + SLOT_BYTES <= page.contiguous(), "the caller has made room");
+        let at = page.heap_start() - bytes;
+        let head = racy::load_chunk(source.words(), from.at + more, suffix_len) >> 32;
+        let place = Slot(at as u64 | (suffix_len as u64) << 16 | head << 32);
+        racy::set_word(self.words(), HEADER_BYTES + slots * SLOT_BYTES, place.0);
+        self.set_counts(slots + 1, at);
+        racy::store(self.words(), at, &from.word.to_le_bytes());
+        racy::copy(source.words(), from.at + more, self.words(), at + ENTRY_BYTES, rest);
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Node {
     pub(super) next: Atomic<Node>,
     pub(super) hash: u64,
     tree: TreeId,
-    key: Box<[u8]>,
+    key: Key,
     /// Older versions: pushed and pruned under the mutex, read without.
     pub(crate) chain: Chain,
     state: Mutex<NodeState, { rank::NODE }>,
@@ -49,6 +49,45 @@ impl NodeState {
     }
 }
 
+/// Keys of so many bytes stand in their node.
+const SHORT_BYTES: usize = 22;
+
+/// The key of a record: most are short, and one allocation for each node is enough.
+#[derive(Debug)]
+enum Key {
+    Short([u8; SHORT_BYTES], u8),
+    Long(Box<[u8]>),
+}
+
+impl Key {
+    fn of(key: &[u8]) -> Key {
+        let mut short = [0; SHORT_BYTES];
+        match short.get_mut(..key.len()) {
+            Some(place) => {
+                place.copy_from_slice(key);
+                Key::Short(short, key.len() as u8)
+            }
+            None => Key::Long(key.into()),
+        }
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Key::Short(bytes, len) => &bytes[..usize::from(*len)],
+            Key::Long(bytes) => bytes,
+        }
+    }
+
+    /// What it occupies beside its node.
+    fn bytes_outside(&self) -> usize {
+        match self {
+            Key::Short(..) => 0,
+            Key::Long(bytes) => bytes.len(),
+        }
+    }
+}
+
 impl Node {
     pub(super) fn new(hash: u64, tree: TreeId, key: &[u8]) -> Node {
         let state = NodeState { pins: 1, ..NodeState::default() };
@@ -56,7 +95,7 @@ impl Node {
             next: Atomic::null(),
             hash,
             tree,
-            key: key.into(),
+            key: Key::of(key),
             chain: Chain::default(),
             state: Mutex::new(state),
         }
@@ -71,12 +110,12 @@ impl Node {
     /// The key of the record.
     #[must_use]
     pub fn key(&self) -> &[u8] {
-        &self.key
+        self.key.bytes()
     }
 
     /// What the node and the collector's note of it occupy, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Node>() + self.key.len() + size_of::<super::Garbage>()
+        size_of::<Node>() + self.key.bytes_outside() + size_of::<super::Garbage>()
     }
 
     /// Takes the node's mutex. Nothing is waited for while it is held, and no other latch is taken.
@@ -85,7 +124,7 @@ impl Node {
     }
 
     pub(super) fn is(&self, hash: u64, tree: TreeId, key: &[u8]) -> bool {
-        self.hash == hash && self.tree == tree && *self.key == *key
+        self.hash == hash && self.tree == tree && self.key.bytes() == key
     }
 }
 
