@@ -176,12 +176,18 @@ fn roles_and_databases_have_no_more_sessions_than_they_may() {
 fn atolls_own_settings_are_as_checked_as_postgresqls() {
     let atoll = Atoll::start_with(
         &["--page-size", "16kB"],
-        &["atoll.max_write_set=20MB", "atoll.log_insert=Mutex", "atoll.version_spill=1GB"],
+        &[
+            "atoll.max_write_set=20MB",
+            "atoll.log_insert=Mutex",
+            "atoll.version_spill=1GB",
+            "atoll.timestamp_allocator=CLOCK",
+        ],
     );
     let mut client = atoll.connect();
     let mut shown = |name: &str| client.run(&format!("SHOW {name}")).value().to_owned();
     assert_eq!(shown("atoll.max_write_set"), "20MB");
     assert_eq!(shown("atoll.log_insert"), "mutex");
+    assert_eq!(shown("atoll.timestamp_allocator"), "clock");
     assert_eq!(
         (shown("atoll.version_memory"), shown("ATOLL.version_spill")),
         ("256MB".into(), "1GB".into())
@@ -204,6 +210,11 @@ fn atolls_own_settings_are_as_checked_as_postgresqls() {
             "ALTER SYSTEM SET atoll.log_insert = 'none'",
             "22023",
             "invalid value for parameter \"atoll.log_insert\": \"none\"",
+        ),
+        (
+            "ALTER SYSTEM SET atoll.timestamp_allocator = 'hardware'",
+            "22023",
+            "invalid value for parameter \"atoll.timestamp_allocator\": \"hardware\"",
         ),
     ];
     for (sql, state, message) in refusals {

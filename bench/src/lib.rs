@@ -20,5 +20,6 @@ pub mod report;
 pub mod sample;
 pub mod sysbench;
 pub mod target;
+pub mod timestamps;
 pub mod tpcc;
 pub mod ycsb;

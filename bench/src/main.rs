@@ -94,6 +94,8 @@ enum Measurement {
         #[arg(long, default_value_t = 3)]
         runs: u32,
     },
+    /// Timestamps by how they are handed out, alone and in a transaction that does nothing else.
+    Timestamps(bench::timestamps::Effort),
     /// TPC-B's changes on disjoint keys, embedded, without sync: what a second thread costs.
     Disjoint {
         /// Seconds of each run.
@@ -183,6 +185,7 @@ fn main() -> Result<()> {
         }
         Measurement::Large { rows, settings } => large(&bench::large::Plan { rows, settings }),
         Measurement::Insertion { seconds, runs } => insertion(Duration::from_secs(seconds), runs),
+        Measurement::Timestamps(effort) => timestamps(&effort),
         Measurement::Disjoint { seconds, pairs } => disjoint(Duration::from_secs(seconds), pairs),
     }
 }
@@ -202,6 +205,12 @@ fn ycsb(arguments: &bench::ycsb::measurement::Arguments) -> Result<()> {
     std::fs::write(file("md"), page::markdown(&all, &conditions, name)?)?;
     std::fs::write(file("tsv"), page::tsv(&all))?;
     page::pictures(&all, &results(), name)
+}
+
+fn timestamps(effort: &bench::timestamps::Effort) -> Result<()> {
+    let mut page = bench::timestamps::run(effort, &mut |line| println!("{line}"))?;
+    writeln!(page, "\n{}", report::machine())?;
+    Ok(std::fs::write(results().join("timestamps.md"), page)?)
 }
 
 fn disjoint(time: Duration, pairs: u32) -> Result<()> {

@@ -295,6 +295,9 @@ impl Config {
             usize::try_from(kilobytes("atoll.max_write_set")).unwrap_or(usize::MAX);
         options.txn.checkpoint_timeout =
             sql::environment::Micros(self.integer("checkpoint_timeout").unsigned_abs() * 1_000_000);
+        options.txn.timestamp_allocator =
+            sql::TimestampAllocator::named(self.text("atoll.timestamp_allocator"))
+                .unwrap_or_default();
         let storage = &mut options.txn.storage;
         // shared_buffers counts in units of 8 KiB, whatever the directory's page size.
         let pool_bytes = self.integer("shared_buffers").unsigned_abs() * 8192;

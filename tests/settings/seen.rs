@@ -68,6 +68,10 @@ pub const SEEN: &[(&str, Seen)] = &[
         In("tests/wire_costs.rs", "a_statement_that_would_hold_too_much_is_refused_before_it_does"),
     ),
     (
+        "atoll.timestamp_allocator",
+        In("tests/history.rs", "the_other_schemes_permit_nothing_at_any_level"),
+    ),
+    (
         "atoll.track_breakdown",
         In("tests/breakdown.rs", "a_statement_has_its_planning_its_commit_and_its_answer"),
     ),

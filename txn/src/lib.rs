@@ -29,6 +29,7 @@ pub mod scheme;
 pub mod sync;
 #[cfg(test)]
 mod tests;
+pub mod timestamps;
 pub mod transaction;
 mod versions;
 pub mod wait;
@@ -66,6 +67,7 @@ pub use storage::{
     Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros, Packing, Scheduler, Scratch,
     ScratchFile, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
 };
+pub use timestamps::{TimestampAllocator, Timestamps};
 pub use transaction::{
     Begin, Ended, KeyRange, Locked, ReadView, RecordBuffer, RecordView, Savepoint, Scan, ScanRow,
     Transaction,

@@ -20,12 +20,13 @@ use crate::scheme::timestamp::order::Order;
 use crate::scheme::timestamp::stamps::ReadStamps;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, OnceLock, lock, rank, relax};
+use crate::timestamps::{TimestampAllocator, Timestamps};
 use crate::transaction::state::Pool;
 use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
 use crate::writeset::WriteSet;
 use crate::xact_id::XactIds;
-use crate::{Error, Result, TxnId};
+use crate::{Error, Result, Timestamp, TxnId};
 use std::ops::Range;
 use std::task::{Poll, Waker};
 use storage::environment::Joinable;
@@ -60,6 +61,8 @@ pub struct Options {
     pub tombstone_notes_max: usize,
     /// The longest time between two checkpoints (`checkpoint_timeout`).
     pub checkpoint_timeout: Micros,
+    /// How the schemes that need timestamps get them.
+    pub timestamp_allocator: TimestampAllocator,
     /// The tree where the layer above keeps what is no database's own: no scheme's locks stand there.
     pub unwatched: Option<storage::TreeId>,
     /// A fault planted on purpose, in builds for tests.
@@ -81,6 +84,7 @@ impl Default for Options {
             version_spill_bytes_max: 4 << 30,
             tombstone_notes_max: 1 << 17,
             checkpoint_timeout: Micros(300_000_000),
+            timestamp_allocator: TimestampAllocator::default(),
             unwatched: None,
             planted: Planted::default(),
         }
@@ -114,6 +118,7 @@ pub struct Manager {
     pub(crate) moves: Moves,
     /// The serializable transactions.
     pub(crate) ssi: Ssi,
+    timestamps: Timestamps,
     /// The places of those under timestamp ordering, and what they have read.
     pub(crate) order: Order,
     pub(crate) read_stamps: ReadStamps,
@@ -182,6 +187,7 @@ impl Manager {
             spill: Spill::new(Arc::clone(&runs)),
             moves: Moves::default(),
             ssi: Ssi::new(options.serializable_kept_max, options.planted),
+            timestamps: Timestamps::new(options.timestamp_allocator, workers),
             order: Order::default(),
             read_stamps: ReadStamps::new(options.read_set_bytes_max),
             runs,
@@ -291,6 +297,11 @@ impl Manager {
         let first = self.next_ids.fetch_add(IDS, Ordering::Relaxed);
         *ids = first + 1..first + IDS;
         first
+    }
+
+    /// A new timestamp, above one that has been handed out before.
+    pub(crate) fn timestamp_after(&self, floor: Timestamp) -> Timestamp {
+        self.timestamps.after(floor, self.worker(), || self.env.clock.now())
     }
 
     /// The visible watermark: every commit at or below it is in the trees, or on the list of late commits.

@@ -68,8 +68,6 @@ pub struct LockManager {
     pub(crate) tables: TableLocks,
     pub(crate) spilled: SpilledLocks,
     pub(crate) ranges: range::RangeLocks,
-    /// The next transaction's age, where transactions have one.
-    pub(crate) ages: AtomicU64,
     endings: ending::Endings,
     detecting: Mutex<(), { rank::DETECTING }>,
     pub(crate) waits: AtomicU64,
@@ -88,7 +86,6 @@ impl LockManager {
             tables: TableLocks::new(),
             spilled: SpilledLocks::default(),
             ranges: range::RangeLocks::new(),
-            ages: AtomicU64::new(1),
             endings: ending::Endings::default(),
             detecting: Mutex::new(()),
             waits: AtomicU64::new(0),

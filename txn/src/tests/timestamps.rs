@@ -3,10 +3,11 @@
 
 use super::*;
 use crate::scheme::timestamp::Overwritten;
-use crate::{ConflictKind, Fault, Planted, Reason, Timestamp};
-use std::collections::BTreeMap;
+use crate::{ConflictKind, Fault, Planted, Reason, Timestamp, TimestampAllocator, Timestamps};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 use std::time::Duration;
+use storage::Micros;
 use storage::chance::Chance;
 
 const BOTH: [Overwritten; 2] = [Overwritten::Refused, Overwritten::Older];
@@ -292,7 +293,8 @@ fn history(options: Options, overwritten: Overwritten, seed: u64) -> (Option<Str
     (None, done.len())
 }
 
-/// The same with commits that are late or in parts, with versions that spill at once, and with read timestamps of whole trees.
+/// The same with commits that are late or in parts, with versions that spill at once, with read timestamps of whole trees, and
+/// however timestamps are handed out.
 #[test]
 fn what_commits_is_serial_in_the_order_of_timestamps() {
     let mut spilling = small();
@@ -303,6 +305,9 @@ fn what_commits_is_serial_in_the_order_of_timestamps() {
         spilling,
         Options { read_set_bytes_max: 500, ..small() },
     ];
+    let allocators = TimestampAllocator::ALL
+        .map(|timestamp_allocator| Options { timestamp_allocator, ..small() });
+    let forms: Vec<Options> = forms.into_iter().chain(allocators).collect();
     for overwritten in BOTH {
         for (form, options) in forms.iter().enumerate() {
             for seed in 0..3 {
@@ -323,11 +328,14 @@ fn what_leaves_no_timestamp_is_noticed() {
     }
 }
 
-/// Threads that add to one counter, which they read first: all get on.
+/// Threads that add to one counter, which they read first: all get on, however timestamps are handed out.
 #[test]
 fn the_hottest_key_gets_on() {
-    for overwritten in BOTH {
-        let world = filled(small());
+    let all = BOTH.into_iter().flat_map(|overwritten| {
+        TimestampAllocator::ALL.into_iter().map(move |allocator| (overwritten, allocator))
+    });
+    for (overwritten, timestamp_allocator) in all {
+        let world = filled(Options { timestamp_allocator, ..small() });
         std::thread::scope(|scope| {
             for thread in 0..4u32 {
                 let world = &world;
@@ -356,4 +364,32 @@ fn the_hottest_key_gets_on() {
         assert_eq!(get(&mut txn, &world, 0).unwrap().as_deref(), Some(&b"100"[..]));
         commit(&world, txn);
     }
+}
+
+#[test]
+fn a_timestamp_is_above_its_floor_and_has_not_been_there() {
+    for kind in TimestampAllocator::ALL {
+        assert_eq!(TimestampAllocator::named(kind.name()), Some(kind));
+        let timestamps = Timestamps::new(kind, 3);
+        let (mut all, mut floor) = (HashSet::new(), Timestamp(0));
+        for round in 0..500u64 {
+            // The clock stands still, and goes on.
+            let now = || Micros(round / 100);
+            let at = timestamps.after(floor, (round * round % 3) as usize, now);
+            assert!(at > floor && all.insert(at), "{kind:?}: {at:?} above {floor:?}");
+            if round % 7 == 0 {
+                floor = floor.max(at);
+            }
+        }
+    }
+}
+
+/// What makes `batched` worth its name, and why there has to be a floor.
+#[test]
+fn the_later_of_two_timestamps_may_be_the_lower() {
+    let timestamps = Timestamps::new(TimestampAllocator::Batched, 2);
+    let [one, two, three] =
+        [0, 1, 0].map(|worker| timestamps.after(Timestamp(0), worker, || Micros(0)));
+    assert!(one < three && three < two);
+    assert!(timestamps.after(two, 0, || Micros(0)) > two);
 }

@@ -11,7 +11,7 @@ use crate::planted::Fault;
 use crate::scheme::Tracking;
 use crate::scheme::locking::{Locks, OnConflict};
 use crate::scheme::occ::Bounds;
-use crate::{ConflictKind, Error, Reason, Result, TreeId};
+use crate::{ConflictKind, Error, Reason, Result, Timestamp, TreeId};
 use std::sync::atomic::Ordering;
 use storage::Tree;
 use storage::breakdown::{self, Class};
@@ -20,7 +20,7 @@ impl Transaction {
     /// Begins to lock what it reads. One whose session's last transaction died has the age of that.
     pub(super) fn begin_locking(&mut self, on_conflict: OnConflict) {
         let age = match self.wait.died_at.swap(0, Ordering::Relaxed) {
-            0 => self.manager.locks.ages.fetch_add(1, Ordering::Relaxed),
+            0 => self.manager.timestamp_after(Timestamp::default()).0,
             again => again,
         };
         self.manager.locks.owners.get(self.state().owner).set_age(age);

@@ -53,7 +53,8 @@ impl Transaction {
             let manager = Arc::clone(&self.manager);
             let owner = self.state().owner;
             let place = manager.locks.owners.get(owner);
-            let begun = manager.order.begin(owner, || {
+            let above = |floor| manager.timestamp_after(floor);
+            let begun = manager.order.begin(owner, above, || {
                 // Whose transaction has ended before is seen, or nobody would know when it was.
                 let seen = manager.visible() >= manager.slots.shown();
                 // As one that needs another besides: it may read any version above its snapshot.

@@ -188,6 +188,7 @@ const FOLLOWED: &[&str] = &[
     "atoll.metrics_listen",
     "atoll.run_programs_as_root",
     "atoll.statement_memory",
+    "atoll.timestamp_allocator",
     "atoll.track_breakdown",
     "atoll.version_memory",
     "atoll.version_spill",
