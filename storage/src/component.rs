@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::id::Micros;
 use crate::planted::Planted;
 use crate::recovery::{self, Survey};
-use crate::reserve::{Growth, Reservation};
+use crate::reserve::{self, Growth, Reservation};
 use crate::scratch::Scratch;
 use crate::space::{Grant, Stage};
 use crate::sync::atomic::Ordering;
@@ -43,6 +43,9 @@ pub struct Options {
     pub checkpoint_watch: Option<Arc<dyn CheckpointWatch>>,
     /// The data files' limit, in bytes; none is the disk's.
     pub data_bytes_max: Option<u64>,
+    /// The most cuts of leaves for which one commit sets room aside in one tree; with more writes than a third of that it
+    /// counts on leaves that it has shaped.
+    pub cuts_max: u64,
     /// A fault planted on purpose, in builds for tests.
     pub planted: Planted,
 }
@@ -59,6 +62,7 @@ impl Default for Options {
             archive: None,
             checkpoint_watch: None,
             data_bytes_max: None,
+            cuts_max: reserve::CUTS_MAX,
             planted: Planted::default(),
         }
     }
@@ -321,9 +325,28 @@ impl DataComponent {
     ///
     /// # Errors
     /// [`Error::Full`]; [`Error::Halted`]; I/O.
-    pub fn reserve(&self, growth: &Growth, payload: usize, last: bool) -> Result<Reservation<'_>> {
+    pub fn reserve(
+        &self,
+        growth: &mut Growth,
+        payload: usize,
+        last: bool,
+    ) -> Result<Reservation<'_>> {
         let grant = if last { Grant::Last } else { Grant::Common };
         Reservation::take(&self.forest, growth, payload, grant)
+    }
+
+    /// How many writes to one tree a commit sets room aside for whatever leaves they meet; with more it counts on leaves that
+    /// it has shaped, and may have to wait for others that do.
+    #[must_use]
+    pub fn covered_writes(&self) -> usize {
+        reserve::covered_writes(self.options.cuts_max)
+    }
+
+    /// How often a commit had to split a leaf after its claim and nothing was left of what it had set aside for that: never,
+    /// or what is set aside is too little.
+    #[must_use]
+    pub fn unpaid_splits(&self) -> u64 {
+        self.forest.volume().unpaid.load(Ordering::Relaxed)
     }
 
     /// Begins to build a tree from sorted records; it is durable, and found, once it is finished. Like any other it

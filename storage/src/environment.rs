@@ -96,6 +96,8 @@ pub enum WaitEvent {
     StructureTurn,
     /// A commit slot.
     CommitSlot,
+    /// Other large commits, where the disk has no room for what both can need.
+    CommitRoom,
     /// A tree that is to be freed, and that the collector is still in.
     TreeInUse,
     /// Room for versions or late commits.
@@ -126,6 +128,7 @@ impl WaitEvent {
             | WaitEvent::Watermark
             | WaitEvent::StructureTurn
             | WaitEvent::CommitSlot
+            | WaitEvent::CommitRoom
             | WaitEvent::TreeInUse
             | WaitEvent::VersionSpace
             | WaitEvent::Background

@@ -19,9 +19,11 @@
 
 use crate::buffer::BufferPool;
 use crate::buffer::DataFile;
+use crate::environment::{Cancel, Environment, WaitCell, WaitEvent, Woken};
+use crate::id::Micros;
 use crate::page::{HEADER_BYTES, Kind, PageBuf, racy};
 use crate::sync::atomic::{AtomicU8, Ordering};
-use crate::sync::{Mutex, lock, rank};
+use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Lsn, PageId, Result, TreeId};
 use crossbeam_utils::CachePadded;
 use std::collections::{HashMap, VecDeque};
@@ -38,6 +40,8 @@ const MAP_OWNER: TreeId = TreeId(u64::MAX);
 const NOBODY: TreeId = TreeId(0);
 /// The flag of the extent whose first page is its tree's root.
 const HAS_ROOT: u8 = 1;
+/// After how long whoever outlasts promises looks whether they have ended: at first, and at most.
+const OUTLAST_LOOKS: (Micros, Micros) = (Micros(100), Micros(50_000));
 /// The fewest extents by which the file grows.
 const GROW_EXTENTS: u32 = 16;
 /// The most caches of one tree.
@@ -119,6 +123,9 @@ struct Reserve {
     extents: Vec<u32>,
     /// How many of them are promised.
     promised: usize,
+    /// The number of the next promise, and those that stand.
+    next: u64,
+    standing: Vec<u64>,
 }
 
 /// Extents that somebody may take later, whatever happens: they lie in a worker's reserve. To be given back with
@@ -127,6 +134,24 @@ struct Reserve {
 pub struct Promise {
     slot: usize,
     extents: usize,
+    /// Its number in the reserve, while it stands: [`Space::outlast`].
+    number: Option<u64>,
+}
+
+impl Promise {
+    /// How many extents are left of it.
+    #[must_use]
+    pub fn extents(&self) -> usize {
+        self.extents
+    }
+
+    /// Takes `extents` of it apart, or as many as there are; they do not stand by themselves.
+    #[must_use]
+    pub fn split_off(&mut self, extents: usize) -> Promise {
+        let extents = extents.min(self.extents);
+        self.extents -= extents;
+        Promise { slot: self.slot, extents, number: None }
+    }
 }
 
 /// What one tree owns and does not use.
@@ -458,7 +483,10 @@ impl Space {
                 let unpromised = reserve.extents.len() - reserve.promised;
                 if unpromised >= extents {
                     reserve.promised += extents;
-                    return Ok(Promise { slot, extents });
+                    let number = reserve.next;
+                    reserve.next += 1;
+                    reserve.standing.push(number);
+                    return Ok(Promise { slot, extents, number: Some(number) });
                 }
                 extents - unpromised
             };
@@ -504,9 +532,41 @@ impl Space {
     #[inline]
     pub fn end_promise(&self, promise: &mut Promise) {
         let extents = std::mem::take(&mut promise.extents);
-        if extents > 0 {
-            lock(&self.reserves[promise.slot]).promised -= extents;
+        let number = promise.number.take();
+        if extents > 0 || number.is_some() {
+            let mut reserve = lock(&self.reserves[promise.slot]);
+            reserve.promised -= extents;
+            reserve.standing.retain(|other| Some(*other) != number);
         }
+    }
+
+    /// Nobody has to outlast this promise any more: what it is for can be seen otherwise.
+    pub fn end_standing(&self, promise: &mut Promise) {
+        if let Some(number) = promise.number.take() {
+            let mut reserve = lock(&self.reserves[promise.slot]);
+            reserve.standing.retain(|other| *other != number);
+        }
+    }
+
+    /// Waits until every promise that stands now has ended. Whoever is promised something later, under the latch of its
+    /// reserve, sees what the caller has done before.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn outlast(&self, env: &Environment, cancel: Option<&Cancel>) -> Result<()> {
+        let cell = Arc::new(WaitCell::new());
+        for reserve in &self.reserves {
+            let next = lock(reserve).next;
+            let mut look = OUTLAST_LOOKS.0;
+            while lock(reserve).standing.iter().any(|number| *number < next) {
+                let deadline = Some(env.clock.now().plus(look));
+                look = Micros(2 * look.0).min(OUTLAST_LOOKS.1);
+                if env.wait(WaitEvent::CommitRoom, &cell, deadline, cancel) == Woken::Cancelled {
+                    return Err(Error::Cancelled);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The extents of a tree that is gone, free once the record at `lsn` is durable.

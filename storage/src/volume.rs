@@ -9,6 +9,7 @@
 use crate::btree::smo::{Actions, STRUCTURE};
 use crate::buffer::BufferPool;
 use crate::environment::WaitEvent;
+use crate::reserve::escrow::Batches;
 use crate::space::Space;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, rank};
@@ -30,6 +31,12 @@ pub struct Volume {
     turns: Box<[TurnState]>,
     /// How often the leaves of a tree have become twice as many.
     pub growth: AtomicU64,
+    /// The most cuts of leaves for which one commit sets room aside in one tree.
+    pub cuts_max: u64,
+    /// Commits that count on leaves that they have shaped.
+    pub(crate) batches: Batches,
+    /// How often a split after its claim found nothing of what had been set aside for it: never.
+    pub unpaid: AtomicU64,
 }
 
 /// A turn, taken or not, and those who rest until it is free.
@@ -69,11 +76,19 @@ impl Drop for AbortOnUnwind {
 impl Volume {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(log: Arc<Log>, pool: Arc<BufferPool>, space: Space, frames: u32) -> Volume {
+    pub fn new(
+        log: Arc<Log>,
+        pool: Arc<BufferPool>,
+        space: Space,
+        frames: u32,
+        cuts_max: u64,
+    ) -> Volume {
         let slots = pool.environment().scheduler.slots();
         let turns = (frames as usize / 16).min(slots).max(1);
         let turns = (0..turns).map(|_| TurnState::default()).collect();
-        Volume { log, pool, space, turns, growth: AtomicU64::new(0) }
+        let (growth, unpaid) = (AtomicU64::new(0), AtomicU64::new(0));
+        let batches = Batches::default();
+        Volume { log, pool, space, turns, growth, cuts_max, batches, unpaid }
     }
 
     /// The worker's slot.

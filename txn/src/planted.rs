@@ -22,6 +22,8 @@ pub enum Fault {
     DeltaCutShort,
     /// A commit sets no room aside for what its apply has to split, nor has leaves shaped for all of its writes.
     RoomNotReserved,
+    /// Who takes room on a leaf that a large commit has shaped does not pay for it.
+    NothingDeposited,
     /// Replay puts nothing off, whether there is room for it or not.
     NothingPutOff,
     /// A serializable transaction commits without a look at what it has read.

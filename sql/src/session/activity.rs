@@ -286,7 +286,7 @@ impl SessionActivity {
 
 /// `wait_event_type` and `wait_event` of a [`WaitEvent`], by its number: PostgreSQL's names where it has the wait.
 fn wait_names(event: u32) -> (&'static str, &'static str) {
-    const NAMES: [(WaitEvent, &str, &str); 19] = [
+    const NAMES: [(WaitEvent, &str, &str); 20] = [
         (WaitEvent::Tuple, "Lock", "tuple"),
         (WaitEvent::Relation, "Lock", "relation"),
         (WaitEvent::TransactionId, "Lock", "virtualxid"),
@@ -299,6 +299,7 @@ fn wait_names(event: u32) -> (&'static str, &'static str) {
         (WaitEvent::Watermark, "IPC", "VisibleWatermark"),
         (WaitEvent::StructureTurn, "LWLock", "StructureTurn"),
         (WaitEvent::CommitSlot, "IPC", "CommitSlot"),
+        (WaitEvent::CommitRoom, "IPC", "CommitRoom"),
         (WaitEvent::TreeInUse, "IPC", "TreeInUse"),
         (WaitEvent::VersionSpace, "IPC", "VersionSpace"),
         (WaitEvent::Background, "Activity", "Background"),

@@ -116,6 +116,7 @@ pub fn environment(simulation: &Simulation, device: &Arc<FaultyDevice>, seed: u6
 
 /// Ends an engine whose power is gone: whoever waits is told, and background threads end.
 pub fn abandon(device: &FaultyDevice, engine: Arc<Engine>) {
+    assert_eq!(engine.manager().data().unpaid_splits(), 0, "what commits set aside was too little");
     device.power_off();
     engine.manager().data().log().halt("the power is gone");
     // It fails, as everything does without power.

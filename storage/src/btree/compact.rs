@@ -198,6 +198,10 @@ impl Tree {
         let parent = parent.upgrade()?;
         let left = at.node.upgrade()?;
         let right = right.upgrade()?;
+        // Somebody may count on the room that they have.
+        if self.escrow.has_batch() {
+            return Ok(Pull::Nothing);
+        }
         if let Some(joined) = node::joined(left.page(), right.page(), full) {
             self.join(parent, left, right, &joined, space);
             return Ok(Pull::Joined);

@@ -52,7 +52,7 @@ impl Forest {
         let space = Space::open(file.clone(), options.data_bytes_max, env.scheduler.slots())?;
         let frames = options.pool_frames;
         let pool = BufferPool::new(env.clone(), Arc::clone(&log), file, frames);
-        let volume = Arc::new(Volume::new(log, pool, space, frames));
+        let volume = Arc::new(Volume::new(log, pool, space, frames, options.cuts_max));
         Ok(Forest { volume, trees: RwLock::default(), planted: options.planted })
     }
 

@@ -37,6 +37,7 @@ use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
 use crate::page::Page;
 use crate::page::racy::Copies;
 use crate::page::slotted::{ENTRY_BYTES, SLOT_BYTES, VALUE_LEN_BYTES};
+use crate::reserve::escrow::Escrow;
 use crate::reserve::{Growth, Reservation};
 use crate::space::TreeSpace;
 use crate::sync::Arc;
@@ -195,8 +196,9 @@ pub struct Tree {
     id: TreeId,
     root: PageId,
     root_frame: AtomicU32,
-    volume: Arc<Volume>,
+    pub(crate) volume: Arc<Volume>,
     pub(crate) space: Arc<TreeSpace>,
+    pub(crate) escrow: Arc<Escrow>,
     birth: AtomicU64,
     /// How many leaves have been split since the tree was opened.
     leaves_split: AtomicU64,
@@ -232,7 +234,9 @@ impl Tree {
     pub(crate) fn new(volume: Arc<Volume>, root: PageId, space: TreeSpace) -> Tree {
         let (root_frame, space) = (AtomicU32::new(u32::MAX), Arc::new(space));
         let (birth, leaves_split, life) = (AtomicU64::new(0), AtomicU64::new(0), Life::default());
-        Tree { id: space.tree(), root, root_frame, volume, space, birth, leaves_split, life }
+        let escrow = Arc::new(Escrow::new(Arc::clone(&volume), Arc::clone(&space)));
+        let id = space.tree();
+        Tree { id, root, root_frame, volume, space, escrow, birth, leaves_split, life }
     }
 
     /// Which tree it is.
@@ -351,7 +355,7 @@ impl Tree {
         self.check_size(key, value_len)?;
         let look = self.look_to_change(key, value_len, into)?;
         if look.wanted > 0 {
-            growth.count(self);
+            growth.count(self)?;
             match self.shape(key, value_len, look, into, growth) {
                 // What the commit sets aside is enough for so few, or it is refused there.
                 Err(Error::Full(_)) if growth.is_covered() => {}
@@ -434,10 +438,7 @@ impl Tree {
             }
         }
         let beside = if growth.leaf == Some(look.id) { growth.bytes } else { 0 };
-        growth.leaf = Some(look.id);
-        growth.bytes = beside + look.wanted;
-        growth.last_key.clear();
-        growth.last_key.extend_from_slice(key);
+        growth.goes_to(look.id, beside + look.wanted, key);
         Ok(())
     }
 

@@ -145,6 +145,11 @@ impl Tree {
         Attempt::Again
     }
 
+    /// Nothing is left of what was set aside for a split, if anything was.
+    fn not_paid(&self, was_set_aside: bool) {
+        self.volume.unpaid.fetch_add(u64::from(was_set_aside), Ordering::Relaxed);
+    }
+
     /// A leaf has been split. Whoever goes by how large trees are looks again when one may be twice as large: of a tree that
     /// had many leaves when it was opened that is said too often, and never too seldom.
     fn count_split(&self) {
@@ -263,16 +268,20 @@ impl<'v> NewPages<'v> {
     ) -> Result<NewPages<'v>> {
         let volume = &tree.volume;
         let bytes = split_bytes(volume.pool.page_bytes());
-        let space = match payer.as_deref_mut().and_then(|payer| payer.split_space(bytes)) {
+        let space = match payer.as_deref_mut().and_then(|payer| payer.split_space(tree, bytes)) {
             Some(space) => volume.log.adopt(space),
-            None => volume.log.reserve(SpaceClass::System, 1, bytes)?,
+            None => {
+                tree.not_paid(payer.is_some());
+                volume.log.reserve(SpaceClass::System, 1, bytes)?
+            }
         };
         let mut new = NewPages { tree, space, ids: Vec::new(), pins: Vec::new(), used: false };
         for _ in 0..count {
-            let reserved = payer.as_deref_mut().and_then(|payer| payer.take_page(&tree.space));
+            let reserved = payer.as_deref_mut().and_then(|payer| payer.take_page(tree));
             let page = match reserved {
                 Some(page) => page,
                 None => {
+                    tree.not_paid(payer.is_some());
                     let grant = if payer.is_some() { Grant::Last } else { Grant::Common };
                     volume.space.take(&tree.space, volume.slot(), &volume.pool, grant)?
                 }
@@ -291,7 +300,7 @@ impl<'v> NewPages<'v> {
             for pin in self.pins.drain(..) {
                 pin.exclusive().discard();
             }
-            payer.take_back(&self.tree.space, self.ids.drain(..), self.space.rest());
+            payer.take_back(self.tree, self.ids.drain(..), self.space.rest());
         }
     }
 }

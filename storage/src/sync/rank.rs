@@ -31,6 +31,8 @@ pub const FLUSHER: u16 = 85;
 pub const IO: u16 = 89;
 /// A frame's latch: only ever tried, so that it is never out of order itself.
 pub const LATCH: u16 = 90;
+/// What is held in escrow for a tree, and who has batches; each alone.
+pub const ESCROW: u16 = 95;
 /// Pages of a tree that have been freed.
 pub const FREED: u16 = 100;
 /// Pages of a tree that may be allocated.

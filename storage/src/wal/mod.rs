@@ -51,6 +51,7 @@ pub use insert::InsertCounters;
 #[cfg(not(loom))]
 pub use log::{Claim, FlushCounters, Log};
 #[cfg(not(loom))]
+pub(crate) use room::Detached;
 pub use room::{CheckpointSignal, SpaceReservation, Stretch};
 #[cfg(not(loom))]
 pub use scan::{LogRecord, LogScan};

@@ -100,6 +100,48 @@ impl<'l> SpaceReservation<'l> {
     }
 }
 
+/// A reservation that is kept beside its log: what it holds goes back only by [`Log::attach`].
+#[derive(Debug)]
+#[must_use = "what it holds would be lost"]
+pub(crate) struct Detached {
+    bytes: u64,
+    worker: usize,
+    splits: u64,
+}
+
+impl Detached {
+    /// What is left, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whose credit it was drawn from.
+    pub(crate) fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// Takes `bytes` of it apart, if it has as many.
+    pub(crate) fn split_off(&mut self, bytes: u64) -> Option<Detached> {
+        self.bytes = self.bytes.checked_sub(bytes)?;
+        Some(Detached { bytes, worker: self.worker, splits: 0 })
+    }
+
+    /// Takes in another of the same worker.
+    pub(crate) fn absorb(&mut self, other: Detached) {
+        debug_assert_eq!(self.worker, other.worker);
+        self.bytes += other.bytes;
+        self.splits += other.splits;
+    }
+}
+
+impl SpaceReservation<'_> {
+    /// All of it, apart from its log.
+    pub(crate) fn detach(mut self) -> Detached {
+        let (bytes, splits) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.splits));
+        Detached { bytes, worker: self.worker, splits }
+    }
+}
+
 impl Drop for SpaceReservation<'_> {
     fn drop(&mut self) {
         if self.splits > 0 {
@@ -173,6 +215,12 @@ impl Log {
     pub(crate) fn adopt(&self, mut other: SpaceReservation<'_>) -> SpaceReservation<'_> {
         let bytes = std::mem::take(&mut other.bytes);
         SpaceReservation { log: &self.shared, bytes, worker: other.worker, splits: 0 }
+    }
+
+    /// A reservation of this log again.
+    pub(crate) fn attach(&self, other: Detached) -> SpaceReservation<'_> {
+        let Detached { bytes, worker, splits } = other;
+        SpaceReservation { log: &self.shared, bytes, worker, splits }
     }
 
     /// While the log is replayed as it came, the share that is kept for restarts is kept from it, too, for what is put off.

@@ -37,10 +37,10 @@ use crate::scheme::Tracking;
 use crate::scheme::timestamp::Stamped;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, relax};
-use crate::transaction::state::State;
+use crate::transaction::state::{State, TreeHandles};
 use crate::wait::SessionWait;
 use crate::writeset::{Write, WriteSet};
-use crate::{Lsn, Result, Transaction};
+use crate::{Error, Lsn, Result, Transaction};
 use late::LateCommit;
 use slots::SlotId;
 use storage::breakdown::{self, Class};
@@ -92,7 +92,7 @@ impl Ready {
     fn reserve<'m>(
         &self,
         manager: &'m Manager,
-        growth: &Growth,
+        growth: &mut Growth,
         payload: usize,
     ) -> Result<Reserved<'m>> {
         Ok(Reserved(manager.data.reserve(growth, payload, self.last)?))
@@ -201,14 +201,19 @@ impl Transaction {
             manager.log_ahead(state, id, session)?
         } else {
             state.header.parts.clear();
-            (prepare_leaves(manager, state)?, manager.take_slot(session)?)
+            // Who may have to wait for other large commits has his slot before, so that they never lack theirs.
+            let early = state.writes.keys() > manager.data.covered_writes();
+            let slot = early.then(|| manager.take_slot(session)).transpose()?;
+            let ready = prepare_leaves(manager, state)?;
+            (ready, slot.map_or_else(|| manager.take_slot(session), Ok)?)
         };
+        state.header.txn = id;
         let tracking = self.tracking.as_deref();
         let reads = tracking.and_then(Tracking::occ).zip(self.snapshot);
         let owner = state.owner;
         let reads = reads.map(|(reads, snapshot)| Reading { reads, snapshot, owner });
         let mut published =
-            manager.log_commit(state, id, ready, &mut guard, (reads, &mut self.failed_by))?;
+            manager.log_commit(state, session, ready, &mut guard, (reads, &mut self.failed_by))?;
         let lsn = published.lsn;
         if let Some(Tracking::Ssi(part)) = self.tracking.as_deref() {
             part.claimed(&manager.ssi, lsn);
@@ -312,6 +317,9 @@ fn prepare_leaf(
 ) -> storage::Result<Form> {
     let value_len = write.value.map_or(0, <[u8]>::len);
     let found = tree.get_to_change(write.key, value_len, scratch, growth)?;
+    if manager.planted(Fault::NothingDeposited) {
+        growth.forget_batches();
+    }
     let form = Form::of(write, found.then_some(&*scratch));
     let cut = manager.planted(Fault::DeltaCutShort);
     Ok(if cut { form.cut_short() } else { form })
@@ -343,16 +351,15 @@ impl Manager {
     fn log_commit<'m>(
         &'m self,
         state: &mut State,
-        txn: u64,
+        session: &SessionWait,
         ready: Ready,
         guard: &mut SlotGuard<'_>,
         (reads, failed_by): (Option<Reading<'_>>, &mut Lsn),
     ) -> Result<Published<'m>> {
         let _class = breakdown::enter(Class::Logging);
         let slot = guard.slot;
-        let State { writes, forms, record, header, growth, .. } = state;
+        let State { writes, trees, scratch, forms, record, header, growth, .. } = state;
         let log = self.data.log();
-        header.txn = txn;
         header.wall = self.env.clock.wall();
         let limit = log.payload_bytes_max().min(self.options.part_bytes_max);
         record.begin(header);
@@ -367,7 +374,11 @@ impl Manager {
                     log.reserve(SpaceClass::Commit, 1, record.payload().len() as u64)?;
                 let claim = log.claim(&mut space, record.payload().len());
                 let part = claim.publish(log::PART, record.payload());
-                record.begin(&log::Header { txn, wall: header.wall, ..Default::default() });
+                record.begin(&log::Header {
+                    txn: header.txn,
+                    wall: header.wall,
+                    ..Default::default()
+                });
                 header.parts.push(part);
             }
             record.begin(header);
@@ -377,7 +388,14 @@ impl Manager {
         drop(rest);
         let payload = record.payload();
         let first = header.parts.first().copied();
-        let reserved = ready.reserve(self, growth, payload.len())?;
+        let reserved = match ready.reserve(self, growth, payload.len()) {
+            Err(Error::Storage(storage::Error::Full(_))) if growth.is_crowded() => {
+                growth.begin_alone(self.data.forest())?;
+                self.shape_again(writes, session, (trees, scratch, growth))?;
+                ready.reserve(self, growth, payload.len())?
+            }
+            reserved => reserved?,
+        };
         // Relaxed: who validates finds a slot without writes in it, and claims again.
         if self.validating.load(Ordering::Relaxed) {
             let writes = Arc::new(std::mem::take(writes));
@@ -389,6 +407,32 @@ impl Manager {
         let claimed = reserved.claim(payload.len());
         self.slots.claimed(slot, claimed.lsn());
         Ok(claimed.publish(payload, first))
+    }
+
+    /// Shapes the leaves of a large commit once more: the room that they had may have been taken while it waited to be alone,
+    /// because the disk has none for what it and another can need of one tree.
+    #[cold]
+    fn shape_again(
+        &self,
+        writes: &WriteSet,
+        session: &SessionWait,
+        (trees, scratch, growth): (&mut TreeHandles, &mut RecordBuffer, &mut Growth),
+    ) -> Result<()> {
+        if writes.is_spilled() {
+            let (mut merge, mut started) = (writes.merge_all()?, false);
+            while let Some(write) = merge.advance(&mut started)? {
+                prepare_leaf(self, trees.get(&self.data, write.tree)?, &write, scratch, growth)?;
+                if let Some(reason) = session.cancel.requested() {
+                    return Err(Error::Cancelled(reason));
+                }
+            }
+        } else {
+            for write in writes.iter() {
+                prepare_leaf(self, trees.get(&self.data, write.tree)?, &write, scratch, growth)?;
+            }
+        }
+        growth.end();
+        Ok(())
     }
 
     /// Applies a published commit; true if it became late, and is still on the list. Such a one is visible from here on, so

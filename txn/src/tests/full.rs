@@ -12,8 +12,43 @@ use storage::device::faulty::FaultSchedule;
 use storage::simulation::Simulation;
 
 const SESSIONS: u64 = 3;
-/// Rows that a session may have.
-const KEYS: u64 = 1500;
+
+/// What the sessions of a run do.
+#[derive(Clone, Copy)]
+struct Load {
+    /// Rows that a session may have.
+    keys: u64,
+    /// Rows of a transaction, at most.
+    rows: u64,
+    /// Bytes of a value, at most.
+    value: u64,
+    /// How far the disk may grow at least, and by how much more by chance, in bytes.
+    room: (u64, u64),
+    /// Rows of a write set in memory that are a late commit.
+    late_writes: usize,
+    /// As in [`storage::Options`].
+    cuts_max: u64,
+}
+
+/// Commits that are covered whatever leaves they meet.
+const FEW: Load = Load {
+    keys: 1500,
+    rows: 60,
+    value: 700,
+    room: (200_000, 600_000),
+    late_writes: 64,
+    cuts_max: 256,
+};
+
+/// Commits of so many rows that their leaves are shaped beforehand, and which meet on them.
+const MANY: Load = Load {
+    keys: 8_000,
+    rows: 800,
+    value: 120,
+    room: (400_000, 1_000_000),
+    late_writes: 64,
+    cuts_max: 6,
+};
 
 type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -40,10 +75,12 @@ fn open(env: Environment, options: Options) -> Result<(Arc<Manager>, Arc<Tree>)>
     Ok((manager, tree))
 }
 
-fn options_of(seed: u64, planted: Planted) -> Options {
+fn options_of(seed: u64, load: Load, planted: Planted) -> Options {
     let options = options(planted);
     let bytes = if seed % 4 == 3 { 20_000 } else { 1 << 30 };
-    Options { write_set_bytes_max: bytes, part_bytes_max: 1 << 20, late_writes: 64, ..options }
+    let Load { late_writes, cuts_max, .. } = load;
+    let storage = storage::Options { cuts_max, ..options.storage };
+    Options { storage, write_set_bytes_max: bytes, part_bytes_max: 1 << 20, late_writes, ..options }
 }
 
 /// The keys of all sessions stand among one another, so that they meet on leaves.
@@ -62,25 +99,27 @@ fn is_full(error: &Error) -> bool {
     matches!(error, Error::Storage(storage::Error::Full(_)))
 }
 
-/// One transaction of up to 60 rows.
+/// One transaction.
 fn batch(
     manager: &Arc<Manager>,
     tree: &Arc<Tree>,
-    chance: &mut Chance,
+    (load, chance): (Load, &mut Chance),
     (session, known): (u64, &Mutex<Vec<Known>>),
 ) -> Result<()> {
     let wait = Arc::new(SessionWait::new(session as u32));
     let mut txn = manager.begin(Begin::default(), &wait);
     txn.begin_statement()?;
-    let (from, rows) = (chance.below(KEYS), 1 + chance.below(60));
-    let (deletes, size) = (chance.percent(20), chance.below(400));
+    let (from, rows) = (chance.below(load.keys), 1 + chance.below(load.rows));
+    let (deletes, size) = (chance.percent(20), chance.below(load.value / 2));
     let mut buffer = RecordBuffer::default();
     let mut changed = BTreeMap::new();
     for number in from..from + rows {
         let key = key(number, session);
-        let value = vec![number as u8; (size + chance.below(300)) as usize];
-        txn.lock_key(tree, &key, RowLock::Update, WaitPolicy::Block, &mut buffer)?;
-        let written = if deletes { txn.delete(tree, &key) } else { txn.put(tree, &key, &value) };
+        let value = vec![number as u8; (size + chance.below(load.value / 2)) as usize];
+        let written =
+            txn.lock_key(tree, &key, RowLock::Update, WaitPolicy::Block, &mut buffer).and_then(
+                |_| if deletes { txn.delete(tree, &key) } else { txn.put(tree, &key, &value) },
+            );
         // There may be no room to spill it either.
         if written.as_ref().is_err_and(is_full) {
             known.lock().unwrap()[session as usize].refused += 1;
@@ -121,17 +160,22 @@ fn batch(
 }
 
 /// Fills the disk, and goes on for a while. The disk as it is then, and what is known.
-fn work(sim: &Simulation, seed: u64, planted: Planted) -> std::result::Result<Full, String> {
+fn work(
+    sim: &Simulation,
+    seed: u64,
+    load: Load,
+    planted: Planted,
+) -> std::result::Result<Full, String> {
     let power_loss = seed % 2 == 1;
     let device = sim.device(FaultyDevice::new(seed));
     let env = sim.environment(device.clone(), seed);
-    let options = options_of(seed, planted);
+    let options = options_of(seed, load, planted);
     Manager::create(&env, &options).unwrap();
     let manager = Manager::open::<Error>(env.clone(), options, |_| Ok(Vec::new())).unwrap();
     let tree = manager.data().create_tree().unwrap();
     manager.checkpoint().unwrap();
     let mut chance = Chance::new(seed);
-    let capacity = device.bytes() + 200_000 + chance.below(600_000);
+    let capacity = device.bytes() + load.room.0 + chance.below(load.room.1);
     let power_loss_at = power_loss.then(|| device.operations() + 200 + chance.below(3000));
     let capacity_bytes = Some(capacity);
     device.set_schedule(FaultSchedule { capacity_bytes, power_loss_at, ..Default::default() });
@@ -145,7 +189,9 @@ fn work(sim: &Simulation, seed: u64, planted: Planted) -> std::result::Result<Fu
             let mut chance = Chance::new(seed.wrapping_mul(31) + session);
             let body = move || {
                 for round in 0..120 {
-                    if let Err(error) = batch(&manager, &tree, &mut chance, (session, &known)) {
+                    if let Err(error) =
+                        batch(&manager, &tree, (load, &mut chance), (session, &known))
+                    {
                         if !device.is_off() {
                             *failed.lock().unwrap() = Some(format!("session {session}: {error}"));
                         }
@@ -168,6 +214,10 @@ fn work(sim: &Simulation, seed: u64, planted: Planted) -> std::result::Result<Fu
     if refused == 0 && !device.is_off() {
         *failed.lock().unwrap() = Some("the disk was never full".to_owned());
     }
+    let unpaid = manager.data().unpaid_splits();
+    if unpaid > 0 {
+        *failed.lock().unwrap() = Some(format!("{unpaid} splits had nothing set aside for them"));
+    }
     device.power_off();
     log.halt("the power is gone");
     let _ = manager.close();
@@ -182,7 +232,7 @@ fn work(sim: &Simulation, seed: u64, planted: Planted) -> std::result::Result<Fu
 fn restart(
     sim: &Simulation,
     disk: FaultyDevice,
-    (seed, capacity): (u64, u64),
+    (seed, load, capacity): (u64, Load, u64),
     known: &[Known],
     power_loss_at: Option<u64>,
 ) -> std::result::Result<Arc<FaultyDevice>, String> {
@@ -191,7 +241,7 @@ fn restart(
     let capacity_bytes = Some(capacity);
     device.set_schedule(FaultSchedule { capacity_bytes, power_loss_at, ..Default::default() });
     let env = sim.environment(device.clone(), seed);
-    let (manager, tree) = match open(env, options_of(seed, Planted::default())) {
+    let (manager, tree) = match open(env, options_of(seed, load, Planted::default())) {
         Ok(opened) => opened,
         Err(_) if device.is_off() => return Ok(device),
         Err(error) => return Err(format!("open: {error}")),
@@ -269,15 +319,15 @@ fn restart(
     Ok(device)
 }
 
-fn fill(seed: u64, planted: Planted) -> std::result::Result<(), String> {
+fn fill(seed: u64, load: Load, planted: Planted) -> std::result::Result<(), String> {
     let Full { device, capacity, known } =
-        Simulation::run(seed, 2, |sim| work(sim, seed, planted)).0?;
+        Simulation::run(seed, 2, |sim| work(sim, seed, load, planted)).0?;
     let mut disk = device.crash(seed);
     let mut chance = Chance::new(seed + 1);
     // Power is lost in the middle of the restart, if it comes to that, and then there is one more.
     let losses = seed.is_multiple_of(3).then(|| 1 + chance.below(60));
     for power_loss_at in losses.into_iter().map(Some).chain([None]) {
-        let at = (seed, capacity);
+        let at = (seed, load, capacity);
         let (left, _) =
             Simulation::run(seed, 2, |sim| restart(sim, disk, at, &known, power_loss_at));
         disk = left?.crash(seed);
@@ -288,15 +338,32 @@ fn fill(seed: u64, planted: Planted) -> std::result::Result<(), String> {
 #[test]
 fn a_full_disk_refuses_before_the_claim_and_restarts() {
     for seed in 0..60 {
-        if let Err(what) = fill(seed, Planted::default()) {
+        if let Err(what) = fill(seed, FEW, Planted::default()) {
             panic!("seed {seed}: {what}");
         }
     }
 }
 
 #[test]
+fn commits_of_many_rows_that_meet_on_their_leaves_have_room_for_all() {
+    for seed in 0..16 {
+        if let Err(what) = fill(seed, MANY, Planted::default()) {
+            panic!("seed {seed}: {what}");
+        }
+    }
+}
+
+#[test]
+fn who_takes_room_that_another_counts_on_and_does_not_pay_is_noticed() {
+    let noticed =
+        (0..20).any(|seed| fill(seed, MANY, Planted::new(Fault::NothingDeposited)).is_err());
+    assert!(noticed, "the planted fault went unnoticed");
+}
+
+#[test]
 fn a_commit_without_room_is_noticed() {
-    let noticed = (0..60).any(|seed| fill(seed, Planted::new(Fault::RoomNotReserved)).is_err());
+    let noticed =
+        (0..60).any(|seed| fill(seed, FEW, Planted::new(Fault::RoomNotReserved)).is_err());
     assert!(noticed, "the planted fault went unnoticed");
 }
 

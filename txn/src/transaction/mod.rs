@@ -635,6 +635,7 @@ impl Transaction {
         state.moves.clear();
         state.kept.forget();
         state.gives_room_back = false;
+        state.growth.begin();
         match self.tracking.take().as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.end(&manager.ssi, &manager.env),
             Some(Tracking::Locking(locks)) => {
