@@ -216,7 +216,8 @@ impl<'t> Parser<'t> {
         let wrong = |parser: &Self, message: &str, place| {
             SqlError::new(SqlState::WINDOWING_ERROR, message).at(parser.positions.of(place))
         };
-        let (start, end) = if self.accept(Keyword::Between) {
+        let between = self.accept(Keyword::Between);
+        let (start, end) = if between {
             let place = self.here();
             let start = self.bound()?;
             self.expect(Keyword::And)?;
@@ -275,7 +276,7 @@ impl<'t> Parser<'t> {
         } else {
             FrameExclude::NoOthers
         };
-        Ok(Frame { unit, start, end, exclude, at })
+        Ok(Frame { unit, start, end, between, exclude, at })
     }
 
     fn bound(&mut self) -> Result<Bound> {

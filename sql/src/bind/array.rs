@@ -103,6 +103,10 @@ impl Binder<'_> {
             )
             .at(at));
         }
+        // No text shows this cast.
+        if self.prints() && bound.ty().oid.0 != oid::UNKNOWN {
+            return Ok(bound);
+        }
         self.cast(bound, SqlType::plain(oid::INT4), Context::Assignment, at)
     }
 

@@ -18,6 +18,7 @@ use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
 use crate::plan::functions::VARIADIC_ARRAY;
+use crate::plan::logical::SortKey;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::borrow::Cow;
@@ -581,7 +582,7 @@ impl Binder<'_> {
         &self,
         call: &Call,
         function: Oid,
-        arguments: Vec<Expr>,
+        mut arguments: Vec<Expr>,
         ty: SqlType,
         place: &Place<'_>,
     ) -> Result<AggregateCall> {
@@ -615,32 +616,40 @@ impl Binder<'_> {
             )
             .at(self.position(call.name.at)));
         }
-        let mut order_by = Vec::new();
+        let mut order_by: Vec<SortKey> = Vec::new();
         for key in &call.order_by {
-            let mut bound = self.decided(self.expression(&key.expr, &inner)?)?;
+            let bound = self.expression(&key.expr, &inner)?;
             // What is sorted by is the argument as the aggregate takes it.
-            let given = if call.distinct { &call.arguments[..] } else { &[] };
-            for (argument, taken) in given.iter().zip(&arguments) {
-                let own = self.decided(self.expression(&argument.value, &inner)?)?;
-                if levels::same(&own, &bound) {
-                    bound = taken.clone();
+            let mut argument = None;
+            for (given, taken) in call.arguments.iter().zip(&arguments) {
+                let own = self.expression(&given.value, &inner)?;
+                let same_type =
+                    bound.ty().oid.0 != oid::UNKNOWN || taken.ty().oid == bound.ty().oid;
+                if same_type && levels::same(&own, &bound) {
+                    argument = Some(taken.clone());
                     break;
                 }
             }
-            order_by.push(self.sort_key(bound, key)?);
-        }
-        if call.distinct {
-            for (place, argument) in arguments.iter().enumerate() {
-                let at = call.arguments.get(place).map_or(call.name.at, |a| a.value.start());
-                self.demand_sorting(argument.ty().oid, self.position(at))?;
-            }
-            let named = |key: &Expr| arguments.iter().any(|argument| levels::same(argument, key));
-            if let Some(at) = order_by.iter().position(|key| !named(&key.expr)) {
+            if call.distinct && argument.is_none() {
                 return Err(SqlError::new(
                     SqlState::INVALID_COLUMN_REFERENCE,
                     "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
                 )
-                .at(self.position(call.order_by[at].expr.start())));
+                .at(self.position(key.expr.start())));
+            }
+            let sorted = self.decided(argument.unwrap_or(bound))?;
+            if !order_by.iter().any(|known| levels::same(&known.expr, &sorted)) {
+                order_by.push(self.sort_key(sorted, key)?);
+            }
+        }
+        if call.distinct {
+            arguments = arguments
+                .into_iter()
+                .map(|argument| self.decided(argument))
+                .collect::<Result<_>>()?;
+            for (place, argument) in arguments.iter().enumerate() {
+                let at = call.arguments.get(place).map_or(call.name.at, |a| a.value.start());
+                self.demand_sorting(argument.ty().oid, self.position(at))?;
             }
         }
         let within = Place { clause: "FILTER", collected: None, ..inner };

@@ -313,7 +313,12 @@ impl Binder<'_> {
             self.undecided.borrow_mut().push((number, at));
             return Ok(operand);
         }
-        self.decided(operand)
+        self.without_type(operand)
+    }
+
+    /// What may have no type, which is seen where it is printed; elsewhere it is text then.
+    pub(super) fn without_type(&self, operand: Expr) -> Result<Expr> {
+        if self.prints() { Ok(operand) } else { self.decided(operand) }
     }
 
     fn number(&self, text: &str, at: u32) -> Result<Expr> {

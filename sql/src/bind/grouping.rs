@@ -8,9 +8,10 @@ use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
 use crate::bind::left_out::is_constant;
-use crate::bind::levels::{children, columns_of_expr, raise, same};
+use crate::bind::levels::{children, columns_of_expr, lower, raise, same};
 use crate::bind::operator::op;
 use crate::bind::scope::{Scope, column_at};
+use crate::bind::subquery::test_of;
 use crate::bind::target::{BoundTarget, demand_room};
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, Expr, Literal};
@@ -19,6 +20,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Select, Window};
 use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};
 use crate::sqlstate::SqlState;
+use crate::types::depth::deeper;
 use crate::types::{Oid, SqlType};
 use std::collections::{BTreeSet, HashSet};
 
@@ -91,8 +93,16 @@ pub(super) fn aggregate_column(
 
 /// The value of GROUPING over these arguments.
 pub(super) fn grouping_column(collected: &mut Collected, arguments: Vec<(Expr, u32)>) -> Expr {
-    collected.groupings.push(arguments);
-    let column = GROUPINGS + collected.groupings.len() as u32 - 1;
+    // One that asks for the same is the same.
+    let asks_same = |known: &Vec<(Expr, u32)>| {
+        known.len() == arguments.len()
+            && known.iter().zip(&arguments).all(|((a, _), (b, _))| same(a, b))
+    };
+    let number = collected.groupings.iter().position(asks_same).unwrap_or_else(|| {
+        collected.groupings.push(arguments);
+        collected.groupings.len() - 1
+    });
+    let column = GROUPINGS + number as u32;
     Expr::Column { level: 0, column, ty: SqlType::plain(oid::INT4) }
 }
 
@@ -170,7 +180,8 @@ impl Binder<'_> {
     pub(super) fn group_keys(
         &self,
         select: &Select,
-        (targets, visible): (&[BoundTarget], usize),
+        targets: &mut [BoundTarget],
+        visible: usize,
         place: &Place<'_>,
     ) -> Result<GroupKeys> {
         let several = select.group_by.iter().any(|item| !matches!(item, GroupItem::Expr(_)));
@@ -179,6 +190,11 @@ impl Binder<'_> {
         let mut constants = Vec::new();
         let mut one = |expr: &ast::Expr| -> Result<u32> {
             let (key, named) = self.group_key(expr, &targets[..visible], place)?;
+            if let Some(number) = named
+                && targets[number].expr.ty().oid.0 == oid::UNKNOWN
+            {
+                targets[number].expr = key.clone();
+            }
             let first = || targets.iter().position(|target| same(&target.expr, &key));
             let item = if several { named.or_else(first) } else { None };
             let mut known = keys.iter().zip(&items);
@@ -346,6 +362,11 @@ impl Binder<'_> {
                 Ok(())
             }
             Expr::Subquery { .. } => {
+                // What its rows are compared with is this query's own.
+                let mut tested = test_of(expr).map(|test| std::mem::replace(test, int4(0)));
+                if let Some(test) = &mut tested {
+                    self.group_test(test, groups, at)?;
+                }
                 let mut failed = None;
                 columns_of_expr(expr, 0, &mut |column, depth| {
                     let Expr::Column { level, column: number, .. } = column else { return };
@@ -361,6 +382,9 @@ impl Binder<'_> {
                         None => {}
                     }
                 });
+                if let (Some(place), Some(test)) = (test_of(expr), tested) {
+                    *place = test;
+                }
                 failed.map_or(Ok(()), Err)
             }
             _ => {
@@ -375,6 +399,27 @@ impl Binder<'_> {
                 failed.map_or(Ok(()), Err)
             }
         }
+    }
+
+    /// Makes what stands in a comparison with a subquery's row, and does not read that row, one over the grouped row.
+    fn group_test(&self, test: &mut Expr, groups: &mut Groups<'_>, at: u32) -> Result<()> {
+        let mut reads = false;
+        columns_of_expr(test, 0, &mut |column, depth| {
+            reads |= matches!(column, Expr::Column { level, .. } if *level == depth);
+        });
+        if !reads {
+            lower(test);
+            self.group(test, groups, at)?;
+            raise(test, 1);
+            return Ok(());
+        }
+        let mut failed = Ok(());
+        children(test, &mut |child| {
+            if failed.is_ok() {
+                failed = deeper(|| self.group_test(child, groups, at));
+            }
+        });
+        failed
     }
 
     /// The values of GROUPING: one bit for each argument, the last the lowest, set where its key is not grouped by.
@@ -574,11 +619,15 @@ impl Binder<'_> {
         for expr in &window.partition_by {
             let key = self.decided(self.expression(expr, &within)?)?;
             self.demand_equality(key.ty().oid, self.position(expr.start()))?;
-            bound.partition_by.push(key);
+            if !bound.partition_by.iter().any(|known| same(known, &key)) {
+                bound.partition_by.push(key);
+            }
         }
         for key in &window.order_by {
             let value = self.decided(self.expression(&key.expr, &within)?)?;
-            bound.order_by.push(self.sort_key(value, key)?);
+            if !bound.order_by.iter().any(|known| same(&known.expr, &value)) {
+                bound.order_by.push(self.sort_key(value, key)?);
+            }
         }
         bound.frame = window
             .frame
@@ -655,7 +704,8 @@ impl Binder<'_> {
         let (start, start_function) = bound(&frame.start)?;
         let (end, end_function) = bound(&frame.end)?;
         let in_range = [start_function, end_function];
-        Ok(Frame { unit: frame.unit, start, end, in_range, exclude: frame.exclude })
+        let (unit, between, exclude) = (frame.unit, frame.between, frame.exclude);
+        Ok(Frame { unit, start, end, between, in_range, exclude })
     }
 
     /// An offset of RANGE, as the type that goes with the type that is ordered by, and its `in_range`.
@@ -845,6 +895,7 @@ fn int4(value: i32) -> Expr {
 const DEFAULT_FRAME: Frame = Frame {
     unit: FrameUnit::Range,
     start: FrameBound::UnboundedPreceding,
+    between: true,
     end: FrameBound::CurrentRow,
     in_range: [Oid(0); 2],
     exclude: FrameExclude::NoOthers,

@@ -8,6 +8,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
+use std::iter;
 
 /// An operator by its name alone.
 pub(super) fn op(name: &str) -> ast::Operator {
@@ -246,12 +247,19 @@ impl Binder<'_> {
             let ty = expr.ty().oid;
             ty.0 == oid::RECORD || fields_of(self.catalog, ty).is_some()
         };
-        let is_null = |expr: &Expr| matches!(expr, Expr::Constant(Literal::Null, _));
+        // One that is written without a type.
+        let is_null = |expr: &Expr| matches!(expr, Expr::Constant(Literal::Null, ty) if ty.oid.0 == oid::UNKNOWN);
         if is_null(&right) && !is_row(&left) {
-            return Ok(Expr::IsNull { operand: Box::new(self.decided(left)?), negated: !negated });
+            return Ok(Expr::IsNull {
+                operand: Box::new(self.without_type(left)?),
+                negated: !negated,
+            });
         }
         if is_null(&left) && !is_row(&right) {
-            return Ok(Expr::IsNull { operand: Box::new(self.decided(right)?), negated: !negated });
+            return Ok(Expr::IsNull {
+                operand: Box::new(self.without_type(right)?),
+                negated: !negated,
+            });
         }
         let (equals, left, right) = self.comparison("=", left, right, at)?;
         Ok(Expr::IsDistinct { left: Box::new(left), right: Box::new(right), equals, negated })
@@ -307,7 +315,7 @@ impl Binder<'_> {
                     }
                 });
             }
-            return Ok(joined(parts, negated));
+            return Ok(self.joined(parts, negated));
         }
         let left = self.expression(operand, place)?;
         let left_fields = match &left {
@@ -318,16 +326,16 @@ impl Binder<'_> {
             .iter()
             .map(|item| Ok((self.expression(item, place)?, item)))
             .collect::<Result<_>>()?;
-        let (constant, varying): (Vec<_>, Vec<_>) =
-            items.into_iter().partition(|(item, _)| is_constant(item));
         let mut parts = Vec::new();
-        let mut singles = varying;
-        if constant.len() > 1 {
-            let mut types: Vec<(Oid, u32)> = constant
-                .iter()
-                .map(|(item, ast)| (item.ty().oid, self.position(ast.start())))
-                .collect();
-            types.push((left.ty().oid, at));
+        let mut singles = items;
+        if singles.iter().filter(|(item, _)| is_constant(item)).count() > 1 {
+            let (constant, varying): (Vec<_>, Vec<_>) =
+                singles.into_iter().partition(|(item, _)| is_constant(item));
+            singles = varying;
+            // Where two types would do, that of the left side.
+            let of_items =
+                constant.iter().map(|(item, ast)| (item.ty().oid, self.position(ast.start())));
+            let types: Vec<(Oid, u32)> = iter::once((left.ty().oid, at)).chain(of_items).collect();
             let common = self.common_type(&types, None)?.filter(|ty| ty.0 != oid::RECORD);
             match common.and_then(|ty| Some((ty, array_of(self.catalog, ty)?))) {
                 Some((element, array)) => {
@@ -344,8 +352,6 @@ impl Binder<'_> {
                 }
                 None => singles.splice(0..0, constant).for_each(drop),
             }
-        } else {
-            singles.splice(0..0, constant).for_each(drop);
         }
         for (item, ast) in singles {
             let right = match &left_fields {
@@ -362,7 +368,17 @@ impl Binder<'_> {
                 }
             });
         }
-        Ok(joined(parts, negated))
+        Ok(self.joined(parts, negated))
+    }
+
+    /// Parts of an IN list as one condition. PostgreSQL joins them two by two, which is seen where they are printed.
+    fn joined(&self, mut parts: Vec<Expr>, negated: bool) -> Expr {
+        let join = if negated { Expr::And } else { Expr::Or };
+        if !self.prints() && parts.len() > 1 {
+            return join(parts);
+        }
+        let first = parts.remove(0);
+        parts.into_iter().fold(first, |all, part| join(vec![all, part]))
     }
 
     /// The fields of a row that is written out, maybe under casts; none of what is no such row.
@@ -432,15 +448,6 @@ fn is_written_row(mut expr: &ast::Expr) -> bool {
         expr = operand;
     }
     matches!(expr.kind, ExprKind::Row { .. })
-}
-
-/// Parts of an IN list as one condition.
-fn joined(mut parts: Vec<Expr>, negated: bool) -> Expr {
-    match (parts.len(), negated) {
-        (1, _) => parts.remove(0),
-        (_, true) => Expr::And(parts),
-        (_, false) => Expr::Or(parts),
-    }
 }
 
 /// Whether an expression reads no column: an IN list of such becomes an array.

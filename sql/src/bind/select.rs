@@ -53,6 +53,8 @@ impl Binder<'_> {
             sets: true,
         };
         self.window_clause(select, &place)?;
+        // What is compared with others of its kind is text.
+        let decide = decide || matches!(select.distinct, Distinct::All);
         let mut targets = self.targets(&select.targets, &place, decide)?;
         let visible = targets.len();
         if let Some(filter) = &select.filter {
@@ -69,7 +71,7 @@ impl Binder<'_> {
             })
             .transpose()?;
         let order_by = self.order_by(query, select, &mut targets, visible, &place)?;
-        let keys = self.group_keys(select, (&targets, visible), &place)?;
+        let keys = self.group_keys(select, &mut targets, visible, &place)?;
         let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
         let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =

@@ -13,6 +13,7 @@ use crate::parse::ast::{self, ExprKind};
 use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
+use crate::types::depth::deeper;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -40,6 +41,18 @@ impl Written {
         self.written.borrow_mut().insert(Arc::as_ptr(query) as usize, Arc::clone(written));
     }
 
+    /// Notes that `moved` is what `expr` was, looking at another row: its subqueries are others then.
+    pub(super) fn follow(&self, expr: &Expr, moved: &Expr) {
+        let (mut before, mut now) = (Vec::new(), Vec::new());
+        subqueries_of(expr, &mut before);
+        subqueries_of(moved, &mut now);
+        for (before, now) in before.into_iter().zip(now) {
+            if let Some(written) = self.of(&before) {
+                self.note(&now, &written);
+            }
+        }
+    }
+
     fn bound(&self, written: &Arc<ast::Query>) -> Option<Query> {
         self.bound.borrow().get(&(Arc::as_ptr(written) as usize)).map(|(_, bound)| bound.clone())
     }
@@ -63,6 +76,16 @@ impl Binder<'_> {
             })
         })?;
         Ok(self.remembered(bound, query))
+    }
+
+    /// What stands beside the rows of a subquery: one level further in.
+    fn raised(&self, expr: Expr) -> Expr {
+        let mut raised = expr.clone();
+        levels::raise(&mut raised, 1);
+        if let Some(known) = &self.subqueries {
+            known.follow(&expr, &raised);
+        }
+        raised
     }
 
     /// Keeps what a subquery was written as, where it is going to be printed.
@@ -149,10 +172,7 @@ impl Binder<'_> {
         let ctes = place.ctes.map(|around| own_ctes(Some(around)));
         let query = self.query(query, Outside::of(place), ctes.as_ref(), true)?;
         columns_match(&query, left.len(), at)?;
-        let outer = left.into_iter().map(|mut expr| {
-            levels::raise(&mut expr, 1);
-            expr
-        });
+        let outer = left.into_iter().map(|expr| self.raised(expr));
         let inner =
             query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
         let test = self.compare_rows(operator, outer.collect(), inner.collect(), at)?;
@@ -180,10 +200,7 @@ impl Binder<'_> {
         };
         let query = self.subquery(query, place)?;
         columns_match(&query, left.len(), at)?;
-        let outer = left.into_iter().map(|mut expr| {
-            levels::raise(&mut expr, 1);
-            expr
-        });
+        let outer = left.into_iter().map(|expr| self.raised(expr));
         let inner =
             query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
         let (outer, inner): (Vec<Expr>, Vec<Expr>) = (outer.collect(), inner.collect());
@@ -205,6 +222,31 @@ impl Binder<'_> {
         let quantifier = if all { Quantifier::All } else { Quantifier::Any };
         let kind = SubqueryKind::Quantified { test: Box::new(test), quantifier };
         Ok(Expr::Subquery { kind, query, ty: BOOL })
+    }
+}
+
+/// The subqueries of an expression, those within them aside.
+fn subqueries_of(expr: &Expr, found: &mut Vec<Arc<Query>>) {
+    if let Expr::Subquery { kind, query, .. } = expr {
+        found.push(Arc::clone(query));
+        if let SubqueryKind::Quantified { test, .. } = kind {
+            deeper(|| subqueries_of(test, found));
+        }
+    }
+    levels::parts(expr, &mut |part| deeper(|| subqueries_of(part, found)));
+}
+
+/// The comparison that a subquery makes with each of its rows, or with its only one.
+pub(super) fn test_of(expr: &mut Expr) -> Option<&mut Expr> {
+    match expr {
+        Expr::Subquery { kind: SubqueryKind::Quantified { test, .. }, .. } => Some(test),
+        Expr::Subquery { query, .. } if compared_row(query).is_some() => {
+            match &mut Arc::make_mut(query).root {
+                Node::Project { columns, .. } => columns.first_mut(),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

@@ -346,6 +346,8 @@ pub struct Frame {
     pub start: FrameBound,
     /// Where it ends.
     pub end: FrameBound,
+    /// Whether it is written with BETWEEN.
+    pub between: bool,
     /// What tells whether a value lies within the offset of either bound; 0 where the unit is not RANGE or there is none.
     pub in_range: [Oid; 2],
     /// EXCLUDE.

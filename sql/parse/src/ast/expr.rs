@@ -377,6 +377,8 @@ pub struct Frame {
     pub start: Bound,
     /// Where it ends.
     pub end: Bound,
+    /// Whether BETWEEN was written: without, it ends at the current row.
+    pub between: bool,
     /// EXCLUDE.
     pub exclude: sql_types::words::FrameExclude,
     /// Byte offset in the query text.
@@ -427,8 +429,15 @@ impl Expr {
     #[must_use]
     pub fn start(&self) -> u32 {
         let mut expr = self;
-        let mut least = self.at;
+        let mut least = u32::MAX;
         loop {
+            // A literal that is given a type, and no length, stands where its text does.
+            if let ExprKind::Cast { operand, ty } = &expr.kind
+                && matches!(operand.kind, ExprKind::String(_) | ExprKind::Null)
+                && ty.modifiers.is_empty()
+            {
+                return least.min(operand.at);
+            }
             least = least.min(expr.at);
             expr = match &expr.kind {
                 ExprKind::Binary(left, ..) => left,

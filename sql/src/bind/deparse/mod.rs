@@ -84,6 +84,8 @@ pub trait Names {
     fn grouping(&self, _level: u16, _column: u32) -> Option<Vec<Expr>> {
         None
     }
+    /// Is told that `moved` is an expression as another row sees it.
+    fn moved(&self, _expr: &Expr, _moved: &Expr) {}
     /// Writes a subquery.
     ///
     /// # Errors
@@ -391,7 +393,7 @@ impl Printer<'_, '_> {
             Expr::Relabel(operand, ty)
             | Expr::ViaText(operand, ty)
             | Expr::Domain(operand, ty)
-            | Expr::ArrayCast { operand, ty, .. } => self.cast(operand, *ty, out),
+            | Expr::ArrayCast { operand, ty, .. } => self.cast(operand, *ty, false, out),
             Expr::Array { elements, ty } => {
                 out.push_str("ARRAY[");
                 self.list(elements, out)?;
@@ -527,6 +529,12 @@ impl Printer<'_, '_> {
                 out.push_str(word);
             }
             self.operand(part, parent, out)?;
+            // Read again, the same word's operands would be this one's: a text that is kept has a cast that does nothing.
+            let nests =
+                matches!((part, parent), (Expr::And(_), Parent::And) | (Expr::Or(_), Parent::Or));
+            if at == 0 && nests && self.path.is_none() {
+                out.push_str("::boolean");
+            }
         }
         self.plain(')', out);
         Ok(())
@@ -540,7 +548,8 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    fn cast(&self, operand: &Expr, ty: SqlType, out: &mut Layout) -> Result<()> {
+    /// A cast. One that `hides` another that calls no function has that one's parentheses too in the pretty form.
+    fn cast(&self, operand: &Expr, ty: SqlType, hides: bool, out: &mut Layout) -> Result<()> {
         match operand {
             // A constant of that very type shows it once.
             Expr::Constant(Literal::Null, own) if own.oid == ty.oid => out.push_str("NULL"),
@@ -552,9 +561,12 @@ impl Printer<'_, '_> {
                 if number { out.push_str(text) } else { out.push_str(&constant(text)) }
             }
             _ => {
+                let doubled = hides && self.pretty && !is_simple(operand, Parent::Cast);
+                out.push_str(if doubled { "(" } else { "" });
                 self.plain('(', out);
                 self.operand(operand, Parent::Cast, out)?;
                 self.plain(')', out);
+                out.push_str(if doubled { ")" } else { "" });
             }
         }
         write!(out.text, "::{}", self.type_name(ty)).expect("a string grows");
@@ -582,7 +594,8 @@ impl Printer<'_, '_> {
                     }
                     _ => None,
                 };
-                return self.cast(inner.unwrap_or(operand), ty, out);
+                let hides = inner.is_some() && !matches!(operand, Expr::Call { .. });
+                return self.cast(inner.unwrap_or(operand), ty, hides, out);
             }
             CallForm::Subscript { given } => {
                 return self.path(&arguments[0], &arguments[1], given, out);
@@ -652,6 +665,12 @@ impl Printer<'_, '_> {
         } else {
             write!(out.text, "{} ", self.operator_name(operator)).expect("a string grows");
             self.operand(&arguments[0], parent(false), out)?;
+            // Read again, a number behind a minus would be another number.
+            if let (Expr::Constant(_, ty), None) = (&arguments[0], self.path)
+                && out.text.ends_with(|last: char| last.is_ascii_digit())
+            {
+                write!(out.text, "::{}", self.type_name(*ty)).expect("a string grows");
+            }
         }
         self.plain(')', out);
         Ok(())
@@ -758,21 +777,20 @@ impl Printer<'_, '_> {
     fn sort_item(&self, expr: &Expr, out: &mut Layout) -> Result<()> {
         let bare = match expr {
             Expr::Constant(value, ty) => {
-                // With its type, so that it is not taken for a column's number.
-                let shown = self.type_name(*ty);
-                let text = text_of(self.context, *ty, &value.datum())?;
-                if matches!(value, Literal::Int4(0..)) {
-                    write!(out.text, "{text}::{shown}").expect("a string grows");
-                    return Ok(());
+                // With its type always: a number alone would be a column's.
+                let before = out.text.len();
+                self.constant(value, *ty, out)?;
+                if !out.text[before..].contains("::") {
+                    write!(out.text, "::{}", self.type_name(*ty)).expect("a string grows");
                 }
-                true
+                return Ok(());
             }
             Expr::Column { column, .. } => *column < AGGREGATES,
             other => self.names.item(other).is_some() || self.names.shared(other).is_some(),
         };
         let is_function = match expr {
             Expr::Call { form, .. } => !matches!(form, CallForm::Operator(_)),
-            Expr::Column { .. } => true,
+            Expr::Column { level, column, .. } => self.names.grouping(*level, *column).is_none(),
             _ => false,
         };
         let parentheses = !bare && (self.pretty || is_function);
@@ -804,12 +822,13 @@ impl Printer<'_, '_> {
         let operator = self.catalog.operator(operator).ok_or_else(unwritten)?;
         // The test stands one row further in than the subquery.
         let lowered = fields.into_iter().map(|field| {
-            let mut field = field.clone();
-            crate::bind::levels::lower(&mut field);
-            field
+            let mut lowered = field.clone();
+            crate::bind::levels::lower(&mut lowered);
+            self.names.moved(field, &lowered);
+            lowered
         });
         match lowered.collect::<Vec<Expr>>().as_slice() {
-            [field] => self.write(field, out)?,
+            [field] => self.operand(field, Parent::Other, out)?,
             fields => {
                 out.push('(');
                 self.list(fields, out)?;

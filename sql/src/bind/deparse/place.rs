@@ -28,6 +28,12 @@ impl Names for Here<'_, '_, '_, '_> {
         self.writer.binder.composite_result(record)
     }
 
+    fn moved(&self, expr: &Expr, moved: &Expr) {
+        if let Some(known) = &self.writer.binder.subqueries {
+            known.follow(expr, moved);
+        }
+    }
+
     fn column(&self, level: u16, column: u32) -> Result<String> {
         let (mut scope, mut at) = (self.place.scope, 0);
         loop {

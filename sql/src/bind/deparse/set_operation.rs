@@ -1,6 +1,7 @@
 //! VALUES, and UNION and its kin, as `pg_get_viewdef` prints them (`get_values_def`, `get_setop_query` of `ruleutils.c`).
 
 use super::Layout;
+use super::simple::Parent;
 use super::view::{Headings, Writer, has_clauses};
 use crate::bind::expression::Place;
 use crate::bind::query::Outside;
@@ -46,7 +47,10 @@ impl Writer<'_, '_, '_> {
                     }
                     _ => self.binder.decided(value)?,
                 };
-                self.print(&place, |printer| printer.column(&value, out))?;
+                self.print(&place, |printer| match types[at] {
+                    Some(ty) if ty != value.ty().oid => printer.operand(&value, Parent::Cast, out),
+                    _ => printer.column(&value, out),
+                })?;
             }
             out.push(')');
         }

@@ -27,6 +27,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, CteBody, Distinct, GroupItem, Ident, Select};
 use crate::types::{CallContext, SqlType};
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use txn::WaitPolicy;
 
 /// How a view's query is to be printed.
@@ -300,14 +301,21 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         };
         self.printed.borrow_mut().push((std::ptr::from_ref(&scope) as usize, names.clone()));
         binder.window_clause(select, &place)?;
-        let mut targets = binder.targets(&select.targets, &place, untyped.is_none())?;
+        let decide = untyped.is_none() || matches!(select.distinct, Distinct::All);
+        let mut targets = binder.targets(&select.targets, &place, decide)?;
+        let visible = targets.len();
+        let keys = binder.group_keys(select, &mut targets, visible, &place)?;
         for (target, ty) in targets.iter_mut().zip(untyped.iter().flatten()) {
             if target.expr.ty().oid.0 == oid::UNKNOWN {
                 target.expr = binder.argument(target.expr.clone(), ty.oid, 0)?;
             }
         }
-        let visible = targets.len();
-        let order_by = binder.order_by(query, select, &mut targets, visible, &place)?;
+        let mut order_by = binder.order_by(query, select, &mut targets, visible, &place)?;
+        // What is sorted by twice says nothing. In a text that was kept two items may look the same that were told by number.
+        if self.how.qualified {
+            let mut known = HashSet::new();
+            order_by.retain(|(target, _)| known.insert(*target));
+        }
         let distinct_on = binder.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
         out.begin();
@@ -355,7 +363,17 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             if select.group_distinct {
                 out.push_str("DISTINCT ");
             }
-            self.groups(&select.group_by, &targets, &place, out)?;
+            // One set of keys, however it is written, is a plain list.
+            if keys.sets.len() == 1 && !keys.keys.is_empty() {
+                self.print(&place, |printer| {
+                    keys.keys.iter().enumerate().try_for_each(|(at, key)| {
+                        out.push_str(if at > 0 { ", " } else { "" });
+                        printer.sort_item(key, out)
+                    })
+                })?;
+            } else {
+                self.groups(&select.group_by, &targets, &place, out)?;
+            }
         }
         if let Some(having) = &select.having {
             let place = Place { windows: false, sets: false, clause: "HAVING", ..place };

@@ -1,5 +1,4 @@
-//! Windows as `pg_get_viewdef` prints them (`get_rule_windowspec` of `ruleutils.c`): the partition, the order, the frame with
-//! BETWEEN always.
+//! Windows as `pg_get_viewdef` prints them (`get_rule_windowspec` of `ruleutils.c`): the partition, the order, the frame.
 
 use super::{Layout, Printer};
 use crate::bind::grouping::BoundWindow;
@@ -40,14 +39,13 @@ impl Printer<'_, '_> {
 
     fn frame(&self, frame: &Frame, out: &mut Layout) -> Result<()> {
         out.push_str(match frame.unit {
-            FrameUnit::Rows => "ROWS BETWEEN ",
-            FrameUnit::Range => "RANGE BETWEEN ",
-            FrameUnit::Groups => "GROUPS BETWEEN ",
+            FrameUnit::Rows => "ROWS ",
+            FrameUnit::Range => "RANGE ",
+            FrameUnit::Groups => "GROUPS ",
         });
-        for (at, bound) in [&frame.start, &frame.end].into_iter().enumerate() {
-            if at > 0 {
-                out.push_str(" AND ");
-            }
+        let bounds = [("BETWEEN ", &frame.start), (" AND ", &frame.end)];
+        for (word, bound) in bounds.into_iter().take(if frame.between { 2 } else { 1 }) {
+            out.push_str(if frame.between { word } else { "" });
             match bound {
                 FrameBound::UnboundedPreceding => out.push_str("UNBOUNDED PRECEDING"),
                 FrameBound::CurrentRow => out.push_str("CURRENT ROW"),

@@ -1,0 +1,369 @@
+//! Expressions by type: total ones, so that no order of evaluation makes an error of them; and, where that is wanted, a
+//! value of another type in the place of one, which is refused or is not.
+
+use crate::queries::Maker;
+use crate::world::{TYPES, Type, literal};
+
+/// What an expression may name.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// Texts that mean a value, and their types.
+    pub columns: Vec<(String, Type)>,
+    /// Those of queries around, as plain columns.
+    pub outer: Vec<(String, Type)>,
+}
+
+impl Scope {
+    /// What a subquery sees of this scope. Grouping expressions that are no columns mean nothing there.
+    pub fn within(&self) -> Vec<(String, Type)> {
+        let plain =
+            |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._\"".contains(&b));
+        self.columns.iter().chain(&self.outer).filter(|(text, _)| plain(text)).cloned().collect()
+    }
+}
+
+impl Maker<'_> {
+    pub fn any_type(&mut self) -> Type {
+        // The first ones more often.
+        let bound = self.below(TYPES.len()) + 1;
+        TYPES[self.below(bound)]
+    }
+
+    /// A column of the type, or a literal.
+    fn leaf(&mut self, ty: Type, scope: &Scope) -> String {
+        let fitting = |columns: &[(String, Type)]| -> Vec<String> {
+            columns.iter().filter(|(_, of)| *of == ty).map(|(text, _)| text.clone()).collect()
+        };
+        let (own, outer) = (fitting(&scope.columns), fitting(&scope.outer));
+        if !own.is_empty() && self.below(6) > 0 {
+            return own[self.below(own.len())].clone();
+        }
+        if !outer.is_empty() && self.below(3) > 0 {
+            return outer[self.below(outer.len())].clone();
+        }
+        if self.below(12) == 0 {
+            return format!("NULL::{}", ty.name());
+        }
+        literal(&mut self.chance, ty)
+    }
+
+    pub fn expression(&mut self, ty: Type, scope: &Scope, depth: usize) -> String {
+        if self.mistakes > 0 && self.below(12) == 0 {
+            self.mistakes -= 1;
+            let other = self.any_type();
+            return self.leaf(other, scope);
+        }
+        if depth == 0 || self.below(4) == 0 {
+            return self.leaf(ty, scope);
+        }
+        if self.below(4) == 0 {
+            return self.of_any_type(ty, scope, depth - 1);
+        }
+        let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth - 1);
+        match ty {
+            Type::Int => match self.below(14) {
+                0 => format!("({} + {})", of(self, ty), of(self, ty)),
+                1 => format!("({} - {})", of(self, ty), of(self, ty)),
+                2 => format!("({} * {} % 100)", self.leaf(ty, scope), self.leaf(ty, scope)),
+                3 => format!("({} / nullif({}, 0))", of(self, ty), of(self, ty)),
+                4 => format!("length({})", of(self, Type::Text)),
+                5 => format!("({})::int", of(self, Type::Bool)),
+                6 => format!("({} - {})", of(self, Type::Date), of(self, Type::Date)),
+                7 => format!("extract(month FROM {})::int", of(self, Type::Date)),
+                8 => format!("cardinality({})", of(self, Type::Ints)),
+                9 => format!("({})[{}]", of(self, Type::Ints), of(self, ty)),
+                10 => format!("({} % 1000)::int", of(self, Type::Big)),
+                11 if depth > 1 => format!("twice({})", of(self, ty)),
+                11 => format!("strpos({}, {})", of(self, Type::Text), of(self, Type::Text)),
+                12 => format!("(- {})", of(self, ty)),
+                _ => format!("abs({})", of(self, ty)),
+            },
+            Type::Big => match self.below(4) {
+                0 => format!("({} + {})", of(self, ty), of(self, ty)),
+                1 => format!("({})::bigint", of(self, Type::Int)),
+                2 => format!("({} - {})", of(self, ty), of(self, Type::Int)),
+                _ => self.aggregated_subquery(ty, scope, depth - 1),
+            },
+            Type::Num => match self.below(5) {
+                0 => format!("({} + {})", of(self, ty), of(self, ty)),
+                1 => format!("round({} * {}, 2)", self.leaf(ty, scope), self.leaf(ty, scope)),
+                2 => format!("round(({})::numeric, 2)", of(self, Type::Int)),
+                3 => format!("round({} / nullif({}, 0), 2)", of(self, ty), of(self, ty)),
+                _ => format!("abs({})", of(self, ty)),
+            },
+            Type::Float => match self.below(3) {
+                0 => format!("({} + {})", of(self, ty), of(self, ty)),
+                1 => format!("({})::float8", of(self, Type::Int)),
+                _ => format!("({} - {})", of(self, ty), of(self, Type::Int)),
+            },
+            Type::Text => match self.below(13) {
+                0 => format!("({} || {})", of(self, ty), of(self, ty)),
+                1 => format!("({} || {})", of(self, ty), of(self, Type::Int)),
+                2 => format!("upper({})", of(self, ty)),
+                3 => format!("substr({}, {}, 2)", of(self, ty), self.leaf(Type::Int, scope)),
+                4 => format!("left({}, {})", of(self, ty), of(self, Type::Int)),
+                5 => format!("replace({}, 'a', {})", of(self, ty), self.leaf(ty, scope)),
+                6 => {
+                    let from = self.any_type();
+                    format!("({})::text", of(self, from))
+                }
+                7 => format!("lpad({}, 4, 'x')", of(self, ty)),
+                8 => format!("concat({}, {})", of(self, ty), of(self, Type::Int)),
+                9 => format!("({} ->> 'a')", of(self, Type::Json)),
+                10 if depth > 1 => format!("joined({}, {})", of(self, ty), of(self, Type::Int)),
+                10 => format!("reverse({})", of(self, ty)),
+                11 => format!("trim({})", of(self, ty)),
+                _ => format!("({})::varchar(3)", of(self, ty)),
+            },
+            Type::Bool => self.condition(scope, depth - 1),
+            Type::Date => match self.below(3) {
+                0 => format!("({} + {})", of(self, ty), self.leaf(Type::Int, scope)),
+                1 => format!("({})::date", of(self, Type::Stamp)),
+                _ => format!("date_trunc('month', {})::date", of(self, ty)),
+            },
+            Type::Stamp => match self.below(3) {
+                0 => format!("({} + interval '1 day')", of(self, ty)),
+                1 => format!("({})::timestamp", of(self, Type::Date)),
+                _ => format!("date_trunc('hour', {})", of(self, ty)),
+            },
+            Type::Ints => match self.below(6) {
+                0 => format!("ARRAY[{}, {}]", of(self, Type::Int), of(self, Type::Int)),
+                1 => format!("({} || {})", of(self, ty), of(self, Type::Int)),
+                2 => format!("({} || {})", of(self, ty), of(self, ty)),
+                3 => format!("array_remove({}, {})", of(self, ty), of(self, Type::Int)),
+                4 => format!("({})[1:{}]", of(self, ty), self.leaf(Type::Int, scope)),
+                _ => {
+                    let query = self.query(&[Type::Int], &scope.within(), depth - 1);
+                    format!("ARRAY(SELECT q.c1 FROM ({query}) q ORDER BY 1)")
+                }
+            },
+            Type::Json => match self.below(4) {
+                0 => {
+                    let (one, other) = (self.any_type(), self.any_type());
+                    format!("jsonb_build_object('a', {}, 'b', {})", of(self, one), of(self, other))
+                }
+                1 => {
+                    let from = self.any_type();
+                    format!("to_jsonb({})", self.leaf(from, scope))
+                }
+                2 => format!("({} -> 'a')", of(self, ty)),
+                _ => {
+                    format!("jsonb_build_array({}, {})", of(self, Type::Int), of(self, Type::Text))
+                }
+            },
+            Type::Mood => format!("coalesce({}, {})", of(self, ty), of(self, ty)),
+        }
+    }
+
+    /// What gives a value of any type.
+    fn of_any_type(&mut self, ty: Type, scope: &Scope, depth: usize) -> String {
+        let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth);
+        match self.below(9) {
+            0 => format!("CASE WHEN {} THEN {} END", of(self, Type::Bool), of(self, ty)),
+            1 => format!(
+                "CASE WHEN {} THEN {} WHEN {} THEN {} ELSE {} END",
+                of(self, Type::Bool),
+                of(self, ty),
+                of(self, Type::Bool),
+                of(self, ty),
+                of(self, ty)
+            ),
+            2 => {
+                let tested = self.any_type();
+                format!(
+                    "CASE {} WHEN {} THEN {} WHEN {} THEN {} ELSE NULL END",
+                    of(self, tested),
+                    of(self, tested),
+                    of(self, ty),
+                    of(self, tested),
+                    of(self, ty)
+                )
+            }
+            3 => format!("coalesce({}, {})", of(self, ty), of(self, ty)),
+            4 => format!("nullif({}, {})", of(self, ty), of(self, ty)),
+            5 if ty != Type::Json => format!("greatest({}, {})", of(self, ty), of(self, ty)),
+            6 if ty != Type::Json => format!("least({}, {}, NULL)", of(self, ty), of(self, ty)),
+            7 => self.aggregated_subquery(ty, scope, depth),
+            _ => {
+                let query = self.query(&[ty], &scope.within(), depth);
+                format!(
+                    "(SELECT q.c1 FROM ({query}) q ORDER BY 1 {}LIMIT 1)",
+                    ["", "DESC "][self.below(2)]
+                )
+            }
+        }
+    }
+
+    /// An aggregate over a subquery: one value, whatever there is.
+    fn aggregated_subquery(&mut self, ty: Type, scope: &Scope, depth: usize) -> String {
+        let (from, inner) = self.from(&scope.within(), depth);
+        let aggregate = self.aggregate(ty, &inner, depth);
+        let mut text = format!("(SELECT {aggregate} FROM {from}");
+        if self.below(2) == 0 {
+            text.push_str(&format!(" WHERE {}", self.expression(Type::Bool, &inner, depth)));
+        }
+        text.push(')');
+        text
+    }
+
+    /// An aggregate call of the type.
+    pub fn aggregate(&mut self, ty: Type, scope: &Scope, depth: usize) -> String {
+        // What an aggregate is computed of is its own query's: of others' columns alone it would be theirs.
+        let own = Scope { columns: scope.columns.clone(), outer: Vec::new() };
+        let of = |maker: &mut Self, ty| maker.expression(ty, &own, depth.min(1));
+        let plain = match ty {
+            Type::Int => match self.below(3) {
+                0 => format!("max({})", of(self, ty)),
+                1 => format!("min({})", of(self, ty)),
+                _ => {
+                    return format!(
+                        "count({}{})::int",
+                        ["", "DISTINCT "][self.below(2)],
+                        of(self, Type::Text)
+                    );
+                }
+            },
+            Type::Big => match self.below(4) {
+                0 => "count(*)".to_owned(),
+                1 => format!("sum({})", of(self, Type::Int)),
+                2 => format!("count(DISTINCT {})", of(self, Type::Int)),
+                _ => {
+                    let counted = self.any_type();
+                    format!("count({})", of(self, counted))
+                }
+            },
+            Type::Num => match self.below(3) {
+                0 => {
+                    return format!(
+                        "round(avg({}{}), 2)",
+                        ["", "DISTINCT "][self.below(2)],
+                        of(self, Type::Int)
+                    );
+                }
+                1 => format!("sum({})", of(self, ty)),
+                _ => format!("max({})", of(self, ty)),
+            },
+            Type::Float => format!("sum({})", of(self, ty)),
+            Type::Text => match self.below(2) {
+                0 => {
+                    let text = of(self, ty);
+                    format!(
+                        "string_agg({text}, ',' ORDER BY {text}{})",
+                        ["", " DESC"][self.below(2)]
+                    )
+                }
+                _ => format!("max({})", of(self, ty)),
+            },
+            Type::Bool => match self.below(2) {
+                0 => format!("bool_and({})", of(self, ty)),
+                _ => format!("bool_or({})", of(self, ty)),
+            },
+            Type::Ints => {
+                let value = of(self, Type::Int);
+                let distinct = ["", "DISTINCT "][self.below(2)];
+                format!("array_agg({distinct}{value} ORDER BY {value})")
+            }
+            Type::Json => {
+                let value = of(self, Type::Int);
+                format!("jsonb_agg({value} ORDER BY {value})")
+            }
+            Type::Date | Type::Stamp | Type::Mood => format!("max({})", of(self, ty)),
+        };
+        if self.below(4) == 0 {
+            let condition = self.expression(Type::Bool, &own, 1);
+            return format!("{plain} FILTER (WHERE {condition})");
+        }
+        plain
+    }
+
+    fn comparison(&mut self) -> &'static str {
+        ["=", "<>", "<", "<=", ">", ">=", "=", "="][self.below(8)]
+    }
+
+    fn condition(&mut self, scope: &Scope, depth: usize) -> String {
+        let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth);
+        let ty = self.any_type();
+        match self.below(26) {
+            0 | 1 => format!("({} AND {})", of(self, Type::Bool), of(self, Type::Bool)),
+            2 | 3 => format!("({} OR {})", of(self, Type::Bool), of(self, Type::Bool)),
+            4 => format!("(NOT {})", of(self, Type::Bool)),
+            5 => format!("({} IS NULL)", of(self, ty)),
+            6 => format!("({} IS NOT NULL)", of(self, ty)),
+            7 => format!("({} IS DISTINCT FROM {})", of(self, ty), of(self, ty)),
+            8 => format!("({} IS NOT TRUE)", of(self, Type::Bool)),
+            9 => {
+                let form = ["BETWEEN", "NOT BETWEEN", "BETWEEN SYMMETRIC"][self.below(3)];
+                format!("({} {form} {} AND {})", of(self, ty), of(self, ty), of(self, ty))
+            }
+            10 => {
+                let form = ["IN", "NOT IN"][self.below(2)];
+                format!(
+                    "({} {form} ({}, {}, {}))",
+                    of(self, ty),
+                    of(self, ty),
+                    self.leaf(ty, scope),
+                    self.leaf(ty, scope)
+                )
+            }
+            11 | 12 => {
+                let form = ["IN", "NOT IN"][self.below(2)];
+                let query = self.query(&[ty], &scope.within(), depth);
+                format!("({} {form} ({query}))", of(self, ty))
+            }
+            13 | 14 => {
+                let form = ["EXISTS", "NOT EXISTS"][self.below(2)];
+                let query = self.query(&[ty], &scope.within(), depth);
+                format!("({form} ({query}))")
+            }
+            15 => {
+                let (operator, form) = (self.comparison(), ["ANY", "ALL"][self.below(2)]);
+                let query = self.query(&[ty], &scope.within(), depth);
+                format!("({} {operator} {form} ({query}))", of(self, ty))
+            }
+            16 => {
+                let (operator, form) = (self.comparison(), ["ANY", "ALL"][self.below(2)]);
+                format!("({} {operator} {form} ({}))", of(self, Type::Int), of(self, Type::Ints))
+            }
+            17 => {
+                let (operator, other) = (self.comparison(), self.any_type());
+                format!(
+                    "(({}, {}) {operator} ({}, {}))",
+                    of(self, ty),
+                    of(self, other),
+                    of(self, ty),
+                    of(self, other)
+                )
+            }
+            18 => {
+                let form = ["IN", "NOT IN"][self.below(2)];
+                let query = self.query(&[ty, Type::Int], &scope.within(), depth);
+                format!("(({}, {}) {form} ({query}))", of(self, ty), of(self, Type::Int))
+            }
+            19 => {
+                let form = [
+                    "LIKE 'a%'",
+                    "LIKE '%b'",
+                    "NOT LIKE '_'",
+                    "~ '^a'",
+                    "ILIKE 'A%'",
+                    "SIMILAR TO '(a|b)%'",
+                ][self.below(6)];
+                format!("({} {form})", of(self, Type::Text))
+            }
+            20 => format!(
+                "({} {} {})",
+                of(self, Type::Ints),
+                ["@>", "<@", "&&"][self.below(3)],
+                of(self, Type::Ints)
+            ),
+            21 => format!("({} @> {})", of(self, Type::Json), self.leaf(Type::Json, scope)),
+            22 => format!(
+                "({} {} {})",
+                self.leaf(Type::Int, scope),
+                self.comparison(),
+                of(self, Type::Big)
+            ),
+            _ => format!("({} {} {})", of(self, ty), self.comparison(), of(self, ty)),
+        }
+    }
+}

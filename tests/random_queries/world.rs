@@ -1,0 +1,227 @@
+//! The tables that queries are about: made by seed, small, full of NULLs and of values that meet.
+
+use std::fmt::Write as _;
+use tests::chance::Chance;
+
+/// What an expression is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    Int,
+    Big,
+    /// `numeric`, of two digits behind the point: values that are equal look the same.
+    Num,
+    /// `float8`, in halves: sums are the same in any order.
+    Float,
+    Text,
+    Bool,
+    Date,
+    Stamp,
+    Ints,
+    Json,
+    Mood,
+}
+
+pub const TYPES: [Type; 11] = [
+    Type::Int,
+    Type::Text,
+    Type::Bool,
+    Type::Num,
+    Type::Big,
+    Type::Float,
+    Type::Date,
+    Type::Stamp,
+    Type::Ints,
+    Type::Json,
+    Type::Mood,
+];
+
+impl Type {
+    /// Its name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Int => "int",
+            Type::Big => "bigint",
+            Type::Num => "numeric",
+            Type::Float => "float8",
+            Type::Text => "text",
+            Type::Bool => "bool",
+            Type::Date => "date",
+            Type::Stamp => "timestamp",
+            Type::Ints => "int[]",
+            Type::Json => "jsonb",
+            Type::Mood => "mood",
+        }
+    }
+}
+
+/// What may be read by name.
+#[derive(Clone, Debug)]
+pub struct Table {
+    pub name: String,
+    pub columns: Vec<(String, Type)>,
+}
+
+/// The columns that tables draw from: of one name and one type wherever they are, so that USING and NATURAL find them.
+const POOL: [(&str, Type, &str); 13] = [
+    ("i", Type::Int, "int"),
+    ("j", Type::Int, "int"),
+    ("l", Type::Int, "smallint"),
+    ("k", Type::Big, "bigint"),
+    ("n", Type::Num, "numeric(8,2)"),
+    ("f", Type::Float, "float8"),
+    ("s", Type::Text, "text"),
+    ("v", Type::Text, "varchar(8)"),
+    ("b", Type::Bool, "bool"),
+    ("d", Type::Date, "date"),
+    ("w", Type::Stamp, "timestamp"),
+    ("xs", Type::Ints, "int[]"),
+    ("js", Type::Json, "jsonb"),
+];
+
+/// A value of the few that a type has here, as a literal that names its type or leaves it open.
+pub fn literal(chance: &mut Chance, ty: Type) -> String {
+    let open = chance.below(3) == 0;
+    let pick = |chance: &mut Chance, all: &[&str]| all[chance.below(all.len())].to_owned();
+    match ty {
+        Type::Int => {
+            pick(chance, &["0", "1", "2", "3", "4", "5", "7", "-1", "10", "'3'::int", "(-2)"])
+        }
+        Type::Big => {
+            pick(chance, &["0::bigint", "'1'::bigint", "2::int8", "bigint '5'", "40::bigint"])
+        }
+        Type::Num => pick(chance, &["0.00", "1.00", "2.50", "-1.25", "3.00", "10.10"]),
+        Type::Float => {
+            pick(chance, &["0::float8", "'1.5'::float8", "2.5::float8", "(-0.5)::float8"])
+        }
+        Type::Text => {
+            let text =
+                pick(chance, &["'a'", "'b'", "'ab'", "'ba'", "''", "'c'", "'A'", "'abc'", "'3'"]);
+            if open { text } else { format!("{text}::text") }
+        }
+        Type::Bool => pick(chance, &["true", "false", "'t'::bool", "NULL::bool"]),
+        Type::Date => pick(
+            chance,
+            &[
+                "date '2024-01-31'",
+                "'2024-02-29'::date",
+                "date '2023-12-31'",
+                "make_date(2024, 1, 1)",
+            ],
+        ),
+        Type::Stamp => pick(
+            chance,
+            &[
+                "timestamp '2024-01-31 10:00'",
+                "'2024-02-29'::timestamp",
+                "timestamp '2023-12-31 23:59:59.5'",
+            ],
+        ),
+        Type::Ints => pick(
+            chance,
+            &["'{}'::int[]", "ARRAY[1, 2]", "'{1,NULL,3}'::int[]", "ARRAY[3]", "'{2,1}'::int[]"],
+        ),
+        Type::Json => pick(
+            chance,
+            &[
+                "'{\"a\": 1}'::jsonb",
+                "'[1, 2]'::jsonb",
+                "'{\"a\": \"b\", \"b\": null}'::jsonb",
+                "'3'::jsonb",
+                "'\"a\"'::jsonb",
+            ],
+        ),
+        Type::Mood => pick(chance, &["'sad'::mood", "'ok'::mood", "mood 'happy'"]),
+    }
+}
+
+/// What is made of a seed: its statements, and what can be read behind them.
+pub struct World {
+    pub statements: Vec<String>,
+    pub tables: Vec<Table>,
+}
+
+impl World {
+    pub fn new(chance: &mut Chance) -> World {
+        let mut statements = vec!["CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')".to_owned()];
+        let tables = (0..chance.below(3) + 2)
+            .map(|number| table(chance, &format!("t{number}"), &mut statements))
+            .collect();
+        for method in [
+            "hashjoin",
+            "mergejoin",
+            "nestloop",
+            "hashagg",
+            "sort",
+            "indexscan",
+            "bitmapscan",
+            "seqscan",
+        ] {
+            if chance.below(12) == 0 {
+                statements.push(format!("SET enable_{method} = off"));
+            }
+        }
+        World { statements, tables }
+    }
+}
+
+fn table(chance: &mut Chance, name: &str, statements: &mut Vec<String>) -> Table {
+    let mut columns = vec![("id".to_owned(), Type::Int)];
+    let mut declared = vec!["id int".to_owned()];
+    declared[0].push_str([" PRIMARY KEY", " UNIQUE", " NOT NULL", ""][chance.below(4)]);
+    for (column, ty, full) in POOL {
+        if chance.below(2) == 0 {
+            columns.push((column.to_owned(), ty));
+            declared.push(format!("{column} {full}"));
+        }
+    }
+    if chance.below(4) == 0 {
+        columns.push(("m".to_owned(), Type::Mood));
+        declared.push("m mood".to_owned());
+    }
+    if chance.below(4) == 0 {
+        // It has gone again: places of columns and their numbers differ.
+        declared.insert(1, "gone text DEFAULT 'gone'".to_owned());
+    }
+    statements.push(format!("CREATE TABLE {name} ({})", declared.join(", ")));
+    let rows = [0, 1, 3, 6, 9, 12][chance.below(6)];
+    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    for id in 0..rows {
+        let mut values = vec![id.to_string()];
+        for (column, ty) in &columns[1..] {
+            let value = if chance.below(4) == 0 { "NULL".to_owned() } else { literal(chance, *ty) };
+            let _ = column;
+            values.push(value);
+        }
+        statements.push(format!(
+            "INSERT INTO {name} ({}) VALUES ({})",
+            names.join(", "),
+            values.join(", ")
+        ));
+    }
+    if declared[1..].iter().any(|column| column.starts_with("gone")) {
+        statements.push(format!("ALTER TABLE {name} DROP COLUMN gone"));
+    }
+    for number in 0..chance.below(4) {
+        let column = &columns[chance.below(columns.len())];
+        if column.1 == Type::Json {
+            continue;
+        }
+        let mut index = format!("CREATE INDEX {name}_{number} ON {name} ({}", column.0);
+        if chance.below(3) == 0 {
+            let other = &columns[chance.below(columns.len())];
+            if other.1 != Type::Json {
+                write!(index, ", {}{}", other.0, ["", " DESC", " NULLS FIRST"][chance.below(3)])
+                    .expect("a string grows");
+            }
+        }
+        index.push(')');
+        if chance.below(4) == 0 {
+            index.push_str([" WHERE id > 2", " WHERE id IS NOT NULL"][chance.below(2)]);
+        }
+        statements.push(index);
+    }
+    if chance.below(2) == 0 {
+        statements.push(format!("ANALYZE {name}"));
+    }
+    Table { name: name.to_owned(), columns }
+}
