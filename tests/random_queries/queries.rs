@@ -194,13 +194,15 @@ impl<'t> Maker<'t> {
                 format!("SELECT {} FROM {from}{condition}", list(&values))
             }
             7 => {
-                let values: Vec<String> = types
-                    .iter()
-                    .map(|ty| match self.below(2) {
-                        0 => self.expression(*ty, &scope, depth.min(2)),
-                        _ => self.window(*ty, &scope),
-                    })
-                    .collect();
+                // One window: two may have rows that are the same in different orders.
+                let at = self.below(types.len());
+                let mut values = Vec::new();
+                for (number, ty) in types.iter().enumerate() {
+                    values.push(match number == at {
+                        true => self.window(*ty, &scope),
+                        false => self.expression(*ty, &scope, depth.min(2)),
+                    });
+                }
                 format!("SELECT {} FROM {from}{condition}", list(&values))
             }
             8 => {
@@ -236,8 +238,9 @@ impl<'t> Maker<'t> {
                 let ty = self.any_type();
                 (self.expression(ty, &own, depth.min(1)), ty)
             };
-            // A constant stays what it is where PostgreSQL's grouping sets leave it out.
-            if own.columns.iter().any(|(column, _)| key.0.contains(column.as_str())) {
+            // A constant or a subquery may be computed anew where PostgreSQL 15's grouping sets leave it out.
+            let named = |(column, _): &(String, Type)| key.0.contains(column.as_str());
+            if own.columns.iter().any(named) && !key.0.contains("SELECT") {
                 keys.push(key);
             }
         }
