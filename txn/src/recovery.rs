@@ -182,7 +182,7 @@ fn redo(
     change: Change<'_>,
 ) -> storage::Result<Option<Applied>> {
     loop {
-        match tree.apply_since(lsn, since, key, change, Room::Free, &mut |_| ()) {
+        match tree.apply_since((lsn, since), (key, None), change, Room::Free, &mut |_| ()) {
             Ok(applied) => return Ok(Some(applied)),
             // The server may have used the room of what it had deleted.
             Err(Error::Full(_)) if tree.remove_tombstones_beside(key)? => {}

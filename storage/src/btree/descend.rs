@@ -7,8 +7,8 @@
 //! Nothing is waited for on the way. A page that is not in memory ends the descent as a value; the caller brings it,
 //! holding no latch, and starts again at the root with the page pinned.
 
-use super::Tree;
 use super::node::{self, Child};
+use super::{ReadToken, Tree};
 use crate::breakdown::{self, Class};
 use crate::buffer::guard::{OptimisticGuard, Pin};
 use crate::buffer::latch::Restart;
@@ -125,6 +125,45 @@ impl Tree {
             node.validate()?;
             node = next;
         }
+    }
+
+    /// The leaf that was read under `token`, if it is in its frame, has kept its structure and has not been freed: its range is
+    /// the same then. To be validated as one that a descent has come to.
+    #[inline]
+    fn leaf_again(&self, token: ReadToken) -> Option<OptimisticGuard<'_>> {
+        let leaf = self.volume.pool.by_hint(PageId(token.page), FrameId(token.frame))?;
+        let is_leaf = self.has_kept(token, leaf.page()) && leaf.page().level() == 0;
+        is_leaf.then_some(leaf)
+    }
+
+    /// The leaf of a key that was read under `token`, if that is said, else by a descent.
+    #[inline]
+    pub(super) fn leaf_of(
+        &self,
+        token: Option<ReadToken>,
+        key: &[u8],
+    ) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
+        if let Some(leaf) = token.and_then(|token| self.leaf_again(token)) {
+            self.count_hints(1);
+            return Ok(leaf);
+        }
+        self.leaf(Target::At(key))
+    }
+
+    /// The leaf of a key: the one that another key was read in under `token`, if it is there too, else by a descent.
+    #[inline]
+    pub(super) fn leaf_beside(
+        &self,
+        token: Option<ReadToken>,
+        key: &[u8],
+    ) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
+        if let Some(leaf) = token.and_then(|token| self.leaf_again(token))
+            && leaf.page().covers(key)
+        {
+            self.count_hints(1);
+            return Ok(leaf);
+        }
+        self.leaf(Target::At(key))
     }
 
     /// The node of the target at `level`, with its parent; none if the tree is not that high.

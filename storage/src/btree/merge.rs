@@ -10,6 +10,7 @@ use super::node;
 use super::smo::{Actions, IMAGE_OVERHEAD};
 use crate::buffer::guard::{ExclusiveGuard, OptimisticGuard};
 use crate::page::{Page, PageBuf};
+use crate::sync::atomic::Ordering;
 use crate::volume::AbortOnUnwind;
 use crate::wal::{SpaceClass, SpaceReservation};
 use crate::{PageId, Result};
@@ -164,6 +165,8 @@ impl Tree {
 
     /// The maps' part of a structure record that is in the log, and the end of the page in memory.
     fn freed(&self, guard: ExclusiveGuard<'_>, page: PageId, lsn: crate::Lsn) {
+        // Before the latch goes: see `Tree::has_kept`.
+        self.pages_freed.fetch_add(1, Ordering::Relaxed);
         guard.discard();
         self.volume
             .space

@@ -118,6 +118,8 @@ pub struct ReadToken {
     frame: u32,
     structure: u64,
     changes: u64,
+    /// How many pages the tree had freed.
+    freed: u64,
 }
 
 /// A record as it stands on a page, in a copy that the reader owns.
@@ -140,19 +142,6 @@ pub struct RecordBuffer {
     /// Where in the copies the value is.
     value: Range<usize>,
     token: ReadToken,
-}
-
-impl ReadToken {
-    #[inline]
-    fn of(guard: &OptimisticGuard<'_>) -> ReadToken {
-        let page = guard.page();
-        ReadToken {
-            page: page.id().0,
-            frame: guard.frame().0,
-            structure: page.structure_lsn().0,
-            changes: page.changes(),
-        }
-    }
 }
 
 impl RecordBuffer {
@@ -202,6 +191,9 @@ pub struct Tree {
     birth: AtomicU64,
     /// How many leaves have been split since the tree was opened.
     leaves_split: AtomicU64,
+    /// How many pages it has freed since then. One that a reader with an old pointer brings back may look as it did, and is
+    /// nobody's.
+    pages_freed: AtomicU64,
     life: Life,
 }
 
@@ -233,10 +225,19 @@ enum Attempt {
 impl Tree {
     pub(crate) fn new(volume: Arc<Volume>, root: PageId, space: TreeSpace) -> Tree {
         let (root_frame, space) = (AtomicU32::new(u32::MAX), Arc::new(space));
-        let (birth, leaves_split, life) = (AtomicU64::new(0), AtomicU64::new(0), Life::default());
         let escrow = Arc::new(Escrow::new(Arc::clone(&volume), Arc::clone(&space)));
-        let id = space.tree();
-        Tree { id, root, root_frame, volume, space, escrow, birth, leaves_split, life }
+        Tree {
+            id: space.tree(),
+            root,
+            root_frame,
+            volume,
+            space,
+            escrow,
+            birth: AtomicU64::new(0),
+            leaves_split: AtomicU64::new(0),
+            pages_freed: AtomicU64::new(0),
+            life: Life::default(),
+        }
     }
 
     /// Which tree it is.
@@ -285,16 +286,60 @@ impl Tree {
         self.volume.pool.page_bytes()
     }
 
+    /// What tells later whether a leaf that is being read has changed. Taken before the leaf is validated.
+    #[inline]
+    fn token(&self, leaf: &OptimisticGuard<'_>) -> ReadToken {
+        let page = leaf.page();
+        ReadToken {
+            page: page.id().0,
+            frame: leaf.frame().0,
+            structure: page.structure_lsn().0,
+            changes: page.changes(),
+            freed: self.pages_freed.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether a page that is being read is the tree's, with the structure that it had under `token`. What it says holds if the
+    /// page is validated afterwards.
+    #[inline]
+    fn has_kept(&self, token: ReadToken, page: Page<'_>) -> bool {
+        // Relaxed: it is counted under the latch of the page that is freed, and whoever reads a page that has come back to
+        // that frame has read the latch since.
+        page.structure_lsn().0 == token.structure
+            && page.tree() == self.id
+            && self.pages_freed.load(Ordering::Relaxed) == token.freed
+    }
+
     /// Finds the record at `key`, a tombstone too. Waits for its page where it is not in memory.
     ///
     /// # Errors
     /// I/O and corruption.
     pub fn get(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
+        self.get_from(None, key, into)
+    }
+
+    /// As [`Tree::get`], of a key that is likely to be beside the one that `into` was read at before: its leaf is looked at
+    /// first.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn get_beside(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
+        self.get_from(Some(into.token), key, into)
+    }
+
+    #[inline]
+    fn get_from(
+        &self,
+        mut near: Option<ReadToken>,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
         let _class = breakdown::enter(Class::Index);
         let mut held = None;
         let mut spins = 0;
         loop {
-            match self.try_get(key, into) {
+            let leaf = self.leaf_beside(near.take(), key);
+            match leaf.and_then(|leaf| self.read_leaf(&leaf, key, into)) {
                 Ok(found) => return Ok(found),
                 Err(stop) => self.recover(stop, &mut held, &mut spins)?,
             }
@@ -311,12 +356,6 @@ impl Tree {
     }
 
     #[inline]
-    fn try_get(&self, key: &[u8], into: &mut RecordBuffer) -> std::result::Result<bool, Stop<'_>> {
-        let leaf = self.leaf(Target::At(key))?;
-        self.read_leaf(&leaf, key, into)
-    }
-
-    #[inline]
     fn read_leaf<'v>(
         &'v self,
         leaf: &OptimisticGuard<'v>,
@@ -325,7 +364,7 @@ impl Tree {
     ) -> std::result::Result<bool, Stop<'v>> {
         let page = leaf.page();
         let Place { slot, found } = node::place(page, key);
-        into.token = ReadToken::of(leaf);
+        into.token = self.token(leaf);
         if found {
             into.lsn = self.lsn_of(page.entry_word(slot));
             let value = page.value(slot);
@@ -340,7 +379,8 @@ impl Tree {
 
     /// As [`Tree::get`], of a record that [`Tree::apply`] is to put there or to change, one of a batch in the order of keys:
     /// its leaf is in memory then, with room for it and for those of the batch that went there before, so that the change
-    /// will most likely not have to wait. What it can cost at worst is added to `growth`.
+    /// will most likely not have to wait. What it can cost at worst is added to `growth`. The leaf that `into` was read from
+    /// before, which a batch often comes back to, is looked at first.
     ///
     /// # Errors
     /// As [`Tree::get`] and [`Tree::prepare`].
@@ -373,8 +413,9 @@ impl Tree {
     ) -> Result<Look> {
         let mut held = None;
         let mut spins = 0;
+        let mut near = Some(into.token);
         loop {
-            let read = self.leaf(Target::At(key)).and_then(|leaf| {
+            let read = self.leaf_beside(near.take(), key).and_then(|leaf| {
                 let page = leaf.page();
                 let (id, room) = ((page.id(), page.structure_lsn()), node::room(page));
                 let alone = node::is_alone(page, key);
@@ -529,19 +570,19 @@ impl Tree {
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Applied> {
         let room = if wait { Room::Free } else { Room::AtHand };
-        self.apply_since(lsn, lsn, key, change, room, before)
+        self.apply_since((lsn, lsn), (key, None), change, room, before)
     }
 
     /// As [`Tree::apply`], for a change whose redo begins at `since` and not at `lsn`: a commit in parts counts from its
-    /// first part on the pages it changes too, or a checkpoint would let go of the parts.
+    /// first part on the pages it changes too, or a checkpoint would let go of the parts. Where the same key has been read
+    /// before, as by [`Tree::get_to_change`], its token saves the descent if the leaf is as it was.
     ///
     /// # Errors
     /// As [`Tree::apply`].
     pub fn apply_since(
         &self,
-        lsn: Lsn,
-        since: Lsn,
-        key: &[u8],
+        (lsn, since): (Lsn, Lsn),
+        (key, mut token): (&[u8], Option<ReadToken>),
         change: Change<'_>,
         mut room: Room<'_, '_>,
         before: &mut dyn FnMut(Option<Record<'_>>),
@@ -556,7 +597,7 @@ impl Tree {
         let mut held = None;
         let mut spins = 0;
         loop {
-            let leaf = self.leaf(Target::At(key)).and_then(|leaf| Ok(leaf.upgrade()?));
+            let leaf = self.leaf_of(token.take(), key).and_then(|leaf| Ok(leaf.upgrade()?));
             match leaf {
                 Ok(leaf) => match self.apply_to(leaf, (lsn, since), key, change, before)? {
                     Attempt::Ended(applied) => return Ok(applied),
@@ -730,8 +771,7 @@ impl Tree {
         pool.by_hint(page, FrameId(token.frame)).or_else(|| pool.try_resident(page)).is_some_and(
             |guard| {
                 let now = guard.page();
-                let same =
-                    now.structure_lsn().0 == token.structure && now.changes() == token.changes;
+                let same = self.has_kept(token, now) && now.changes() == token.changes;
                 same && guard.validate().is_ok()
             },
         )

@@ -432,6 +432,55 @@ fn a_token_notices_changes_of_its_leaf_only() {
 }
 
 #[test]
+fn a_leaf_is_looked_for_where_it_was_and_found_where_it_is() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    let key = |n: u64| n.to_be_bytes();
+    for n in 0..200 {
+        put(&component, &tree, &key(n), Some(&[1; 100]));
+    }
+    component.checkpoint_all(&mut |tail| tail).unwrap();
+    let token = |n| {
+        let mut buffer = RecordBuffer::default();
+        assert!(tree.get(&key(n), &mut buffer).unwrap());
+        buffer.token()
+    };
+    let put_again = |n, token| {
+        let lsn = stamp(&component);
+        let (at, room) = ((lsn, lsn), crate::Room::AtHand);
+        let change = Change::Put(&[2; 100]);
+        let applied = tree.apply_since(at, (&key(n), Some(token)), change, room, &mut |_| ());
+        assert_eq!(applied.unwrap(), Applied::Done);
+        let mut buffer = RecordBuffer::default();
+        assert!(tree.get(&key(n), &mut buffer).unwrap());
+        assert_eq!((buffer.lsn(), buffer.value()), (lsn, Some(&[2; 100][..])));
+    };
+    put_again(0, token(0));
+    let mut buffer = RecordBuffer::default();
+    for n in (0..200).chain([0, 199]) {
+        assert!(tree.get_beside(&key(n), &mut buffer).unwrap());
+        assert_eq!(buffer.value(), Some(&[if n == 0 { 2 } else { 1 }; 100][..]));
+    }
+    let last = token(199);
+    // The leaves before the last one become empty, and it goes into the one that is left.
+    let (low, _) = tree.leaf_range(&key(199)).unwrap();
+    for n in (0..).take_while(|n| key(*n)[..] < low[..]) {
+        let lsn = put(&component, &tree, &key(n), None);
+        tree.remove_tombstone(&key(n), lsn).unwrap();
+    }
+    let pool = &component.forest().volume().pool;
+    let page = crate::PageId(last.page);
+    assert!(pool.resident(page).is_none(), "the page has been freed");
+    // A reader with an old pointer brings it back as it was.
+    let _pin = pool.fetch(page).unwrap();
+    let frame = pool.resident(page).unwrap().frame().0;
+    let last = super::ReadToken { frame, ..last };
+    assert!(!tree.unchanged(last));
+    put_again(199, last);
+    check(&component);
+}
+
+#[test]
 fn a_bulk_built_tree_is_the_same_tree() {
     for (count, options) in [(0u64, tiny()), (1, tiny()), (40, tiny()), (20_000, tiny())] {
         let device = Arc::new(FaultyDevice::new(5));

@@ -148,8 +148,14 @@ fn a_sweep_ends_beside_who_dirties_pages_of_long_ago() {
                     let lsn = put(&component, &tree, 1_000, &[2; 20]);
                     let key = (step * 7 % 200).to_be_bytes();
                     let change = Change::Put(&[3; 200]);
-                    tree.apply_since(lsn, since, &key, change, crate::Room::Free, &mut |_| ())
-                        .unwrap();
+                    tree.apply_since(
+                        (lsn, since),
+                        (&key, None),
+                        change,
+                        crate::Room::Free,
+                        &mut |_| (),
+                    )
+                    .unwrap();
                     if step % 4 == 0 {
                         simulation.yield_point();
                     }

@@ -60,34 +60,20 @@ impl Form {
     }
 }
 
+/// How many bytes are compared at once, as long as they are the same.
+const BLOCK: usize = 32;
+
 /// The range outside of which two values of one length are the same.
 fn changed(old: &[u8], new: &[u8]) -> Range<usize> {
-    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("a word has eight bytes"));
-    let mut from = 0;
-    for (old, new) in old.chunks_exact(8).zip(new.chunks_exact(8)) {
-        let differs = word(old) ^ word(new);
-        if differs != 0 {
-            from += differs.trailing_zeros() as usize / 8;
-            break;
-        }
-        from += 8;
-    }
-    while from < new.len() && old[from] == new[from] {
-        from += 1;
-    }
-    let mut to = new.len();
-    for (old, new) in old[from..].rchunks_exact(8).zip(new[from..].rchunks_exact(8)) {
-        let differs = word(old) ^ word(new);
-        if differs != 0 {
-            to -= differs.leading_zeros() as usize / 8;
-            break;
-        }
-        to -= 8;
-    }
-    while to > from && old[to - 1] == new[to - 1] {
-        to -= 1;
-    }
-    from..to
+    let blocks = old.as_chunks::<BLOCK>().0.iter().zip(new.as_chunks::<BLOCK>().0);
+    let same = blocks.take_while(|(old, new)| old == new).count() * BLOCK;
+    let bytes = old[same..].iter().zip(&new[same..]);
+    let from = same + bytes.take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[from..], &new[from..]);
+    let blocks = old.as_rchunks::<BLOCK>().1.iter().zip(new.as_rchunks::<BLOCK>().1).rev();
+    let left = old.len() - blocks.take_while(|(old, new)| old == new).count() * BLOCK;
+    let bytes = old[..left].iter().zip(&new[..left]).rev();
+    from..from + left - bytes.take_while(|(old, new)| old == new).count()
 }
 
 #[cfg(test)]

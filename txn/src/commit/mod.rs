@@ -26,7 +26,7 @@ pub mod slots;
 mod validate;
 pub mod watermark;
 
-pub(crate) use delta::Form;
+use delta::Form;
 
 use crate::log::{self, Writer};
 use crate::manager::Manager;
@@ -45,8 +45,8 @@ use late::LateCommit;
 use slots::SlotId;
 use storage::breakdown::{self, Class};
 use storage::{
-    Applied, Change, Claim, Growth, RecordBuffer, Reservation, Room, RunsFor, SpaceClass, Stretch,
-    Tree, WaitEvent, Waiter,
+    Applied, Change, Claim, Growth, ReadToken, RecordBuffer, Reservation, Room, RunsFor,
+    SpaceClass, Stretch, Tree, WaitEvent, Waiter,
 };
 use validate::Reading;
 
@@ -68,6 +68,13 @@ pub(crate) struct SlotGuard<'m> {
 pub(crate) struct Ready {
     /// Whether it may have the last room.
     last: bool,
+}
+
+/// A write of such a commit: how it is logged, and where its leaf was found.
+#[derive(Debug)]
+pub(crate) struct PreparedWrite {
+    form: Form,
+    leaf: ReadToken,
 }
 
 /// What has room for its record and for its apply.
@@ -291,15 +298,16 @@ impl Transaction {
 
 /// Brings every leaf that will be changed into memory, with room for what grows, and decides how each write is logged.
 fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<Ready> {
-    let State { writes, trees, scratch, forms, growth, .. } = state;
-    forms.clear();
+    let State { writes, trees, scratch, prepared, growth, .. } = state;
+    prepared.clear();
     growth.begin();
     for write in writes.iter() {
         let tree = trees.get(&manager.data, write.tree)?;
         if manager.planted(Fault::RoomNotReserved) {
             growth.begin();
         }
-        forms.push(prepare_leaf(manager, tree, &write, scratch, growth)?);
+        let form = prepare_leaf(manager, tree, &write, scratch, growth)?;
+        prepared.push(PreparedWrite { form, leaf: scratch.token() });
     }
     if manager.planted(Fault::RoomNotReserved) {
         growth.begin();
@@ -358,12 +366,13 @@ impl Manager {
     ) -> Result<Published<'m>> {
         let _class = breakdown::enter(Class::Logging);
         let slot = guard.slot;
-        let State { writes, trees, scratch, forms, record, header, growth, .. } = state;
+        let State { writes, trees, scratch, prepared, record, header, growth, .. } = state;
         let log = self.data.log();
         header.wall = self.env.clock.wall();
         let limit = log.payload_bytes_max().min(self.options.part_bytes_max);
         record.begin(header);
-        let mut rest = writes.iter().zip(forms.iter().copied()).peekable();
+        let forms = prepared.iter().map(|write| write.form);
+        let mut rest = writes.iter().zip(forms).peekable();
         if writes.bytes() > limit {
             let tail = log.tail();
             self.slots.hold_floor(slot, tail);
@@ -474,17 +483,19 @@ impl Manager {
         mut room: Room<'_, '_>,
     ) -> Result<bool> {
         let worker = self.worker();
-        let State { writes, trees, notes, .. } = state;
+        let State { writes, prepared, trees, notes, .. } = state;
         let writes = elsewhere.unwrap_or(writes);
         let mut left = writes.keys();
-        for write in writes.iter() {
+        let leaves = prepared.iter().map(|write| Some(write.leaf)).chain(std::iter::repeat(None));
+        for (write, leaf) in writes.iter().zip(leaves) {
             left -= 1;
             if left == 0 && self.planted(Fault::WriteLost) {
                 break;
             }
             self.interrupt();
             let tree = trees.get(&self.data, write.tree)?;
-            let applied = self.apply_one(tree, &write, at, room.again(), worker, notes)?;
+            let to = (tree, leaf);
+            let applied = self.apply_one(to, &write, at, room.again(), worker, notes)?;
             if applied == Applied::WouldWait {
                 return Ok(false);
             }
@@ -494,7 +505,7 @@ impl Manager {
 
     fn apply_one(
         &self,
-        tree: &Arc<Tree>,
+        (tree, leaf): (&Arc<Tree>, Option<ReadToken>),
         write: &Write<'_>,
         (lsn, since): (Lsn, Lsn),
         room: Room<'_, '_>,
@@ -502,8 +513,12 @@ impl Manager {
         notes: &mut Vec<Garbage>,
     ) -> storage::Result<Applied> {
         let records = &self.locks.records;
-        let applied =
-            tree.apply_since(lsn, since, write.key, as_change(write), room, &mut |old| {
+        let applied = tree.apply_since(
+            (lsn, since),
+            (write.key, leaf),
+            as_change(write),
+            room,
+            &mut |old| {
                 let Some(old) = old else { return };
                 let node = records.pin(write.tree, write.key);
                 let mut state = node.state();
@@ -520,7 +535,8 @@ impl Manager {
                     notes.push(Garbage { lsn, node, again });
                 }
                 self.collector.pushed(worker, bytes);
-            })?;
+            },
+        )?;
         if applied == Applied::Done && write.value.is_none() {
             let tombstone = Tombstone { lsn, tree: Arc::clone(tree), key: write.key.into() };
             self.collector.note_tombstone(worker, tombstone);

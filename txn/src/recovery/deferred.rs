@@ -179,9 +179,9 @@ fn put(
     (lsn, since): (Lsn, Lsn),
     change: Change<'_>,
 ) -> storage::Result<()> {
-    match tree.apply_since(lsn, since, key, change, Room::Free, &mut |_| ()) {
+    match tree.apply_since((lsn, since), (key, None), change, Room::Free, &mut |_| ()) {
         Err(Error::Full(_)) if tree.remove_tombstones_beside(key)? => {
-            tree.apply_since(lsn, since, key, change, Room::Free, &mut |_| ())?;
+            tree.apply_since((lsn, since), (key, None), change, Room::Free, &mut |_| ())?;
         }
         applied => drop(applied?),
     }

@@ -4,7 +4,7 @@
 //! version; above it a row newer than the snapshot is a conflict (PostgreSQL 15 manual, section 13.2).
 
 use super::state::{HeldRow, HeldTable, State};
-use super::{ReadView, RecordBuffer, RecordView, Transaction};
+use super::{Purpose, ReadView, RecordBuffer, RecordView, Transaction};
 use crate::lock::{LockManager, RowGrant, RowLock, TableLock, WaitPolicy};
 use crate::manager::Manager;
 use crate::planted::Fault;
@@ -205,7 +205,7 @@ impl Transaction {
             into.copy_from(row);
             return Ok(true);
         }
-        let found = self.read_page(view, tree, key, into)?;
+        let found = self.read_page(view, (tree, key), Purpose::Look, into)?;
         if keeps && found {
             self.state_mut().kept.keep(tree.id(), key, into, Some(mode));
         }
@@ -232,7 +232,7 @@ impl Transaction {
         if !self.lock_record(tree, key, mode, policy)? {
             return Ok(false);
         }
-        self.get_latest(tree, key, into)
+        self.read(&ReadView::LATEST, (tree, key), Purpose::Claim, into)
     }
 
     /// Locks a key, whether there is a record or not, if nobody is in the way; says whether it is locked.

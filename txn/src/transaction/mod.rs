@@ -65,6 +65,17 @@ impl ReadView {
         ReadView { snapshot: Lsn::MAX, command: CommandId(u32::MAX), stamp: None };
 }
 
+/// What a record is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// To look at it.
+    Look,
+    /// To be locked next.
+    Lock,
+    /// It is locked, and about to be written if it is not there: keys of new rows often lie beside one another.
+    Claim,
+}
+
 /// A place to roll back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Savepoint(u32);
@@ -311,7 +322,7 @@ impl Transaction {
         key: &[u8],
         into: &mut RecordBuffer,
     ) -> Result<bool> {
-        self.read(view, (tree, key), false, into)
+        self.read(view, (tree, key), Purpose::Look, into)
     }
 
     /// As [`Transaction::get`], of a row that is likely to be locked next: [`Transaction::lock_row`] will know it.
@@ -325,14 +336,14 @@ impl Transaction {
         key: &[u8],
         into: &mut RecordBuffer,
     ) -> Result<bool> {
-        self.read(view, (tree, key), true, into)
+        self.read(view, (tree, key), Purpose::Lock, into)
     }
 
     fn read(
         &mut self,
         view: &ReadView,
         (tree, key): (&Tree, &[u8]),
-        to_lock: bool,
+        purpose: Purpose,
         into: &mut RecordBuffer,
     ) -> Result<bool> {
         into.view = RecordView::of(view);
@@ -346,7 +357,7 @@ impl Transaction {
         // Whoever is watched keeps no row.
         let keeps = self.tracking.is_none();
         if !keeps {
-            self.ask_to_read(tree, key, to_lock)?;
+            self.ask_to_read(tree, key, purpose == Purpose::Lock)?;
         }
         if keeps && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot) {
             into.copy_from(kept);
@@ -355,11 +366,11 @@ impl Transaction {
         }
         // The list before the page: a commit that has left the list is on the page.
         let late = self.manager.late.list();
-        let found = self.read_page(view, tree, key, into)?;
+        let found = self.read_page(view, (tree, key), purpose, into)?;
         let on_page = found.then(|| into.lsn());
         let there = self.settle(view, (tree, key), found, late.as_ref(), into)?;
         // Another version than the page's is of no use to who locks the row.
-        if to_lock && keeps && there && on_page == Some(into.lsn()) {
+        if purpose == Purpose::Lock && keeps && there && on_page == Some(into.lsn()) {
             self.state_mut().kept.keep(tree.id(), key, into, None);
         }
         Ok(there)

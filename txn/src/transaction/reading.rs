@@ -6,7 +6,7 @@
 //! A read set past its limit takes a SHARE lock on the table that is being read: what has been read of it must then
 //! still stand, and stays so, and nothing more is noted of it.
 
-use super::Transaction;
+use super::{Purpose, Transaction};
 use super::{RecordBuffer, RecordView};
 use crate::lock::{TableLock, WaitPolicy};
 use crate::planted::Fault;
@@ -43,11 +43,14 @@ impl Transaction {
     pub(super) fn read_page(
         &mut self,
         view: &ReadView,
-        tree: &Tree,
-        key: &[u8],
+        (tree, key): (&Tree, &[u8]),
+        purpose: Purpose,
         into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
-        let found = tree.get(key, into)?;
+        let found = match purpose {
+            Purpose::Claim => tree.get_beside(key, into)?,
+            Purpose::Look | Purpose::Lock => tree.get(key, into)?,
+        };
         if self.tracking.is_some() {
             let on_page = found.then(|| into.lsn());
             self.note_point(view, (tree.id(), key), on_page, into.token())?;

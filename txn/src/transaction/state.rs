@@ -4,7 +4,7 @@
 //! it begins on and goes to that of the worker it ends on.
 
 use super::kept_row::KeptRow;
-use crate::commit::Form;
+use crate::commit::PreparedWrite;
 use crate::lock::spilled::LockRun;
 use crate::lock::{Modes, TableLock};
 use crate::log::{Header, Writer};
@@ -69,8 +69,8 @@ pub struct State {
     pub(crate) trees: TreeHandles,
     pub(crate) header: Header,
     pub(crate) record: Writer,
-    /// How each write of the commit is logged, in their order.
-    pub(crate) forms: Vec<Form>,
+    /// The writes of the commit, in their order.
+    pub(crate) prepared: Vec<PreparedWrite>,
     /// What the writes of the commit let their trees grow by.
     pub(crate) growth: Growth,
     pub(crate) notes: Vec<Garbage>,
@@ -129,7 +129,7 @@ impl State {
             trees: TreeHandles::default(),
             header: Header::default(),
             record: Writer::default(),
-            forms: Vec::new(),
+            prepared: Vec::new(),
             growth: Growth::default(),
             notes: Vec::new(),
             scratch: RecordBuffer::default(),
@@ -176,8 +176,8 @@ impl Pool {
         state.writes.clear();
         state.rows.shrink_to(1024);
         state.notes.shrink_to(1024);
-        state.forms.clear();
-        state.forms.shrink_to(1024);
+        state.prepared.clear();
+        state.prepared.shrink_to(1024);
         state.header.parts.clear();
         state.header.name = None;
         state.header.number = None;
