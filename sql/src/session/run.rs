@@ -30,7 +30,7 @@ use crate::session::message::{CommandTag, Progress};
 use crate::session::notify::{self, Sayings};
 use crate::session::portal::{Executed, Portal, Stage, run_text_rows};
 use crate::session::routine::aside::Caller;
-use crate::session::statement::{Named, Planned, Prepared, allowed};
+use crate::session::statement::{Named, Planned, Prepared};
 use crate::sqlstate::SqlState;
 use crate::statement_statistics::StatementStatistics;
 use crate::system::{Activity, Counters, Cursor, PreparedStatement, SessionTimes};
@@ -672,8 +672,7 @@ impl Session {
             self.refuse_views(planned)?;
         }
         let snapshot = self.catalog.last_snapshot();
-        let allowed = allowed(user, snapshot.state());
-        if allowed == Some(planned.allowed.load(Relaxed)) {
+        if planned.allowed.knows(user, snapshot.state()) {
             return Ok(());
         }
         self.may_name(planned)?;
@@ -695,7 +694,7 @@ impl Session {
                 Required::Schema(..) => {}
             }
         }
-        planned.allowed.store(allowed.unwrap_or_default(), Relaxed);
+        planned.allowed.note(user, snapshot.state());
         Ok(())
     }
 
@@ -724,7 +723,7 @@ impl Session {
     pub(super) fn may_name(&self, planned: &Planned) -> Result<()> {
         let snapshot = self.catalog.last_snapshot();
         let user = self.identity.user;
-        if allowed(user, snapshot.state()) == Some(planned.allowed.load(Relaxed)) {
+        if planned.allowed.knows(user, snapshot.state()) {
             return Ok(());
         }
         may_use_schemas(&planned.required, snapshot, user)

@@ -26,8 +26,8 @@ use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use txn::sync::{Mutex, lock, rank};
 use txn::{Manager, TableLock, TreeId};
 
@@ -82,8 +82,8 @@ pub struct Planned {
     pub unpopulated: Option<Arc<str>>,
     /// What whoever runs it must be allowed.
     pub required: Vec<bind::Required>,
-    /// Who has been found to be allowed all of it, last, and in which state of the catalog; 0 is nobody.
-    pub allowed: AtomicU64,
+    /// Who has been found to be allowed all of it.
+    pub allowed: Allowed,
     /// A literal in it says when it was read (`now`, `today`), so that nobody else reads the same; or a constant was computed
     /// that is too long to be kept for others.
     pub momentary: bool,
@@ -95,13 +95,33 @@ pub struct Planned {
 const GROWTH: f64 = 10.0;
 /// How many states a plan remembers in which it is good: sessions with temporary tables and those without see others.
 const STATES: usize = 4;
-/// The bits of a role's OID, which is counted.
-const ROLE_BITS: u32 = 28;
+/// How many roles a plan remembers.
+const ROLES: usize = 4;
 
-/// Who is allowed something in a state of the catalog, as one number; none where that has no room.
-pub(super) fn allowed(user: Oid, state: u64) -> Option<u64> {
-    let fits = user.0 != 0 && user.0 >> ROLE_BITS == 0 && state >> (64 - ROLE_BITS) == 0;
-    fits.then(|| state << ROLE_BITS | u64::from(user.0))
+/// Roles, each with the state of the catalog in which it was last found to be allowed something. A place is the role's that came
+/// first for good, so that no state is ever taken for that of another role; more roles than there are places are asked about
+/// each time.
+#[derive(Debug, Default)]
+pub struct Allowed([(AtomicU32, AtomicU64); ROLES]);
+
+impl Allowed {
+    /// Whether a role is known to be allowed it in a state of the catalog.
+    pub fn knows(&self, user: Oid, state: u64) -> bool {
+        // Relaxed: a state means nothing but itself, and only those of its role are stored in a place.
+        let mut places = self.0.iter();
+        places.any(|(role, seen)| role.load(Relaxed) == user.0 && seen.load(Relaxed) == state)
+    }
+
+    /// Remembers that.
+    pub fn note(&self, user: Oid, state: u64) {
+        for (role, seen) in &self.0 {
+            let taken = role.compare_exchange(0, user.0, Relaxed, Relaxed);
+            if taken.is_ok() || taken == Err(user.0) {
+                seen.store(state, Relaxed);
+                return;
+            }
+        }
+    }
 }
 
 /// Where a state is remembered: both of its versions say where.
@@ -543,7 +563,7 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         relations,
         unpopulated,
         required,
-        allowed: AtomicU64::new(0),
+        allowed: Allowed::default(),
         momentary: false,
         meaning: None,
     })
@@ -579,4 +599,22 @@ pub(super) fn same_columns(
     // pgjdbc and Rails prepare the statement anew when they read this routine's name.
     Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "cached plan must not change result type")
         .routine("RevalidateCachedQuery"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_role_may_is_remembered_for_it_alone() {
+        let allowed = Allowed::default();
+        let (state, next) = (70 << 32 | 3, 71 << 32 | 3);
+        let roles = 10..12 + ROLES as u32;
+        roles.clone().for_each(|role| allowed.note(Oid(role), state));
+        let knows = |state| roles.clone().filter(|role| allowed.knows(Oid(*role), state)).count();
+        assert_eq!((knows(state), knows(next)), (ROLES, 0));
+        allowed.note(Oid(11), next);
+        assert!(allowed.knows(Oid(11), next) && !allowed.knows(Oid(11), state));
+        assert_eq!((knows(state), knows(next)), (ROLES - 1, 1));
+    }
 }
