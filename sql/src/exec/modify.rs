@@ -34,7 +34,7 @@ const OF_VIEWS: &str = "what triggers of views do is an operator of its own";
 /// A running modification.
 pub struct Modify {
     source: Box<dyn Operator>,
-    kind: ModifyKind,
+    kind: Arc<ModifyKind>,
     change: RowChange,
     returning: Option<(u32, Vec<Scalar>)>,
     /// Where RETURNING finds system columns of a row inserted, updated or put in conflict, and which.
@@ -42,7 +42,7 @@ pub struct Modify {
     /// Correlated subqueries: of conditions checked again, of RETURNING.
     recheck_subqueries: Box<[u32]>,
     returning_subqueries: Box<[u32]>,
-    writer: Option<Writer>,
+    writer: Option<Box<Writer>>,
     /// Rows that the statement has changed, where one may come again.
     changed: HashSet<Vec<u8>>,
     /// Whether the triggers of the statement itself have been put off to its end.
@@ -109,7 +109,7 @@ impl Modify {
                 .correlated(plan.returning.iter().flat_map(|(_, columns)| columns)),
             returning: plan.returning.clone(),
             system,
-            kind,
+            kind: Arc::new(kind),
             writer: None,
             changed: HashSet::new(),
             ended: false,
@@ -309,7 +309,7 @@ impl Modify {
             let assigned = assignments.iter().map(|(at, _)| self.change.table.live[*at]);
             assigned.chain(self.change.generated_columns()).collect::<Vec<_>>()
         };
-        match &self.kind {
+        match &*self.kind {
             ModifyKind::Insert { on_conflict, .. } => {
                 let update = on_conflict.as_ref().and_then(|clause| clause.update.as_ref());
                 let update = update.map(|update| (trigger::UPDATE, assigned(&update.assignments)));
@@ -479,7 +479,7 @@ impl Modify {
 
     /// Finds what is counted of the indexes that ON CONFLICT asks.
     fn find_arbiters(&mut self, cx: &Context<'_>) {
-        let ModifyKind::Insert { on_conflict: Some(clause), .. } = &self.kind else { return };
+        let ModifyKind::Insert { on_conflict: Some(clause), .. } = &*self.kind else { return };
         let indexes = self.change.table.relation.indexes.iter().enumerate();
         let mut asked: Vec<(usize, Oid)> = indexes
             .filter(|(at, index)| index.is_always_unique() && clause.has_arbiter(*at))
@@ -580,7 +580,7 @@ impl Operator for Modify {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.changed.clear();
         if self.writer.is_none() {
-            self.writer = Some(Writer::new(cx, &self.change.table)?);
+            self.writer = Some(Box::new(Writer::new(cx, &self.change.table)?));
             self.find_arbiters(cx);
         }
         if let Some(writer) = &self.writer {
@@ -601,17 +601,8 @@ impl Operator for Modify {
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let mut writer = self.writer.take().expect("it has been opened");
-        let kind = std::mem::replace(
-            &mut self.kind,
-            ModifyKind::Insert {
-                source: physical::Plan::Nothing,
-                columns: Vec::new(),
-                on_conflict: None,
-                system: None,
-            },
-        );
+        let kind = Arc::clone(&self.kind);
         let result = self.step(cx, &mut writer, &kind);
-        self.kind = kind;
         self.writer = Some(writer);
         if matches!(result, Ok(false)) {
             self.end(cx)?;

@@ -211,7 +211,8 @@ pub struct Session {
     calls: Vec<Arc<routine::ReadyCall>>,
     texts: FxHashMap<u64, routine::BodyTexts>,
     /// Frames for calls of bodies by one another.
-    kits: Vec<routine::Kit>,
+    #[allow(clippy::vec_box, reason = "they go from call to call, and a box is a word")]
+    kits: Vec<Box<routine::Kit>>,
     /// Bodies are run statement by statement.
     #[cfg(test)]
     without_programs: bool,

@@ -304,7 +304,7 @@ impl Session {
         types: &CallTypes,
         arguments: &RowBuf,
         ends_transactions: bool,
-    ) -> Result<(Outcome, Kit)> {
+    ) -> Result<(Outcome, Box<Kit>)> {
         let plain = !routine.security_definer && routine.settings.is_empty();
         let ends_transactions = ends_transactions && plain;
         self.under_rights(routine, &mut |session| {
@@ -361,7 +361,7 @@ impl Session {
         types: &CallTypes,
         arguments: &RowBuf,
         ends_transactions: bool,
-    ) -> Result<(Outcome, Kit)> {
+    ) -> Result<(Outcome, Box<Kit>)> {
         if [crate::ddl::routine::TRIGGER, EVENT_TRIGGER].contains(&routine.result.0) {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
@@ -381,7 +381,7 @@ impl Session {
                 }
             }
             let (outcome, frame) = self.run_sql(&compiled, types, &given)?;
-            return Ok((outcome, Kit { frame, ..Kit::default() }));
+            return Ok((outcome, Box::new(Kit { frame, ..Kit::default() })));
         }
         let outputs = routine.outputs();
         let is_void = routine.result.0 == oids::VOID;
@@ -907,14 +907,14 @@ impl Execution<'_> {
             if !matches!(variable.ty, VariableType::Record) {
                 continue;
             }
-            let value = self.frame.get(number as u32);
+            let value = self.kit.frame.get(number as u32);
             let Datum::Record(bytes) = value else { continue };
-            if self.frame.shape(number as u32).is_some() {
+            if self.kit.frame.shape(number as u32).is_some() {
                 continue;
             }
             let bytes = bytes.to_vec();
             let shape: Arc<Shape> = self.shape_in(SqlType::plain(oids::RECORD), &bytes)?;
-            self.frame.set_shape(number as u32, Some(shape));
+            self.kit.frame.set_shape(number as u32, Some(shape));
         }
         Ok(())
     }

@@ -282,7 +282,7 @@ impl Execution<'_> {
             Ok((routine, types, targets, planned))
         });
         let (routine, types, targets, planned) = made?;
-        let parameters = self.frame.row().clone();
+        let parameters = self.kit.frame.row().clone();
         let values = self.session.values_by(&planned, &parameters);
         let values = values.map_err(|error| in_statement(error, &sql.text))?;
         let ends = self.ends_transactions && self.subtransactions == 0;
@@ -333,7 +333,7 @@ impl Execution<'_> {
             }
             let shape = match (field, &own.ty) {
                 (None, _) => None,
-                (Some(_), VariableType::Record) => self.frame.shape(variable).cloned(),
+                (Some(_), VariableType::Record) => self.kit.frame.shape(variable).cloned(),
                 (Some(_), ty) => self.session.shape_of(super::text::type_of(ty)),
             };
             let field = field.and_then(|at| Some(Arc::clone(&shape?.fields.get(at)?.0)));

@@ -85,13 +85,13 @@ impl Execution<'_> {
         let cursor = body.variables[variable as usize].cursor.as_ref();
         let query = &cursor.expect("the parser has looked").query;
         let prepared = self.statement_of(query)?;
-        let parameters = self.frame.row().clone();
+        let parameters = self.kit.frame.row().clone();
         Ok((prepared, parameters))
     }
 
     /// The name that a cursor's variable holds.
     pub(super) fn cursor_name(&self, variable: u32) -> Option<String> {
-        match self.frame.get(variable) {
+        match self.kit.frame.get(variable) {
             Datum::Text(name) => Some(name.to_owned()),
             _ => None,
         }

@@ -29,10 +29,10 @@ impl Execution<'_> {
         let body = std::sync::Arc::clone(&self.body);
         let variable = &body.variables[number as usize];
         if matches!(variable.ty, VariableType::Record) {
-            self.frame.set_shape(number, None);
+            self.kit.frame.set_shape(number, None);
         }
         let Some(default) = &variable.default else {
-            self.frame.set(number, Datum::Null);
+            self.kit.frame.set(number, Datum::Null);
             if let VariableType::Scalar(ty) | VariableType::Row(ty) = variable.ty {
                 self.check_null_domain(ty)?;
             }

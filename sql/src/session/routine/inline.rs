@@ -103,7 +103,7 @@ impl Session {
         ends_transactions: bool,
     ) -> Result<(Returned, Frame)> {
         frame.set(body.found, crate::types::Datum::Bool(false));
-        let kit = Kit { frame, ..Kit::default() };
+        let kit = Box::new(Kit { frame, ..Kit::default() });
         let ran = self.run_by((id, None), name, body, kit, returned, ends_transactions);
         ran.map(|(returned, kit)| (returned, kit.frame))
     }
@@ -114,18 +114,17 @@ impl Session {
         (id, program): (u64, Option<Arc<Program>>),
         name: Arc<str>,
         body: Arc<Body>,
-        kit: Kit,
+        kit: Box<Kit>,
         returned: Returned,
         ends_transactions: bool,
-    ) -> Result<(Returned, Kit)> {
-        let Kit { frame, room } = kit;
+    ) -> Result<(Returned, Box<Kit>)> {
         self.within.push(Place::Routine(name, 0, "during function entry"));
         let scratch = std::mem::take(&mut self.spare_value);
         let mut execution = Execution {
             session: self,
             id,
             body,
-            frame,
+            kit,
             ends_transactions,
             subtransactions: 0,
             due: 0,
@@ -134,17 +133,16 @@ impl Session {
             scratch,
             returned,
             program,
-            room,
             loops: Vec::new(),
         };
         let result = execution
             .shapes_of_arguments()
             .and_then(|()| crate::types::depth::deeper(|| execution.run_body()));
-        let Execution { frame, returned, scratch, room, .. } = execution;
+        let Execution { kit, returned, scratch, .. } = execution;
         self.keep_value(scratch);
         let place = self.within.pop();
         match result {
-            Ok(()) => Ok((returned, Kit { frame, room })),
+            Ok(()) => Ok((returned, kit)),
             Err(error) => Err(match place {
                 Some(place) => error.within(place.text()),
                 None => error,

@@ -293,7 +293,7 @@ impl Execution<'_> {
         if looped.next == looped.rows.len() && !self.read_portion(looped)? {
             return Ok(false);
         }
-        if looped.advance(&mut self.frame)? {
+        if looped.advance(&mut self.kit.frame)? {
             return Ok(true);
         }
         let mut row = RowBuf::new();

@@ -48,7 +48,6 @@ use crate::plpgsql::tree::Body;
 use crate::session::Session;
 use crate::tuple::RowBuf;
 use crate::types::SqlType;
-use frame::Frame;
 use std::sync::Arc;
 
 /// A running body.
@@ -57,7 +56,7 @@ pub(super) struct Execution<'s> {
     /// Its number among the session's bodies.
     pub id: u64,
     pub body: Arc<Body>,
-    pub frame: Frame,
+    kit: Box<Kit>,
     /// Whether it may end the transaction.
     pub ends_transactions: bool,
     /// How many blocks with EXCEPTION are around.
@@ -74,7 +73,6 @@ pub(super) struct Execution<'s> {
     pub returned: Returned,
     /// The program that the frame is laid out for.
     program: Option<Arc<machine::code::Program>>,
-    room: machine::Room,
     /// The loops over rows that it is in, the innermost last.
     loops: Vec<loops::OpenLoop>,
 }

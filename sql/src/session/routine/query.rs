@@ -370,7 +370,7 @@ impl Execution<'_> {
             parameters.push_column(&value, 0);
         }
         for (_, number) in &self.body.rows {
-            parameters.push_column(self.frame.row(), *number as usize);
+            parameters.push_column(self.kit.frame.row(), *number as usize);
         }
         Ok((types, parameters))
     }
@@ -454,7 +454,7 @@ impl Execution<'_> {
                 (given, ran?)
             }
             None => {
-                let given = shows.then(|| (Arc::clone(prepared), self.frame.row().clone()));
+                let given = shows.then(|| (Arc::clone(prepared), self.kit.frame.row().clone()));
                 (given, self.run_over_variables(prepared, (max_rows, FEW_ROWS), text)?)
             }
         };
@@ -512,12 +512,12 @@ impl Execution<'_> {
         text: Option<&Text>,
     ) -> Result<Ran> {
         let custom = text.is_some_and(Text::is_custom);
-        let mut variables = self.frame.take_row();
+        let mut variables = self.kit.frame.take_row();
         let ran = self.session.run_statement(prepared, &mut variables, limits, custom);
         if let (Some(text), Ok(_)) = (text, &ran) {
             text.count_run();
         }
-        self.frame.put_row(variables);
+        self.kit.frame.put_row(variables);
         ran
     }
 
@@ -591,7 +591,7 @@ impl Execution<'_> {
     }
 
     pub(super) fn set_found(&mut self, found: bool) {
-        self.frame.set(self.body.found, Datum::Bool(found));
+        self.kit.frame.set(self.body.found, Datum::Bool(found));
     }
 
     pub(super) fn execute(&mut self, sql: &Sql, into: Option<&Into>) -> Result<()> {
@@ -633,7 +633,7 @@ impl Execution<'_> {
         match query {
             Query::Static(sql) => {
                 let prepared = self.statement_of(sql)?;
-                Ok((prepared, self.frame.row().clone()))
+                Ok((prepared, self.kit.frame.row().clone()))
             }
             Query::Dynamic(text, using) => self.dynamic_statement(text, using, false),
             Query::Cursor(variable, arguments) => self.cursor_query(*variable, arguments),

@@ -34,7 +34,7 @@ impl Execution<'_> {
                 if place.path.is_empty()
                     && self.session.assign_element(
                         self.id,
-                        &mut self.frame,
+                        &mut self.kit.frame,
                         (place.variable, sql),
                     )?
                 {
@@ -167,7 +167,7 @@ impl Execution<'_> {
         let Some(sql) = sql else {
             let mut row = RowBuf::new();
             for number in &self.returned.outputs {
-                row.push_column(self.frame.row(), *number as usize);
+                row.push_column(self.kit.frame.row(), *number as usize);
             }
             return self.keep_returned(vec![row]);
         };
@@ -205,7 +205,7 @@ impl Execution<'_> {
                 }
             }
             (Datum::Null, Some(number))
-                if self.frame.shape(number).is_none()
+                if self.kit.frame.shape(number).is_none()
                     && matches!(self.body.variables[number as usize].ty, VariableType::Record) =>
             {
                 return Err(super::text::unassigned(&self.body.variables[number as usize].name));

@@ -248,7 +248,7 @@ impl Text {
 
     /// Whether it was made from the rows that variables hold now.
     pub(super) fn fits(&self, frame: &Frame) -> bool {
-        self.shapes().all(|(number, then)| frame.is_shaped(number, then))
+        !self.has_shapes() || self.shapes().all(|(number, then)| frame.is_shaped(number, then))
     }
 
     /// The variables that it was made for the shapes of, and these.

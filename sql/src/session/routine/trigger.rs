@@ -67,7 +67,7 @@ pub struct Ready {
 
 /// What a run of a trigger's function leaves for the next one.
 struct Rest {
-    kit: Kit,
+    kit: Box<Kit>,
     /// The program that ran, and what a frame begins with that it is to run over.
     program: Arc<Program>,
     start: RowBuf,

@@ -233,7 +233,7 @@ impl Execution<'_> {
     /// Evaluates an expression into a row of one column; its type.
     pub(super) fn evaluate(&mut self, sql: &Sql, into: &mut RowBuf) -> Result<SqlType> {
         self.session.look_again(self.id, sql)?;
-        if let Some((value, ty)) = self.session.run_plain(self.id, &self.frame, sql)? {
+        if let Some((value, ty)) = self.session.run_plain(self.id, &self.kit.frame, sql)? {
             into.clear();
             into.push(value);
             return Ok(ty);
@@ -243,7 +243,7 @@ impl Execution<'_> {
     }
 
     pub(super) fn text(&mut self, sql: &Sql, assigned: Option<u32>) -> Result<Arc<Text>> {
-        self.session.text_of((self.id, &self.body), &self.frame, sql, assigned)
+        self.session.text_of((self.id, &self.body), &self.kit.frame, sql, assigned)
     }
 
     pub(super) fn evaluate_text(
@@ -252,7 +252,7 @@ impl Execution<'_> {
         text: &Text,
         into: &mut RowBuf,
     ) -> Result<SqlType> {
-        if self.session.evaluate_simple(text, self.frame.row(), into)? {
+        if self.session.evaluate_simple(text, self.kit.frame.row(), into)? {
             return Ok(text.ty());
         }
         if text.prepared.columns.as_ref().is_some_and(|columns| columns.len() != 1) {
@@ -266,10 +266,10 @@ impl Execution<'_> {
                 None => of_query(refused(format!("query returned {count} columns")), sql),
             });
         }
-        if let Err(error) = self.session.check_presets(&text.prepared, self.frame.row()) {
+        if let Err(error) = self.session.check_presets(&text.prepared, self.kit.frame.row()) {
             return Err(if self.fails_uncast(sql) { in_expression(error, sql) } else { error });
         }
-        let mut variables = self.frame.take_row();
+        let mut variables = self.kit.frame.take_row();
         // What evaluates it around this call evaluates it as such; here it is a query.
         let again = text.begin_use();
         if again {
@@ -281,7 +281,7 @@ impl Execution<'_> {
         } else {
             text.end_use();
         }
-        self.frame.put_row(variables);
+        self.kit.frame.put_row(variables);
         let row = row?;
         into.clear();
         match row {
@@ -300,16 +300,17 @@ impl Execution<'_> {
         let uncast = Sql { wanted: None, ..sql.clone() };
         self.session.bodies += 1;
         let own = self.session.bodies;
-        let text = self.session.text_of((own, &self.body), &self.frame, &uncast, None);
+        let text = self.session.text_of((own, &self.body), &self.kit.frame, &uncast, None);
         self.session.texts.remove(&own);
-        let checked = text.map(|text| self.session.check_presets(&text.prepared, self.frame.row()));
+        let checked =
+            text.map(|text| self.session.check_presets(&text.prepared, self.kit.frame.row()));
         matches!(checked, Ok(Err(_)))
     }
 
     /// A condition; NULL is false.
     pub(super) fn holds(&mut self, sql: &Sql) -> Result<bool> {
         self.session.look_again(self.id, sql)?;
-        if let Some((value, _)) = self.session.run_plain(self.id, &self.frame, sql)? {
+        if let Some((value, _)) = self.session.run_plain(self.id, &self.kit.frame, sql)? {
             return Ok(matches!(value, Datum::Bool(true)));
         }
         let mut value = std::mem::take(&mut self.scratch);
@@ -336,13 +337,13 @@ impl Execution<'_> {
         self.session.look_again(self.id, sql)?;
         let own = &self.body.variables[variable as usize];
         if let VariableType::Scalar(to) = own.ty
-            && let Some((value, ty)) = self.session.run_plain(self.id, &self.frame, sql)?
+            && let Some((value, ty)) = self.session.run_plain(self.id, &self.kit.frame, sql)?
             && ty.oid == to.oid
             && (to.typmod < 0 || to.typmod == ty.typmod)
             && let Some(value) = value.by_value()
             && !(own.not_null && value.is_null())
         {
-            self.frame.set_plain(variable, value);
+            self.kit.frame.set_plain(variable, value);
             return Ok(());
         }
         let mut value = std::mem::take(&mut self.scratch);
@@ -360,7 +361,7 @@ impl Execution<'_> {
             VariableType::Scalar(to) => self.session.converted(value, ty, *to)?,
             VariableType::Row(to) => self.put_row(variable, value, ty, *to)?,
             VariableType::Record if own.name.starts_with("__Case__") => {
-                self.frame.set_shape(variable, Some(Arc::new(Shape::new(ty, Vec::new()))));
+                self.kit.frame.set_shape(variable, Some(Arc::new(Shape::new(ty, Vec::new()))));
             }
             VariableType::Record => {
                 let shape = match value.get(0) {
@@ -373,15 +374,15 @@ impl Execution<'_> {
                         ));
                     }
                 };
-                if shape.is_some() || self.frame.shape(variable).is_none() {
-                    self.frame.set_shape(variable, shape);
+                if shape.is_some() || self.kit.frame.shape(variable).is_none() {
+                    self.kit.frame.set_shape(variable, shape);
                 }
             }
         }
         if own.not_null && value.get(0).is_null() {
             return Err(not_null(own));
         }
-        self.frame.set(variable, value.get(0));
+        self.kit.frame.set(variable, value.get(0));
         Ok(())
     }
 
@@ -426,7 +427,7 @@ impl Execution<'_> {
         })?;
         self.put_columns(variable, &columns, Some(&row))?;
         value.clear();
-        value.push(self.frame.get(variable));
+        value.push(self.kit.frame.get(variable));
         Ok(())
     }
 
@@ -464,18 +465,20 @@ impl Execution<'_> {
                 .ok_or_else(|| SqlError::unsupported("a variable of this type is"))?,
             _ => {
                 let shape = self.shape_for(variable, columns);
-                self.frame.begin_rows(variable, &shape);
+                self.kit.frame.begin_rows(variable, &shape);
                 return match row {
-                    Some(row) => self.frame.set_record(variable, &shape, row.iter()),
-                    None => {
-                        self.frame.set_record(variable, &shape, columns.iter().map(|_| Datum::Null))
-                    }
+                    Some(row) => self.kit.frame.set_record(variable, &shape, row.iter()),
+                    None => self.kit.frame.set_record(
+                        variable,
+                        &shape,
+                        columns.iter().map(|_| Datum::Null),
+                    ),
                 };
             }
         };
         let Some(row) = row else {
             self.check_null_domain(shape.ty)?;
-            self.frame.set(variable, Datum::Null);
+            self.kit.frame.set(variable, Datum::Null);
             return Ok(());
         };
         self.demand_as_many(columns.len(), shape.fields.len())?;
@@ -497,7 +500,7 @@ impl Execution<'_> {
 
     /// The shape of rows of these columns in a record variable: the one that it has, if it is the same.
     pub(super) fn shape_for(&self, variable: u32, columns: &[ColumnDescription]) -> Arc<Shape> {
-        match self.frame.shape(variable) {
+        match self.kit.frame.shape(variable) {
             Some(known) if is_of(known, columns) => Arc::clone(known),
             _ => Arc::new(shape_of_columns(columns)),
         }
@@ -506,7 +509,7 @@ impl Execution<'_> {
     /// Gives a variable a row of these fields, which a domain over rows has to admit.
     fn set_record(&mut self, variable: u32, shape: &Shape, row: &RowBuf) -> Result<()> {
         if !crate::catalog::builtin::is_domain(shape.ty.oid.0) {
-            return self.frame.set_record(variable, shape, row.iter());
+            return self.kit.frame.set_record(variable, shape, row.iter());
         }
         let arena = bumpalo::Bump::new();
         let fields: Vec<(SqlType, Datum<'_>)> =
@@ -516,7 +519,7 @@ impl Execution<'_> {
         checked.push(value);
         let base = self.session.catalog.last_snapshot().base_type(shape.ty);
         self.session.converted(&mut checked, base, shape.ty)?;
-        self.frame.set(variable, value);
+        self.kit.frame.set(variable, value);
         Ok(())
     }
 
@@ -528,7 +531,7 @@ impl Execution<'_> {
         let body = Arc::clone(&self.body);
         let own = &body.variables[place.variable as usize];
         let shape = match own.ty {
-            VariableType::Record => self.frame.shape(place.variable).cloned(),
+            VariableType::Record => self.kit.frame.shape(place.variable).cloned(),
             _ => self.session.shape_of(type_of(&own.ty)),
         };
         let shape = shape.ok_or_else(|| unassigned(&own.name))?;
@@ -542,11 +545,11 @@ impl Execution<'_> {
             self.session.converted(value, ty, inner)?;
             let field = (place.variable, at);
             let is_domain = crate::catalog::builtin::is_domain(shape.ty.oid.0);
-            if !is_domain && self.frame.set_field(field, (inner, &value.get(0)))? {
+            if !is_domain && self.kit.frame.set_field(field, (inner, &value.get(0)))? {
                 return Ok(());
             }
         }
-        let whole = match self.frame.get(place.variable) {
+        let whole = match self.kit.frame.get(place.variable) {
             Datum::Record(bytes) => Some(bytes.to_vec()),
             _ => None,
         };
@@ -602,7 +605,7 @@ impl Execution<'_> {
     fn put_as_it_is(&mut self, place: &Place, ty: SqlType, value: Datum<'_>) -> bool {
         match self.takes(place, ty) {
             Some((variable, not_null)) if !(not_null && value.is_null()) => {
-                self.frame.set(variable, value);
+                self.kit.frame.set(variable, value);
                 true
             }
             _ => false,

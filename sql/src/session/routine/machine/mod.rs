@@ -205,7 +205,7 @@ impl Execution<'_> {
     fn renew(&mut self) -> Result<()> {
         let program = self.session.program_of(self.id, &self.body)?;
         if self.program.as_ref().is_none_or(|known| !Arc::ptr_eq(known, &program)) {
-            self.frame.lay_out(&program.layout, program.constants.clone());
+            self.kit.frame.lay_out(&program.layout, program.constants.clone());
             self.program = Some(program);
         }
         Ok(())
@@ -230,7 +230,8 @@ impl Execution<'_> {
         let (mut pc, mut tried) = (0, Vec::new());
         let (mut stale, mut in_context) = (false, false);
         loop {
-            let place = (&mut self.frame, &mut self.room, &mut self.loops[..]);
+            let Kit { frame, room } = &mut *self.kit;
+            let place = (frame, room, &mut self.loops[..]);
             let exit = if in_context {
                 self.session.with_context(|context| {
                     fast::run(&program, place, &mut pc, Some(context), &wait.cancel, stale)
@@ -325,8 +326,8 @@ impl Execution<'_> {
             Op::Shaped { variable, shape } => {
                 let shape = &program.shapes[shape as usize];
                 let variable = u32::from(variable);
-                if self.frame.shape(variable).is_none_or(|known| known != shape) {
-                    self.frame.set_shape(variable, Some(Arc::clone(shape)));
+                if self.kit.frame.shape(variable).is_none_or(|known| known != shape) {
+                    self.kit.frame.set_shape(variable, Some(Arc::clone(shape)));
                 }
                 return Ok(());
             }
@@ -366,7 +367,7 @@ impl Execution<'_> {
                 let mut value = RowBuf::new();
                 self.evaluate(&program.sqls[sql as usize], &mut value)?;
                 let bound = fast::bound(&value.get(0), which)?;
-                self.frame.set_plain(u32::from(to), Datum::Int4(bound));
+                self.kit.frame.set_plain(u32::from(to), Datum::Int4(bound));
             }
             Op::Assign { sql, variable } => {
                 self.assign(u32::from(variable), &program.sqls[sql as usize])?;
@@ -424,8 +425,8 @@ impl Execution<'_> {
             }
             let error = error.in_whole(&context);
             self.session.is_at(caught.place.0, caught.place.1);
-            self.frame.set(caught.state, Datum::Text(error.state().code()));
-            self.frame.set(caught.message, Datum::Text(&error.fields().message));
+            self.kit.frame.set(caught.state, Datum::Text(error.state().code()));
+            self.kit.frame.set(caught.message, Datum::Text(&error.fields().message));
             self.handled.push(error);
             return Ok(*begins);
         }
@@ -441,25 +442,25 @@ impl Execution<'_> {
         let returned = &mut self.returned;
         if returned.by_slot && returned.ty.is_none_or(same) {
             let is_row =
-                || matches!(self.frame.get(u32::from(slot)), Datum::Null | Datum::Record(_));
+                || matches!(self.kit.frame.get(u32::from(slot)), Datum::Null | Datum::Record(_));
             if !returned.of_rows || is_row() {
                 returned.slot = Some(slot);
                 return Ok(());
             }
         }
         let mut value = RowBuf::new();
-        value.push_column(self.frame.row(), usize::from(slot));
+        value.push_column(self.kit.frame.row(), usize::from(slot));
         self.gives_back(value, from)
     }
 
     /// Runs the body of a routine with arguments from slots; its value goes to one.
     fn call_site(&mut self, site: &Site, to: Slot) -> Result<()> {
-        let is_null = |slot: &Slot| self.frame.get(u32::from(*slot)).is_null();
+        let is_null = |slot: &Slot| self.kit.frame.get(u32::from(*slot)).is_null();
         if site.strict && site.arguments.iter().any(is_null) {
-            self.frame.set_plain(u32::from(to), Datum::Null);
+            self.kit.frame.set_plain(u32::from(to), Datum::Null);
             return Ok(());
         }
-        let frame = &mut self.frame;
+        let frame = &mut self.kit.frame;
         self.session.in_use((&site.text, &site.sql), |session| {
             crate::types::depth::descend_by(WEIGHT, || session.call_deeper(frame, site, to))
         })
@@ -468,7 +469,7 @@ impl Execution<'_> {
 
 impl Session {
     /// Keeps what a call has needed for those to come.
-    pub(super) fn keep_kit(&mut self, kit: Kit) {
+    pub(super) fn keep_kit(&mut self, kit: Box<Kit>) {
         if kit.capacity_bytes() <= REST_BYTES_MAX && self.kits.len() < KITS_MAX {
             self.kits.push(kit);
         }
@@ -480,10 +481,10 @@ impl Session {
         cancel::check(&session.wait.cancel)?;
         let program = session.program_of(compiled.id, &compiled.body)?;
         let name = session.name_of(compiled);
-        let Kit { mut frame, room } = session.kits.pop().unwrap_or_default();
-        frame.begin(compiled.body.variables.len(), &program.layout);
+        let mut kit = session.kits.pop().unwrap_or_default();
+        kit.frame.begin(compiled.body.variables.len(), &program.layout);
         for (number, argument) in site.arguments.iter().enumerate() {
-            frame.set_column(number, around.row(), usize::from(*argument));
+            kit.frame.set_column(number, around.row(), usize::from(*argument));
         }
         session.within.push(Place::Routine(Arc::clone(&name), 0, "during function entry"));
         let returned = Returned { ty: Some(site.result), by_slot: true, ..Returned::default() };
@@ -491,7 +492,7 @@ impl Session {
             session,
             id: compiled.id,
             body: Arc::clone(&compiled.body),
-            frame,
+            kit,
             ends_transactions: false,
             subtransactions: 0,
             due: 0,
@@ -500,12 +501,11 @@ impl Session {
             scratch: RowBuf::new(),
             returned,
             program: Some(program),
-            room,
             loops: Vec::new(),
         };
         let outer = execution.session.called_view.take();
         let ran = execution.run_program();
-        let Execution { session, frame, returned, room, .. } = execution;
+        let Execution { session, kit, returned, .. } = execution;
         session.called_view = outer;
         let place = session.within.pop();
         let done = match ran {
@@ -521,7 +521,7 @@ impl Session {
             Ok(()) => {
                 match returned.slot {
                     Some(slot) => {
-                        around.set_column(usize::from(to), frame.row(), usize::from(slot));
+                        around.set_column(usize::from(to), kit.frame.row(), usize::from(slot));
                     }
                     None if returned.value.is_empty() => {
                         around.set_plain(u32::from(to), Datum::Null);
@@ -531,7 +531,7 @@ impl Session {
                 Ok(())
             }
         };
-        session.keep_kit(Kit { frame, room });
+        session.keep_kit(kit);
         done
     }
 }
