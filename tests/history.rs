@@ -248,6 +248,9 @@ fn the_other_schemes_permit_nothing_at_any_level() {
         ("mvto", "REPEATABLE READ", "atomic"),
         ("mvto", "REPEATABLE READ", "batched"),
         ("mvto", "REPEATABLE READ", "clock"),
+        ("hstore", "READ COMMITTED", "atomic"),
+        ("hstore", "REPEATABLE READ", "batched"),
+        ("hstore", "READ COMMITTED", "clock"),
     ] {
         let (found, committed) = look(scheme, level, allocator);
         assert!(committed > 100, "{scheme}, {allocator}: only {committed} committed");
@@ -269,6 +272,11 @@ fn two_phase_locking_permits_nothing_across_process_death() {
 #[test]
 fn timestamp_ordering_permits_nothing_across_process_death() {
     permits_nothing_across_process_death("mvto", "READ COMMITTED");
+}
+
+#[test]
+fn partitions_permit_nothing_across_process_death() {
+    permits_nothing_across_process_death("hstore", "READ COMMITTED");
 }
 
 fn permits_nothing_across_process_death(scheme: &str, level: &str) {

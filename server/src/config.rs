@@ -295,6 +295,8 @@ impl Config {
             usize::try_from(kilobytes("atoll.max_write_set")).unwrap_or(usize::MAX);
         options.txn.checkpoint_timeout =
             sql::environment::Micros(self.integer("checkpoint_timeout").unsigned_abs() * 1_000_000);
+        options.txn.partitions =
+            usize::try_from(self.integer("atoll.partitions")).unwrap_or(usize::MAX);
         options.txn.timestamp_allocator =
             sql::TimestampAllocator::named(self.text("atoll.timestamp_allocator"))
                 .unwrap_or_default();

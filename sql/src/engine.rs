@@ -424,7 +424,7 @@ impl Engine {
         };
         let counts = SessionCounts::new(&self.relation_counts, (database.oid, scheme), &wait);
         let mut session = Session::open(self, wait, identity, settings, catalog, activity, counts);
-        session.open_database(scheme);
+        session.open_database(database.oid, scheme);
         if !is_client {
             session.counts_as_automatic();
         }

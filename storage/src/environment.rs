@@ -80,6 +80,8 @@ pub enum WaitEvent {
     TransactionId,
     /// An advisory lock.
     Advisory,
+    /// A partition that another transaction is in.
+    Partition,
     /// Log durability.
     WalSync,
     /// Room in the log ring.
@@ -125,6 +127,7 @@ impl WaitEvent {
             | WaitEvent::Relation
             | WaitEvent::TransactionId
             | WaitEvent::Advisory
+            | WaitEvent::Partition
             | WaitEvent::Watermark
             | WaitEvent::StructureTurn
             | WaitEvent::CommitSlot

@@ -62,6 +62,10 @@ pub const SEEN: &[(&str, Seen)] = &[
         In(BULK, "a_transaction_larger_than_memory_commits_rolls_back_and_survives_kill"),
     ),
     ("atoll.metrics_listen", In("tests/wire_activity.rs", "metrics_count_the_work_that_was_done")),
+    (
+        "atoll.partitions",
+        In("tests/schemes.rs", "a_database_has_as_many_partitions_as_the_setting_says"),
+    ),
     ("atoll.run_programs_as_root", In(LOG, "as_root_the_server_says_so_and_runs_no_program")),
     (
         "atoll.statement_memory",

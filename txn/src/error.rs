@@ -73,6 +73,8 @@ pub enum LockTarget {
     Table(crate::TableId),
     /// One record.
     Row(storage::TreeId, Vec<u8>),
+    /// A partition.
+    Partition(crate::PartitionId),
     /// A transaction's end, by its session's number as clients know it.
     Transaction(u32, crate::TxnId),
     /// A name: an advisory lock.

@@ -139,6 +139,18 @@ impl Manager {
                 fast_path: false,
             });
         }
+        self.locks.partitions.for_each(&mut |partition, owner, granted| {
+            let owner = self.locks.owners.get(owner);
+            all.push(LockInfo {
+                target: LockTarget::Partition(partition),
+                pid: owner.pid(),
+                txn: owner.txn(),
+                mode: TableLock::Exclusive.name(),
+                granted,
+                waiting_since: None,
+                fast_path: false,
+            });
+        });
         self.locks.tables.for_each(&mut |table, queue| {
             let target = LockTarget::Table(table);
             self.list(&target, queue, &table_modes, &mut all);
@@ -233,7 +245,8 @@ fn in_the_way(
             locks.tables.in_the_way(waiter, *table, blocker);
             return;
         }
-        Some(Waiting::Row(_) | Waiting::Range(..) | Waiting::End(..)) | None => {}
+        Some(Waiting::Row(_) | Waiting::Range(..) | Waiting::Partition(_) | Waiting::End(..))
+        | None => {}
     }
     blockers(locks, waiter, blocker);
 }
@@ -248,6 +261,10 @@ pub(crate) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn F
         Some(Waiting::Table(table, _)) => locks.tables.blockers(waiter, *table, blocker),
         Some(Waiting::Range(tree, _)) => {
             locks.ranges.blockers(&locks.owners, waiter, *tree, blocker)
+        }
+        Some(Waiting::Partition(partition)) => {
+            let holder = locks.partitions.holder(*partition);
+            holder.filter(|holder| *holder != waiter).into_iter().for_each(blocker);
         }
         Some(Waiting::End(owner, txn, _)) if locks.owners.get(*owner).txn() == Some(*txn) => {
             blocker(*owner);

@@ -15,6 +15,8 @@ use crate::prepared::PreparedList;
 use crate::record::{Collector, Spill};
 use crate::recovery::{self, PassTwo};
 use crate::run::Runs;
+use crate::scheme::hstore::PARTITIONS;
+use crate::scheme::hstore::placement::Placements;
 use crate::scheme::ssi::Ssi;
 use crate::scheme::timestamp::order::Order;
 use crate::scheme::timestamp::stamps::ReadStamps;
@@ -63,6 +65,8 @@ pub struct Options {
     pub checkpoint_timeout: Micros,
     /// How the schemes that need timestamps get them.
     pub timestamp_allocator: TimestampAllocator,
+    /// Partitions of each database whose scheme is `hstore`.
+    pub partitions: usize,
     /// The tree where the layer above keeps what is no database's own: no scheme's locks stand there.
     pub unwatched: Option<storage::TreeId>,
     /// A fault planted on purpose, in builds for tests.
@@ -85,6 +89,7 @@ impl Default for Options {
             tombstone_notes_max: 1 << 17,
             checkpoint_timeout: Micros(300_000_000),
             timestamp_allocator: TimestampAllocator::default(),
+            partitions: PARTITIONS,
             unwatched: None,
             planted: Planted::default(),
         }
@@ -122,6 +127,8 @@ pub struct Manager {
     /// The places of those under timestamp ordering, and what they have read.
     pub(crate) order: Order,
     pub(crate) read_stamps: ReadStamps,
+    /// Which partitions the entries of trees are in.
+    pub(crate) placements: Placements,
     /// Makes the runs of all that spills.
     pub(crate) runs: Arc<Runs>,
     pub(crate) pool: Pool,
@@ -190,6 +197,7 @@ impl Manager {
             timestamps: Timestamps::new(options.timestamp_allocator, workers),
             order: Order::default(),
             read_stamps: ReadStamps::new(options.read_set_bytes_max),
+            placements: Placements::default(),
             runs,
             pool: Pool::new(workers),
             metrics: Counts::new(workers),
@@ -463,6 +471,7 @@ impl Manager {
         });
         drop(dropped);
         for tree in &due {
+            self.placements.forget(*tree);
             let freed = self.data.free_tree(*tree);
             let known = matches!(freed, Err(storage::Error::NoTree(_)));
             debug_assert!(!known, "tree {tree:?} has been freed before");

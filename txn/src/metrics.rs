@@ -27,6 +27,8 @@ pub enum Abort {
     ReadTooLate,
     /// 40001: a younger transaction had read or written what it wrote.
     WriteTooLate,
+    /// 40001: it left its partitions.
+    LeftPartitions,
     /// 40P01.
     Deadlock,
     /// 55P03.
@@ -40,7 +42,7 @@ pub enum Abort {
 
 impl Abort {
     /// All there are, in their order.
-    pub const ALL: [Abort; 12] = [
+    pub const ALL: [Abort; 13] = [
         Abort::Asked,
         Abort::Overtaken,
         Abort::Pivot,
@@ -49,6 +51,7 @@ impl Abort {
         Abort::Died,
         Abort::ReadTooLate,
         Abort::WriteTooLate,
+        Abort::LeftPartitions,
         Abort::Deadlock,
         Abort::Lock,
         Abort::Cancelled,
@@ -66,6 +69,7 @@ impl Abort {
                 Reason::Died => Abort::Died,
                 Reason::ReadTooLate => Abort::ReadTooLate,
                 Reason::WriteTooLate => Abort::WriteTooLate,
+                Reason::LeftPartitions => Abort::LeftPartitions,
                 Reason::DoomedRead
                 | Reason::DoomedWrite
                 | Reason::DoomedCommit
@@ -95,6 +99,7 @@ impl Abort {
             Abort::Died => "died",
             Abort::ReadTooLate => "read_too_late",
             Abort::WriteTooLate => "write_too_late",
+            Abort::LeftPartitions => "left_partitions",
             Abort::Deadlock => "deadlock",
             Abort::Lock => "lock_not_available",
             Abort::Cancelled => "cancelled",
@@ -111,7 +116,8 @@ impl Abort {
             | Abort::LockBusy
             | Abort::Died
             | Abort::ReadTooLate
-            | Abort::WriteTooLate => true,
+            | Abort::WriteTooLate
+            | Abort::LeftPartitions => true,
             Abort::Asked | Abort::Deadlock | Abort::Lock | Abort::Cancelled | Abort::Other => false,
         }
     }

@@ -9,6 +9,7 @@
 //! hence keeps all the reader needs.
 
 use crate::lock::TableLock;
+use crate::lock::partition::PartitionId;
 use crate::record::NodeRef;
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::sync::{Arc, Mutex, OnceLock, rank};
@@ -37,6 +38,8 @@ pub enum Waiting {
     Table(TableId, TableLock),
     /// A lock on a key, or (none) on several, of a tree.
     Range(TreeId, Option<Arc<[u8]>>),
+    /// A partition.
+    Partition(PartitionId),
     /// An advisory lock; as with a row.
     Name(NodeRef, TableLock),
     /// The end of an owner's transaction; since when, in microseconds since 2000-01-01 UTC.

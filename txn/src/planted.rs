@@ -38,6 +38,8 @@ pub enum Fault {
     ReadNotStamped,
     /// Under timestamp ordering a commit does not say whose it is.
     CommitNotStamped,
+    /// Under `hstore` a key is read whoever is in its partition.
+    PartitionNotEntered,
     /// The layer above takes a snapshot for a plan and does not look whether the plan is still good behind it.
     PlanNotLookedAtAgain,
     /// The layer above writes a row and not its entry in the table's last index. Whoever can plant it, plants it here,

@@ -180,7 +180,8 @@ impl Transaction {
                     Some(Tracking::Locking(locks)) => {
                         self.manager.locks.release_shared(state.owner, &mut locks.held);
                     }
-                    Some(Tracking::Occ(_) | Tracking::Stamped(_)) | None => {}
+                    Some(Tracking::Occ(_) | Tracking::Stamped(_) | Tracking::Partitioned(_))
+                    | None => {}
                 }
                 let owner = self.manager.locks.owners.get(state.owner);
                 owner.serve(0, 0);

@@ -1,8 +1,9 @@
 //! What a session brings to every wait it may have to do.
 
 use crate::Error;
+use crate::lock::partition::PartitionSet;
 use crate::lock::report::LockWait;
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex, rank};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use storage::{Cancel, Environment, Micros, WaitCell, WaitEvent, Waiter, Woken};
@@ -34,6 +35,8 @@ pub struct SessionWait {
     pub lock_waits: LockWaits,
     /// The age of the session's last transaction, if it died of it; 0 if not. The next one has it again.
     pub(crate) died_at: AtomicU64,
+    /// Where its last transaction was and wanted to be, if it was refused for leaving its partitions: the next one begins there.
+    pub(crate) learnt: Mutex<PartitionSet, { rank::PARTITIONS }>,
 }
 
 /// How often a session has waited for locks, and how long: only its own thread counts.

@@ -34,7 +34,7 @@ mod owner {
 
     use crate::mode::TableLock;
     use crate::sync::Mutex;
-    use crate::{NodeRef, TableId, TxnId};
+    use crate::{NodeRef, PartitionId, TableId, TxnId};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct OwnerId(pub u32);
@@ -45,6 +45,7 @@ mod owner {
         Table(TableId, TableLock),
         Name(NodeRef, TableLock),
         Range(storage::TreeId, Option<std::sync::Arc<[u8]>>),
+        Partition(PartitionId),
         End(OwnerId, TxnId, i64),
     }
 
@@ -133,11 +134,21 @@ impl NoRanges {
     fn blockers(&self, _: &Owners, _: OwnerId, _: storage::TreeId, _: &mut dyn FnMut(OwnerId)) {}
 }
 
+/// No partition has anybody in it.
+struct NoPartitions;
+
+impl NoPartitions {
+    fn holder(&self, _: PartitionId) -> Option<OwnerId> {
+        None
+    }
+}
+
 /// The lock manager as far as the deadlock search knows it.
 struct LockManager {
     owners: Owners,
     tables: NoTables,
     ranges: NoRanges,
+    partitions: NoPartitions,
     detecting: Mutex<()>,
 }
 
@@ -151,6 +162,9 @@ impl LockManager {
 struct TableId(pub u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PartitionId(pub u16);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TxnId(pub u64);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,6 +172,7 @@ enum LockTarget {
     Table(TableId),
     Transaction(u32, TxnId),
     Row(storage::TreeId, Vec<u8>),
+    Partition(PartitionId),
 }
 
 impl LockTarget {
@@ -302,6 +317,7 @@ impl Model {
             owners: Owners((0..owners).map(owner).collect()),
             tables: NoTables,
             ranges: NoRanges,
+            partitions: NoPartitions,
             detecting: Mutex::new(()),
         };
         StdArc::new(Model {

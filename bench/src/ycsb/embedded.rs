@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use storage::breakdown::Breakdown;
 use txn::{
-    Abort, Begin, Environment, Error, Isolation, Manager, RecordBuffer, RowLock, SchemeKind,
-    SessionWait, Tree, WaitPolicy,
+    Abort, Begin, ColumnEnd, Environment, Error, FirstColumn, Isolation, Manager, Placement,
+    RecordBuffer, RowLock, SchemeKind, SessionWait, Tree, WaitPolicy,
 };
 
 /// Rows of a transaction that loads.
@@ -70,6 +70,8 @@ impl Database {
         Manager::create(&env, &options)?;
         let manager = Manager::open::<Error>(env, options, |_| Ok(Vec::new()))?;
         let tree = manager.data().create_tree()?;
+        let column = FirstColumn { marker: 0, end: ColumnEnd::Fixed(size_of::<u32>() as u8) };
+        manager.place(tree.id(), Placement::ByKey(column));
         let wait = Arc::new(SessionWait::new(1));
         for first in (0..ROWS).step_by(LOADED_AT_ONCE as usize) {
             let mut transaction = manager.begin(Begin::default(), &wait);

@@ -17,7 +17,7 @@ use crate::current::Catalog;
 use crate::effects::Effects;
 use crate::object::{Class, Object, ObjectKey, Schema, Version, well_known};
 use crate::parts;
-use crate::relation::{Index, Relation};
+use crate::relation::{Index, Relation, RelationKind};
 use crate::snapshot::{CatalogSnapshot, Change, ClusterSnapshot};
 use crate::store;
 use crate::temporary::{self, OnCommit, Temporary};
@@ -26,7 +26,7 @@ use sql_types::error::{Result, SqlError};
 use sql_types::sqlstate::SqlState;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use txn::{Ended, Lsn, RowLock, Transaction, Tree, TreeId};
+use txn::{Ended, Lsn, RowLock, SchemeKind, Transaction, Tree, TreeId};
 
 /// The number that stands for all notifications where sessions' numbers stand: no session has it.
 const NOTIFICATIONS: u32 = u32::MAX;
@@ -451,6 +451,7 @@ impl CatalogTransaction {
             return Err(self.refuse_outdated());
         }
         let current = current.map(|current| &**current);
+        demand_partition_key(transaction.begin().scheme, current, &relation)?;
         for (key, before, after) in parts::changed_parts(key, current, Some(&relation)) {
             self.change(transaction, key, before.as_ref(), after)?;
         }
@@ -758,6 +759,31 @@ impl CatalogTransaction {
         }
         ended
     }
+}
+
+/// Where rows are in partitions, a table that is made has to say which (22023), and one that does so goes on.
+fn demand_partition_key(
+    scheme: SchemeKind,
+    before: Option<&Relation>,
+    relation: &Relation,
+) -> Result<()> {
+    let lacks_key = |relation: &Relation| match &relation.kind {
+        RelationKind::Table { key, .. } => key.is_empty(),
+        _ => false,
+    };
+    let shared = relation.persistence != 't' && relation.stored_query.is_none();
+    if scheme.locks_rows() || !shared || !lacks_key(relation) || before.is_some_and(lacks_key) {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        SqlState::INVALID_PARAMETER_VALUE,
+        format!("table \"{}\" has no partition key", relation.name),
+    )
+    .detail(format!(
+        "Under concurrency control {} the first column of a table's primary key says in which partition a row is.",
+        scheme.name()
+    ))
+    .hint("Declare a primary key that is not deferrable."))
 }
 
 #[cfg(test)]

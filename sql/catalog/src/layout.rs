@@ -1,7 +1,20 @@
 //! How a relation's rows and the keys of its trees are laid out: what the catalog knows, in the terms of [`sql_types::tuple`].
 
-use super::{Index, Relation};
+use super::{Index, Relation, RelationKind};
+use sql_types::numeric;
 use sql_types::tuple::{Form, KeyColumn, KeyLayout, RowLayout};
+use txn::{ColumnEnd, FirstColumn, Placement, TreeId};
+
+/// How a column ends at the front of a key; none where that is not known.
+fn first_column(column: &KeyColumn) -> Option<FirstColumn> {
+    let end = match column.form {
+        Form::Text => ColumnEnd::Zero,
+        Form::Bytea => ColumnEnd::TwoZeros,
+        Form::Numeric => ColumnEnd::At(numeric::key::length),
+        form => ColumnEnd::Fixed(form.width()? as u8),
+    };
+    Some(FirstColumn { marker: u8::from(column.nullable), end })
+}
 
 impl Relation {
     /// The layout of its rows.
@@ -30,6 +43,27 @@ impl Relation {
             })
             .collect();
         KeyLayout { columns }
+    }
+
+    /// In which partition the entries of its trees are, of those of which that can be said: the first column of the primary key
+    /// says it of a row.
+    #[must_use]
+    pub fn placements(&self) -> Vec<(TreeId, Placement)> {
+        let RelationKind::Table { tree, key, long_values } = &self.kind else { return Vec::new() };
+        if self.persistence == 't' {
+            return self.trees().map(|tree| (tree, Placement::BehindRows)).collect();
+        }
+        let mut all = vec![(*long_values, Placement::BehindRows)];
+        let columns = self.key_layout(key).columns;
+        let Some(column) = columns.first().and_then(first_column) else { return all };
+        all.push((*tree, Placement::ByKey(column)));
+        for index in self.indexes.iter().filter(|index| !index.holds_rows()) {
+            let columns = self.index_layout(index).columns;
+            let same = columns.first().filter(|first| first.column == key[0] && !first.descending);
+            let placement = same.and_then(first_column).map(Placement::ByKey);
+            all.push((index.tree, placement.unwrap_or(Placement::WithRows)));
+        }
+        all
     }
 
     /// The key columns of an index. The primary key's is that of the rows.

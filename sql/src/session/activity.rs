@@ -286,11 +286,12 @@ impl SessionActivity {
 
 /// `wait_event_type` and `wait_event` of a [`WaitEvent`], by its number: PostgreSQL's names where it has the wait.
 fn wait_names(event: u32) -> (&'static str, &'static str) {
-    const NAMES: [(WaitEvent, &str, &str); 20] = [
+    const NAMES: [(WaitEvent, &str, &str); 21] = [
         (WaitEvent::Tuple, "Lock", "tuple"),
         (WaitEvent::Relation, "Lock", "relation"),
         (WaitEvent::TransactionId, "Lock", "virtualxid"),
         (WaitEvent::Advisory, "Lock", "advisory"),
+        (WaitEvent::Partition, "Lock", "partition"),
         (WaitEvent::WalSync, "IO", "WALSync"),
         (WaitEvent::WalBuffer, "LWLock", "WALBufMapping"),
         (WaitEvent::WalSpace, "IPC", "CheckpointDone"),

@@ -670,7 +670,7 @@ impl Block {
             ));
         }
         let refused = |why: &str| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, why));
-        if own.scheme.stands_on_keys() {
+        if !own.scheme.exports() {
             return Err(SqlError::unsupported(format!(
                 "SET TRANSACTION SNAPSHOT in a database of concurrency control {} is",
                 own.scheme.name()

@@ -19,7 +19,7 @@ use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::collections::HashSet;
 use std::sync::Arc;
-use txn::{Begin, Lsn, TableLock, Transaction};
+use txn::{Begin, Lsn, SchemeKind, TableLock, Transaction};
 
 /// The transaction that holds a table's lock from the first step to the last.
 struct Holder {
@@ -61,7 +61,10 @@ impl Session {
     }
 
     fn begin_step(&self) -> Transaction {
-        let begin = Begin { after: self.block.seen, ..Begin::default() };
+        // Where rows have no locks of their own, a step keeps their writers away as these do each other.
+        let Begin { scheme, database, .. } = self.block.defaults;
+        let scheme = if scheme.locks_rows() { SchemeKind::default() } else { scheme };
+        let begin = Begin { after: self.block.seen, scheme, database, ..Begin::default() };
         self.engine.manager().begin(begin, &self.wait)
     }
 

@@ -494,8 +494,9 @@ impl Session {
         body(&mut self.block, &mut parts)
     }
 
-    /// From here on transactions are of this scheme: that of the session's database.
-    pub(crate) fn open_database(&mut self, scheme: SchemeKind) {
+    /// From here on transactions are of this database, and of its scheme.
+    pub(crate) fn open_database(&mut self, database: Oid, scheme: SchemeKind) {
+        self.block.defaults.database = database.0;
         self.block.defaults.scheme = scheme;
         self.settings.open_database(scheme);
     }

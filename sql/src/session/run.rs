@@ -3,10 +3,11 @@
 use crate::bind::{Required, may_use_schemas};
 use crate::breakdown;
 use crate::catalog::object::{Class, well_known};
+use crate::catalog::relation::ConstraintKind;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
 use crate::catalog::store;
-use crate::catalog::{Relation, RelationKind};
+use crate::catalog::{CatalogSnapshot, Relation, RelationKind};
 use crate::compile::Program;
 use crate::copy::server_files::ServerFiles;
 use crate::ddl::resolve::kind_noun;
@@ -40,8 +41,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{
-    Exporter, Lsn, Micros, ReadView, SessionWait, TableLock, WaitCell, WaitEvent, WaitPolicy,
-    Woken, XactSnapshot, XactStatus,
+    Exporter, Lsn, Micros, ReadView, SessionWait, TableLock, Transaction, WaitCell, WaitEvent,
+    WaitPolicy, Woken, XactSnapshot, XactStatus,
 };
 
 /// What catalog functions ask of the engine, for one session.
@@ -180,7 +181,7 @@ impl EngineFacts for Asked<'_> {
         let nobody = || SqlError::unsupported("pg_export_snapshot outside of a query is");
         let own = self.own.as_ref().ok_or_else(nobody)?;
         let scheme = own.exporter.map(|exporter| exporter.begin.scheme).unwrap_or_default();
-        if scheme.stands_on_keys() {
+        if !scheme.exports() {
             return Err(SqlError::unsupported(format!(
                 "pg_export_snapshot in a database of concurrency control {} is",
                 scheme.name()
@@ -576,6 +577,9 @@ impl Session {
                 }
             }
         }
+        if !transaction.begin().scheme.locks_rows() {
+            place_trees(transaction, planned, self.catalog.last_snapshot());
+        }
         portal.view = Some(view);
         portal.transaction = self.block.number;
         match &mut portal.machine {
@@ -946,4 +950,30 @@ pub(super) fn only_looks(statement: &Statement) -> bool {
 pub(super) fn denied(kind: &str, name: &str) -> SqlError {
     let message = format!("permission denied for {kind} {name}");
     SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
+}
+
+/// Says in which partitions the rows of a plan's tables are, and those of the tables that foreign keys lead to, where that has not
+/// been said.
+fn place_trees(transaction: &Transaction, planned: &Planned, snapshot: &CatalogSnapshot) {
+    let manager = transaction.manager();
+    let place = |relation: &Relation| {
+        if relation.trees().all(|tree| manager.placement(tree).is_some()) {
+            return;
+        }
+        for (tree, placement) in relation.placements() {
+            manager.place(tree, placement);
+        }
+    };
+    for relation in planned.relations.iter().filter_map(|(oid, _)| snapshot.relation(*oid)) {
+        place(relation);
+        let referenced = relation.constraints.iter().filter_map(|one| match &one.kind {
+            ConstraintKind::ForeignKey(key) => Some(key.references),
+            ConstraintKind::Check { .. } => None,
+        });
+        let referring = relation.referenced_by.iter().map(|(oid, _)| *oid);
+        referenced
+            .chain(referring)
+            .filter_map(|oid| snapshot.relation(oid))
+            .for_each(|at| place(at));
+    }
 }

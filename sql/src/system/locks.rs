@@ -24,6 +24,7 @@ enum Object<'l> {
     Transaction(TxnId),
     Virtual(String),
     Advisory(txn::AdvisoryKey),
+    Partition(txn::PartitionId),
 }
 
 /// Who, how, and whether by now.
@@ -99,6 +100,7 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                 for lock in these {
                     let object = match target {
                         LockTarget::Name(key) => Object::Advisory(*key),
+                        LockTarget::Partition(partition) => Object::Partition(*partition),
                         LockTarget::Transaction(pid, txn) => {
                             Object::Virtual(format!("{pid}/{}", txn.0))
                         }
@@ -246,6 +248,11 @@ fn write(rows: &mut Rows<'_, '_, '_, '_>, object: &Object<'_>, held: &Held) -> R
             let at = row_number(key);
             (page, place) = (Datum::Int4((at >> 16) as i32), Datum::Int2(at as i16));
             "tuple"
+        }
+        Object::Partition(partition) => {
+            database = Datum::Oid(partition.database);
+            name = Datum::Oid(u32::from(partition.number));
+            "partition"
         }
         Object::Range(oid) => {
             (database, relation) = (Datum::Oid(own), Datum::Oid(*oid));

@@ -442,6 +442,9 @@ fn target(target: &txn::LockTarget, holder: Option<txn::TxnId>) -> String {
             Some(txn) => format!("transaction {}", txn.0),
             None => "tuple".to_owned(),
         },
+        txn::LockTarget::Partition(partition) => {
+            format!("partition {} of database {}", partition.number, partition.database)
+        }
         txn::LockTarget::Transaction(pid, txn) => format!("virtual transaction {pid}/{}", txn.0),
         txn::LockTarget::Name(key) => {
             format!("advisory lock [{},{},{},{}]", key.database, key.class, key.object, key.sub)

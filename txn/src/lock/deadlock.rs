@@ -17,7 +17,7 @@
 //! more cycles than one: the waiter looks again after another `deadlock_timeout`, and so on for as long as it waits.
 
 use super::LockManager;
-use super::mode::Modes;
+use super::mode::{Modes, TableLock};
 use super::queue::{Holder, Kind, LockQueue};
 use crate::owner::{OwnerId, Sessions, Waiting};
 use crate::record::NodeRef;
@@ -66,6 +66,9 @@ pub(crate) fn find(locks: &LockManager, me: OwnerId, leave: &mut dyn FnMut()) ->
             Some(Waiting::Range(tree, key)) => {
                 ("ShareLock", LockTarget::Row(*tree, key.as_deref().unwrap_or_default().to_vec()))
             }
+            Some(Waiting::Partition(partition)) => {
+                (TableLock::Exclusive.name(), LockTarget::Partition(*partition))
+            }
             Some(Waiting::Name(node, mode)) => (mode.name(), LockTarget::name(node.key())),
             Some(Waiting::End(owner, txn, _)) => {
                 ("ShareLock", LockTarget::Transaction(owners.get(*owner).pid(), *txn))
@@ -89,8 +92,8 @@ fn pass(locks: &LockManager, waiter: OwnerId) -> bool {
         Some(Waiting::Row(node)) => node.state().lock.pass(Kind::Row, waiter),
         Some(Waiting::Name(node, _)) => node.state().lock.pass(Kind::Table, waiter),
         Some(Waiting::Table(table, _)) => locks.tables.pass(waiter, *table),
-        // Who waits for keys or a range stands behind nobody who waits.
-        Some(Waiting::Range(..) | Waiting::End(..)) | None => false,
+        // Who waits for keys or a range stands behind nobody who waits, and who waits for a partition passes nobody.
+        Some(Waiting::Range(..) | Waiting::Partition(_) | Waiting::End(..)) | None => false,
     }
 }
 
@@ -159,6 +162,10 @@ impl Look<'_> {
                     closes |= self.reach(waiter, holder);
                 });
                 closes
+            }
+            Some(Waiting::Partition(partition)) => {
+                let holder = locks.partitions.holder(*partition).filter(|holder| *holder != waiter);
+                holder.is_some_and(|holder| self.reach(waiter, holder))
             }
             Some(Waiting::Table(table, _)) => {
                 let crowd = self.queues.remove(&Queue::Table(*table)).unwrap_or_else(|| {

@@ -9,6 +9,7 @@ pub mod advisory;
 pub mod deadlock;
 pub mod ending;
 pub mod mode;
+pub mod partition;
 pub mod queue;
 pub mod range;
 pub mod report;
@@ -68,6 +69,7 @@ pub struct LockManager {
     pub(crate) tables: TableLocks,
     pub(crate) spilled: SpilledLocks,
     pub(crate) ranges: range::RangeLocks,
+    pub(crate) partitions: partition::PartitionLocks,
     endings: ending::Endings,
     detecting: Mutex<(), { rank::DETECTING }>,
     pub(crate) waits: AtomicU64,
@@ -86,6 +88,7 @@ impl LockManager {
             tables: TableLocks::new(),
             spilled: SpilledLocks::default(),
             ranges: range::RangeLocks::new(),
+            partitions: partition::PartitionLocks::default(),
             endings: ending::Endings::default(),
             detecting: Mutex::new(()),
             waits: AtomicU64::new(0),

@@ -1,7 +1,7 @@
 //! What is said of a long wait for a lock (`log_lock_waits`): when the waiter has looked for a deadlock, and when it goes on.
 
-use super::LockManager;
 use super::queue::LockQueue;
+use super::{LockManager, TableLock};
 use crate::owner::{OwnerId, Waiting};
 use crate::sync::lock;
 use crate::{LockTarget, Micros, TxnId};
@@ -79,6 +79,15 @@ pub(super) fn of(locks: &LockManager, owner: OwnerId, waited: Micros) -> Option<
             });
             wait.queue.push(wait.pid);
             ("ShareLock", LockTarget::Row(*tree, key.as_deref().unwrap_or_default().to_vec()))
+        }
+        Some(Waiting::Partition(partition)) => {
+            if let Some(holder) = locks.partitions.holder(*partition) {
+                wait.holder = owners.get(holder).txn();
+                wait.holders.push(owners.get(holder).pid());
+            }
+            let queue = locks.partitions.queue(*partition);
+            wait.queue = queue.into_iter().map(|waiter| owners.get(waiter).pid()).collect();
+            (TableLock::Exclusive.name(), LockTarget::Partition(*partition))
         }
         Some(Waiting::End(awaited, txn, _)) => {
             let pid = owners.get(*awaited).pid();

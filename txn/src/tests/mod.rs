@@ -11,6 +11,7 @@ mod locking;
 mod locks;
 mod moves;
 mod occ;
+mod partitions;
 mod prepared;
 mod recovery;
 mod serializable;

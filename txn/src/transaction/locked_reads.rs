@@ -4,6 +4,7 @@
 //! is no part of any scheme (`Options::unwatched`): there row locks and the latest state decide, as everywhere.
 
 use super::Transaction;
+use super::partitioned::Of;
 use crate::lock::range::{Asking, RangeGrant, RangeMode, Span};
 use crate::lock::segments::Edge;
 use crate::lock::{RowLock, WaitPolicy};
@@ -43,6 +44,9 @@ impl Transaction {
             };
             return Ok(());
         }
+        if self.is_partitioned() {
+            return self.enter(tree.id(), Of::Key(key), WaitPolicy::Block).map(|_| ());
+        }
         self.lock_to_read(tree.id(), key, to_write)
     }
 
@@ -52,6 +56,8 @@ impl Transaction {
         let _class = breakdown::enter(Class::Locking);
         if self.is_stamped() {
             self.stamp_to_scan(tree, bounds)
+        } else if self.is_partitioned() {
+            self.enter(tree.id(), Of::Range(bounds), WaitPolicy::Block).map(|_| ())
         } else {
             self.lock_to_scan(tree.id(), bounds)
         }
@@ -84,6 +90,9 @@ impl Transaction {
     ) -> Result<bool> {
         if self.is_stamped() {
             return self.stamp_to_lock(tree, key, mode, policy);
+        }
+        if self.is_partitioned() {
+            return self.enter(tree.id(), Of::Key(key), policy);
         }
         if !self.locks_reads() {
             return Ok(true);

@@ -131,7 +131,7 @@ impl Transaction {
         Error::Conflict(match self.begin.scheme {
             SchemeKind::Occ => ConflictKind::ReadWrite(Reason::Validation),
             SchemeKind::Timestamp(_) => ConflictKind::ReadWrite(Reason::WriteTooLate),
-            SchemeKind::Mvcc | SchemeKind::Locking(_) => kind,
+            SchemeKind::Mvcc | SchemeKind::Locking(_) | SchemeKind::Hstore => kind,
         })
     }
 
@@ -265,6 +265,10 @@ impl Transaction {
         if self.is_stamped() {
             return self.stamp_to_read(rows, row_key);
         }
+        // Nobody else is in the key's partition, nor writes what is with rows of others.
+        if self.is_in_partitions(tree.id()) {
+            return Ok(false);
+        }
         if self.pass_row(rows, row_key, WaitPolicy::Skip)? {
             return Ok(false);
         }
@@ -320,6 +324,10 @@ impl Transaction {
         let record = (tree.id(), key);
         if self.tracking.is_some() && !self.ask_to_lock(tree, key, mode, policy)? {
             return Ok(false);
+        }
+        // Nobody else is in the row's partition.
+        if self.is_in_partitions(tree.id()) {
+            return Ok(true);
         }
         let state = self.state();
         let owner = (state.owner, &state.lock_runs[..]);

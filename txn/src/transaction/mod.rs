@@ -8,6 +8,7 @@ pub mod loading;
 mod locked_reads;
 pub mod locking;
 mod moving;
+mod partitioned;
 mod reading;
 mod record;
 pub mod scan;
@@ -46,6 +47,8 @@ pub struct Begin {
     pub after: Lsn,
     /// The scheme of its database.
     pub scheme: SchemeKind,
+    /// Which database that is, whose partitions are its own.
+    pub database: u32,
 }
 
 /// What a statement sees: commits at or below `snapshot`, and its own transaction's writes before `command`.
@@ -657,6 +660,9 @@ impl Transaction {
                 if let Some(at) = stamped.at {
                     manager.order.end(at);
                 }
+            }
+            Some(Tracking::Partitioned(own)) => {
+                manager.locks.leave_partitions(state.owner, self.begin.database, &own.held);
             }
             Some(Tracking::Occ(_)) | None => {}
         }

@@ -34,7 +34,9 @@ impl Transaction {
                 part.table_has(&self.manager.ssi, table, &mut trees);
                 false
             }
-            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => false,
+            Some(Tracking::Locking(_) | Tracking::Stamped(_) | Tracking::Partitioned(_)) | None => {
+                false
+            }
         }
     }
 

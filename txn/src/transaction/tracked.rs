@@ -2,6 +2,7 @@
 //!
 //! Each of these is called where [`Transaction::tracking`] is there, which one branch finds out.
 
+use super::partitioned::Of;
 use super::state::State;
 use super::{ReadView, Transaction};
 use crate::lock::WaitPolicy;
@@ -26,6 +27,9 @@ impl Transaction {
         if let SchemeKind::Timestamp(overwritten) = begin.scheme {
             return self.begin_stamped(overwritten);
         }
+        if begin.scheme == SchemeKind::Hstore {
+            return self.begin_partitioned();
+        }
         if self.level != Isolation::Serializable {
             self.tracking = None;
             return;
@@ -45,7 +49,8 @@ impl Transaction {
             SchemeKind::Mvcc
             | SchemeKind::Occ
             | SchemeKind::Locking(_)
-            | SchemeKind::Timestamp(_) => {}
+            | SchemeKind::Timestamp(_)
+            | SchemeKind::Hstore => {}
         }
     }
 
@@ -58,7 +63,8 @@ impl Transaction {
         };
         self.snapshot = Some(snapshot);
         // The latest state is read under locks; the snapshot is for what takes none.
-        Ok(if self.locks_reads() { Lsn::MAX } else { snapshot })
+        let latest = self.locks_reads() || self.is_partitioned();
+        Ok(if latest { Lsn::MAX } else { snapshot })
     }
 
     fn announce_tracked(&mut self) -> Result<Lsn> {
@@ -152,7 +158,9 @@ impl Transaction {
                 reads.point(view.snapshot, (tree, key), found, token);
                 self.bound_reads(tree)
             }
-            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => Ok(()),
+            Some(Tracking::Locking(_) | Tracking::Stamped(_) | Tracking::Partitioned(_)) | None => {
+                Ok(())
+            }
         }
     }
 
@@ -180,7 +188,9 @@ impl Transaction {
                 self.bound_reads(tree)?;
                 Ok(id)
             }
-            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => Ok(None),
+            Some(Tracking::Locking(_) | Tracking::Stamped(_) | Tracking::Partitioned(_)) | None => {
+                Ok(None)
+            }
         }
     }
 
@@ -199,7 +209,10 @@ impl Transaction {
             }
             (Some(Tracking::Occ(reads)), Some(key)) => reads.reached(id, key),
             (Some(Tracking::Occ(reads)), None) => reads.ended(id, bounds),
-            (Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None, _) => {}
+            (
+                Some(Tracking::Locking(_) | Tracking::Stamped(_) | Tracking::Partitioned(_)) | None,
+                _,
+            ) => {}
         }
         Ok(())
     }
@@ -211,6 +224,9 @@ impl Transaction {
         let (command, limit) = (self.command, self.manager.options.write_set_bytes_max);
         if self.is_loading(tree.id()) {
             return self.replaces(tree.id());
+        }
+        if self.is_partitioned() {
+            return self.enter(tree.id(), Of::Written(key), WaitPolicy::Block).map(|_| ());
         }
         if self.locks_reads() {
             return self.lock_to_write(tree.id(), key);
@@ -260,7 +276,9 @@ impl Transaction {
         match self.tracking.as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.would_write(&self.manager.ssi, tree, key),
             Some(Tracking::Occ(_)) => self.check_reads(),
-            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => Ok(()),
+            Some(Tracking::Locking(_) | Tracking::Stamped(_) | Tracking::Partitioned(_)) | None => {
+                Ok(())
+            }
         }
     }
 
@@ -270,7 +288,8 @@ impl Transaction {
         match self.tracking.as_deref_mut() {
             Some(Tracking::Ssi(part)) => part.rolled_back_to(&self.manager.ssi, from),
             Some(Tracking::Occ(reads)) => reads.unlocked_since(from),
-            Some(Tracking::Locking(_) | Tracking::Stamped(_)) | None => {}
+            Some(Tracking::Locking(_) | Tracking::Stamped(_) | Tracking::Partitioned(_)) | None => {
+            }
         }
     }
 
@@ -284,7 +303,9 @@ impl Transaction {
             Some(Tracking::Occ(reads)) if writes || reads.saw_latest() => self.check_reads(),
             // Where its snapshot has been given up it may have read past what it should have seen.
             Some(Tracking::Stamped(_)) => self.snapshot_stands(),
-            Some(Tracking::Occ(_) | Tracking::Locking(_)) | None => Ok(()),
+            Some(Tracking::Occ(_) | Tracking::Locking(_) | Tracking::Partitioned(_)) | None => {
+                Ok(())
+            }
         }
     }
 

@@ -12,6 +12,7 @@ pub mod rank {
     pub const LATE: u16 = 1;
     pub const RANGE_LOCKS: u16 = 2;
     pub const GARBAGE: u16 = 3;
+    pub const PARTITIONS: u16 = 4;
     pub fn rests(_: bool) {}
 }
 

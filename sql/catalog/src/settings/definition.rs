@@ -186,6 +186,7 @@ const FOLLOWED: &[&str] = &[
     "atoll.log_insert",
     "atoll.max_write_set",
     "atoll.metrics_listen",
+    "atoll.partitions",
     "atoll.run_programs_as_root",
     "atoll.statement_memory",
     "atoll.timestamp_allocator",

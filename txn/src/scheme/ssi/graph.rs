@@ -79,6 +79,11 @@ pub enum Reason {
     /// Timestamp ordering: a younger transaction has read or written what it writes.
     #[error("Canceled on a write that comes too late: a younger transaction has read or written.")]
     WriteTooLate,
+    /// `hstore`: it needs a partition that comes before one that it is in, and somebody else is there.
+    #[error(
+        "Canceled on leaving its partitions: another one is busy. Run again, it begins there, too."
+    )]
+    LeftPartitions,
     /// `2pl_no_wait`: somebody has a lock that excludes the one it needs.
     #[error("Canceled on a lock that is busy.")]
     LockBusy,
