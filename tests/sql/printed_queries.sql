@@ -70,3 +70,15 @@ CREATE VIEW twice AS SELECT a, b, sum(a) OVER (PARTITION BY b, b ORDER BY a, a D
   FROM printed ORDER BY a, 1 DESC, b, 2, b + 0;
 CREATE VIEW twice_grouped AS SELECT array_agg(a ORDER BY a, a DESC, b) AS c1, GROUPING(b) AS c2 FROM printed GROUP BY b, b ORDER BY GROUPING(b), 2;
 SELECT pg_get_viewdef('twice'), pg_get_viewdef('twice_grouped');
+
+-- A list of what reads no column of the query itself is an array: columns of the query around, subqueries.
+CREATE TABLE listed_outer AS SELECT * FROM (VALUES (1, 2), (3, 4), (NULL, 5)) v(a, b);
+CREATE TABLE listed_inner AS SELECT * FROM (VALUES (1), (2), (3), (5), (NULL)) v(x);
+CREATE VIEW listed_columns AS SELECT a, (SELECT count(*) FROM listed_inner WHERE x IN (o.a, o.b)) AS n,
+  (SELECT count(*) FROM listed_inner WHERE x NOT IN (o.a, o.b, 7)) AS m,
+  EXISTS (SELECT FROM listed_inner i WHERE x IN (o.a, i.x, o.b, 3)) AS e FROM listed_outer o;
+CREATE VIEW listed_queries AS SELECT (SELECT count(*) FROM listed_inner WHERE (SELECT o.a) IN (o.a, o.b, (SELECT max(y.x) FROM listed_inner y))
+  AND o.b IN (o.a + 1, o.b * 2, (SELECT 5))) AS n FROM listed_outer o;
+SELECT pg_get_viewdef('listed_columns'), pg_get_viewdef('listed_queries');
+SELECT * FROM listed_columns ORDER BY a;
+SELECT * FROM listed_queries ORDER BY n;

@@ -450,14 +450,16 @@ fn is_written_row(mut expr: &ast::Expr) -> bool {
     matches!(expr.kind, ExprKind::Row { .. })
 }
 
-/// Whether an expression reads no column: an IN list of such becomes an array.
+/// Whether an expression reads no column of the query that it stands in: an IN list of such becomes an array.
 fn is_constant(expr: &Expr) -> bool {
     let reads = |part: &Expr| {
         let mut found = false;
         if matches!(part, Expr::Column { .. } | Expr::Subquery { .. }) {
-            levels::columns_of_expr(&mut part.clone(), 0, &mut |_, _| found = true);
+            levels::columns_of_expr(&mut part.clone(), 0, &mut |column, depth| {
+                found |= matches!(column, Expr::Column { level, .. } if *level == depth);
+            });
         }
         found
     };
-    !matches!(expr, Expr::Subquery { .. }) && !levels::any(expr, &reads)
+    !levels::any(expr, &reads)
 }
