@@ -230,7 +230,7 @@ fn a_lost_wake_up_is_noticed() {
 }
 
 #[test]
-#[should_panic(expected = "deadlock")]
+#[should_panic(expected = "a partition is not left")]
 fn a_grant_in_the_last_moment_that_is_forgotten_is_noticed() {
     together(Planted { forgets_last_grant: true, ..Planted::default() }, true, [&[0], &[0], &[0]]);
 }

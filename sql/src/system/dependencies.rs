@@ -290,15 +290,14 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             if trigger.function.0 >= well_known::FIRST_NORMAL {
                 emit(rows, on, (FUNCTION, trigger.function, 0), 'n')?;
             }
-            match trigger.constraint {
-                Some((constraint, _, from)) => {
-                    emit(rows, on, (CONSTRAINT, constraint, 0), 'i')?;
-                    emit(rows, (CONSTRAINT, constraint), (CLASS, table, 0), 'a')?;
-                    if from != Oid(0) {
-                        emit(rows, on, (CLASS, from, 0), 'a')?;
-                    }
+            emit(rows, on, (CLASS, table, 0), 'a')?;
+            if let Some((constraint, _, from)) = trigger.constraint {
+                emit(rows, (CONSTRAINT, constraint), (CLASS, table, 0), 'a')?;
+                // The constraint goes with the trigger: what is made first is the trigger.
+                emit(rows, (CONSTRAINT, constraint), (TRIGGER, trigger.oid, 0), 'i')?;
+                if from != Oid(0) {
+                    emit(rows, on, (CLASS, from, 0), 'a')?;
                 }
-                None => emit(rows, on, (CLASS, table, 0), 'a')?,
             }
             for &column in &trigger.columns {
                 emit(rows, on, (CLASS, table, i32::from(position(column))), 'n')?;
