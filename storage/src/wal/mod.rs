@@ -52,6 +52,7 @@ pub use insert::InsertCounters;
 pub use log::{Claim, FlushCounters, Log};
 #[cfg(not(loom))]
 pub(crate) use room::Detached;
+#[cfg(not(loom))]
 pub use room::{CheckpointSignal, SpaceReservation, Stretch};
 #[cfg(not(loom))]
 pub use scan::{LogRecord, LogScan};
