@@ -464,6 +464,11 @@ impl Space {
         Ok(page)
     }
 
+    /// Whether the data file has a limit of its own.
+    pub fn is_limited(&self) -> bool {
+        self.limit_bytes.is_some()
+    }
+
     /// Promises extents out of the reserve of `slot`, which is filled first where it has too few.
     ///
     /// # Errors

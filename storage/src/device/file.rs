@@ -124,6 +124,11 @@ impl FileDevice {
 }
 
 impl Device for FileDevice {
+    fn available_bytes(&self) -> Option<u64> {
+        let room = rustix::fs::statvfs(&self.root).ok()?;
+        Some(room.f_bavail.saturating_mul(room.f_frsize))
+    }
+
     fn open(&self, name: &str, create: bool) -> Result<Arc<dyn File>> {
         let path = self.path(name);
         let existed = path.exists();

@@ -28,6 +28,10 @@ pub trait Device: Send + Sync {
     fn remove(&self, name: &str) -> Result<()>;
     /// Makes creations, renames and removals durable.
     fn sync_names(&self) -> Result<()>;
+    /// How many bytes more it takes, where it knows: others may be faster.
+    fn available_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// One open file: positioned reads and writes, and an explicit sync.

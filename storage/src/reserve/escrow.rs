@@ -14,6 +14,8 @@
 //! - *Merges.* No leaf of a tree with a batch takes in its neighbour's records ([`Escrow::has_batch`], asked under the
 //!   latches of both).
 //!
+//! All of this is for a disk that may become full: with gigabytes left ([`Volume::is_roomy`]) nobody deposits, and nobody waits.
+//!
 //! What is held is bounded by what those who have a share can need at worst: what is more goes back as they leave.
 //! `docs/design/0010-full-disk.md` has the sums.
 
@@ -206,9 +208,11 @@ impl Batch {
         volume.batches.trees.fetch_add(1, Ordering::SeqCst);
         let crowded = escrow.batches.fetch_add(1, Ordering::SeqCst) > 0;
         let batch = Batch { share, crowded };
-        let waiter = waiter::cancellable();
-        let cancel = waiter.as_deref().map(|waiter| waiter.cancel());
-        volume.space.outlast(volume.pool.environment(), cancel)?;
+        if !volume.is_roomy() {
+            let waiter = waiter::cancellable();
+            let cancel = waiter.as_deref().map(|waiter| waiter.cancel());
+            volume.space.outlast(volume.pool.environment(), cancel)?;
+        }
         Ok(batch)
     }
 

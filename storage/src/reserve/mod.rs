@@ -259,7 +259,9 @@ impl<'d> Reservation<'d> {
             Reservation { volume, record, splits, extents, pages, shares, _batches };
         // A batch that is not seen here waits for the promise to end.
         if !growth.trees.is_empty() && volume.batches.any() {
-            reservation.deposit(forest, growth, grant)?;
+            if !volume.is_roomy() {
+                reservation.deposit(forest, growth, grant)?;
+            }
             reservation._batches = (std::mem::take(&mut growth.batches), growth.member.take());
         }
         Ok(reservation)
