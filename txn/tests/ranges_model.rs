@@ -18,65 +18,19 @@ mod sync {
 mod owner {
     //! Owners as far as locks on keys and ranges know them.
 
-    use crate::sync::{Arc, Condvar, Mutex, lock};
-
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub struct OwnerId(pub u32);
+    pub use crate::loom_sync::owners::{Owner, OwnerId, Owners};
+    use crate::sync::Arc;
 
     #[derive(Debug)]
     #[allow(dead_code, reason = "nobody in the model looks for deadlocks")]
     pub enum Waiting {
         Range(storage::TreeId, Option<Arc<[u8]>>),
     }
-
-    /// One who began as the number of its place says.
-    #[derive(Debug)]
-    pub struct Owner {
-        pub age: u64,
-        permit: Mutex<bool>,
-        changed: Condvar,
-    }
-
-    impl Owner {
-        pub fn new(age: u64) -> Owner {
-            Owner { age, permit: Mutex::new(false), changed: Condvar::new() }
-        }
-
-        pub fn age(&self) -> u64 {
-            self.age
-        }
-
-        pub fn wake(&self) {
-            *lock(&self.permit) = true;
-            self.changed.notify_one();
-        }
-
-        pub fn rest(&self) {
-            let mut permit = lock(&self.permit);
-            while !*permit {
-                permit = self.changed.wait(permit).expect("nobody panics");
-            }
-            *permit = false;
-        }
-    }
-
-    #[derive(Debug)]
-    pub struct Owners(pub Vec<Owner>);
-
-    impl Owners {
-        pub fn get(&self, owner: OwnerId) -> &Owner {
-            &self.0[owner.0 as usize]
-        }
-    }
 }
 
 mod wait {
     //! A session, which may give up.
-    #[derive(Debug, Default)]
-    pub struct SessionWait {
-        /// It does not wait for long.
-        pub gives_up: bool,
-    }
+    pub use crate::loom_sync::owners::SessionWait;
 }
 
 #[path = "../src/scheme/locking/detect.rs"]

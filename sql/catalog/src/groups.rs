@@ -4,7 +4,7 @@
 //! those of one state of what all databases share, by that state's version: `information_schema`'s views ask of each row's
 //! owner, and chains of roles may be long.
 
-use super::snapshot::Shared;
+use super::shared::Shared;
 use sql_types::Oid;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

@@ -7,7 +7,7 @@
 //! - [`object`]: what is stored; [`codec`]: as which bytes
 //! - [`store`]: in which records; [`bootstrap`]: those of a new directory
 //! - [`current`]: what is committed; [`change`]: what one transaction makes of it; [`effects`]: what its end does
-//! - [`snapshot`]: what is read; `objects`: one database's, and what leads to them (`array_names`: how types of arrays are
+//! - [`snapshot`]: what is read ([`shared`]: what all databases share); `objects`: one database's, and what leads to them (`array_names`: how types of arrays are
 //!   called there, [`definition`]: what a view, a default or a CHECK depends on, `dependents`: who depends on an object); [`search_path`] and [`privilege`]: under which names, by whom
 //! - [`extension`]: what CREATE EXTENSION adds to a database
 //! - [`temporary`]: what only one session sees; `uses`: what a plan was made from
@@ -41,6 +41,7 @@ pub mod routine;
 pub mod search_path;
 pub mod sequence;
 pub mod settings;
+pub mod shared;
 pub mod snapshot;
 pub mod statistics;
 pub mod store;

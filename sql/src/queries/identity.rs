@@ -7,7 +7,7 @@
 
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::Role;
-use crate::catalog::snapshot::Shared;
+use crate::catalog::shared::Shared;
 use crate::error::{Result, SqlError};
 use crate::settings::setter::{Confinement, NO_ROLE};
 use crate::settings::value::FoundRole;

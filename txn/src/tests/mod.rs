@@ -164,10 +164,21 @@ pub(crate) fn scan(
     direction: Direction,
 ) -> Vec<(Vec<u8>, Vec<u8>)> {
     let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
-    let mut scan = txn.scan(view, tree, range, direction).unwrap();
+    scan_range(txn, view, tree, range, direction).unwrap()
+}
+
+/// The rows of a range, in the order in which they are found.
+pub(crate) fn scan_range(
+    txn: &mut Transaction,
+    view: &ReadView,
+    tree: &Arc<Tree>,
+    range: KeyRange<'_>,
+    direction: Direction,
+) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let mut scan = txn.scan(view, tree, range, direction)?;
     let mut rows = Vec::new();
-    while let Some(row) = scan.advance(txn).unwrap() {
+    while let Some(row) = scan.advance(txn)? {
         rows.push((row.key.to_vec(), row.value.to_vec()));
     }
-    rows
+    Ok(rows)
 }

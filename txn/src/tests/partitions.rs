@@ -57,12 +57,7 @@ type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 fn rows_of(txn: &mut Transaction, tree: &Arc<Tree>) -> Result<Rows> {
     let view = txn.begin_statement()?;
     let all = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
-    let mut scan = txn.scan(&view, tree, all, Direction::Forward)?;
-    let mut rows = Vec::new();
-    while let Some(row) = scan.advance(txn)? {
-        rows.push((row.key.to_vec(), row.value.to_vec()));
-    }
-    Ok(rows)
+    scan_range(txn, &view, tree, all, Direction::Forward)
 }
 
 fn commit(world: &World, txn: Transaction) {

@@ -52,12 +52,7 @@ fn rows(txn: &mut Transaction, world: &World, low: u16, high: u16) -> Result<Row
     let view = txn.begin_statement()?;
     let (low, high) = (key(low), key(high));
     let range = KeyRange { low: Bound::Included(&low[..]), high: Bound::Excluded(&high[..]) };
-    let mut scan = txn.scan(&view, &world.tree, range, Direction::Forward)?;
-    let mut rows = Vec::new();
-    while let Some(row) = scan.advance(txn)? {
-        rows.push((row.key.to_vec(), row.value.to_vec()));
-    }
-    Ok(rows)
+    scan_range(txn, &view, &world.tree, range, Direction::Forward)
 }
 
 fn commit(world: &World, txn: Transaction) {

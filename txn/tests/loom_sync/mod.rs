@@ -1,6 +1,8 @@
 //! What the files under test take from their crate's `sync`, from loom instead of the standard library. The atomics are each
 //! model's own choice: one has fences that do nothing.
 
+pub mod owners;
+
 pub use loom::sync::{Condvar, MutexGuard};
 pub use std::sync::Arc;
 
