@@ -88,13 +88,15 @@ pub(crate) struct Taken {
     pub(crate) sync_us: u64,
 }
 
-/// Takes a checkpoint and returns the redo point. One at a time.
+/// Takes a checkpoint and returns the redo point; with `closes` it is what an instance ends with that leaves nothing half done.
+/// One at a time.
 pub(crate) fn take(
     log: &Log,
     control: &Control,
     pages: &dyn Sweep,
     floor: &mut dyn FnMut(Lsn) -> Lsn,
     age: u64,
+    closes: bool,
     planted: Planted,
 ) -> Result<Taken> {
     let clock = &log.environment().clock;
@@ -113,7 +115,7 @@ pub(crate) fn take(
     {
         redo = record.end;
     }
-    control.write_point(redo, swept.max(redo))?;
+    control.write_point(redo, swept.max(redo), closes)?;
     log.recycle(redo)?;
     let (write_us, sync_us) = (swept_at.0 - began.0, synced_at.0 - swept_at.0);
     Ok(Taken { redo, write_us, sync_us })

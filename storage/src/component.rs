@@ -136,6 +136,7 @@ pub struct CheckpointCounters {
 pub struct Recovering {
     component: Arc<DataComponent>,
     redo: Lsn,
+    closed: bool,
 }
 
 impl DataComponent {
@@ -175,7 +176,7 @@ impl DataComponent {
             system: (env.clock.wall() as u64) << 12 ^ env.seed,
         };
         let LogStart { redo, floor, epoch, timeline } = start;
-        let first = Checkpoint { redo, floor, epoch, timeline };
+        let first = Checkpoint { redo, floor, epoch, timeline, closed: true };
         Control::create(&*env.device, identity, first)
     }
 
@@ -197,7 +198,7 @@ impl DataComponent {
             u32::try_from(pool_bytes / u64::from(options.page_bytes)).unwrap_or(u32::MAX);
         options.log_segment_bytes = control.identity().log_segment_bytes;
         options.check()?;
-        let Checkpoint { redo, floor, timeline, .. } = control.latest();
+        let Checkpoint { redo, floor, timeline, closed, .. } = control.latest();
         let epoch = control.begin_epoch()?;
         let start = LogStart { redo, floor, epoch, timeline };
         let mut survey = Survey::new(TreeReader::default());
@@ -212,7 +213,8 @@ impl DataComponent {
         let (checkpointing, checkpoints) = (Mutex::default(), Mutex::default());
         let component =
             DataComponent { log, control, forest, scratch, checkpointing, checkpoints, options };
-        Ok(Recovering { component: Arc::new(component), redo })
+        let closed = closed && component.log.was_closed_at(redo);
+        Ok(Recovering { component: Arc::new(component), redo, closed })
     }
 
     /// What the directory is: its page size and system identifier.
@@ -400,7 +402,7 @@ impl DataComponent {
             true => (0, CheckpointReason::Log),
             false => (self.options.log_bytes_max / 8, CheckpointReason::Time),
         };
-        self.take_checkpoint(floor, age, why)
+        self.take_checkpoint(floor, age, why, false)
     }
 
     /// A checkpoint that writes every dirty page, however young: a restart would replay next to nothing.
@@ -408,7 +410,7 @@ impl DataComponent {
     /// # Errors
     /// As [`DataComponent::checkpoint`].
     pub fn checkpoint_all(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<Lsn> {
-        self.take_checkpoint(floor, 0, CheckpointReason::Asked)
+        self.take_checkpoint(floor, 0, CheckpointReason::Asked, false)
     }
 
     /// What has been done to checkpoint.
@@ -422,6 +424,7 @@ impl DataComponent {
         floor: &mut dyn FnMut(Lsn) -> Lsn,
         age: u64,
         why: CheckpointReason,
+        closes: bool,
     ) -> Result<Lsn> {
         let _one = lock(&self.checkpointing);
         let clock = &self.log.environment().clock;
@@ -431,8 +434,8 @@ impl DataComponent {
             (pool.counters.writes.get(), self.last_checkpoint().redo, self.log.oldest());
         let watch = self.options.checkpoint_watch.as_deref();
         watch.inspect(|watch| watch.begins(why));
-        let taken =
-            checkpoint::take(&self.log, &self.control, self, floor, age, self.options.planted);
+        let planted = self.options.planted;
+        let taken = checkpoint::take(&self.log, &self.control, self, floor, age, closes, planted);
         if let (Some(watch), Ok(taken)) = (watch, &taken) {
             watch.ended(&CheckpointReport {
                 pages: pool.counters.writes.get() - pages,
@@ -463,12 +466,12 @@ impl DataComponent {
     }
 
     /// Stops background work, after a last checkpoint: the next open replays what `floor` says that it still needs of the
-    /// log, given its tail.
+    /// log, given its tail. `settled` says that nothing is half done: each tree is somebody's.
     ///
     /// # Errors
     /// As [`DataComponent::checkpoint`].
-    pub fn close(&self, floor: &mut dyn FnMut(Lsn) -> Lsn) -> Result<()> {
-        let taken = self.take_checkpoint(floor, 0, CheckpointReason::Shutdown);
+    pub fn close(&self, floor: &mut dyn FnMut(Lsn) -> Lsn, settled: bool) -> Result<()> {
+        let taken = self.take_checkpoint(floor, 0, CheckpointReason::Shutdown, settled);
         let closed = self.log.close();
         taken.and(closed)
     }
@@ -501,7 +504,7 @@ impl Recovering {
     /// Whether the directory had been closed, and not left by a crash: then nothing is half done.
     #[must_use]
     pub fn was_closed(&self) -> bool {
-        self.component.log.was_closed_at(self.redo)
+        self.closed
     }
 
     /// The logical records from the redo point on.

@@ -9,7 +9,7 @@
 //!       32 u32 crc32c of bytes 0..32
 //! 4096  slot 0, 8192 slot 1:
 //!       0 "ATOLLCKP"  8 u64 sequence  16 u64 redo point  24 u64 log durable up to  32 u32 timeline
-//!       40 u32 epoch  44 u32 crc32c of bytes 0..44
+//!       36 u32 1 if the directory was closed with it  40 u32 epoch  44 u32 crc32c of bytes 0..44
 //! ```
 
 use crate::device::{Device, File, SECTOR_BYTES};
@@ -48,6 +48,8 @@ pub struct Checkpoint {
     pub epoch: u32,
     /// How often its past has been gone back to, and one: of the segments of its log in an archive.
     pub timeline: u32,
+    /// Whether it was the last thing done by an instance that left nothing half done.
+    pub closed: bool,
 }
 
 /// The open control file.
@@ -88,7 +90,7 @@ fn seal(block: &mut [u8], checked: usize) {
 pub(crate) fn slot(sequence: u64, checkpoint: &Checkpoint) -> [u8; SECTOR_BYTES] {
     let mut block = [0; SECTOR_BYTES];
     block[..8].copy_from_slice(SLOT_MAGIC);
-    let timeline = u64::from(checkpoint.timeline);
+    let timeline = u64::from(checkpoint.timeline) | u64::from(checkpoint.closed) << 32;
     let words = [sequence, checkpoint.redo.0, checkpoint.floor.0, timeline];
     for (index, word) in words.into_iter().enumerate() {
         block[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
@@ -105,6 +107,7 @@ pub(crate) fn parse_slot(block: &[u8]) -> Option<(u64, Checkpoint)> {
         floor: Lsn(word(block, 24)),
         epoch: half(block, 40),
         timeline: half(block, 32),
+        closed: half(block, 36) == 1,
     };
     whole.then(|| (word(block, 8), checkpoint))
 }
@@ -213,10 +216,10 @@ impl Control {
         self.write(&mut lock(&self.state), restored)
     }
 
-    /// Moves the redo point, durably.
-    pub(crate) fn write_point(&self, redo: Lsn, floor: Lsn) -> Result<()> {
+    /// Moves the redo point, durably; `closed` is [`Checkpoint::closed`].
+    pub(crate) fn write_point(&self, redo: Lsn, floor: Lsn, closed: bool) -> Result<()> {
         let mut state = lock(&self.state);
-        let checkpoint = Checkpoint { redo, floor, ..state.latest };
+        let checkpoint = Checkpoint { redo, floor, closed, ..state.latest };
         self.write(&mut state, checkpoint)
     }
 }
@@ -229,8 +232,13 @@ mod tests {
 
     const IDENTITY: Identity =
         Identity { page_bytes: 8192, log_segment_bytes: 1 << 24, system: 42 };
-    const FIRST: Checkpoint =
-        Checkpoint { redo: Lsn(1 << 24), floor: Lsn(1 << 24), epoch: 1, timeline: 1 };
+    const FIRST: Checkpoint = Checkpoint {
+        redo: Lsn(1 << 24),
+        floor: Lsn(1 << 24),
+        epoch: 1,
+        timeline: 1,
+        closed: false,
+    };
 
     #[test]
     fn a_point_is_old_or_new_whenever_the_power_goes() {
@@ -244,7 +252,7 @@ mod tests {
             let mut tried = FIRST.redo;
             for step in 1..5 {
                 tried = FIRST.redo.advance(step * 100);
-                if control.write_point(tried, tried).is_err() {
+                if control.write_point(tried, tried, step == 4).is_err() {
                     break;
                 }
                 sure = tried;
@@ -252,6 +260,7 @@ mod tests {
             let after = Control::open(&device.crash(seed)).unwrap().latest();
             assert!(after.redo == sure || after.redo == tried, "{after:?} {sure} {tried}");
             assert_eq!((after.epoch, after.floor), (1, after.redo));
+            assert_eq!(after.closed, after.redo == FIRST.redo.advance(400));
         }
     }
 
@@ -265,7 +274,7 @@ mod tests {
         Control::create(&other, IDENTITY, FIRST).unwrap();
         let control = Control::open(&other).unwrap();
         control.verify().unwrap();
-        control.write_point(Lsn(2 << 24), Lsn(2 << 24)).unwrap();
+        control.write_point(Lsn(2 << 24), Lsn(2 << 24), false).unwrap();
         other.flip(NAME, 8192 + 17, 1).unwrap();
         assert_eq!(
             Control::open(&other).unwrap().latest().redo,

@@ -348,7 +348,7 @@ fn a_check_after_a_crash_changes_no_byte() {
             let overlay = Arc::new(OverlayDevice::new(base).unwrap());
             let component = recover(simulation, overlay, &options, seed).unwrap();
             assert_eq!(compare(&component, id, &model).unwrap(), "", "seed {seed}");
-            component.close(&mut |tail| tail).unwrap();
+            component.close(&mut |tail| tail, true).unwrap();
             assert_eq!(device.operations(), 0);
         });
     }
@@ -395,7 +395,7 @@ fn a_log_of_a_limited_size_takes_any_amount_of_work() {
         running.stop.store(true, Ordering::Release);
         running.component.log().checkpoint_signal().raise(running.component.log().environment());
         checkpointer.join();
-        running.component.close(&mut |tail| tail).unwrap();
+        running.component.close(&mut |tail| tail, true).unwrap();
         let id = running.tree.id();
         let model = Arc::clone(&running.model);
         drop(running);
@@ -620,7 +620,7 @@ fn complaint_of_a_backup(seed: u64, planted: Planted) -> Option<String> {
         let tree = component.create_tree().unwrap();
         let id = tree.id();
         let model = Arc::<Mutex<Model>>::default();
-        component.close(&mut |tail| tail).unwrap();
+        component.close(&mut |tail| tail, true).unwrap();
         drop((tree, component));
         let component = restart(simulation, &device, &options, seed).unwrap();
         let running = Running::new(Arc::clone(&component), component.tree(id).unwrap(), &model);
@@ -713,7 +713,7 @@ fn what_is_built_while_a_backup_runs_is_restored() {
     let restored = |planted: Planted| {
         let run = |simulation: &Simulation| {
             let (_, device, component) = fresh(simulation, 3);
-            component.close(&mut |tail| tail).unwrap();
+            component.close(&mut |tail| tail, true).unwrap();
             drop(component);
             let component = restart(simulation, &device, &options(planted), 3).unwrap();
             let backup = component.begin_backup(&mut |tail| tail).unwrap();

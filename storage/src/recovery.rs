@@ -239,7 +239,7 @@ pub struct LogSummary {
 pub fn verify_log(device: &dyn Device) -> Result<LogSummary> {
     let control = Control::open(device)?;
     control.verify()?;
-    let Checkpoint { redo, floor, epoch, timeline } = control.latest();
+    let Checkpoint { redo, floor, epoch, timeline, .. } = control.latest();
     let start = LogStart { redo, floor, epoch: epoch + 1, timeline };
     let bytes = control.identity().log_segment_bytes;
     let found = find_end(device, bytes, start, Planted::default(), &mut |_| Ok(()))?;

@@ -301,7 +301,7 @@ impl<'d> Restore<'d> {
         let consistent = match label {
             Some(_) => None,
             None => {
-                let Checkpoint { redo, floor, epoch, timeline } = latest;
+                let Checkpoint { redo, floor, epoch, timeline, .. } = latest;
                 let start = LogStart { redo, floor, epoch: epoch + 1, timeline };
                 Some(find_end(device, bytes, start, Planted::default(), &mut |_| Ok(()))?.end)
             }
@@ -343,7 +343,7 @@ impl<'d> Restore<'d> {
         }
         let newest = stages.last().map_or(timeline, |(timeline, _)| *timeline);
         let timeline = archive.newest(newest)? + 1;
-        let restored = Checkpoint { redo, floor: at, epoch, timeline };
+        let restored = Checkpoint { redo, floor: at, epoch, timeline, closed: false };
         Ok(Restore { device, stages, restored, reached })
     }
 

@@ -455,6 +455,12 @@ impl Manager {
         }
     }
 
+    /// Frees trees that nobody can reach, and that no commit has named. What cannot be freed now, because the disk is full, is
+    /// freed when the collector finds that it can be.
+    pub fn free_trees(&self, trees: &[TreeId]) {
+        self.drop_trees(Lsn::ZERO, trees);
+    }
+
     /// Whether a dropped tree waits for a snapshot to end.
     pub(crate) fn has_dropped(&self) -> bool {
         !lock(&self.dropped).is_empty()
@@ -462,21 +468,21 @@ impl Manager {
 
     pub(crate) fn free_dropped(&self, horizon: Lsn) -> bool {
         let mut dropped = lock(&self.dropped);
-        let mut due = Vec::new();
-        dropped.retain(|&(lsn, tree)| {
-            if lsn <= horizon {
-                due.push(tree);
-            }
-            lsn > horizon
-        });
+        let due: Vec<_> = dropped.extract_if(.., |(lsn, _)| *lsn <= horizon).collect();
         drop(dropped);
-        for tree in &due {
+        let mut progress = false;
+        for (lsn, tree) in &due {
             self.placements.forget(*tree);
-            let freed = self.data.free_tree(*tree);
-            let known = matches!(freed, Err(storage::Error::NoTree(_)));
-            debug_assert!(!known, "tree {tree:?} has been freed before");
+            match self.data.free_tree(*tree) {
+                Ok(()) => progress = true,
+                Err(storage::Error::NoTree(_)) => {
+                    debug_assert!(false, "tree {tree:?} has been freed before");
+                }
+                // Later, then: a full disk may have room again. Where the log has halted the next recovery does it.
+                Err(_) => lock(&self.dropped).push((*lsn, *tree)),
+            }
         }
-        !due.is_empty()
+        progress
     }
 
     /// Gives a place in the log a name; where that ends, once it is durable.
@@ -527,7 +533,7 @@ impl Manager {
     pub fn close(&self) -> Result<()> {
         self.quiesce();
         while self.collect() {}
-        Ok(self.data.close(&mut |tail| self.redo_floor(tail))?)
+        Ok(self.data.close(&mut |tail| self.redo_floor(tail), !self.has_dropped())?)
     }
 }
 

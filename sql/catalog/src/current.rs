@@ -33,7 +33,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use txn::sync::{Mutex, lock as held, rank};
-use txn::{Begin, Lsn, Manager, RowLock, SessionWait, StorageError, Tree, TreeId};
+use txn::{Begin, Lsn, Manager, RowLock, SessionWait, Tree, TreeId};
 
 /// How many OIDs one advance of the counter makes available.
 const OIDS_PER_ADVANCE: u32 = 64;
@@ -308,14 +308,9 @@ impl Catalog {
         self.manager.drop_trees(lsn, trees);
     }
 
-    /// Frees trees that nobody can reach. What cannot be freed now, because the log is full or has halted, is freed by
-    /// the next recovery, because no catalog row names it.
+    /// Frees trees that nobody can reach.
     pub(super) fn free(&self, trees: &[TreeId]) {
-        for tree in trees {
-            let freed = self.manager.data().free_tree(*tree);
-            let known = matches!(freed, Err(StorageError::NoTree(_)));
-            debug_assert!(!known, "tree {tree:?} has been freed before");
-        }
+        self.manager.free_trees(trees);
     }
 }
 

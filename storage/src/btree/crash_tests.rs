@@ -385,7 +385,7 @@ fn run(seed: u64, planted: Planted) {
             "{acknowledged} was acknowledged and is lost"
         );
         check(&component, &survived);
-        component.close(&mut |tail| tail).unwrap();
+        component.close(&mut |tail| tail, true).unwrap();
         drop(component);
         let device = simulation.device(device.crash(seed + 9));
         let (component, again) =

@@ -211,7 +211,7 @@ proptest! {
         }
         same(&tree, &model);
         check(&component);
-        component.close(&mut |tail| tail).unwrap();
+        component.close(&mut |tail| tail, true).unwrap();
     }
 }
 
@@ -260,7 +260,7 @@ fn a_dirty_tree_ten_times_the_pool_is_read_back_after_a_restart() {
     }
     check(&component);
     let id = tree.id();
-    component.close(&mut |tail| tail).unwrap();
+    component.close(&mut |tail| tail, true).unwrap();
     drop((tree, component));
     let env = environment(&Arc::new(device.crash(1)));
     let component = DataComponent::open(env, options).unwrap().finish(&|_| true).unwrap();
@@ -506,7 +506,7 @@ fn a_bulk_built_tree_is_the_same_tree() {
         let lsn = put(&component, &tree, &key, Some(b"value"));
         model.insert(key, (lsn, Some(b"value".to_vec())));
         component.log().wait_durable(lsn).unwrap();
-        component.close(&mut |tail| tail).unwrap();
+        component.close(&mut |tail| tail, true).unwrap();
         let id = tree.id();
         drop((tree, component));
         let component = open(environment(&Arc::new(device.crash(1)))).finish(&|_| true).unwrap();
@@ -565,7 +565,7 @@ fn problems_after(
         put(&component, &tree, &n.to_be_bytes(), Some(&[3; 60]));
     }
     let pages: Vec<_> = component.forest().volume().space.allocated().into_keys().collect();
-    component.close(&mut |tail| tail).unwrap();
+    component.close(&mut |tail| tail, true).unwrap();
     drop((tree, component));
     let device = Arc::new(device.crash(2));
     // Without it, or the double-write area would heal some of the damage.

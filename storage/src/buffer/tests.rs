@@ -79,7 +79,7 @@ fn every_mechanism_is_at_work_in_the_smallest_pool() {
             assert!(count > 0, "{name}");
         }
         assert!(component.forest().check().unwrap().is_empty());
-        component.close(&mut |tail| tail).unwrap();
+        component.close(&mut |tail| tail, true).unwrap();
     });
 }
 
@@ -120,7 +120,7 @@ fn a_failed_write_leaves_the_page_dirty_and_the_sweep_knows() {
             assert_eq!(forest.min_recovery_lsn(), None);
         }
         assert!(failures > 0);
-        component.close(&mut |tail| tail).unwrap();
+        component.close(&mut |tail| tail, true).unwrap();
     });
 }
 
@@ -167,6 +167,6 @@ fn a_sweep_ends_beside_who_dirties_pages_of_long_ago() {
         component.forest().clean_older_than(component.log().tail()).unwrap();
         assert!(!ended.load(Ordering::Relaxed), "it went on as long as pages became dirty");
         applier.join();
-        component.close(&mut |tail| tail).unwrap();
+        component.close(&mut |tail| tail, true).unwrap();
     });
 }

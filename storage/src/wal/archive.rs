@@ -360,7 +360,7 @@ mod tests {
         wait("the archive is open", || data.log().archive_counters().unwrap().waiting == 0);
         // What had only waited for the archive has gone, without another checkpoint.
         wait("segments go", || device.list("log/").unwrap().len() < before);
-        data.close(&mut |tail| tail).unwrap();
+        data.close(&mut |tail| tail, true).unwrap();
         drop(data);
         let count = lock(&shelf.kept).len();
         // A restart ends the segment that was being written, and begins with the next one.
@@ -373,7 +373,7 @@ mod tests {
         let env = environment(&after);
         let data = DataComponent::open(env, options(&again)).unwrap().finish(&|_| true).unwrap();
         wait("the ended segment", || lock(&again.kept).len() == 1);
-        data.close(&mut |tail| tail).unwrap();
+        data.close(&mut |tail| tail, true).unwrap();
         let (kept, more) = (lock(&shelf.kept), lock(&again.kept));
         let names = kept.iter().chain(more.iter()).map(|(name, bytes)| {
             let number = u64::from_str_radix(&name[8..], 16).unwrap();

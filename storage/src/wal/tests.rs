@@ -37,7 +37,12 @@ fn create(device: &Arc<FaultyDevice>, options: &LogOptions) {
     let LogStart { redo, floor, epoch, timeline } = Log::create(&shared, options).unwrap();
     let identity =
         Identity { page_bytes: 4096, log_segment_bytes: options.segment_bytes, system: 1 };
-    Control::create(&**device, identity, Checkpoint { redo, floor, epoch, timeline }).unwrap();
+    Control::create(
+        &**device,
+        identity,
+        Checkpoint { redo, floor, epoch, timeline, closed: false },
+    )
+    .unwrap();
 }
 
 fn open(device: &Arc<FaultyDevice>, options: &LogOptions) -> Result<(Control, Log)> {
@@ -246,7 +251,7 @@ fn a_full_log_is_found_before_the_claim_and_a_checkpoint_makes_room() {
                 log.wait_durable_end(tail).unwrap();
                 let redo = if moved < 2 { tail } else { control.latest().redo };
                 moved += 1;
-                control.write_point(redo, redo).unwrap();
+                control.write_point(redo, redo, false).unwrap();
                 log.recycle(redo).unwrap();
             }
         });
@@ -393,7 +398,7 @@ fn crash_in(
                 }
                 if chance.percent(5) {
                     let redo = sure.last().map_or(redo, |(lsn, _)| *lsn);
-                    let moved = control.write_point(redo, log.durable());
+                    let moved = control.write_point(redo, log.durable(), false);
                     if moved.and_then(|()| log.recycle(redo)).is_err() {
                         break;
                     }
@@ -432,7 +437,7 @@ fn damage_before_the_durable_end_is_corruption_and_not_a_lost_tail() {
     let (control, log) = open(&device, &options()).unwrap();
     let lsns: Vec<_> = (0..10).map(|value| append(&log, &[value; 100]).unwrap()).collect();
     log.wait_durable(lsns[9]).unwrap();
-    control.write_point(lsns[2], log.durable()).unwrap();
+    control.write_point(lsns[2], log.durable(), false).unwrap();
     let (number, within) = (lsns[5].0 / (16 << 10), lsns[5].0 % (16 << 10));
     drop(log);
     device

@@ -302,7 +302,7 @@ mod tests {
             prop_assert_eq!(spill.held(), (versions as u64, data.scratch().bytes()));
             prop_assert!(spill.reclaim(Lsn(60)) && spill.is_empty());
             prop_assert_eq!(data.scratch().bytes(), 0);
-            data.close(&mut |tail| tail).unwrap();
+            data.close(&mut |tail| tail, true).unwrap();
         }
     }
 }

@@ -152,7 +152,7 @@ proptest! {
         drop(merge);
         set.clear();
         prop_assert_eq!(data.scratch().bytes(), 0);
-        data.close(&mut |tail| tail).unwrap();
+        data.close(&mut |tail| tail, true).unwrap();
     }
 }
 
