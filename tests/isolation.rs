@@ -7,17 +7,19 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::golden::{assert_golden, difference};
 use tests::oracle;
 use tests::script::{files, name_of, write_reply};
 
-/// How long a step may be silent before it counts as waiting, and before it does so if the server says that it waits for a
-/// lock: deadlocks are found well before.
+/// How long a step may be silent before it counts as waiting, and before it does so if the server says that another session
+/// blocks it: deadlocks are found well before.
 const PATIENCE: Duration = Duration::from_millis(700);
 const LOCK_PATIENCE: Duration = Duration::from_millis(250);
+/// How long a step may take that the server says is running: a busy machine must not make it one that waits.
+const RUNNING_PATIENCE: Duration = Duration::from_secs(10);
 /// How many schedules run at once.
 const AT_ONCE: usize = 12;
 /// PostgreSQL's levels.
@@ -34,13 +36,21 @@ struct Session {
 impl Session {
     /// Whether the server has answered before patience ends.
     fn answers(&mut self, observer: &mut Client) -> bool {
-        let waits_for_lock = format!(
-            "SELECT count(*) FROM pg_stat_activity WHERE pid = {} AND wait_event_type = 'Lock'",
+        let state = format!(
+            "SELECT coalesce(max(CASE WHEN pg_blocking_pids(pid) <> '{{}}' THEN 'blocked' \
+             WHEN coalesce(wait_event_type, 'IO') IN ('IO', 'LWLock') THEN 'running' ELSE 'waiting' END), 'gone') \
+             FROM pg_stat_activity WHERE pid = {}",
             self.pid
         );
-        self.client.answers_within(LOCK_PATIENCE)
-            || observer.run(&waits_for_lock).value() == "0"
-                && self.client.answers_within(PATIENCE - LOCK_PATIENCE)
+        let until = Instant::now() + RUNNING_PATIENCE;
+        while !self.client.answers_within(LOCK_PATIENCE) {
+            match observer.run(&state).value() {
+                "blocked" => return false,
+                "running" if Instant::now() < until => {}
+                _ => return self.client.answers_within(PATIENCE - LOCK_PATIENCE),
+            }
+        }
+        true
     }
 }
 

@@ -7,8 +7,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use storage::WaitEvent;
 use storage::chance::Chance;
 
@@ -190,6 +189,7 @@ fn those_who_wait_come_in_the_order_of_their_ages() {
     let mut holder = begin(world, &session(1));
     put(&mut holder, world, 0, b"0").unwrap();
     let order = Mutex::new(Vec::new());
+    let refused = AtomicU32::new(0);
     std::thread::scope(|scope| {
         let mut cancelled = Vec::new();
         for number in 0..WAITERS {
@@ -199,7 +199,7 @@ fn those_who_wait_come_in_the_order_of_their_ages() {
                 2 => wait.lock_timeout_ms.store(1, Ordering::Relaxed),
                 _ => {}
             }
-            let (order, own) = (&order, Arc::clone(&wait));
+            let (order, refused, own) = (&order, &refused, Arc::clone(&wait));
             scope.spawn(move || {
                 let mut txn = begin(world, &wait);
                 match get(&mut txn, world, 0) {
@@ -207,13 +207,18 @@ fn those_who_wait_come_in_the_order_of_their_ages() {
                         order.lock().unwrap().push(number);
                         commit(world, txn);
                     }
-                    Err(Error::Cancelled(_)) if number % 4 == 1 => {
+                    Err(error) => {
+                        match number % 4 {
+                            1 => assert!(matches!(error, Error::Cancelled(_)), "{error}"),
+                            2 => assert!(
+                                matches!(error, Error::LockNotAvailable { timeout: true }),
+                                "{error}"
+                            ),
+                            _ => panic!("{error}"),
+                        }
                         let _ = txn.rollback();
+                        refused.fetch_add(1, Ordering::Relaxed);
                     }
-                    Err(Error::LockNotAvailable { timeout: true }) if number % 4 == 2 => {
-                        let _ = txn.rollback();
-                    }
-                    Err(error) => panic!("{error}"),
                 }
             });
             // Each has its age before the next one.
@@ -225,7 +230,9 @@ fn those_who_wait_come_in_the_order_of_their_ages() {
         for wait in cancelled {
             world.manager.environment().raise(&wait.cancel, 1);
         }
-        std::thread::sleep(Duration::from_millis(20));
+        while refused.load(Ordering::Relaxed) < WAITERS / 2 {
+            std::thread::yield_now();
+        }
         commit(world, holder);
     });
     let order = order.into_inner().unwrap();
