@@ -118,11 +118,18 @@ impl<B: Backend> Dialogue<B> {
     }
 
     /// A portal is worked on: its parameters are shown with what is logged of that.
+    #[inline]
     pub(crate) fn note_parameters(&mut self, portal: &str) {
+        if self.backend.log_settings().shows_parameters() {
+            self.keep_parameters(portal);
+        }
+    }
+
+    fn keep_parameters(&mut self, portal: &str) {
         let settings = self.backend.log_settings();
         let on_error = settings.parameter_bytes_on_error;
         if let Some(bytes) = settings.parameter_bytes
-            && (settings.measures() || settings.statements.is_some())
+            && settings.tells_statements()
         {
             self.logged.parameters = self.backend.portal_parameters(portal, bytes);
         }

@@ -103,6 +103,7 @@ fn target<'a>(reader: &mut Reader<'a>, what: &str) -> Result<Target<'a>, SqlErro
     }
 }
 
+#[inline]
 fn bind<'a>(reader: &mut Reader<'a>) -> Result<Bind<'a>, SqlError> {
     let (portal, statement) = (reader.text()?, reader.text()?);
     let format_count = reader.u16()?;

@@ -145,7 +145,7 @@ impl CatalogTransaction {
     /// Has the catalog show to a transaction that keeps to `snapshot` those relations as they were whose trees it would see
     /// nothing in; to any other (none) what is committed.
     pub fn look_back(&mut self, snapshot: Option<Lsn>) {
-        if self.still {
+        if self.still || (snapshot.is_none() && self.past.is_empty()) {
             return;
         }
         let past = snapshot.map_or_else(Vec::new, |snapshot| self.catalog.past(snapshot));

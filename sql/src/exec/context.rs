@@ -92,7 +92,7 @@ pub struct Context<'s> {
     /// What expressions compute.
     pub arena: &'s mut Bump,
     /// What volatile calls have given in the evaluation at hand.
-    pub drawn: Drawn,
+    pub drawn: &'s mut Drawn,
     /// Subqueries of expressions.
     pub subplans: &'s mut Vec<SubplanState>,
     /// Common table expressions.
@@ -164,14 +164,14 @@ impl Context<'_> {
     ) -> Result<T> {
         self.drawn.forget();
         loop {
-            match compute(&Eval { drawn: Some(&self.drawn), ..self.evaluator() }) {
+            match compute(&Eval { drawn: Some(&*self.drawn), ..self.evaluator() }) {
                 Ok(value) => return Ok(value),
                 Err(Failure::Error(error)) => return Err(error),
                 Err(Failure::Settings) => {}
                 Err(Failure::Routine(call)) => {
-                    let drawn = std::mem::take(&mut self.drawn);
+                    let drawn = std::mem::take(self.drawn);
                     let value = self.call_routine(&call, None)?;
-                    self.drawn = drawn;
+                    *self.drawn = drawn;
                     self.drawn.begin_again();
                     if let Some(place) = call.place {
                         self.drawn.know(place, value.get(0));
@@ -180,9 +180,9 @@ impl Context<'_> {
                 }
                 Err(Failure::Subquery(number)) => {
                     // The subquery's own evaluations begin with nothing.
-                    let drawn = std::mem::take(&mut self.drawn);
+                    let drawn = std::mem::take(self.drawn);
                     self.run_subplan(number)?;
-                    self.drawn = drawn;
+                    *self.drawn = drawn;
                 }
             }
             self.drawn.begin_again();

@@ -391,14 +391,14 @@ pub fn make_due(
     tables: &mut dyn FnMut(Oid) -> Result<Option<Arc<Table>>>,
 ) -> Result<()> {
     let (mut frame, mut arena) = (Frame::new(&[]), Bump::new());
-    let (mut pending, mut processed) = (Pending::default(), 0);
+    let (mut pending, mut processed, mut drawn) = (Pending::default(), 0, Drawn::default());
     let (mut subplans, mut ctes, mut actions) = (Vec::new(), Vec::new(), Vec::new());
     let mut cx = Context {
         transaction: run.transaction,
         view: ReadView::LATEST,
         frame: &mut frame,
         arena: &mut arena,
-        drawn: Drawn::default(),
+        drawn: &mut drawn,
         subplans: &mut subplans,
         ctes: &mut ctes,
         parameters: run.parameters,

@@ -37,6 +37,12 @@ pub struct Drawn {
 }
 
 impl Drawn {
+    /// How much memory it has.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        self.known.capacity_bytes() + self.fresh.borrow().capacity_bytes()
+    }
+
     /// A new evaluation begins.
     #[inline]
     pub fn forget(&mut self) {
@@ -103,6 +109,10 @@ impl Drawn {
 }
 
 impl Values {
+    fn capacity_bytes(&self) -> usize {
+        self.calls.capacity() * size_of::<Place>() + self.values.capacity_bytes()
+    }
+
     fn push(&mut self, call: Place, value: Datum<'_>) {
         self.calls.push(call);
         self.values.push(value);

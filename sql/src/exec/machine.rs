@@ -55,6 +55,7 @@ pub struct Run<'s, 'h> {
 struct State {
     frame: Frame,
     arena: Bump,
+    drawn: Drawn,
     subplans: Vec<SubplanState>,
     ctes: Vec<CteState>,
     checks: Pending,
@@ -71,7 +72,7 @@ impl State {
             view: run.view,
             frame: &mut self.frame,
             arena: &mut self.arena,
-            drawn: Drawn::default(),
+            drawn: &mut self.drawn,
             subplans: &mut self.subplans,
             ctes: &mut self.ctes,
             parameters: run.parameters,
@@ -196,6 +197,7 @@ impl Machine {
             state: State {
                 frame: Frame::new(&program.widths),
                 arena: Bump::new(),
+                drawn: Drawn::default(),
                 subplans,
                 ctes,
                 checks: Pending::default(),
@@ -221,7 +223,8 @@ impl Machine {
     /// What its arena and the values of its rows occupy.
     #[must_use]
     pub fn rest_bytes(&self) -> usize {
-        self.state.arena.allocated_bytes() + self.state.frame.capacity_bytes()
+        let State { arena, frame, drawn, .. } = &self.state;
+        arena.allocated_bytes() + frame.capacity_bytes() + drawn.capacity_bytes()
     }
 
     /// Makes it ready to run from the beginning.

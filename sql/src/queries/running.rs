@@ -25,6 +25,7 @@ struct Others<T>(OnceCell<Box<(T, Others<T>)>>);
 
 impl<T> Drop for Others<T> {
     /// One after the other, not within each other.
+    #[inline]
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(mut node) = next {
@@ -165,8 +166,8 @@ impl<'s> RunningSettings<'s> {
 
     /// What the run has made of them, if anything.
     #[must_use]
-    pub fn end(self) -> Option<Settings> {
-        self.after.into_inner()
+    pub fn end(&mut self) -> Option<Settings> {
+        self.after.get_mut().take()
     }
 }
 

@@ -269,13 +269,13 @@ impl Block {
         };
         transaction.note_number(*parts.xact_id);
         let synchronous = parts.settings.plain().synchronous_commit;
-        let said = std::mem::take(parts.said);
+        let said = if parts.said.is_empty() { None } else { Some(std::mem::take(parts.said)) };
         let (engine, pid) = parts.channels;
         let database = parts.catalog.database();
         let mut woken = Vec::new();
         let mut tell = |lsn| {
-            if !said.is_empty() {
-                woken = engine.channels().apply((pid, database), &said, lsn);
+            if let Some(said) = &said {
+                woken = engine.channels().apply((pid, database), said, lsn);
             }
         };
         let committed = parts.catalog.commit_telling(transaction, &mut tell);

@@ -292,8 +292,10 @@ impl Session {
             if session.copying.is_none() {
                 session.block.end_statement();
             }
-            for notice in session.take_notices() {
-                sink.notice(&notice);
+            if session.has_notices() {
+                for notice in session.take_notices() {
+                    sink.notice(&notice);
+                }
             }
             // A transaction statement has ended every portal, this one too.
             let statement = portal.prepared.parsed.statement();

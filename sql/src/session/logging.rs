@@ -140,6 +140,19 @@ impl LogSettings {
         }
     }
 
+    /// Whether a statement that goes well may be logged.
+    #[must_use]
+    pub fn tells_statements(&self) -> bool {
+        self.measures() || self.statements.is_some()
+    }
+
+    /// Whether parameters are shown with anything that is logged.
+    #[must_use]
+    pub fn shows_parameters(&self) -> bool {
+        self.parameter_bytes_on_error.is_some()
+            || self.parameter_bytes.is_some() && self.tells_statements()
+    }
+
     /// Whether anybody asks how long a statement takes.
     #[must_use]
     pub fn measures(&self) -> bool {

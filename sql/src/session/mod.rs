@@ -768,7 +768,7 @@ impl Session {
                 event: self.events.last().cloned(),
             }),
         };
-        let running = RunningSettings::new(&self.settings, &self.path, &self.identity);
+        let mut running = RunningSettings::new(&self.settings, &self.path, &self.identity);
         let queries = crate::queries::SessionCatalog {
             snapshot,
             settings: &running,

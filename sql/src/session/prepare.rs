@@ -274,8 +274,9 @@ impl Session {
     ) -> Result<Option<Arc<Prepared>>> {
         let Some(planned) = &prepared.planned else { return Ok(None) };
         self.basis();
-        let basis = self.basis.as_ref().expect("it has just been made");
+        let basis = self.basis.as_mut().expect("it has just been made");
         if planned.is_good(basis, self.catalog.last_snapshot(), self.engine.manager()) {
+            basis.share(&planned.basis);
             return Ok(None);
         }
         let fresh = self.prepare(Arc::clone(&prepared.parsed), &prepared.parameters)?;

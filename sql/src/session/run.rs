@@ -803,32 +803,38 @@ impl Session {
         let snapshot = catalog.last_snapshot();
         let database = catalog.database();
         let already = exported.borrow().len();
-        let own = Own {
-            pid: wait.pid,
-            said,
-            xact_id,
-            exported,
-            backup,
-            exporter: block.transaction().map(|open| open.exporter(database.0)),
-            depth: block.depth(),
-            transaction: block.number,
-            has_acted: block
-                .transaction()
-                .is_some_and(|open| open.has_writes() || open.has_locked_rows()),
-            snapshot: Some(view.snapshot).filter(|snapshot| *snapshot != Lsn::MAX),
-            long_query,
-            activity,
-            counts,
-            trigger_depth: firing.len() as u32,
-            event: events.last().cloned(),
-        };
         let unnamed = unnamed_portal.as_deref();
         let unnamed = unnamed.filter(|portal| script.is_none() && !portal.over);
         let executed = executed.as_ref().filter(|_| script.is_none());
-        let own = Some(own);
-        let (statements, portals) = (Shared::Plain(&*statements), Shared::Plain(&*portals));
-        let asked = Asked { engine, statements, portals, unnamed, executed, domains, wait, own };
-        let running = RunningSettings::new(settings, path, identity);
+        let asked = Asked {
+            engine,
+            statements: Shared::Plain(&*statements),
+            portals: Shared::Plain(&*portals),
+            unnamed,
+            executed,
+            domains,
+            wait,
+            own: Some(Own {
+                pid: wait.pid,
+                said,
+                xact_id,
+                exported,
+                backup,
+                exporter: block.transaction().map(|open| open.exporter(database.0)),
+                depth: block.depth(),
+                transaction: block.number,
+                has_acted: block
+                    .transaction()
+                    .is_some_and(|open| open.has_writes() || open.has_locked_rows()),
+                snapshot: Some(view.snapshot).filter(|snapshot| *snapshot != Lsn::MAX),
+                long_query,
+                activity,
+                counts,
+                trigger_depth: firing.len() as u32,
+                event: events.last().cloned(),
+            }),
+        };
+        let mut running = RunningSettings::new(settings, path, identity);
         let queries = SessionCatalog {
             snapshot,
             settings: &running,

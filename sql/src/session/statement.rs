@@ -152,12 +152,13 @@ impl Planned {
         }
         let same_path = Arc::ptr_eq(&made.path, &basis.path) || made.path == basis.path;
         // Relaxed: a plan does not change, and what a state says of it neither.
-        if same_path && self.good_in.iter().any(|known| known.load(Relaxed) == state) {
+        let known = &self.good_in[place_of(state)];
+        if same_path && known.load(Relaxed) == state {
             return true;
         }
         let good = self.uses.hold(snapshot, &basis.path);
         if good && same_path {
-            self.good_in[place_of(state)].store(state, Relaxed);
+            known.store(state, Relaxed);
         }
         good
     }
@@ -196,6 +197,16 @@ fn rows_in(manager: &Manager, tree: TreeId) -> Option<f64> {
 }
 
 impl Basis {
+    /// Says what a plan's basis says, which it has been found to, by the same parts: the next look compares where these lie.
+    pub(super) fn share(&mut self, same: &Basis) {
+        if !Arc::ptr_eq(&self.reading, &same.reading) {
+            self.reading = Arc::clone(&same.reading);
+        }
+        if !Arc::ptr_eq(&self.path, &same.path) && self.path == same.path {
+            self.path = Arc::clone(&same.path);
+        }
+    }
+
     /// Whether nothing at all has changed from one to the other.
     pub(super) fn is_same(&self, other: &Basis) -> bool {
         self.state == other.state && self.replaced_by(other)

@@ -14,6 +14,9 @@ const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
 
 /// Appends a number in decimal.
 pub fn write_u64(mut value: u64, out: &mut Vec<u8>) {
+    if value < 10 {
+        return out.push(b'0' + value as u8);
+    }
     let mut buffer = [0u8; 20];
     let mut at = buffer.len();
     while value >= 100 {

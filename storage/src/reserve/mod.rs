@@ -108,10 +108,21 @@ pub struct Need {
 impl Growth {
     /// Begins another batch.
     pub fn begin(&mut self) {
+        if self.is_fresh() {
+            return;
+        }
         let (last_key, mut trees) =
             (std::mem::take(&mut self.last_key), std::mem::take(&mut self.trees));
         trees.clear();
         *self = Growth { last_key, trees, ..Growth::default() };
+    }
+
+    /// Whether nothing has been counted since it began.
+    fn is_fresh(&self) -> bool {
+        self.tree.is_none()
+            && self.trees.is_empty()
+            && self.batches.is_empty()
+            && self.member.is_none()
     }
 
     /// As [`Growth::begin`], for a batch to be made anew with no other beside it: waits until all others have been applied,

@@ -69,6 +69,23 @@ pub const TABLE_CONFLICTS: Conflicts = [
     0b1111_1111, // AccessExclusive
 ];
 
+/// By which held modes each mode is covered, as a set: a held mode that excludes all that the wanted one does.
+const TABLE_COVERS: Conflicts = {
+    let mut covers = [0; 8];
+    let mut wanted = 0;
+    while wanted < covers.len() {
+        let mut held = 0;
+        while held < covers.len() {
+            if TABLE_CONFLICTS[held] & TABLE_CONFLICTS[wanted] == TABLE_CONFLICTS[wanted] {
+                covers[wanted] |= 1 << held;
+            }
+            held += 1;
+        }
+        wanted += 1;
+    }
+    covers
+};
+
 impl RowLock {
     /// All, weakest first.
     pub const ALL: [RowLock; 4] =
@@ -132,11 +149,7 @@ impl TableLock {
     /// Whether a holder of `modes` needs no more to hold this one: some held mode excludes all that this one does.
     #[must_use]
     pub fn covered_by(self, modes: Modes) -> bool {
-        let wanted = TABLE_CONFLICTS[self as usize];
-        TableLock::ALL.iter().any(|held| {
-            modes & held.bit() != 0
-                && (*held == self || TABLE_CONFLICTS[*held as usize] & wanted == wanted)
-        })
+        modes & TABLE_COVERS[self as usize] != 0
     }
 
     /// The name as `pg_locks` and PostgreSQL's messages have it.

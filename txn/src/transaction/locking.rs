@@ -435,13 +435,13 @@ impl Manager {
             self.locks.release_runs(owner, &mut state.lock_runs);
         }
         state.rows_kept = 0;
-        for held in state.rows.drain(..) {
+        while let Some(held) = state.rows.pop() {
             self.locks.unlock_row((owner, &[]), held.node, 0);
         }
-        for held in state.tables.drain(..) {
+        while let Some(held) = state.tables.pop() {
             self.locks.unlock_table(owner, held.table, held.after & !held.before);
         }
-        for held in state.names.drain(..) {
+        while let Some(held) = state.names.pop() {
             self.locks.unlock_name(owner, held.node, held.mode);
         }
     }

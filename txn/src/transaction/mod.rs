@@ -351,7 +351,14 @@ impl Transaction {
     ) -> Result<bool> {
         into.view = RecordView::of(view);
         let into = &mut into.found;
-        let view = &self.by_place(view, tree.id());
+        let placed;
+        let view = match self.stamp {
+            None => view,
+            Some(_) => {
+                placed = self.by_place(view, tree.id());
+                &placed
+            }
+        };
         let State { writes, spilled, .. } = self.state_mut();
         let own = |write: Write<'_>| into.set(Lsn::MAX, write.value);
         if writes.look_up((tree.id(), key), view.command, spilled, own)? {

@@ -91,7 +91,9 @@ impl SpilledWrites {
 
     /// Forgets all, and their files.
     pub(super) fn clear(&mut self) {
-        self.runs = Vec::new();
+        if !self.runs.is_empty() {
+            self.runs = Vec::new();
+        }
     }
 
     /// The newest write of a key by a command before `before`.

@@ -444,7 +444,7 @@ impl SessionCounts {
         self.transactions.ends(if committed { None } else { Some(reason) });
         let State { counts, met, .. } = &mut *self.state.borrow_mut();
         let cluster = self.cluster.as_ref().map(|(cluster, _)| (&**cluster, self.database));
-        for place in met.drain(..) {
+        while let Some(place) = met.pop() {
             counts[place as usize].end(committed, cluster);
         }
         self.forget_seen();

@@ -184,7 +184,7 @@ impl Session {
         let (held, trigger_depth) = (Held::stand_in(self), self.firing.len() as u32);
         held.exchange(self);
         let already = held.exported.borrow().len();
-        let running = RunningSettings::new(&settings, &path, &identity);
+        let mut running = RunningSettings::new(&settings, &path, &identity);
         let lender = Lender { session: RefCell::new(&mut *self), held: &held, running: &running };
         let own = Own {
             pid: wait.pid,
