@@ -46,6 +46,9 @@ pub struct Options {
     /// The most cuts of leaves for which one commit sets room aside in one tree; with more writes than a third of that it
     /// counts on leaves that it has shaped.
     pub cuts_max: u64,
+    /// How much of the disk is never lent to commits that count on one another's leaves, in bytes; none is 4 GiB and the log's
+    /// limit, or all of it where the data files have one.
+    pub credit_floor_bytes: Option<u64>,
     /// A fault planted on purpose, in builds for tests.
     pub planted: Planted,
 }
@@ -63,12 +66,25 @@ impl Default for Options {
             checkpoint_watch: None,
             data_bytes_max: None,
             cuts_max: reserve::CUTS_MAX,
+            credit_floor_bytes: None,
             planted: Planted::default(),
         }
     }
 }
 
+/// What is left for other than commits, by default, in bytes.
+const CREDIT_FLOOR_BYTES: u64 = 4 << 30;
+
 impl Options {
+    /// How much of the disk is never lent, in bytes.
+    pub(crate) fn credit_floor(&self) -> u64 {
+        match (self.credit_floor_bytes, self.data_bytes_max) {
+            (Some(floor), _) => floor,
+            (None, None) => CREDIT_FLOOR_BYTES + self.log_bytes_max,
+            (None, Some(_)) => u64::MAX,
+        }
+    }
+
     /// Refuses what no directory can be made or opened with.
     fn check(&self) -> Result<()> {
         let refuse = |what: &str| Err(Error::Refused(what.to_owned()));

@@ -22,6 +22,7 @@ use crate::buffer::DataFile;
 use crate::environment::{Cancel, Environment, WaitCell, WaitEvent, Woken};
 use crate::id::Micros;
 use crate::page::{HEADER_BYTES, Kind, PageBuf, racy};
+use crate::reserve::credit::Credit;
 use crate::sync::atomic::{AtomicU8, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Lsn, PageId, Result, TreeId};
@@ -94,6 +95,8 @@ struct State {
 pub struct Space {
     file: DataFile,
     limit_bytes: Option<u64>,
+    /// What commits count on beside what is promised.
+    pub(crate) credit: Credit,
     caches: usize,
     state: Mutex<State, { rank::MAPS }>,
     /// By worker slot.
@@ -123,9 +126,9 @@ struct Reserve {
     extents: Vec<u32>,
     /// How many of them are promised.
     promised: usize,
-    /// The number of the next promise, and those that stand.
+    /// The number of the next promise, and those that stand, with the extents that they stand for.
     next: u64,
-    standing: Vec<u64>,
+    standing: Vec<(u64, usize)>,
 }
 
 /// Extents that somebody may take later, whatever happens: they lie in a worker's reserve. To be given back with
@@ -229,7 +232,12 @@ impl Space {
     ///
     /// # Errors
     /// I/O; [`Error::Corrupt`].
-    pub fn open(file: DataFile, limit_bytes: Option<u64>, slots: usize) -> Result<Space> {
+    pub(crate) fn open(
+        file: DataFile,
+        limit_bytes: Option<u64>,
+        credit: Credit,
+        slots: usize,
+    ) -> Result<Space> {
         let mut state = State {
             maps: Vec::new(),
             file_extents: 0,
@@ -262,12 +270,17 @@ impl Space {
         Ok(Space {
             file,
             limit_bytes,
+            credit,
             caches,
             state: Mutex::new(state),
             reserves: (0..slots.max(1)).map(|_| CachePadded::default()).collect(),
             stage: AtomicU8::new(Stage::Rest as u8),
             growth: Mutex::new(()),
         })
+    }
+
+    fn extent_bytes(&self) -> u64 {
+        u64::from(EXTENT_PAGES) * self.file.page_bytes() as u64
     }
 
     fn per_group(&self) -> u32 {
@@ -464,12 +477,8 @@ impl Space {
         Ok(page)
     }
 
-    /// Whether the data file has a limit of its own.
-    pub fn is_limited(&self) -> bool {
-        self.limit_bytes.is_some()
-    }
-
-    /// Promises extents out of the reserve of `slot`, which is filled first where it has too few.
+    /// Promises extents out of the reserve of `slot`, which is filled first where it has too few. The promise stands for
+    /// another number of them if some of what it is for is had as pages.
     ///
     /// # Errors
     /// [`Error::Full`]; I/O.
@@ -477,7 +486,7 @@ impl Space {
     pub fn promise(
         &self,
         slot: usize,
-        extents: usize,
+        (extents, stands_for): (usize, usize),
         pool: &BufferPool,
         grant: Grant,
     ) -> Result<Promise> {
@@ -490,7 +499,7 @@ impl Space {
                     reserve.promised += extents;
                     let number = reserve.next;
                     reserve.next += 1;
-                    reserve.standing.push(number);
+                    reserve.standing.push((number, stands_for));
                     return Ok(Promise { slot, extents, number: Some(number) });
                 }
                 extents - unpromised
@@ -541,7 +550,7 @@ impl Space {
         if extents > 0 || number.is_some() {
             let mut reserve = lock(&self.reserves[promise.slot]);
             reserve.promised -= extents;
-            reserve.standing.retain(|other| Some(*other) != number);
+            reserve.standing.retain(|(other, _)| Some(*other) != number);
         }
     }
 
@@ -549,8 +558,15 @@ impl Space {
     pub fn end_standing(&self, promise: &mut Promise) {
         if let Some(number) = promise.number.take() {
             let mut reserve = lock(&self.reserves[promise.slot]);
-            reserve.standing.retain(|other| *other != number);
+            reserve.standing.retain(|(other, _)| *other != number);
         }
+    }
+
+    /// For how many extents promises stand.
+    pub fn standing_extents(&self) -> u64 {
+        let stand =
+            |reserve: &Reserve| reserve.standing.iter().map(|(_, extents)| *extents as u64).sum();
+        self.reserves.iter().map(|reserve| -> u64 { stand(&lock(reserve)) }).sum()
     }
 
     /// Waits until every promise that stands now has ended. Whoever is promised something later, under the latch of its
@@ -563,7 +579,7 @@ impl Space {
         for reserve in &self.reserves {
             let next = lock(reserve).next;
             let mut look = OUTLAST_LOOKS.0;
-            while lock(reserve).standing.iter().any(|number| *number < next) {
+            while lock(reserve).standing.iter().any(|(number, _)| *number < next) {
                 let deadline = Some(env.clock.now().plus(look));
                 look = Micros(2 * look.0).min(OUTLAST_LOOKS.1);
                 if env.wait(WaitEvent::CommitRoom, &cell, deadline, cancel) == Woken::Cancelled {
@@ -634,9 +650,15 @@ impl Space {
             if self.gather_reserves(slot) {
                 continue;
             }
-            let grown = match self.grow_to(known + GROW_EXTENTS.max(known / 16)) {
+            let grow_by = |extents| match grant {
+                Grant::Common if !self.credit.spares(self.extent_bytes() * u64::from(extents)) => {
+                    Err(Error::Full("what is left on the disk is counted on"))
+                }
+                _ => self.grow_to(known + extents),
+            };
+            let grown = match grow_by(GROW_EXTENTS.max(known / 16)) {
                 // Little is left, and one extent may still fit.
-                Err(Error::Full(_)) => self.grow_to(known + 2),
+                Err(Error::Full(_)) => grow_by(2),
                 grown => grown,
             };
             match grown {

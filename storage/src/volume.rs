@@ -39,10 +39,6 @@ pub struct Volume {
     pub unpaid: AtomicU64,
 }
 
-/// With so much room left, in bytes, a disk does not become full within the moments between a commit's promise and its apply: what
-/// thousands of them may take from one another is less.
-const ROOMY_BYTES: u64 = 4 << 30;
-
 /// A turn, taken or not, and those who rest until it is free.
 #[derive(Debug, Default)]
 struct TurnState {
@@ -99,13 +95,6 @@ impl Volume {
     #[must_use]
     pub fn slot(&self) -> usize {
         self.pool.environment().scheduler.slot()
-    }
-
-    /// Whether there is so much room that nobody has to pay for what others count on.
-    #[must_use]
-    pub fn is_roomy(&self) -> bool {
-        let available = self.pool.environment().device.available_bytes();
-        available.is_some_and(|bytes| bytes >= ROOMY_BYTES) && !self.space.is_limited()
     }
 
     /// Takes the turn that this worker's structure modifications wait for.

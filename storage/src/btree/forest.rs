@@ -8,6 +8,7 @@ use crate::buffer::{BufferPool, DataFile};
 use crate::component::Options;
 use crate::page::{Kind, PageBuf};
 use crate::planted::{Fault, Planted};
+use crate::reserve::credit::Credit;
 use crate::space::{EXTENT_PAGES, Grant, Space, TreeSpace, extent_of, pages_of};
 use crate::sync::{Arc, RwLock};
 use crate::volume::{AbortOnUnwind, Volume};
@@ -49,7 +50,9 @@ impl Forest {
         let file = DataFile::open(&*env.device, page_bytes, false, options.planted)?;
         let file = file.with_log(Arc::clone(&log), options.archive.is_some());
         mend(&file)?;
-        let space = Space::open(file.clone(), options.data_bytes_max, env.scheduler.slots())?;
+        let limit = options.data_bytes_max;
+        let credit = Credit::new(Arc::clone(&env.device), options.credit_floor());
+        let space = Space::open(file.clone(), limit, credit, env.scheduler.slots())?;
         let frames = options.pool_frames;
         let pool = BufferPool::new(env.clone(), Arc::clone(&log), file, frames);
         let volume = Arc::new(Volume::new(log, pool, space, frames, options.cuts_max));

@@ -398,6 +398,11 @@ fn failed(what: &str, kind: ErrorKind) -> Error {
 }
 
 impl Device for FaultyDevice {
+    fn available_bytes(&self) -> Option<u64> {
+        let disk = lock(&self.disk);
+        disk.schedule.capacity_bytes.map(|capacity| capacity.saturating_sub(disk.held()))
+    }
+
     fn open(&self, name: &str, create: bool) -> Result<Arc<dyn File>> {
         self.pause();
         let mut disk = lock(&self.disk);

@@ -14,18 +14,19 @@
 //! - *Merges.* No leaf of a tree with a batch takes in its neighbour's records ([`Escrow::has_batch`], asked under the
 //!   latches of both).
 //!
-//! All of this is for a disk that may become full: with gigabytes left ([`Volume::is_roomy`]) nobody deposits, and nobody waits.
+//! On a disk with room to spare what is deposited for others is lent ([`super::credit`]), and so is what those may take who were
+//! earlier: nobody waits there.
 //!
 //! What is held is bounded by what those who have a share can need at worst: what is more goes back as they leave.
 //! `docs/design/0010-full-disk.md` has the sums.
 
 use crate::environment::{Environment, WaitEvent};
-use crate::space::{EXTENT_PAGES, Promise, TreeSpace};
+use crate::space::{EXTENT_PAGES, Grant, Promise, TreeSpace};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::turnstile::Turnstile;
 use crate::volume::Volume;
-use crate::wal::Detached;
+use crate::wal::{Detached, frame};
 use crate::{PageId, Result, TreeId, waiter};
 
 /// What is held for one tree.
@@ -46,6 +47,9 @@ struct Held {
     pages: Vec<PageId>,
     /// Log for splits, by worker.
     log: Vec<Detached>,
+    /// What is lent and has not been taken: pages, and bytes of log.
+    lent_pages: u64,
+    lent_log: u64,
 }
 
 impl Held {
@@ -56,6 +60,16 @@ impl Held {
 
     fn held_log(&self) -> u64 {
         self.log.iter().map(Detached::bytes).sum()
+    }
+
+    /// Takes what is lent beyond `pages` and `log` back, as far as it has not been taken; how many bytes that is.
+    fn unlend(&mut self, pages: u64, log: u64, page_bytes: u64) -> u64 {
+        let pages =
+            (self.held_pages() + self.lent_pages).saturating_sub(pages).min(self.lent_pages);
+        let log = (self.held_log() + self.lent_log).saturating_sub(log).min(self.lent_log);
+        self.lent_pages -= pages;
+        self.lent_log -= log;
+        pages * page_bytes + log
     }
 }
 
@@ -86,7 +100,7 @@ impl Escrow {
         Share { escrow: Arc::clone(self), bound }
     }
 
-    /// Takes a page that is held.
+    /// Takes a page that is held, or lent.
     fn take_page(&self) -> Option<PageId> {
         let volume = &self.volume;
         let mut held = lock(&self.held);
@@ -96,36 +110,71 @@ impl Escrow {
         if let Some(page) = self.space.take_unused(volume.slot(), &volume.pool) {
             return Some(page);
         }
-        let promise = held.promises.last_mut()?;
-        let pages = volume.space.redeem(promise, &self.space);
-        if promise.extents() == 0 {
-            held.promises.pop();
+        if let Some(promise) = held.promises.last_mut() {
+            let pages = volume.space.redeem(promise, &self.space);
+            if promise.extents() == 0 {
+                held.promises.pop();
+            }
+            held.pages.extend(pages?);
+            return held.pages.pop();
         }
-        held.pages.extend(pages?);
-        held.pages.pop()
+        held.lent_pages = held.lent_pages.checked_sub(1)?;
+        drop(held);
+        let mut promise =
+            volume.space.promise(volume.slot(), (1, 1), &volume.pool, Grant::Last).ok()?;
+        let pages = volume.space.redeem(&mut promise, &self.space);
+        volume.space.end_promise(&mut promise);
+        let mut pages = pages?;
+        let page = pages.pop();
+        let mut held = lock(&self.held);
+        // The others of the extent are there now, and need not be lent.
+        let others = held.lent_pages.min(pages.len() as u64);
+        held.lent_pages -= others;
+        volume.space.credit.repay((1 + others) * volume.pool.page_bytes() as u64);
+        held.pages.extend(pages);
+        page
     }
 
-    /// Takes `bytes` of log that are held.
+    /// Takes `bytes` of log that are held, or lent.
     fn take_log(&self, bytes: u64) -> Option<Detached> {
+        let volume = &self.volume;
         let mut held = lock(&self.held);
-        held.log.iter_mut().find_map(|log| log.split_off(bytes))
+        let log = held.log.iter_mut().find_map(|log| log.split_off(bytes));
+        if log.is_some() {
+            return log;
+        }
+        held.lent_log = held.lent_log.checked_sub(bytes)?;
+        drop(held);
+        let log = volume.log.reserve_at_once(bytes - frame::OVERHEAD_BYTES).ok()?;
+        volume.space.credit.repay(bytes);
+        Some(log.detach())
     }
 
     /// Lets go of what is beyond the bound.
     fn trim(&self, held: &mut Held, split_bytes: u64) {
         let volume = &self.volume;
         let bound = if held.shares == 0 { 0 } else { held.bound };
-        while held.held_pages() >= bound + u64::from(EXTENT_PAGES)
-            && let Some(mut promise) = held.promises.pop()
-        {
-            volume.space.end_promise(&mut promise);
+        let unlent = held.unlend(bound, bound * split_bytes, volume.pool.page_bytes() as u64);
+        volume.space.credit.repay(unlent);
+        loop {
+            let excess = held.held_pages().saturating_sub(bound) / u64::from(EXTENT_PAGES);
+            let Some(promise) = held.promises.last_mut().filter(|_| excess > 0) else { break };
+            volume.space.end_promise(&mut promise.split_off(excess as usize));
+            if promise.extents() == 0 {
+                held.promises.pop();
+            }
         }
         if held.shares == 0 {
             held.pages.drain(..).for_each(|page| self.space.give_back(page));
         }
-        while held.held_log() > bound * split_bytes
-            && let Some(log) = held.log.pop()
-        {
+        loop {
+            let excess = held.held_log().saturating_sub(bound * split_bytes);
+            let Some(log) = held.log.last_mut().filter(|_| excess > 0) else { break };
+            let part = log.split_off(excess).or_else(|| held.log.pop());
+            drop(part.map(|part| volume.log.attach(part)));
+        }
+        // What is used up still counts as set aside for splits.
+        for log in held.log.extract_if(.., |log| log.bytes() == 0) {
             drop(volume.log.attach(log));
         }
     }
@@ -146,6 +195,20 @@ impl Share {
     pub(crate) fn widen(&mut self, pages: u64) {
         self.bound += pages;
         lock(&self.escrow.held).bound += pages;
+    }
+
+    /// Has `pages` and the log of as many splits lent, if the disk has them.
+    pub(crate) fn borrow(&self, pages: u64) -> bool {
+        let volume = &self.escrow.volume;
+        let page_bytes = volume.pool.page_bytes();
+        let log = pages * super::split_bytes(page_bytes);
+        let lent = pages == 0 || volume.space.credit.lend(pages * page_bytes as u64 + log);
+        if lent {
+            let mut held = lock(&self.escrow.held);
+            held.lent_pages += pages;
+            held.lent_log += log;
+        }
+        lent
     }
 
     /// Deposits what was set aside.
@@ -197,18 +260,22 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Begins one: whoever sets room aside for the tree from now on deposits it, and who has done so before has been
-    /// applied when it returns.
+    /// Begins one: whoever sets room aside for the tree from now on deposits it. Who has done so before has been applied when
+    /// it returns, or has what it may take from the batch lent.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`] by whom the thread runs for.
     pub(crate) fn begin(escrow: &Arc<Escrow>) -> Result<Batch> {
         let volume = &escrow.volume;
-        let share = escrow.share(0);
+        let mut share = escrow.share(0);
         volume.batches.trees.fetch_add(1, Ordering::SeqCst);
         let crowded = escrow.batches.fetch_add(1, Ordering::SeqCst) > 0;
+        // As many pages as they were promised is more than what they can cut.
+        let earlier = volume.space.standing_extents() * u64::from(EXTENT_PAGES);
+        share.widen(earlier);
+        let lent = share.borrow(earlier);
         let batch = Batch { share, crowded };
-        if !volume.is_roomy() {
+        if !lent {
             let waiter = waiter::cancellable();
             let cancel = waiter.as_deref().map(|waiter| waiter.cancel());
             volume.space.outlast(volume.pool.environment(), cancel)?;
@@ -322,5 +389,64 @@ impl Drop for Member {
         commits.alone &= !self.alone;
         drop(commits);
         batches.changed(self.volume.pool.environment());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::split_bytes;
+    use crate::device::faulty::{FaultSchedule, FaultyDevice};
+    use crate::environment::{Environment, SystemClock, Threads};
+    use crate::sync::Arc;
+    use crate::{DataComponent, Options};
+
+    #[test]
+    fn what_is_lent_is_taken_from_the_disk_when_it_is_used_and_not_counted_afterwards() {
+        let device = Arc::new(FaultyDevice::new(1));
+        let env = Environment {
+            device: Arc::<FaultyDevice>::clone(&device),
+            clock: Arc::new(SystemClock::new()),
+            scheduler: Arc::new(Threads::new(2)),
+            seed: 1,
+        };
+        let floor = 1 << 20;
+        let options = Options {
+            page_bytes: 4096,
+            log_segment_bytes: 64 << 10,
+            log_bytes_max: 1 << 20,
+            credit_floor_bytes: Some(floor),
+            ..Options::default()
+        };
+        DataComponent::create(&env, &options).unwrap();
+        let recovering = DataComponent::open(env, options).unwrap();
+        let data = Arc::clone(recovering.component());
+        recovering.finish(&|_| true).unwrap();
+        let tree = data.create_tree().unwrap();
+        let credit = &tree.volume.space.credit;
+        let unit = 4096 + split_bytes(4096);
+        let capacity_bytes = Some(device.bytes() + floor + 20 * unit);
+        device.set_schedule(FaultSchedule { capacity_bytes, ..FaultSchedule::default() });
+
+        let share = tree.escrow.share(20);
+        assert!(!share.borrow(21), "there is not as much");
+        assert_eq!(credit.lent(), 0);
+        assert!(share.borrow(20) && !share.borrow(1));
+        assert_eq!(credit.lent(), 20 * unit);
+        assert!(!credit.spares(floor + 1) && credit.spares(floor));
+        for _ in 0..20 {
+            assert!(share.take_page().is_some());
+            let log = share.take_log(split_bytes(4096)).unwrap();
+            drop(tree.volume.log.attach(log));
+        }
+        // The tree had some that it did not use.
+        assert!(credit.lent() < 8 * 4096 && credit.lent().is_multiple_of(4096));
+        assert!(share.take_log(1).is_none());
+
+        let other = tree.escrow.share(1);
+        device.set_schedule(FaultSchedule { capacity_bytes: None, ..FaultSchedule::default() });
+        assert!(!other.borrow(1), "of a disk that does not say what it has nothing is lent");
+        drop((share, other));
+        assert_eq!(credit.lent(), 0);
+        data.close(&mut |tail| tail, true).unwrap();
     }
 }

@@ -7,6 +7,7 @@
 //! their pages. It is held until all is applied. The sums are upper bounds and cheap: `docs/design/0010-full-disk.md` says
 //! why they are enough. A write that makes nothing grow costs nothing here.
 
+pub(crate) mod credit;
 pub(crate) mod escrow;
 
 use crate::btree::smo::IMAGE_OVERHEAD;
@@ -270,9 +271,7 @@ impl<'d> Reservation<'d> {
             Reservation { volume, record, splits, extents, pages, shares, _batches };
         // A batch that is not seen here waits for the promise to end.
         if !growth.trees.is_empty() && volume.batches.any() {
-            if !volume.is_roomy() {
-                reservation.deposit(forest, growth, grant)?;
-            }
+            reservation.deposit(forest, growth, grant)?;
             reservation._batches = (std::mem::take(&mut growth.batches), growth.member.take());
         }
         Ok(reservation)
@@ -291,16 +290,16 @@ impl<'d> Reservation<'d> {
             }
             let own = growth.batches.iter().find(|batch| batch.tree() == need.tree);
             let besides = own.is_none_or(|batch| batch.crowded).then(|| need.beside_a_batch());
-            let (mut promise, mut pages, mut log) = (Promise::default(), Vec::new(), None);
-            if let Some(besides) = besides {
-                (promise, pages) = promise_pages(forest, &[besides], besides.extents(), grant)?;
+            let share = tree.escrow.share(need.pages + besides.map_or(0, |besides| besides.pages));
+            if let Some(besides) = besides
+                && !share.borrow(besides.pages)
+            {
+                let (mut promise, mut pages) =
+                    promise_pages(forest, &[besides], besides.extents(), grant)?;
                 let bytes = besides.splits * split_bytes(volume.pool.page_bytes());
                 let set = volume.log.reserve_with_splits(SpaceClass::Commit, 0, bytes, None);
-                log = Some(set.inspect_err(|_| give_back(volume, &mut promise, &mut pages))?);
+                let log = set.inspect_err(|_| give_back(volume, &mut promise, &mut pages))?;
                 volume.space.end_standing(&mut promise);
-            }
-            let share = tree.escrow.share(need.pages + besides.map_or(0, |besides| besides.pages));
-            if let Some(log) = log {
                 share.deposit(promise, pages.into_iter().map(|(_, page)| page), log.detach());
             }
             let bytes = need.splits * split_bytes(volume.pool.page_bytes());
@@ -393,9 +392,10 @@ fn promise_pages(
     grant: Grant,
 ) -> Result<(Promise, Vec<(Arc<TreeSpace>, PageId)>)> {
     let volume = forest.volume();
-    match volume.space.promise(volume.slot(), extents as usize, &volume.pool, grant) {
+    let extents = extents as usize;
+    match volume.space.promise(volume.slot(), (extents, extents), &volume.pool, grant) {
         Ok(promised) => Ok((promised, Vec::new())),
-        Err(Error::Full(_)) => take_unused(forest, trees, grant),
+        Err(Error::Full(_)) => take_unused(forest, trees, extents, grant),
         Err(error) => Err(error),
     }
 }
@@ -404,6 +404,7 @@ fn promise_pages(
 fn take_unused(
     forest: &Forest,
     trees: &[TreeNeed],
+    stands_for: usize,
     grant: Grant,
 ) -> Result<(Promise, Vec<(Arc<TreeSpace>, PageId)>)> {
     let volume = forest.volume();
@@ -420,8 +421,9 @@ fn take_unused(
         }
         Ok(())
     };
-    let promised =
-        missing().and_then(|()| volume.space.promise(volume.slot(), extents, &volume.pool, grant));
+    let promised = missing().and_then(|()| {
+        volume.space.promise(volume.slot(), (extents, stands_for), &volume.pool, grant)
+    });
     match promised {
         Ok(promise) => Ok((promise, pages)),
         Err(error) => {

@@ -28,6 +28,7 @@ struct Load {
     late_writes: usize,
     /// As in [`storage::Options`].
     cuts_max: u64,
+    credit_floor_bytes: Option<u64>,
 }
 
 /// Commits that are covered whatever leaves they meet.
@@ -38,6 +39,7 @@ const FEW: Load = Load {
     room: (200_000, 600_000),
     late_writes: 64,
     cuts_max: 256,
+    credit_floor_bytes: None,
 };
 
 /// Commits of so many rows that their leaves are shaped beforehand, and which meet on them.
@@ -48,6 +50,16 @@ const MANY: Load = Load {
     room: (400_000, 1_000_000),
     late_writes: 64,
     cuts_max: 6,
+    credit_floor_bytes: None,
+};
+
+/// The same on a disk of which is lent what they count on, until there is no more than the log may grow by.
+const LENT: Load = Load {
+    rows: 10,
+    value: 1000,
+    room: (1_400_000, 500_000),
+    credit_floor_bytes: Some(900_000),
+    ..MANY
 };
 
 type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -78,8 +90,8 @@ fn open(env: Environment, options: Options) -> Result<(Arc<Manager>, Arc<Tree>)>
 fn options_of(seed: u64, load: Load, planted: Planted) -> Options {
     let options = options(planted);
     let bytes = if seed % 4 == 3 { 20_000 } else { 1 << 30 };
-    let Load { late_writes, cuts_max, .. } = load;
-    let storage = storage::Options { cuts_max, ..options.storage };
+    let Load { late_writes, cuts_max, credit_floor_bytes, .. } = load;
+    let storage = storage::Options { cuts_max, credit_floor_bytes, ..options.storage };
     Options { storage, write_set_bytes_max: bytes, part_bytes_max: 1 << 20, late_writes, ..options }
 }
 
@@ -346,9 +358,11 @@ fn a_full_disk_refuses_before_the_claim_and_restarts() {
 
 #[test]
 fn commits_of_many_rows_that_meet_on_their_leaves_have_room_for_all() {
-    for seed in 0..16 {
-        if let Err(what) = fill(seed, MANY, Planted::default()) {
-            panic!("seed {seed}: {what}");
+    for (load, seeds) in [(MANY, 16), (LENT, 12)] {
+        for seed in 0..seeds {
+            if let Err(what) = fill(seed, load, Planted::default()) {
+                panic!("seed {seed}, {} rows: {what}", load.rows);
+            }
         }
     }
 }
