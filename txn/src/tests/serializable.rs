@@ -562,7 +562,7 @@ fn a_lost_conflict_or_range_is_noticed() {
     for fault in [Fault::ConflictFlagLost, Fault::RangeLockLost] {
         let planted = Planted::new(fault);
         let broken = || !sum_holds(Options { planted, ..small() }, SERIALIZABLE);
-        assert!((0..20).any(|_| broken()), "{fault:?} went unnoticed");
+        assert!((0..400).any(|_| broken()), "{fault:?} went unnoticed");
     }
 }
 
