@@ -349,7 +349,7 @@ fn concurrent_withdrawals_keep_the_sum() {
 fn a_skipped_validation_is_noticed() {
     let planted = Planted::new(Fault::SkipValidation);
     let broken = || !sum_holds(Options { planted, ..small() }, SERIALIZABLE).0;
-    assert!((0..20).any(|_| broken()), "the planted fault went unnoticed");
+    assert!((0..400).any(|_| broken()), "the planted fault went unnoticed");
 }
 
 /// Commits that wait for each other's turn in the slots: none is refused where nobody meets.
