@@ -1,8 +1,10 @@
 //! Isolation: schedules of several sessions, one step at a time, and what each step saw, waited for or failed with.
 //!
 //! `isolation/NAME.spec` names the phenomenon in its first comment, then lists the schedule: `setup: SQL;` before, then
-//! `SESSION: SQL;` steps. A file that says `$LEVEL` is run at each level of [`LEVELS`]. A step that has no answer within
-//! [`PATIENCE`], or [`LOCK_PATIENCE`], *waits*; its answer is shown behind the step that let it go on. `NAME.out` is PostgreSQL's.
+//! `SESSION: SQL;` steps. A file that says `$LEVEL` is run at each level of [`LEVELS`]. A step that has no answer, and of which
+//! the server says at several looks that it is not running, *waits*; its answer is shown behind the step that let it go on.
+//! `NAME.out` is PostgreSQL's. Schedules run beside one another but for those with a line `-- Alone.`: a transaction that waits
+//! for a safe snapshot waits for the serializable ones of all databases.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -14,14 +16,18 @@ use tests::golden::{assert_golden, difference};
 use tests::oracle;
 use tests::script::{files, name_of, write_reply};
 
-/// How long a step may be silent before it counts as waiting, and before it does so if the server says that another session
-/// blocks it: deadlocks are found well before.
-const PATIENCE: Duration = Duration::from_millis(700);
-const LOCK_PATIENCE: Duration = Duration::from_millis(250);
-/// How long a step may take that the server says is running: a busy machine must not make it one that waits.
+/// How long a step is silent before the server is asked what it does, and after how many such looks in a row it counts as
+/// waiting: fewer if another session blocks it. Deadlocks are found well before.
+const LOOK: Duration = Duration::from_millis(175);
+const LOOKS: usize = 4;
+const LOOKS_BLOCKED: usize = 2;
+/// How long a step may take that the server says is running, or waiting for a disk or a buffer: a busy machine must not make it
+/// one that waits for others.
 const RUNNING_PATIENCE: Duration = Duration::from_secs(10);
 /// How many schedules run at once.
 const AT_ONCE: usize = 12;
+/// The line of a schedule beside which no other may run.
+const ALONE: &str = "-- Alone.";
 /// PostgreSQL's levels.
 const LEVELS: [&str; 3] = ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
 
@@ -38,16 +44,24 @@ impl Session {
     fn answers(&mut self, observer: &mut Client) -> bool {
         let state = format!(
             "SELECT coalesce(max(CASE WHEN pg_blocking_pids(pid) <> '{{}}' THEN 'blocked' \
-             WHEN coalesce(wait_event_type, 'IO') IN ('IO', 'LWLock') THEN 'running' ELSE 'waiting' END), 'gone') \
+             WHEN wait_event_type = 'Lock' OR wait_event = 'SafeSnapshot' THEN 'waiting' ELSE 'running' END), 'gone') \
              FROM pg_stat_activity WHERE pid = {}",
             self.pid
         );
         let until = Instant::now() + RUNNING_PATIENCE;
-        while !self.client.answers_within(LOCK_PATIENCE) {
-            match observer.run(&state).value() {
-                "blocked" => return false,
-                "running" if Instant::now() < until => {}
-                _ => return self.client.answers_within(PATIENCE - LOCK_PATIENCE),
+        let mut looks = 0;
+        while !self.client.answers_within(LOOK) {
+            let enough = match observer.run(&state).value() {
+                "running" if Instant::now() < until => {
+                    looks = 0;
+                    continue;
+                }
+                "blocked" => LOOKS_BLOCKED,
+                _ => LOOKS,
+            };
+            looks += 1;
+            if looks >= enough {
+                return false;
             }
         }
         true
@@ -107,6 +121,20 @@ fn settle(out: &mut String, sessions: &mut [Session], observer: &mut Client) {
     }
 }
 
+/// As [`settle`], until none of the sessions that `matter` waits: what nobody blocks any more may be slow to say so.
+fn settle_late(
+    out: &mut String,
+    sessions: &mut [Session],
+    observer: &mut Client,
+    matters: &dyn Fn(&Session) -> bool,
+) {
+    let until = Instant::now() + RUNNING_PATIENCE;
+    let waits = |sessions: &[Session]| sessions.iter().any(|each| each.waits && matters(each));
+    while waits(sessions) && Instant::now() < until {
+        settle(out, sessions, observer);
+    }
+}
+
 fn run(port: u16, database: &str, text: &str, level: &str) -> String {
     let mut admin = Client::connect(port, "postgres", "postgres");
     admin.run(&format!("CREATE DATABASE {database}"));
@@ -121,6 +149,7 @@ fn run(port: u16, database: &str, text: &str, level: &str) -> String {
             sessions.push(Session { name: who.to_owned(), client, pid, waits: false });
             sessions.len() - 1
         });
+        settle_late(&mut out, &mut sessions, &mut admin, &|session| session.name == who);
         writeln!(out, "{who}: {sql}").expect("a string grows");
         assert!(!sessions[at].waits, "{who} still waits and cannot take a step:\n{out}");
         sessions[at].client.start(&sql);
@@ -132,6 +161,7 @@ fn run(port: u16, database: &str, text: &str, level: &str) -> String {
         }
         settle(&mut out, &mut sessions, &mut admin);
     }
+    settle_late(&mut out, &mut sessions, &mut admin, &|_| true);
     assert!(
         sessions.iter().all(|session| !session.waits),
         "a schedule ends with nobody waiting:\n{out}"
@@ -152,19 +182,25 @@ fn run_levels(port: u16, database: &str, text: &str) -> String {
 
 /// Runs every schedule on the server at `port`, several at once because most of their time is patience.
 fn run_all(port: u16) -> Vec<(PathBuf, String)> {
-    let files = files("isolation", "spec");
-    let run_file = |path: PathBuf| {
+    let scripts = files("isolation", "spec").into_iter().map(|path| {
         let text = std::fs::read_to_string(&path).expect("scripts are readable");
+        (path, text)
+    });
+    let (alone, beside): (Vec<_>, Vec<_>) =
+        scripts.partition(|(_, text)| text.lines().any(|line| line == ALONE));
+    let run_file = |(path, text): (PathBuf, String)| {
         let found = run_levels(port, &format!("i_{}", name_of(&path)), &text);
         (path, found)
     };
-    let left = Mutex::new(files.into_iter());
+    let left = Mutex::new(beside.into_iter());
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-    std::thread::scope(|scope| {
+    let mut all: Vec<_> = std::thread::scope(|scope| {
         let lane = || std::iter::from_fn(next).map(run_file).collect::<Vec<_>>();
         let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(lane)).collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("schedules end")).collect()
-    })
+    });
+    all.extend(alone.into_iter().map(run_file));
+    all
 }
 
 #[test]
