@@ -10,8 +10,9 @@
 //! the stack at hand, with little room, and does it again on a stack for the highest tree where that was too little. What
 //! cannot be done twice, as a change of the schema, begins there: [`on_full_stack`]. Outside of both the room is little.
 
-use sql_types::depth::{PIECE, too_deep};
+use sql_types::depth::too_deep;
 use sql_types::error::{Result, SqlError};
+use sql_types::stack;
 use std::cell::Cell;
 
 /// The highest tree, with everything in it that its names stand for.
@@ -22,6 +23,8 @@ pub const LOW: u32 = 100;
 
 /// What one level of a tree may cost a walk, in bytes: several frames, unoptimised.
 const BYTES_PER_LEVEL: usize = 64 << 10;
+
+const _: () = assert!(HEIGHT_MAX as usize * BYTES_PER_LEVEL + stack::SMALL <= stack::LARGE);
 
 /// How high trees may be on a thread's stack, as it is now.
 #[derive(Clone, Copy)]
@@ -49,8 +52,7 @@ impl Drop for Before {
 
 /// Runs `f` on a stack that holds a walk over a tree of this height.
 pub fn with_stack_for<R>(height: u32, f: impl FnOnce() -> R) -> R {
-    let bytes = height.max(1) as usize * BYTES_PER_LEVEL;
-    stacker::maybe_grow(bytes, bytes + PIECE, f)
+    stack::with(height.max(1) as usize * BYTES_PER_LEVEL, f)
 }
 
 /// Runs `f` with room for trees of this height; says whether one wanted to be higher.

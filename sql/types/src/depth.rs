@@ -1,22 +1,19 @@
 //! Deep values: how far what is walked may be nested, and a stack that grows with the walk over it.
 //!
 //! PostgreSQL asks in every function that recurses whether its stack has room (`check_stack_depth`), and says 54001 past
-//! `max_stack_depth`. Here whoever recurses goes through [`deeper`], which takes another piece of stack where the one at hand
-//! ends, and what may be nested without a bound of its own through [`descend`], which counts the levels on this thread,
+//! `max_stack_depth`. Here whoever recurses goes through [`deeper`], which takes another stack where the one at hand ends, and what may be nested without a bound of its own through [`descend`], which counts the levels on this thread,
 //! whatever kinds of walk they are of: so the limits are the same on every thread and in every build.
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::stack;
 use std::cell::Cell;
 
 /// The deepest nesting that is read: what PostgreSQL's stack of 2 MB holds at least.
 pub const NESTING_MAX: u32 = 10_000;
 
-/// What is left of the stack when a new piece is taken, in bytes.
+/// What is left of the stack when another is taken, in bytes.
 const RED_ZONE: usize = 128 << 10;
-
-/// A piece of stack, in bytes.
-pub const PIECE: usize = 2 << 20;
 
 thread_local! {
     static LEVELS: Cell<u32> = const { Cell::new(0) };
@@ -31,9 +28,9 @@ pub fn too_deep() -> SqlError {
     )
 }
 
-/// Runs `f`, one level further in, on a new piece of stack if this one is nearly full.
+/// Runs `f`, one level further in, on another stack if this one is nearly full.
 pub fn deeper<R>(f: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(RED_ZONE, PIECE, f)
+    stack::with(RED_ZONE, f)
 }
 
 /// Runs `f`, one level further into a value.

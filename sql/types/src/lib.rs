@@ -63,6 +63,7 @@ pub mod session_sets;
 pub mod settings;
 mod sizes;
 pub mod sqlstate;
+pub mod stack;
 pub mod stored;
 pub mod text;
 mod text_form;
