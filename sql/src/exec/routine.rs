@@ -11,6 +11,7 @@ use crate::error::{Result, SqlError};
 use crate::plan::scalar::CallTypes;
 use crate::tuple::row_id::SessionRowIds;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::CallContext;
 use crate::types::contrib::tablefunc::Answer;
 use std::sync::Arc;
 use txn::{ReadView, Transaction};
@@ -52,10 +53,17 @@ pub trait Routines {
     /// Those of the query; 0A000 for one that changes rows.
     fn query(&self, lent: Lent<'_>, text: &str) -> Result<Answer>;
     /// Runs the function of a trigger: `next` becomes the row that it returns, all columns by index; false where that is none.
+    /// What its expressions look at is `context`, as long as it does nothing but compute.
     ///
     /// # Errors
     /// Everything that its body fails with.
-    fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>, next: &mut RowBuf) -> Result<bool>;
+    fn fire(
+        &self,
+        lent: Lent<'_>,
+        context: &CallContext<'_>,
+        firing: &Firing<'_>,
+        next: &mut RowBuf,
+    ) -> Result<bool>;
     /// Whether WHEN of a trigger holds.
     ///
     /// # Errors

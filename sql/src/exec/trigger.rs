@@ -77,14 +77,11 @@ fn fitting<'r>(
 }
 
 impl Context<'_> {
-    fn lent(&mut self) -> Lent<'_> {
-        Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids }
-    }
-
     /// Runs a trigger's function: `next` becomes the row that it returns, all columns by index; false where that is none.
     fn fire(&mut self, firing: &Firing<'_>, next: &mut RowBuf) -> Result<bool> {
         let Some(routines) = self.host.routines else { return Err(not_here(firing.trigger)) };
-        routines.fire(self.lent(), firing, next)
+        let lent = Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids };
+        routines.fire(lent, &self.host.call(self.arena), firing, next)
     }
 
     /// Whether WHEN of a trigger holds.
@@ -93,7 +90,8 @@ impl Context<'_> {
             return Ok(true);
         }
         let Some(routines) = self.host.routines else { return Err(not_here(firing.trigger)) };
-        routines.meets(self.lent(), firing)
+        let lent = Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids };
+        routines.meets(lent, firing)
     }
 }
 

@@ -114,6 +114,12 @@ impl<'s> RunningSettings<'s> {
         look(self.after.borrow().as_ref().unwrap_or(self.before))
     }
 
+    /// Whether the statement has changed them.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.after.borrow().is_some()
+    }
+
     /// What they are now, for somebody who looks for longer.
     #[must_use]
     pub fn changed(&self) -> Option<Settings> {

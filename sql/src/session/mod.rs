@@ -742,6 +742,7 @@ impl Session {
     ) -> Result<T> {
         self.arena.reset();
         let environment = self.engine.manager().environment();
+        let trigger_depth = Cell::new(self.firing.len() as u32);
         let asked = run::Asked {
             engine: &self.engine,
             statements: Shared::Plain(&self.statements),
@@ -764,7 +765,7 @@ impl Session {
                 long_query: &self.long_query,
                 activity: &self.activity,
                 counts: &self.counts,
-                trigger_depth: self.firing.len() as u32,
+                trigger_depth: &trigger_depth,
                 event: self.events.last().cloned(),
             }),
         };

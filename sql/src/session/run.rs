@@ -100,7 +100,7 @@ pub(super) struct Own<'s> {
     pub activity: &'s SessionActivity,
     pub counts: &'s SessionCounts,
     /// How many triggers are firing.
-    pub trigger_depth: u32,
+    pub trigger_depth: &'s Cell<u32>,
     /// The event that triggers are firing for.
     pub event: Option<Arc<EventFacts>>,
 }
@@ -119,7 +119,7 @@ impl EngineFacts for Asked<'_> {
     }
 
     fn trigger_depth(&self) -> u32 {
-        self.own.as_ref().map_or(0, |own| own.trigger_depth)
+        self.own.as_ref().map_or(0, |own| own.trigger_depth.get())
     }
 
     fn check_domain(
@@ -799,6 +799,7 @@ impl Session {
         } = self;
         let environment = engine.manager().environment();
         let statement_time = block.statement_time;
+        let trigger_depth = Cell::new(firing.len() as u32);
         let seen = catalog.seen_at(view.snapshot);
         let snapshot = catalog.last_snapshot();
         let database = catalog.database();
@@ -830,7 +831,7 @@ impl Session {
                 long_query,
                 activity,
                 counts,
-                trigger_depth: firing.len() as u32,
+                trigger_depth: &trigger_depth,
                 event: events.last().cloned(),
             }),
         };

@@ -18,6 +18,7 @@ use crate::session::statement::Planned;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::CallContext;
 use crate::types::contrib::tablefunc::Answer;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -134,7 +135,13 @@ impl Routines for Calls<'_> {
         Err(SqlError::unsupported("a query of a function that a definition calls is"))
     }
 
-    fn fire(&self, _: Lent<'_>, _: &Firing<'_>, _: &mut RowBuf) -> Result<bool> {
+    fn fire(
+        &self,
+        _: Lent<'_>,
+        _: &CallContext<'_>,
+        _: &Firing<'_>,
+        _: &mut RowBuf,
+    ) -> Result<bool> {
         Err(fires_nothing())
     }
 

@@ -29,7 +29,7 @@ use crate::types::{Datum, Oid, SqlType, oids, record};
 use std::sync::Arc;
 
 /// What a level of calls counts among the levels of values.
-const WEIGHT: u32 = 10;
+pub(super) const WEIGHT: u32 = 10;
 
 /// A routine whose body has been parsed for arguments of these types.
 #[derive(Debug)]
@@ -420,9 +420,10 @@ impl Session {
                 kit.frame.set_shape(number as u32, shape);
             }
         }
-        let run = (compiled.id, Some(program));
+        let run = (compiled.id, Some(program), 0);
         let ran = self.run_by(run, Arc::clone(&name), body, kit, returned, ends_transactions);
-        let (returned, kit) = ran?;
+        let (returned, mut kit) = ran?;
+        kit.frame.fold_all()?;
         if let Some((_, rows)) = returned.set {
             return Ok((Outcome { rows: Some(rows), ..Outcome::default() }, kit));
         }

@@ -1,4 +1,7 @@
 //! The variables of a running body: one row, a column each, which expressions read as their parameters.
+//!
+//! A row that comes field by field, of a loop, a query or a change that a trigger fires for, stays so beside that: most bodies
+//! look at its fields alone. It becomes one value ([`Frame::fold`]) where somebody reads it as one.
 
 use crate::catalog::builtin;
 use crate::error::Result;
@@ -30,10 +33,44 @@ impl Shape {
     }
 }
 
+/// A row that a variable holds field by field.
+#[derive(Debug)]
+struct Unfolded {
+    variable: u32,
+    shape: Arc<Shape>,
+    fields: RowBuf,
+    /// Whether it is what the variable holds, and whether the variable's own column is that, too.
+    held: bool,
+    folded: bool,
+    /// How many bytes its fields may have before those that have been replaced are given back.
+    limit: usize,
+}
+
+impl Unfolded {
+    /// Gives a field the value of a column.
+    fn set(&mut self, field: usize, source: &RowBuf, from: usize) {
+        self.folded = false;
+        self.fields.set_column(field, source, from);
+        if self.fields.bytes() > self.limit {
+            self.fields = compacted(&self.fields);
+            self.limit = 2 * self.fields.bytes() + LEAST;
+        }
+    }
+}
+
+/// A row without what is left of values that have been replaced.
+fn compacted(row: &RowBuf) -> RowBuf {
+    let mut compact = RowBuf::new();
+    (0..row.len()).for_each(|column| compact.push_column(row, column));
+    compact
+}
+
 /// The variables' values.
 #[derive(Debug, Default)]
 pub struct Frame {
     row: RowBuf,
+    /// The rows that variables hold field by field, and have held: their memory is used again.
+    unfolded: Vec<Unfolded>,
     /// What rows variables hold at present, where their type does not say it.
     shapes: Vec<Option<Arc<Shape>>>,
     /// How many bytes are left of values that have been replaced, and how many may be.
@@ -65,13 +102,15 @@ impl Frame {
     pub fn new(count: usize) -> Frame {
         let mut row = RowBuf::new();
         row.set_nulls(count);
-        Frame { row, shapes: vec![None; count], left: 0, limit: LEAST, scratch: Vec::new() }
+        let (unfolded, scratch) = (Vec::new(), Vec::new());
+        Frame { row, unfolded, shapes: vec![None; count], left: 0, limit: LEAST, scratch }
     }
 
     /// What its values occupy.
     #[must_use]
     pub fn capacity_bytes(&self) -> usize {
-        self.row.capacity_bytes() + self.scratch.capacity()
+        let unfolded: usize = self.unfolded.iter().map(|one| one.fields.capacity_bytes()).sum();
+        self.row.capacity_bytes() + self.scratch.capacity() + unfolded
     }
 
     /// The values, by number.
@@ -88,9 +127,105 @@ impl Frame {
 
     /// Gives a variable a value.
     pub fn set(&mut self, variable: u32, value: Datum<'_>) {
+        self.forget(variable);
         self.left += self.row.replace(variable as usize, value);
         if self.left > self.limit {
             self.compact();
+        }
+    }
+
+    /// Gives a variable a row of this shape, whose fields `fill` appends to a row that is empty.
+    #[inline]
+    pub fn unfold(&mut self, variable: u32, shape: &Arc<Shape>, fill: impl FnOnce(&mut RowBuf)) {
+        self.begin_rows(variable, shape);
+        let known = self.unfolded.iter().position(|one| one.variable == variable);
+        let at = known.unwrap_or_else(|| {
+            let (shape, fields) = (Arc::clone(shape), RowBuf::new());
+            let (held, folded, limit) = (false, false, LEAST);
+            self.unfolded.push(Unfolded { variable, shape, fields, held, folded, limit });
+            self.unfolded.len() - 1
+        });
+        let one = &mut self.unfolded[at];
+        if !Arc::ptr_eq(&one.shape, shape) {
+            one.shape = Arc::clone(shape);
+        }
+        one.fields.clear();
+        fill(&mut one.fields);
+        one.limit = 2 * one.fields.bytes() + LEAST;
+        (one.held, one.folded) = (true, false);
+    }
+
+    /// The row that a variable holds field by field, if it does.
+    #[inline]
+    fn unfolded(&self, variable: u32) -> Option<usize> {
+        self.unfolded.iter().position(|one| one.held && one.variable == variable)
+    }
+
+    /// The fields of a row that a variable holds field by field, and their shape.
+    pub fn unfolded_mut(&mut self, variable: u32) -> Option<(&Arc<Shape>, &mut RowBuf)> {
+        let at = self.unfolded(variable)?;
+        let one = &mut self.unfolded[at];
+        one.folded = false;
+        Some((&one.shape, &mut one.fields))
+    }
+
+    /// Whether a variable holds a row field by field.
+    #[must_use]
+    pub fn is_unfolded(&self, variable: u32) -> bool {
+        self.unfolded(variable).is_some()
+    }
+
+    /// A field of a variable that holds a row field by field goes to a slot; whether it is one.
+    #[inline]
+    pub fn copy_field(&mut self, variable: u32, field: usize, to: usize) -> bool {
+        let Some(at) = self.unfolded(variable) else { return false };
+        let fields = &self.unfolded[at].fields;
+        if field >= fields.len() {
+            return false;
+        }
+        let taken = self.row.set_column(to, fields, field);
+        self.taken(taken);
+        true
+    }
+
+    /// The row that a variable holds field by field becomes its value as a whole.
+    ///
+    /// # Errors
+    /// 54000: it is too long.
+    pub fn fold(&mut self, variable: u32) -> Result<()> {
+        match self.unfolded(variable) {
+            Some(at) => self.fold_at(at),
+            None => Ok(()),
+        }
+    }
+
+    /// The same of all variables.
+    ///
+    /// # Errors
+    /// 54000: a row is too long.
+    pub fn fold_all(&mut self) -> Result<()> {
+        (0..self.unfolded.len()).try_for_each(|at| self.fold_at(at))
+    }
+
+    fn fold_at(&mut self, at: usize) -> Result<()> {
+        let one = &mut self.unfolded[at];
+        if !one.held || std::mem::replace(&mut one.folded, true) {
+            return Ok(());
+        }
+        let (variable, shape) = (one.variable, Arc::clone(&one.shape));
+        let fields = std::mem::take(&mut one.fields);
+        let set = self.set_record(variable, &shape, fields.iter());
+        // The fields are as good as the whole still.
+        let one = &mut self.unfolded[at];
+        (one.fields, one.held, one.folded) = (fields, true, set.is_ok());
+        set
+    }
+
+    /// A variable is about to hold something else than a row field by field.
+    #[inline]
+    fn forget(&mut self, variable: u32) {
+        if let Some(at) = self.unfolded(variable) {
+            self.unfolded[at].held = false;
         }
     }
 
@@ -148,6 +283,10 @@ impl Frame {
         if own.oid != ty.oid || own.typmod >= 0 && own.typmod != ty.typmod {
             return Ok(false);
         }
+        if let Some(at) = self.unfolded(variable) {
+            self.unfolded[at].set(field, &self.row, from);
+            return Ok(true);
+        }
         self.replace_record(variable, |values, bytes, row| {
             record::put_replaced(bytes, field, (own, &values.get(from)), row)
         })
@@ -187,6 +326,7 @@ impl Frame {
     /// Gives a variable a value that borrows nothing.
     #[inline]
     pub fn set_plain(&mut self, variable: u32, value: Datum<'static>) {
+        self.forget(variable);
         self.row.set_plain(variable as usize, value);
     }
 
@@ -199,6 +339,7 @@ impl Frame {
     /// Begins anew with these variables and what a program keeps beside them.
     pub fn begin(&mut self, variables: usize, layout: &RowBuf) {
         self.row.copy_from(layout);
+        self.unfolded.iter_mut().for_each(|one| one.held = false);
         self.shapes.clear();
         self.shapes.resize(variables, None);
         (self.left, self.limit) = (0, LEAST);
@@ -215,6 +356,7 @@ impl Frame {
     /// Takes a column of another row.
     #[inline]
     pub fn set_column(&mut self, variable: usize, source: &RowBuf, from: usize) {
+        self.forget(variable as u32);
         let taken = self.row.set_column(variable, source, from);
         self.taken(taken);
     }
@@ -222,6 +364,7 @@ impl Frame {
     /// A variable is what another one is.
     #[inline]
     pub fn copy_column(&mut self, from: usize, to: usize) {
+        self.forget(to as u32);
         let taken = self.row.copy_column(from, to);
         self.taken(taken);
     }
@@ -292,10 +435,7 @@ impl Frame {
 
     /// Gives back what values took that have been replaced.
     fn compact(&mut self) {
-        let mut row = RowBuf::new();
-        for column in 0..self.row.len() {
-            row.push_column(&self.row, column);
-        }
+        let row = compacted(&self.row);
         let live: usize = row.iter().map(|value| bytes(&value)).sum();
         (self.row, self.left, self.limit) = (row, 0, live + LEAST);
     }

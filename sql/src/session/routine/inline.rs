@@ -104,14 +104,17 @@ impl Session {
     ) -> Result<(Returned, Frame)> {
         frame.set(body.found, crate::types::Datum::Bool(false));
         let kit = Box::new(Kit { frame, ..Kit::default() });
-        let ran = self.run_by((id, None), name, body, kit, returned, ends_transactions);
-        ran.map(|(returned, kit)| (returned, kit.frame))
+        let ran = self.run_by((id, None, 0), name, body, kit, returned, ends_transactions);
+        let (returned, mut kit) = ran?;
+        kit.frame.fold_all()?;
+        Ok((returned, kit.frame))
     }
 
-    /// The same by what was kept of an earlier run: the program that the frame is laid out for, if it is for one.
+    /// The same by what was kept of an earlier run: the program that the frame is laid out for, if it is for one, and the
+    /// operation that comes next.
     pub(super) fn run_by(
         &mut self,
-        (id, program): (u64, Option<Arc<Program>>),
+        (id, program, start): (u64, Option<Arc<Program>>, usize),
         name: Arc<str>,
         body: Arc<Body>,
         kit: Box<Kit>,
@@ -133,6 +136,7 @@ impl Session {
             scratch,
             returned,
             program,
+            start,
             loops: Vec::new(),
         };
         let result = execution

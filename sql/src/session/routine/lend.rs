@@ -2,8 +2,11 @@
 //!
 //! A plan's run borrows what it works with, the session included; a routine's body wants all of the session. So such a run has
 //! the session behind a cell and works with what was taken out of it: the transaction, notices, sequences, checks that wait and
-//! the like. For the time of a call these change places with what stands in the session for them.
+//! the like. For the time of a call these change places with what stands in the session for them. A trigger's function that only
+//! computes is run without that.
 
+use super::trigger::Fired;
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::error::{Notice, Result, SqlError};
@@ -22,6 +25,7 @@ use crate::session::run::{Asked, Own, Shared};
 use crate::session::statement::Named;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
+use crate::types::CallContext;
 use crate::types::contrib::tablefunc::Answer;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -89,9 +93,33 @@ struct Lender<'s> {
     session: RefCell<&'s mut Session>,
     held: &'s Held,
     running: &'s RunningSettings<'s>,
+    /// The catalog that the statement's expressions look at.
+    snapshot: &'s Arc<CatalogSnapshot>,
+    /// How many triggers are firing.
+    trigger_depth: &'s Cell<u32>,
 }
 
 impl Lender<'_> {
+    /// Fires a trigger in what the statement's expressions look at, as far as that goes: where that is what the session looks at,
+    /// too.
+    fn fire_here(
+        &self,
+        context: &CallContext<'_>,
+        firing: &Firing<'_>,
+        next: &mut RowBuf,
+    ) -> Result<Fired> {
+        let session = &mut **self.session.borrow_mut();
+        if self.running.is_changed() || !Arc::ptr_eq(self.snapshot, session.catalog.last_snapshot())
+        {
+            return Ok(Fired::Unfinished(None));
+        }
+        let outside = self.trigger_depth.get();
+        self.trigger_depth.set(outside + 1 + firing.actions);
+        let fired = session.fire_here(firing, context, next);
+        self.trigger_depth.set(outside);
+        fired
+    }
+
     /// Has the session run something with what is lent.
     fn with<T>(&self, lent: Lent<'_>, run: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
         let session = &mut **self.session.borrow_mut();
@@ -147,8 +175,19 @@ impl Routines for Lender<'_> {
         self.with(lent, |session| session.answer(text, (&[], RowBuf::new())))
     }
 
-    fn fire(&self, lent: Lent<'_>, firing: &Firing<'_>, next: &mut RowBuf) -> Result<bool> {
-        self.with(lent, |session| session.fire_trigger(firing, next))
+    fn fire(
+        &self,
+        lent: Lent<'_>,
+        context: &CallContext<'_>,
+        firing: &Firing<'_>,
+        next: &mut RowBuf,
+    ) -> Result<bool> {
+        match self.fire_here(context, firing, next)? {
+            Fired::Finished(changed) => Ok(changed),
+            Fired::Unfinished(begun) => {
+                self.with(lent, |session| session.fire_trigger(firing, begun, next))
+            }
+        }
     }
 
     fn meets(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<bool> {
@@ -181,11 +220,17 @@ impl Session {
         let exporter = Some(transaction.exporter(database.0));
         let has_acted = transaction.has_writes() || transaction.has_locked_rows();
         let self_event = self.events.last().cloned();
-        let (held, trigger_depth) = (Held::stand_in(self), self.firing.len() as u32);
+        let (held, trigger_depth) = (Held::stand_in(self), Cell::new(self.firing.len() as u32));
         held.exchange(self);
         let already = held.exported.borrow().len();
         let mut running = RunningSettings::new(&settings, &path, &identity);
-        let lender = Lender { session: RefCell::new(&mut *self), held: &held, running: &running };
+        let lender = Lender {
+            session: RefCell::new(&mut *self),
+            held: &held,
+            running: &running,
+            snapshot: &snapshot,
+            trigger_depth: &trigger_depth,
+        };
         let own = Own {
             pid: wait.pid,
             said: &held.said,
@@ -200,7 +245,7 @@ impl Session {
             long_query: &long_query,
             activity: &activity,
             counts: &held.counts,
-            trigger_depth,
+            trigger_depth: &trigger_depth,
             event: self_event,
         };
         let asked = Asked {

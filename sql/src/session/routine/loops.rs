@@ -92,35 +92,33 @@ impl OpenLoop {
     }
 
     /// Puts the next row of the portion where it goes; false where there is none, or where its values have to be looked at.
-    ///
-    /// # Errors
-    /// 54000: the row is too long for a value.
     #[inline]
-    pub fn advance(&mut self, frame: &mut Frame) -> Result<bool> {
+    pub fn advance(&mut self, frame: &mut Frame) -> bool {
         if self.next == self.rows.len() {
-            return Ok(false);
+            return false;
         }
         let (rows, row) = (&self.rows, self.next);
         match &self.target {
             Target::Record(variable, shape) => {
-                frame.begin_rows(*variable, shape);
-                frame.set_record(*variable, shape, rows.row(row))?;
+                frame.unfold(*variable, shape, |fields| {
+                    rows.row(row).for_each(|value| fields.push(value));
+                });
             }
             Target::Variables(all) => {
                 let refused = |(column, (_, not_null)): (usize, &(u32, bool))| {
                     *not_null && rows.get(row, column).is_null()
                 };
                 if all.iter().enumerate().any(refused) {
-                    return Ok(false);
+                    return false;
                 }
                 for (column, (variable, _)) in all.iter().enumerate() {
                     frame.set(*variable, rows.get(row, column));
                 }
             }
-            Target::Other => return Ok(false),
+            Target::Other => return false,
         }
         self.next += 1;
-        Ok(true)
+        true
     }
 }
 
@@ -293,7 +291,7 @@ impl Execution<'_> {
         if looped.next == looped.rows.len() && !self.read_portion(looped)? {
             return Ok(false);
         }
-        if looped.advance(&mut self.kit.frame)? {
+        if looped.advance(&mut self.kit.frame) {
             return Ok(true);
         }
         let mut row = RowBuf::new();

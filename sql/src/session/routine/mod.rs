@@ -71,8 +71,9 @@ pub(super) struct Execution<'s> {
     scratch: RowBuf,
     /// What it returns.
     pub returned: Returned,
-    /// The program that the frame is laid out for.
+    /// The program that the frame is laid out for, and the operation that it begins with.
     program: Option<Arc<machine::code::Program>>,
+    start: usize,
     /// The loops over rows that it is in, the innermost last.
     loops: Vec<loops::OpenLoop>,
 }

@@ -2,7 +2,8 @@
 //! conditions.
 
 use super::Returned;
-use super::call::Compiled;
+use super::call::{Compiled, WEIGHT};
+use super::context::Place;
 use super::frame::{Frame, Shape};
 use super::machine::Kit;
 use super::machine::code::Program;
@@ -21,7 +22,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::array::{self, Dimension};
 use crate::types::type_name::format_type;
-use crate::types::{Datum, Oid, SqlType, oids, record, stored};
+use crate::types::{CallContext, Datum, Oid, SqlType, oids, record, stored};
 use std::sync::Arc;
 
 /// The first variables of a body: NEW, OLD, and what is told of the trigger.
@@ -79,9 +80,25 @@ impl std::fmt::Debug for Rest {
     }
 }
 
+/// A run of a trigger's function that has begun.
+pub struct Begun {
+    made: Arc<Made>,
+    rest: Box<Rest>,
+    /// The operation that comes next.
+    next: usize,
+}
+
+/// How far a trigger's function has come that only computes at first.
+pub enum Fired {
+    /// To its end: whether it has returned a row.
+    Finished(bool),
+    /// To what the session is to do, if it has begun at all.
+    Unfinished(Option<Begun>),
+}
+
 /// What each run of it begins with.
 #[derive(Debug)]
-struct Made {
+pub struct Made {
     relation: Arc<Relation>,
     routine: Arc<Routine>,
     compiled: Arc<Compiled>,
@@ -90,6 +107,8 @@ struct Made {
     /// The variables but for the rows.
     values: RowBuf,
     shape: Arc<Shape>,
+    /// Whether the table's rows are of these fields and no others.
+    all_live: bool,
 }
 
 /// What a frame may hold at rest, in bytes.
@@ -130,6 +149,40 @@ fn record_of<'a>(arena: &'a bumpalo::Bump, relation: &Relation, row: &'a RowBuf)
 }
 
 impl Made {
+    /// An error of its function as a whole.
+    fn within(&self, error: SqlError, place: &str) -> SqlError {
+        error.within(format!("PL/pgSQL function {}{place}", self.name))
+    }
+
+    /// Reads what its function has returned, a variable or else a value: whether that is a row, which `next` becomes.
+    fn read_returned(
+        &self,
+        frame: &mut Frame,
+        slot: Option<u32>,
+        value: &RowBuf,
+        firing: &Firing<'_>,
+        next: &mut RowBuf,
+    ) -> Result<bool> {
+        if let Some(slot) = slot {
+            match frame.unfolded_mut(slot) {
+                // It is not read any more.
+                Some((shape, fields)) if self.all_live && Arc::ptr_eq(shape, &self.shape) => {
+                    std::mem::swap(fields, next);
+                    return Ok(firing.trigger.is_row());
+                }
+                Some(_) => frame.fold(slot)?,
+                None => {}
+            }
+        }
+        match slot.map(|slot| frame.get(slot)).or(value.iter().next()) {
+            Some(Datum::Record(bytes)) if firing.trigger.is_row() => {
+                let read = read_row(firing.relation, bytes, next).map(|()| true);
+                read.map_err(|error| self.within(error, " during function exit"))
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// What a frame begins with that a program is to run over.
     fn start(&self, program: &Program) -> RowBuf {
         let mut start = program.layout.clone();
@@ -178,10 +231,53 @@ impl Session {
         Ok(self.keep_body(key, routine, body, Vec::new()))
     }
 
-    /// Fires a trigger: `next` becomes the row that its function returns, all columns by index; false where that is none.
+    /// Fires a trigger as far as its function only computes; what its expressions look at is `context`. `next` becomes the row
+    /// that it returns.
+    pub(super) fn fire_here(
+        &mut self,
+        firing: &Firing<'_>,
+        context: &CallContext<'_>,
+        next: &mut RowBuf,
+    ) -> Result<Fired> {
+        let key = (firing.trigger.oid, firing.event);
+        let settled = self.triggers.get(&key).filter(|known| {
+            Arc::ptr_eq(&known.made.relation, firing.relation) && self.is_settled(known.seen)
+        });
+        let Some(known) = settled else { return Ok(Fired::Unfinished(None)) };
+        let Some(program) = self.settled_program(known.made.compiled.id) else {
+            return Ok(Fired::Unfinished(None));
+        };
+        let (made, program) = (Arc::clone(&known.made), Arc::clone(program));
+        let mut begun = self.begun(made, program, firing)?;
+        crate::types::depth::descend_by(WEIGHT, || {
+            let Begun { made, rest, next: at } = &mut begun;
+            let place = Place::Routine(Arc::clone(&made.name), 0, "during function entry");
+            self.within.push(place);
+            let ran = rest.kit.run_alone(&rest.program, &made.name, context, &self.wait.cancel);
+            self.within.pop();
+            *at = ran?;
+            Ok(())
+        })?;
+        let frame = &mut begun.rest.kit.frame;
+        let is_row = |slot: &u32| {
+            frame.is_unfolded(*slot) || matches!(frame.get(*slot), Datum::Record(_) | Datum::Null)
+        };
+        let returned = begun.rest.program.returned_at(begun.next).map(u32::from);
+        let Some(slot) = returned.filter(is_row) else {
+            return Ok(Fired::Unfinished(Some(begun)));
+        };
+        let value = RowBuf::new();
+        let changed = begun.made.read_returned(frame, Some(slot), &value, firing, next);
+        self.rests(key, begun.rest);
+        changed.map(Fired::Finished)
+    }
+
+    /// Fires a trigger, whose function may have begun: `next` becomes the row that it returns, all columns by index; false where
+    /// that is none.
     pub(in crate::session) fn fire_trigger(
         &mut self,
         firing: &Firing<'_>,
+        begun: Option<Begun>,
         next: &mut RowBuf,
     ) -> Result<bool> {
         if let Some(native) = trigger::native(firing.trigger.function) {
@@ -189,7 +285,10 @@ impl Session {
             return Ok(row.map(|row| *next = row).is_some());
         }
         let key = (firing.trigger.oid, firing.event);
-        let known = self.ready_trigger(key, firing.relation);
+        let known = match &begun {
+            Some(begun) => Some(Arc::clone(&begun.made)),
+            None => self.ready_trigger(key, firing.relation),
+        };
         let routine = match &known {
             Some(known) => Arc::clone(&known.routine),
             None => {
@@ -203,12 +302,20 @@ impl Session {
         };
         let outside = self.firing.len();
         self.firing.resize(outside + 1 + firing.actions as usize, firing.relation.oid);
+        let mut begun = begun;
         let fired = self.under_rights(&routine, &mut |session| {
-            let made = match &known {
-                Some(known) => Arc::clone(known),
-                None => session.made_trigger(&routine, firing)?,
+            let begun = match begun.take() {
+                Some(begun) => begun,
+                None => {
+                    let made = match &known {
+                        Some(known) => Arc::clone(known),
+                        None => session.made_trigger(&routine, firing)?,
+                    };
+                    let program = session.program_of(made.compiled.id, &made.compiled.body)?;
+                    session.begun(made, program, firing)?
+                }
             };
-            session.run_trigger(&made, firing, next)
+            session.run_trigger(begun, firing, next)
         });
         self.firing.truncate(outside);
         fired
@@ -241,6 +348,7 @@ impl Session {
             name: self.routine_text(routine).into(),
             values: frame.take_row(),
             shape: shape(firing.relation),
+            all_live: !firing.relation.columns.iter().any(|column| column.dropped),
         });
         // A name said under other rights or settings than those of the statement may be another one.
         if !routine.security_definer && routine.settings.is_empty() {
@@ -273,35 +381,32 @@ impl Session {
                     transition: None,
                 };
                 if one.when.is_none() || self.trigger_meets(&firing)? {
-                    self.fire_trigger(&firing, &mut RowBuf::new())?;
+                    self.fire_trigger(&firing, None, &mut RowBuf::new())?;
                 }
             }
         }
         Ok(())
     }
 
-    fn run_trigger(
+    /// Begins a run of a trigger's function by its program.
+    fn begun(
         &mut self,
-        made: &Arc<Made>,
+        made: Arc<Made>,
+        program: Arc<Program>,
         firing: &Firing<'_>,
-        next: &mut RowBuf,
-    ) -> Result<bool> {
+    ) -> Result<Begun> {
         let key = (firing.trigger.oid, firing.event);
-        let (compiled, name) = (&made.compiled, Arc::clone(&made.name));
-        let body = Arc::clone(&compiled.body);
-        let program = self.program_of(compiled.id, &body)?;
         let mut rest = match self.triggers.get_mut(&key).and_then(|ready| ready.rest.take()) {
             Some(rest) if Arc::ptr_eq(&rest.program, &program) => rest,
             other => {
                 let kit = other.map(|rest| rest.kit).unwrap_or_default();
                 let start = made.start(&program);
-                Box::new(Rest { kit, program: Arc::clone(&program), start })
+                Box::new(Rest { kit, program, start })
             }
         };
-        let mut kit = std::mem::take(&mut rest.kit);
-        let frame = &mut kit.frame;
+        let (frame, body) = (&mut rest.kit.frame, &made.compiled.body);
         frame.begin(body.variables.len(), &rest.start);
-        set_rows(frame, firing, &made.shape)?;
+        set_rows(frame, firing, &made.shape);
         if let Some(changed) = firing.transition.filter(|_| !body.rows.is_empty()) {
             for (set, number) in
                 [&changed.old, &changed.new].into_iter().zip(VARIABLES.len() as u32..)
@@ -309,35 +414,42 @@ impl Session {
                 set_transition(frame, firing.relation, set, number);
             }
         }
+        Ok(Begun { made, rest, next: 0 })
+    }
+
+    /// Runs a trigger's function to its end.
+    fn run_trigger(
+        &mut self,
+        begun: Begun,
+        firing: &Firing<'_>,
+        next: &mut RowBuf,
+    ) -> Result<bool> {
+        let Begun { made, mut rest, next: start } = begun;
+        let (compiled, name) = (&made.compiled, Arc::clone(&made.name));
         let returned = Returned { of_rows: true, by_slot: true, ..Returned::default() };
-        let run = (compiled.id, Some(program));
-        let (returned, kit) = self.run_by(run, Arc::clone(&name), body, kit, returned, false)?;
-        let within =
-            |error: SqlError, place: &str| error.within(format!("PL/pgSQL function {name}{place}"));
+        let run = (compiled.id, Some(Arc::clone(&rest.program)), start);
+        let (body, kit) = (Arc::clone(&compiled.body), std::mem::take(&mut rest.kit));
+        let (returned, kit) = self.run_by(run, name, body, kit, returned, false)?;
+        rest.kit = kit;
         if !returned.met {
             let message = "control reached end of trigger procedure without RETURN";
             let state = SqlState::FUNCTION_EXECUTED_NO_RETURN_STATEMENT;
-            return Err(within(SqlError::new(state, message), ""));
+            return Err(made.within(SqlError::new(state, message), ""));
         }
-        let is_row = firing.trigger.is_row();
-        let value = match returned.slot {
-            Some(slot) => Some(kit.frame.get(u32::from(slot))),
-            None => returned.value.iter().next(),
-        };
-        let row = match value {
-            Some(Datum::Record(bytes)) if is_row => {
-                read_row(firing.relation, bytes, next).map(|()| true)
-            }
-            _ => Ok(false),
-        };
+        let (frame, slot) = (&mut rest.kit.frame, returned.slot.map(u32::from));
+        let changed = made.read_returned(frame, slot, &returned.value, firing, next);
         self.keep_value(returned.value);
-        if kit.capacity_bytes() <= REST_BYTES_MAX
+        self.rests((firing.trigger.oid, firing.event), rest);
+        changed
+    }
+
+    /// Keeps what a run of a trigger's function leaves.
+    fn rests(&mut self, key: (Oid, i16), rest: Box<Rest>) {
+        if rest.kit.capacity_bytes() <= REST_BYTES_MAX
             && let Some(ready) = self.triggers.get_mut(&key)
         {
-            rest.kit = kit;
             ready.rest = Some(rest);
         }
-        row.map_err(|error| within(error, " during function exit"))
     }
 
     /// Whether WHEN of a trigger holds.
@@ -357,7 +469,8 @@ impl Session {
             }
         };
         let mut frame = Frame::new(condition.body.variables.len());
-        set_rows(&mut frame, firing, &shape(firing.relation))?;
+        set_rows(&mut frame, firing, &shape(firing.relation));
+        frame.fold_all()?;
         let text = self.text_of((condition.id, &condition.body), &frame, &condition.sql, None)?;
         let outside = self.firing.len();
         self.firing.resize(outside + firing.actions as usize, firing.relation.oid);
@@ -397,22 +510,22 @@ pub(super) fn suppress_redundant(firing: &Firing<'_>) -> Result<Option<RowBuf>> 
 
 /// The rows of a change, as values of the variables NEW and OLD. One that is not there reads as NULL, in triggers of
 /// statements both, so that a function of several triggers may name its fields.
-fn set_rows(frame: &mut Frame, firing: &Firing<'_>, shape: &Arc<Shape>) -> Result<()> {
+fn set_rows(frame: &mut Frame, firing: &Firing<'_>, shape: &Arc<Shape>) {
     for (variable, row) in [(NEW, firing.new), (OLD, firing.old)] {
-        frame.set_shape(variable, Some(Arc::clone(shape)));
+        frame.begin_rows(variable, shape);
         let Some(row) = row else { continue };
         let before = firing.trigger.kind & trigger::BEFORE != 0 && firing.event == trigger::UPDATE;
         let columns = firing.relation.columns.iter().enumerate();
         let live = columns.filter(|(_, column)| !column.dropped);
         // What is generated is not worked out yet: it reads as NULL, not as what it was.
         let hides = variable == NEW && before;
-        let values = live.map(|(at, column)| match column.generated && hides {
-            true => Datum::Null,
-            false => row.get(at),
+        frame.unfold(variable, shape, |fields| {
+            live.for_each(|(at, column)| match column.generated && hides {
+                true => fields.push(Datum::Null),
+                false => fields.push_column(row, at),
+            });
         });
-        frame.set_record(variable, shape, values)?;
     }
-    Ok(())
 }
 
 /// The rows that a statement has changed, as an array.

@@ -465,15 +465,11 @@ impl Execution<'_> {
                 .ok_or_else(|| SqlError::unsupported("a variable of this type is"))?,
             _ => {
                 let shape = self.shape_for(variable, columns);
-                self.kit.frame.begin_rows(variable, &shape);
-                return match row {
-                    Some(row) => self.kit.frame.set_record(variable, &shape, row.iter()),
-                    None => self.kit.frame.set_record(
-                        variable,
-                        &shape,
-                        columns.iter().map(|_| Datum::Null),
-                    ),
-                };
+                self.kit.frame.unfold(variable, &shape, |fields| match row {
+                    Some(row) => fields.copy_from(row),
+                    None => fields.set_nulls(columns.len()),
+                });
+                return Ok(());
             }
         };
         let Some(row) = row else {
@@ -502,7 +498,16 @@ impl Execution<'_> {
     pub(super) fn shape_for(&self, variable: u32, columns: &[ColumnDescription]) -> Arc<Shape> {
         match self.kit.frame.shape(variable) {
             Some(known) if is_of(known, columns) => Arc::clone(known),
-            _ => Arc::new(shape_of_columns(columns)),
+            _ => {
+                // What texts were made for is what they find without a look.
+                let program = self.program.as_ref();
+                let fitted =
+                    program.into_iter().flat_map(|program| program.fitted.iter().flatten());
+                let mut shapes = fitted.filter(|(number, _)| *number == variable);
+                let known = shapes
+                    .find_map(|(_, shape)| shape.as_ref().filter(|shape| is_of(shape, columns)));
+                known.cloned().unwrap_or_else(|| Arc::new(shape_of_columns(columns)))
+            }
         }
     }
 

@@ -66,6 +66,8 @@ pub enum Op {
     Jump { end: u32 },
     /// An element of an array.
     Element { array: Slot, subscript: Slot, to: Slot },
+    /// The row that a variable may hold field by field is about to be read as a whole.
+    Whole { one: Slot },
     /// A field of a row.
     Field { record: Slot, number: u16, to: Slot },
     /// Texts, one behind the other.
@@ -238,9 +240,10 @@ impl Op {
             }
             Op::SetField { record, value, end, .. } => (vec![value], Some(record), Some(end)),
             Op::NotNull { one, variable } => (vec![one, variable], None, None),
-            Op::Bound { one, .. } | Op::Positive { one } | Op::Return { one, .. } => {
-                (vec![one], None, None)
-            }
+            Op::Whole { one }
+            | Op::Bound { one, .. }
+            | Op::Positive { one }
+            | Op::Return { one, .. } => (vec![one], None, None),
             Op::ForFirst { loops, variable, end, .. } => {
                 (vec![loops, loops + 2], Some(variable), Some(end))
             }
@@ -323,6 +326,16 @@ impl Op {
 }
 
 impl Program {
+    /// The slot whose value the body returns, where this operation does that and nothing comes behind.
+    pub fn returned_at(&self, at: usize) -> Option<Slot> {
+        let Op::Return { one, .. } = self.ops[at] else { return None };
+        let behind = match self.ops[at + 1] {
+            Op::Jump { end } => end as usize,
+            _ => at + 1,
+        };
+        matches!(self.ops[behind], Op::End).then_some(one)
+    }
+
     /// Where an operation stands.
     pub fn place(&self, at: usize) -> (u32, &'static str) {
         self.places[self.at[at] as usize]

@@ -239,6 +239,12 @@ impl<'b> Compiler<'b> {
         }
     }
 
+    /// Whether a slot is that of a variable that holds rows of any shape.
+    pub(super) fn holds_rows(&self, slot: Slot) -> bool {
+        let variable = self.given.body.variables.get(usize::from(slot));
+        variable.is_some_and(|variable| matches!(variable.ty, VariableType::Record))
+    }
+
     /// The slot of a constant, by its number.
     pub(super) fn fixed(&self, number: usize) -> Slot {
         (self.bases.constants + number) as Slot
@@ -387,6 +393,13 @@ impl<'b> Compiler<'b> {
                     }
                     Some(sql) => match self.expression(sql) {
                         Some(Inlined { slot, ty, unfit }) => {
+                            // A variable is returned as it is.
+                            if matches!(self.ops.last(), Some(Op::Whole { one }) if *one == slot)
+                                && self.landed != self.here()
+                            {
+                                self.ops.pop();
+                                self.at.pop();
+                            }
                             self.program.types.push(ty);
                             let ty = self.program.types.len() as u32 - 1;
                             self.push(Op::Return { one: slot, ty });

@@ -45,11 +45,28 @@ impl Compiler<'_> {
             if !is_tree(scalar) {
                 return None;
             }
+            let mut read = Vec::new();
+            scalar.walk(&mut |part| {
+                if let Scalar::Parameter(number) = part {
+                    read.push(*number);
+                }
+                true
+            });
+            read.into_iter().for_each(|number| self.whole(number));
             self.program.trees.push((scalar.clone(), self.height));
             let tree = self.program.trees.len() as u32 - 1;
             self.push(Op::Tree { tree, to });
             Some(to)
         })
+    }
+
+    /// The variable of this number is about to be read as a whole.
+    fn whole(&mut self, number: u32) {
+        if let Ok(one) = Slot::try_from(number)
+            && self.holds_rows(one)
+        {
+            self.push(Op::Whole { one });
+        }
     }
 
     /// The slot behind this one where that is used for a value.
@@ -60,7 +77,10 @@ impl Compiler<'_> {
     fn computed(&mut self, scalar: &Scalar, to: Slot) -> Option<Slot> {
         match scalar {
             Scalar::Constant(row, _) => return Some(self.constant(row)),
-            Scalar::Parameter(number) => return Slot::try_from(*number).ok(),
+            Scalar::Parameter(number) => {
+                self.whole(*number);
+                return Slot::try_from(*number).ok();
+            }
             Scalar::Call { callee, arguments, .. } => self.call(callee, arguments, to)?,
             Scalar::And(all) | Scalar::Or(all) => {
                 let both = matches!(scalar, Scalar::And(_));
@@ -126,7 +146,10 @@ impl Compiler<'_> {
             }
             Scalar::Field(one, number) => {
                 let number = u16::try_from(*number).ok()?;
-                let record = self.value(one, to)?;
+                let record = match **one {
+                    Scalar::Parameter(number) => Slot::try_from(number).ok()?,
+                    _ => self.value(one, to)?,
+                };
                 self.push(Op::Field { record, number, to });
             }
             _ => return None,

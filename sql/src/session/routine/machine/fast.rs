@@ -309,8 +309,17 @@ pub fn run(
                     }
                 }
             }
+            Op::Whole { one } => {
+                frame.fold(u32::from(one))?;
+                values = frame.parts_mut().0;
+            }
             Op::Field { record, number, to } => {
-                let (record, number) = (frame.get(u32::from(record)), usize::from(number));
+                let (variable, number) = (u32::from(record), usize::from(number));
+                if frame.copy_field(variable, number, usize::from(to)) {
+                    values = frame.parts_mut().0;
+                    continue;
+                }
+                let record = frame.get(variable);
                 let Datum::Record(bytes) = record else {
                     values = frame.parts_mut().0;
                     value!(to) = Value::Null;
@@ -508,7 +517,7 @@ pub fn run(
             }
             Op::NextRow { .. } => {
                 let Some(looped) = loops.last_mut() else { return Ok(Exit::Other) };
-                let advanced = looped.advance(frame)?;
+                let advanced = looped.advance(frame);
                 values = frame.parts_mut().0;
                 if !advanced {
                     return Ok(Exit::Other);

@@ -29,7 +29,7 @@ use crate::session::Session;
 use crate::session::machines::REST_BYTES_MAX;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::{Datum, SqlType, oids};
+use crate::types::{CallContext, Datum, SqlType, oids};
 use code::{Op, Program, Site, Slot};
 use fast::Exit;
 pub(super) use fast::Room;
@@ -65,15 +65,41 @@ struct Tried {
     loops: usize,
 }
 
+impl Kit {
+    /// Runs the program that the frame is laid out for as far as it needs nothing of the session but what functions look at: the
+    /// operation from which the session goes on.
+    ///
+    /// # Errors
+    /// Those of the operations, within the routine of this name.
+    pub(super) fn run_alone(
+        &mut self,
+        program: &Program,
+        name: &Arc<str>,
+        context: &CallContext<'_>,
+        stop: &txn::Cancel,
+    ) -> Result<usize> {
+        let (Kit { frame, room }, mut pc) = (self, 0);
+        let place = (frame, room, &mut [][..]);
+        match fast::run(program, place, &mut pc, Some(context), stop, false) {
+            Ok(_) => Ok(pc - 1),
+            Err(error) => {
+                let (line, what) = program.place(pc - 1);
+                Err(error.within(Place::Routine(Arc::clone(name), line, what).text()))
+            }
+        }
+    }
+}
+
 impl Session {
+    /// The program of a body, where nothing has happened since it was found good.
+    pub(super) fn settled_program(&self, id: u64) -> Option<&Arc<Program>> {
+        let known = self.texts.get(&id).filter(|known| known.seen == self.changes)?;
+        known.program.as_ref().filter(|program| known.ready == program.ready)
+    }
+
     /// The program of a body as it is now, for a frame that may have begun with another one.
     pub(super) fn program_of(&mut self, id: u64, body: &Arc<Body>) -> Result<Arc<Program>> {
-        let changes = self.changes;
-        if let Some(known) = self.texts.get(&id)
-            && let Some(program) = &known.program
-            && known.seen == changes
-            && known.ready == program.ready
-        {
+        if let Some(program) = self.settled_program(id) {
             return Ok(Arc::clone(program));
         }
         self.basis();
@@ -223,11 +249,11 @@ impl Execution<'_> {
         Arc::clone(self.program.as_ref().expect("a body runs by its program"))
     }
 
-    /// Runs operations from the first one on, until the body is left.
+    /// Runs operations from the one on that it begins with, until the body is left.
     fn run_program(&mut self) -> Result<()> {
         let wait = Arc::clone(&self.session.wait);
         let mut program = self.running();
-        let (mut pc, mut tried) = (0, Vec::new());
+        let (mut pc, mut tried) = (self.start, Vec::new());
         let (mut stale, mut in_context) = (false, false);
         loop {
             let Kit { frame, room } = &mut *self.kit;
@@ -287,15 +313,15 @@ impl Execution<'_> {
         stale: &mut bool,
     ) -> Result<()> {
         let op = program.ops[*pc - 1];
+        if let Op::Return { one, ty } = op {
+            return self.returns_slot(one, program.types[ty as usize]);
+        }
+        self.kit.frame.fold_all()?;
         match op {
             Op::Call { site, to } => {
                 self.begin_due();
                 self.call_site(&program.sites[site as usize], to)?;
                 *stale |= !self.is_current(program);
-                return Ok(());
-            }
-            Op::Return { one, ty } => {
-                self.returns_slot(one, program.types[ty as usize])?;
                 return Ok(());
             }
             Op::ReturnNothing => {
@@ -441,13 +467,17 @@ impl Execution<'_> {
         let same = |to: SqlType| from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod);
         let returned = &mut self.returned;
         if returned.by_slot && returned.ty.is_none_or(same) {
-            let is_row =
-                || matches!(self.kit.frame.get(u32::from(slot)), Datum::Null | Datum::Record(_));
+            let frame = &self.kit.frame;
+            let is_row = || {
+                matches!(frame.get(u32::from(slot)), Datum::Null | Datum::Record(_))
+                    || frame.is_unfolded(u32::from(slot))
+            };
             if !returned.of_rows || is_row() {
                 returned.slot = Some(slot);
                 return Ok(());
             }
         }
+        self.kit.frame.fold(u32::from(slot))?;
         let mut value = RowBuf::new();
         value.push_column(self.kit.frame.row(), usize::from(slot));
         self.gives_back(value, from)
@@ -501,10 +531,11 @@ impl Session {
             scratch: RowBuf::new(),
             returned,
             program: Some(program),
+            start: 0,
             loops: Vec::new(),
         };
         let outer = execution.session.called_view.take();
-        let ran = execution.run_program();
+        let ran = execution.run_program().and_then(|()| execution.kit.frame.fold_all());
         let Execution { session, kit, returned, .. } = execution;
         session.called_view = outer;
         let place = session.within.pop();
