@@ -536,18 +536,35 @@ impl Session {
                 portal.prepared = prepared;
             }
             self.start_held(portal)?;
-            // A table that was loaded or reindexed meanwhile has other trees, and readers are not told by its lock: what was
-            // replaced before the snapshot began shows here, and what is replaced from now on stays for as long as that.
-            let trusts = self.engine.manager().planted(txn::Fault::PlanNotLookedAtAgain);
-            if trusts || self.catalog.is_current() {
+            if self.sees_what_was_planned() {
                 return Ok(());
             }
         }
     }
 
-    /// Begins a plan whose relations are locked, by the portal's machine if that is of this plan.
+    /// Whether a plan whose view has just begun is of what that sees. A table that was loaded or reindexed meanwhile has other
+    /// trees, and readers are not told by its lock: what was replaced before the snapshot began shows here, and what is replaced
+    /// from now on stays for as long as that.
+    pub(super) fn sees_what_was_planned(&mut self) -> bool {
+        let trusts = self.engine.manager().planted(txn::Fault::PlanNotLookedAtAgain);
+        trusts || self.catalog.is_current()
+    }
+
+    /// Begins a portal's plan whose relations are locked, by its machine if that is of this plan.
     pub(super) fn start_held(&mut self, portal: &mut Portal) -> Result<()> {
         let planned = portal.prepared.planned.as_ref().expect("a plan stays a plan");
+        portal.view = Some(self.begin_plan(planned)?);
+        portal.transaction = self.block.number;
+        match &mut portal.machine {
+            Some(machine) if Arc::ptr_eq(machine.program(), &planned.program) => machine.restart(),
+            machine => *machine = Some(self.machines.take(&planned.program)),
+        }
+        portal.progress = Stage::Running;
+        Ok(())
+    }
+
+    /// Begins a plan whose relations are locked: privileges, and what it sees.
+    pub(super) fn begin_plan(&mut self, planned: &Planned) -> Result<ReadView> {
         self.demand_own(planned)?;
         self.may_run(planned)?;
         planned.check_populated()?;
@@ -580,14 +597,7 @@ impl Session {
         if !transaction.begin().scheme.locks_rows() {
             place_trees(transaction, planned, self.catalog.last_snapshot());
         }
-        portal.view = Some(view);
-        portal.transaction = self.block.number;
-        match &mut portal.machine {
-            Some(machine) if Arc::ptr_eq(machine.program(), &planned.program) => machine.restart(),
-            machine => *machine = Some(self.machines.take(&planned.program)),
-        }
-        portal.progress = Stage::Running;
-        Ok(())
+        Ok(view)
     }
 
     /// 0A000 for what a routine may not run that is not volatile.

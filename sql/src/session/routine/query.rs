@@ -446,24 +446,39 @@ impl Execution<'_> {
             _ => 0,
         };
         let shows = self.body.shows_strict && into.is_some_and(|into| into.strict);
-        let (given, ran) = match values {
-            Some(mut values) => {
-                let given = shows.then(|| (Arc::clone(prepared), values.clone()));
-                let limits = (max_rows, FEW_ROWS);
-                let ran = self.session.run_statement(prepared, &mut values, limits, true);
-                (given, ran?)
-            }
+        let given = shows.then(|| {
+            let values = values.as_ref().unwrap_or(self.kit.frame.row());
+            (Arc::clone(prepared), values.clone())
+        });
+        let mut row = std::mem::take(&mut self.kit.row);
+        let done = match text {
+            Some(text) => self.at_once(text, max_rows, &mut row)?,
+            None => None,
+        };
+        let (tag, count) = match done {
+            Some(done) => done,
             None => {
-                let given = shows.then(|| (Arc::clone(prepared), self.kit.frame.row().clone()));
-                (given, self.run_over_variables(prepared, (max_rows, FEW_ROWS), text)?)
+                let limits = (max_rows, FEW_ROWS);
+                let ran = match values {
+                    Some(mut values) => {
+                        self.session.run_statement(prepared, &mut values, limits, true)?
+                    }
+                    None => self.run_over_variables(prepared, limits, text)?,
+                };
+                if let Some(first) = ran.rows.first() {
+                    row.copy_from(first);
+                }
+                let count = ran.rows.len();
+                self.session.spare_rows(ran.rows);
+                (ran.tag, count)
             }
         };
-        self.row_count = ran.tag.told().unwrap_or(0);
+        self.row_count = tag.told().unwrap_or(0);
         if !dynamic && planned {
             self.set_found(self.row_count > 0);
         }
         let Some(into) = into else {
-            self.session.spare_rows(ran.rows);
+            self.kit.row = row;
             // EXPLAIN and SHOW have run by then, as in PostgreSQL.
             return if columns.is_some() && !dynamic { Err(no_destination()) } else { Ok(()) };
         };
@@ -473,7 +488,7 @@ impl Execution<'_> {
                 "INTO used with a command that cannot return data",
             ));
         };
-        match ran.rows.len() {
+        match count {
             0 if into.strict => {
                 let error = SqlError::new(SqlState::NO_DATA_FOUND, "query returned no rows");
                 return Err(self.with_given(error, source, given)?);
@@ -499,8 +514,8 @@ impl Execution<'_> {
             }
             _ => {}
         }
-        self.put_into(&into.places, columns, ran.rows.first())?;
-        self.session.spare_rows(ran.rows);
+        self.put_into(&into.places, columns, (count > 0).then_some(&row))?;
+        self.kit.row = row;
         Ok(())
     }
 
@@ -622,8 +637,13 @@ impl Execution<'_> {
 
     pub(super) fn perform(&mut self, sql: &Sql) -> Result<()> {
         let text = self.statement_text(sql)?;
-        let ran = self.run_over_variables(&text.prepared, (0, 0), Some(&*text))?;
-        self.row_count = ran.tag.told().unwrap_or(0);
+        let mut row = std::mem::take(&mut self.kit.row);
+        let tag = match self.at_once(&text, 0, &mut row)? {
+            Some((tag, _)) => tag,
+            None => self.run_over_variables(&text.prepared, (0, 0), Some(&*text))?.tag,
+        };
+        self.kit.row = row;
+        self.row_count = tag.told().unwrap_or(0);
         self.set_found(self.row_count > 0);
         Ok(())
     }

@@ -16,8 +16,9 @@ use crate::plan::scalar::{Scalar, Target};
 use crate::plpgsql::parse::find;
 use crate::plpgsql::tree::{Body, Sql, VariableType};
 use crate::session::Session;
+use crate::session::load::inserts_query;
 use crate::session::source::Source;
-use crate::session::statement::{Basis, Prepared};
+use crate::session::statement::{Basis, Planned, Prepared};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{Datum, Oid, SqlType, oids};
@@ -200,6 +201,8 @@ pub struct Text {
     code: Option<Code>,
     /// As the assignment of an element, where that needs nothing else.
     element: Option<ElementCode>,
+    /// Whether its plan may be run at once.
+    at_once: bool,
     ty: SqlType,
     visible: Arc<Visible>,
     /// [`Session::changes`] when it was last found good.
@@ -269,6 +272,17 @@ impl Text {
         self.runs.load(Relaxed) < CUSTOM_PLANS
     }
 
+    /// Its plan, where that may be run at once: without a portal, and with what its parameters make of it not looked at first.
+    pub(super) fn plan_at_once(&self) -> Option<&Arc<Planned>> {
+        let planned = self.prepared.planned.as_ref().filter(|_| self.at_once)?;
+        (planned.program.presets.is_none() || !self.is_custom()).then_some(planned)
+    }
+
+    /// Whether it was found good when [`Session::changes`] was that number.
+    pub(super) fn was_good_at(&self, changes: u64) -> bool {
+        self.seen.load(Relaxed) == changes
+    }
+
     /// It has been run.
     pub(super) fn count_run(&self) {
         let runs = self.runs.load(Relaxed);
@@ -290,7 +304,14 @@ impl Text {
         let free = prepared.planned.as_ref().is_some_and(|planned| planned.required.is_empty());
         let scalar = simple.as_ref().filter(|_| free);
         let (code, element) = (scalar.and_then(Code::of), scalar.and_then(ElementCode::of));
+        // What calls routines has the session lent to it, and what loads a table ends that.
+        let at_once = prepared.planned.as_ref().is_some_and(|planned| {
+            !planned.program.calls_routines
+                && !planned.momentary
+                && inserts_query(planned).is_none()
+        });
         Text {
+            at_once,
             flat: scalar_of(&prepared, true),
             prepared,
             simple,

@@ -46,13 +46,15 @@ const KITS_MAX: usize = 64;
 pub struct Kit {
     pub(super) frame: Frame,
     pub(super) room: Room,
+    /// The first row of what a statement gives.
+    pub(super) row: RowBuf,
 }
 
 impl Kit {
     /// What it occupies.
     #[must_use]
     pub fn capacity_bytes(&self) -> usize {
-        self.frame.capacity_bytes() + self.room.capacity_bytes()
+        self.frame.capacity_bytes() + self.room.capacity_bytes() + self.row.capacity_bytes()
     }
 }
 
@@ -78,7 +80,7 @@ impl Kit {
         context: &CallContext<'_>,
         stop: &txn::Cancel,
     ) -> Result<usize> {
-        let (Kit { frame, room }, mut pc) = (self, 0);
+        let (Kit { frame, room, .. }, mut pc) = (self, 0);
         let place = (frame, room, &mut [][..]);
         match fast::run(program, place, &mut pc, Some(context), stop, false) {
             Ok(_) => Ok(pc - 1),
@@ -256,7 +258,7 @@ impl Execution<'_> {
         let (mut pc, mut tried) = (self.start, Vec::new());
         let (mut stale, mut in_context) = (false, false);
         loop {
-            let Kit { frame, room } = &mut *self.kit;
+            let Kit { frame, room, .. } = &mut *self.kit;
             let place = (frame, room, &mut self.loops[..]);
             let exit = if in_context {
                 self.session.with_context(|context| {
