@@ -634,6 +634,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
 /// PostgreSQL's own description of an object, of a class by its name.
 fn builtin_description(oid: u32, class: Option<&str>, sub: u32) -> Option<String> {
+    if oid >= well_known::FIRST_NORMAL {
+        return None;
+    }
     let class = class.map(|class| {
         crate::catalog::system::named(well_known::PG_CATALOG, class).map_or(0, |oid| oid.0)
     });

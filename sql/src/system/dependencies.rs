@@ -85,7 +85,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                 emit(rows, on, (PG_EXTENSION.0, required.oid, 0), 'n')?;
             }
         }
-        let members = known.members().into_iter().map(|(class, oid)| (class.0, oid));
+        let members = known.members().iter().map(|(class, oid)| (class.0, *oid));
         let language = known.language.map(|oid| (LANGUAGE, Oid(oid)));
         let relations = extension.relations.iter().map(|oid| (CLASS, *oid));
         for member in members.chain(language).chain(relations) {
@@ -404,7 +404,7 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         emit((here, PG_EXTENSION.0, extension.oid, 0), extension.owner, 'o')?;
         let members = extension.description().into_iter().flat_map(|known| known.members());
         // Casts are nobody's.
-        for (class, member) in members.filter(|(class, _)| class.0 != CAST) {
+        for &(class, member) in members.filter(|(class, _)| class.0 != CAST) {
             emit((here, class.0, member, 0), extension.owner, 'o')?;
             let sub = if class.0 == TYPE { kept::TYPE } else { kept::FUNCTION };
             let acl = snapshot.acl(member, sub).map(|acl| &**acl);

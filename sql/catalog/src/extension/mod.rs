@@ -21,7 +21,7 @@ use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
 use sql_types::builtin::{self, OperatorClass, ProcedureOf, Type};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The OID of the system table `pg_extension`.
 pub const PG_EXTENSION: Oid = Oid(3079);
@@ -136,7 +136,15 @@ impl Available {
 
     /// Its members by class, each a row of `pg_depend`; of arrays' types their elements' are asked.
     #[must_use]
-    pub fn members(&self) -> Vec<(Oid, Oid)> {
+    pub fn members(&self) -> &'static [(Oid, Oid)] {
+        // Read from the files once: whoever joins with `pg_depend` asks for each row.
+        static MEMBERS: LazyLock<Vec<Vec<(Oid, Oid)>>> =
+            LazyLock::new(|| AVAILABLE.iter().map(Available::listed).collect());
+        let at = AVAILABLE.iter().position(|known| known.name == self.name);
+        at.map_or(&[], |at| &MEMBERS[at])
+    }
+
+    fn listed(&self) -> Vec<(Oid, Oid)> {
         let mut found: Vec<(Oid, Oid)> = Vec::new();
         for (class, file) in CLASSES {
             let rows = builtin::relation(file).into_iter().flat_map(builtin::Relation::all_rows);
