@@ -41,19 +41,25 @@ pub struct RoutineCall {
 
 /// Who runs routines.
 pub trait Routines {
-    /// Calls a routine: its value, or its rows.
+    /// Calls a routine: its value, or its rows. What its expressions look at is `context`, as long as it does nothing but
+    /// compute.
     ///
     /// # Errors
     /// Everything that its body fails with.
-    fn call(&self, lent: Lent<'_>, call: &RoutineCall, rows: Option<&mut RowSet>)
-    -> Result<RowBuf>;
+    fn call(
+        &self,
+        lent: Lent<'_>,
+        context: &CallContext<'_>,
+        call: &RoutineCall,
+        rows: Option<&mut RowSet>,
+    ) -> Result<RowBuf>;
     /// Answers a query that reads.
     ///
     /// # Errors
     /// Those of the query; 0A000 for one that changes rows.
     fn query(&self, lent: Lent<'_>, text: &str) -> Result<Answer>;
     /// Runs the function of a trigger: `next` becomes the row that it returns, all columns by index; false where that is none.
-    /// What its expressions look at is `context`, as long as it does nothing but compute.
+    /// What its expressions look at is `context`, as of a call.
     ///
     /// # Errors
     /// Everything that its body fails with.
@@ -98,6 +104,6 @@ impl Context<'_> {
             return Err(SqlError::unsupported(format!("a call of the function {name} here is")));
         };
         let lent = Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids };
-        routines.call(lent, call, rows)
+        routines.call(lent, &self.host.call(self.arena), call, rows)
     }
 }

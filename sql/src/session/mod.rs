@@ -205,6 +205,8 @@ pub struct Session {
     spare_rows: Vec<RowBuf>,
     /// The memory of a body's values.
     spare_value: RowBuf,
+    /// Routines that statements have called.
+    known_calls: FxHashMap<Oid, routine::KnownCall>,
     /// The memory of a list of rows.
     spare_list: Vec<RowBuf>,
     /// CALLs that have been made ready, the newest last.
@@ -346,6 +348,7 @@ impl Session {
             changes: 1,
             spare_rows: Vec::new(),
             spare_value: RowBuf::new(),
+            known_calls: FxHashMap::default(),
             spare_list: Vec::new(),
             calls: Vec::new(),
             texts: FxHashMap::default(),

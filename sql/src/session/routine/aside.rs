@@ -126,7 +126,13 @@ pub(in crate::session) struct Calls<'c> {
 }
 
 impl Routines for Calls<'_> {
-    fn call(&self, _: Lent<'_>, call: &RoutineCall, rows: Option<&mut RowSet>) -> Result<RowBuf> {
+    fn call(
+        &self,
+        _: Lent<'_>,
+        _: &CallContext<'_>,
+        call: &RoutineCall,
+        rows: Option<&mut RowSet>,
+    ) -> Result<RowBuf> {
         let Calls { engine, wait, identity, settings, notices, snapshot, aside } = self;
         aside.call(&Caller { engine, wait, identity, settings }, snapshot, notices, call, rows)
     }

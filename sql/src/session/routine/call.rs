@@ -70,7 +70,7 @@ impl Session {
     }
 
     /// The same, kept as long as nothing has changed.
-    fn routine_name(&mut self, routine: &Routine) -> Arc<str> {
+    pub(super) fn routine_name(&mut self, routine: &Routine) -> Arc<str> {
         let basis = self.basis().clone();
         if let Some((known, name)) = self.routine_names.get(&routine.oid)
             && known.is_same(&basis)
@@ -433,18 +433,7 @@ impl Session {
             [] if routine.procedure => value.push(Datum::Null),
             // The one value of `void` is no NULL, where the language is not SQL.
             [] if is_void => value.push(Datum::Text("")),
-            [] if !returned.met => {
-                return Err(SqlError::new(
-                    SqlState::FUNCTION_EXECUTED_NO_RETURN_STATEMENT,
-                    "control reached end of function without RETURN",
-                )
-                .within(format!("PL/pgSQL function {name}")));
-            }
-            [] => match returned.slot {
-                Some(slot) => value.push_column(frame.row(), usize::from(slot)),
-                None if returned.value.is_empty() => value.push(Datum::Null),
-                None => value = returned.value,
-            },
+            [] => value = value_of(returned, frame, &name)?,
             [only] if !routine.procedure => value.push_column(frame.row(), *only as usize),
             several => {
                 let arena = bumpalo::Bump::new();
@@ -794,6 +783,24 @@ impl Session {
             Ok(crate::bind::may_assign(environment, from, to))
         })
     }
+}
+
+/// The one value that a body has returned.
+pub(super) fn value_of(returned: Returned, frame: &Frame, name: &str) -> Result<RowBuf> {
+    if !returned.met {
+        return Err(SqlError::new(
+            SqlState::FUNCTION_EXECUTED_NO_RETURN_STATEMENT,
+            "control reached end of function without RETURN",
+        )
+        .within(format!("PL/pgSQL function {name}")));
+    }
+    let mut value = RowBuf::new();
+    match returned.slot {
+        Some(slot) => value.push_column(frame.row(), usize::from(slot)),
+        None if returned.value.is_empty() => value.push(Datum::Null),
+        None => return Ok(returned.value),
+    }
+    Ok(value)
 }
 
 /// Where a body in SQL fails before it runs: while PostgreSQL puts it in place of the call, or behind that.

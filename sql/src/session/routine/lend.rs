@@ -2,9 +2,10 @@
 //!
 //! A plan's run borrows what it works with, the session included; a routine's body wants all of the session. So such a run has
 //! the session behind a cell and works with what was taken out of it: the transaction, notices, sequences, checks that wait and
-//! the like. For the time of a call these change places with what stands in the session for them. A trigger's function that only
-//! computes is run without that.
+//! the like. For the time of a call these change places with what stands in the session for them. A function that only computes is
+//! run without that.
 
+use super::in_place::Called;
 use super::trigger::Fired;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation_counts::SessionCounts;
@@ -100,8 +101,21 @@ struct Lender<'s> {
 }
 
 impl Lender<'_> {
-    /// Fires a trigger in what the statement's expressions look at, as far as that goes: where that is what the session looks at,
-    /// too.
+    /// Whether the statement's expressions look at what the session looks at.
+    fn looks_at_the_same(&self, session: &Session) -> bool {
+        !self.running.is_changed() && Arc::ptr_eq(self.snapshot, session.catalog.last_snapshot())
+    }
+
+    /// Calls a routine in what the statement's expressions look at, as far as that goes.
+    fn call_here(&self, context: &CallContext<'_>, call: &RoutineCall) -> Result<Called> {
+        let session = &mut **self.session.borrow_mut();
+        if !self.looks_at_the_same(session) {
+            return Ok(Called::Unfinished(None));
+        }
+        session.call_here(call, context)
+    }
+
+    /// The same of a trigger.
     fn fire_here(
         &self,
         context: &CallContext<'_>,
@@ -109,8 +123,7 @@ impl Lender<'_> {
         next: &mut RowBuf,
     ) -> Result<Fired> {
         let session = &mut **self.session.borrow_mut();
-        if self.running.is_changed() || !Arc::ptr_eq(self.snapshot, session.catalog.last_snapshot())
-        {
+        if !self.looks_at_the_same(session) {
             return Ok(Fired::Unfinished(None));
         }
         let outside = self.trigger_depth.get();
@@ -158,14 +171,28 @@ impl Routines for Lender<'_> {
     fn call(
         &self,
         lent: Lent<'_>,
+        context: &CallContext<'_>,
         call: &RoutineCall,
         rows: Option<&mut RowSet>,
     ) -> Result<RowBuf> {
+        let mut begun = match rows {
+            Some(_) => None,
+            None => match self.call_here(context, call)? {
+                Called::Finished(value) => return Ok(value),
+                Called::Unfinished(begun) => begun,
+            },
+        };
         // What is not volatile sees what the statement sees that calls it (`SPI`'s read-only mode).
         let view = Some(lent.view).filter(|_| call.routine.volatility != b'v');
         self.with(lent, |session| {
             let outer = std::mem::replace(&mut session.called_view, view);
-            let done = session.call_routine(call, rows);
+            let done = match begun.take() {
+                Some(begun) => session.finish_call(begun),
+                None => session.call_routine(call, rows).and_then(|value| {
+                    session.note_call(call)?;
+                    Ok(value)
+                }),
+            };
             session.called_view = outer;
             done
         })

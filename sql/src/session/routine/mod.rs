@@ -11,7 +11,7 @@
 //! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
 //! - `aside`: routines that definitions call while no statement runs that could lend the session
 //! - `trigger`: functions and conditions of triggers; `contrib_trigger`: functions of extensions
-//! - `lend`: how a statement that calls a routine lends it the session
+//! - `lend`: how a statement that calls a routine lends it the session; `in_place`: calls that begin without that
 
 pub(super) mod aside;
 mod at_once;
@@ -25,6 +25,7 @@ mod cursor;
 mod event_trigger;
 pub(super) mod frame;
 mod handler;
+mod in_place;
 mod inline;
 mod lend;
 mod loops;
@@ -40,6 +41,7 @@ mod value;
 pub(super) use call::Compiled;
 pub(super) use context::Place as ContextPlace;
 pub(super) use create::{ReadyCall, command_tag};
+pub(super) use in_place::KnownCall;
 pub(super) use machine::Kit;
 pub(super) use text::{BodyTexts, Text};
 pub(super) use trigger::{Condition, Ready as ReadyTrigger};

@@ -262,7 +262,8 @@ impl Session {
         let is_row = |slot: &u32| {
             frame.is_unfolded(*slot) || matches!(frame.get(*slot), Datum::Record(_) | Datum::Null)
         };
-        let returned = begun.rest.program.returned_at(begun.next).map(u32::from);
+        let returned = begun.rest.program.returned_at(begun.next);
+        let returned = returned.map(|(slot, _)| u32::from(slot));
         let Some(slot) = returned.filter(is_row) else {
             return Ok(Fired::Unfinished(Some(begun)));
         };

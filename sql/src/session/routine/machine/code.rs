@@ -326,14 +326,14 @@ impl Op {
 }
 
 impl Program {
-    /// The slot whose value the body returns, where this operation does that and nothing comes behind.
-    pub fn returned_at(&self, at: usize) -> Option<Slot> {
-        let Op::Return { one, .. } = self.ops[at] else { return None };
+    /// The slot whose value the body returns, and its type, where this operation does that and nothing comes behind.
+    pub fn returned_at(&self, at: usize) -> Option<(Slot, SqlType)> {
+        let Op::Return { one, ty } = self.ops[at] else { return None };
         let behind = match self.ops[at + 1] {
             Op::Jump { end } => end as usize,
             _ => at + 1,
         };
-        matches!(self.ops[behind], Op::End).then_some(one)
+        matches!(self.ops[behind], Op::End).then_some((one, self.types[ty as usize]))
     }
 
     /// Where an operation stands.

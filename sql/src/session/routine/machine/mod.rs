@@ -58,6 +58,11 @@ impl Kit {
     }
 }
 
+/// Whether values of a type are values of another as they are.
+pub(super) fn takes(to: SqlType, from: SqlType) -> bool {
+    from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod)
+}
+
 /// A block with EXCEPTION that is being run.
 struct Tried {
     handlers: u32,
@@ -196,11 +201,16 @@ impl Session {
 
     /// The body of a routine that the machine may call with nothing but its arguments.
     fn light_callee(&mut self, routine: &Arc<Routine>, types: &CallTypes) -> Option<Arc<Compiled>> {
+        // What is not volatile sees what a statement around it sees.
+        let light = routine.volatility == b'v' && self.is_light(routine, types);
+        if light { self.compiled(routine, types).ok() } else { None }
+    }
+
+    /// Whether a routine needs nothing but its arguments to be called, and gives one value that is no row.
+    pub(super) fn is_light(&mut self, routine: &Routine, types: &CallTypes) -> bool {
         const OTHERS: [u32; 4] = [oids::VOID, oids::RECORD, TRIGGER, EVENT_TRIGGER];
         let fixed = |ty: u32| !crate::bind::is_polymorphic(ty) && ty != oids::RECORD;
-        // What is not volatile sees what a statement around it sees.
         let light = routine.language == PLPGSQL
-            && routine.volatility == b'v'
             && !routine.procedure
             && !routine.returns_set
             && !routine.security_definer
@@ -211,8 +221,7 @@ impl Session {
             && fixed(routine.result.0)
             && routine.parameters.len() == types.arguments.len()
             && routine.parameters.iter().all(|one| one.is_input() && fixed(one.ty.0));
-        let light = light && self.shape_of(SqlType { oid: routine.result, typmod: -1 }).is_none();
-        if light { self.compiled(routine, types).ok() } else { None }
+        light && self.shape_of(SqlType { oid: routine.result, typmod: -1 }).is_none()
     }
 
     /// What a routine is called in messages, remembered as long as nothing changes.
@@ -466,9 +475,8 @@ impl Execution<'_> {
     /// RETURN with a value at a slot.
     fn returns_slot(&mut self, slot: Slot, from: SqlType) -> Result<()> {
         self.returned.met = true;
-        let same = |to: SqlType| from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod);
         let returned = &mut self.returned;
-        if returned.by_slot && returned.ty.is_none_or(same) {
+        if returned.by_slot && returned.ty.is_none_or(|to| takes(to, from)) {
             let frame = &self.kit.frame;
             let is_row = || {
                 matches!(frame.get(u32::from(slot)), Datum::Null | Datum::Record(_))
