@@ -7,7 +7,7 @@
 //! nobody has started ([`start`]) stands still: then entering a class is a look at one byte of the thread's own.
 //!
 //! The numbers begin anew when the clock is started, and nobody but their thread reads them: who wants those of a statement takes
-//! them ([`Breakdown::take`]), or looks twice. The counter is the processor's (the time-stamp counter, which runs at one rate on all cores); where there is
+//! them ([`Breakdown::take_in`]), or looks twice. The counter is the processor's (the time-stamp counter, which runs at one rate on all cores); where there is
 //! none that is known here, nanoseconds stand for cycles. Nothing is decided by it, so a simulation's seed still replays.
 
 use crate::sync;
@@ -114,7 +114,7 @@ impl Class {
 }
 
 impl Breakdown {
-    /// What the calling thread's clock has counted since it was started, or since the last [`Breakdown::take`].
+    /// What the calling thread's clock has counted since it was started, or since the last [`Breakdown::take_in`].
     #[must_use]
     pub fn so_far() -> Breakdown {
         CLOCK.with(|clock| {
@@ -123,13 +123,15 @@ impl Breakdown {
         })
     }
 
-    /// The same, and the clock begins anew.
-    #[must_use]
-    pub fn take() -> Breakdown {
+    /// Counts all of the same, too, and the clock begins anew.
+    pub fn take_in(&mut self) {
         CLOCK.with(|clock| {
             clock.settle();
-            Breakdown(clock.cycles.replace([0; CLASSES]))
-        })
+            let counted = Cell::as_array_of_cells(&clock.cycles);
+            for (mine, more) in self.0.iter_mut().zip(counted) {
+                *mine += more.take();
+            }
+        });
     }
 
     /// What has been counted since `earlier`.
@@ -267,7 +269,8 @@ mod tests {
         drop(outer);
         let all = now() - begun;
         work();
-        let counted = Breakdown::take();
+        let mut counted = Breakdown::default();
+        counted.take_in();
         assert!(counted.of(Class::UsefulWork) >= 20_000, "{counted:?}");
         assert!(counted.of(Class::Locking) >= 10_000, "{counted:?}");
         assert!(counted.of(Class::Wait) >= 10_000, "{counted:?}");

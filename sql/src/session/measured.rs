@@ -48,12 +48,11 @@ impl Session {
     /// The messages have been looked at, as far as they go.
     pub fn end_messages(&mut self, clock: Entered) {
         drop(clock);
-        let counted = Breakdown::take();
         let measured = &mut self.measured;
         measured.ran = false;
         match &mut measured.coming {
-            Some(coming) => coming.get_or_insert_default().add_all(&counted),
-            None => measured.spent.breakdown.add_all(&counted),
+            Some(coming) => coming.get_or_insert_default().take_in(),
+            None => measured.spent.breakdown.take_in(),
         }
         if !self.tracking.measures || breakdown::now().saturating_sub(measured.told) > TOLD_AFTER {
             self.tell_measured();
@@ -79,7 +78,7 @@ impl Session {
             return;
         }
         if std::mem::take(&mut self.measured.ran) {
-            self.measured.spent.breakdown.add_all(&Breakdown::take());
+            self.measured.spent.breakdown.take_in();
         }
         self.measured.coming.get_or_insert_default();
     }
@@ -96,11 +95,13 @@ impl Session {
             let times = self.engine.breakdowns().statement(key, prepared.parsed.shape());
             self.measured.last = times.map(|times| Last { key, epoch, times });
         }
-        if let Some(coming) = self.measured.coming.take().flatten() {
-            self.measured.spent.breakdown.add_all(&coming);
+        let measured = &mut self.measured;
+        if let Some(Some(coming)) = &measured.coming {
+            measured.spent.breakdown.add_all(coming);
         }
-        self.measured.ran = true;
-        self.measured.spent.calls += 1;
+        measured.coming = None;
+        measured.ran = true;
+        measured.spent.calls += 1;
     }
 
     /// Tells others what has been spent.
