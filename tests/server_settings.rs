@@ -172,6 +172,71 @@ fn roles_and_databases_have_no_more_sessions_than_they_may() {
     connection_limits(Atoll::start(&[]).port());
 }
 
+/// Starts a server that is to refuse to start on the directory of one that has ended: what it says.
+fn refusal(ended: &Atoll, settings: &[&str]) -> String {
+    let mut command = std::process::Command::new(tests::atoll::program());
+    command.arg("serve").arg("--data").arg(ended.data());
+    command.args(["-c", &format!("port={}", ended.port())]);
+    settings.iter().for_each(|setting| _ = command.args(["-c", setting]));
+    let output = command.output().expect("atoll starts");
+    assert!(!output.status.success(), "{settings:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn components_are_switched_off_only_where_that_is_said() {
+    let mut atoll =
+        Atoll::start(&["atoll.unsafe_switches=on", "atoll.switched_off=log, locks, versions"]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE t (a int PRIMARY KEY, b int)");
+    client.run("INSERT INTO t SELECT g, g FROM generate_series(1, 1000) AS g");
+    client.run("UPDATE t SET b = b + 1");
+    client.run("DELETE FROM t WHERE a > 500");
+    assert_eq!(client.run("SELECT sum(b) FROM t").value(), "125750");
+    assert_eq!(refused(&mut client, "SET atoll.switched_off = ''").0, "55P02");
+    drop(client);
+    atoll.stop();
+    let log = atoll.log();
+    let mark = "[unsafe switches, off: log, locks, versions] ";
+    let told = |line: &&str| line.contains("LOG:  ");
+    assert!(
+        log.lines().filter(told).count() > 0
+            && log.lines().filter(told).all(|line| line.contains(mark)),
+        "{log}"
+    );
+    for (settings, words) in [
+        (&["atoll.switched_off=log"][..], "needs \"atoll.unsafe_switches\" to be on"),
+        (&["atoll.unsafe_switches=on", "atoll.switched_off=locks, seatbelts"], "\"seatbelts\""),
+        (
+            &["atoll.unsafe_switches=on", "atoll.switched_off=latches"],
+            "switching off \"latches\" is not supported",
+        ),
+    ] {
+        let said = refusal(&atoll, settings);
+        assert!(said.contains(words), "{said}");
+    }
+    // What was closed is whole, whatever it was used without.
+    atoll.check();
+}
+
+#[test]
+fn a_directory_that_was_used_without_a_log_is_not_opened_after_a_crash() {
+    const MARK: &str = "atoll.switched_off";
+    let mut atoll = Atoll::start(&["atoll.unsafe_switches=on", "atoll.switched_off=log"]);
+    let mark = atoll.data().join(MARK);
+    assert_eq!(std::fs::read_to_string(&mark).expect("the mark is there"), "log");
+    atoll.stop();
+    assert!(!mark.exists(), "what was closed is whole");
+    atoll.restart();
+    atoll.kill();
+    let said = refusal(&atoll, &[]);
+    assert!(said.contains("used without \"log\" and was not shut down in order"), "{said}");
+    // Who says so sees what is left, and the mark stays.
+    atoll.restart();
+    atoll.stop();
+    assert!(mark.exists() && atoll.log().contains("used without \"log\""), "{}", atoll.log());
+}
+
 #[test]
 fn atolls_own_settings_are_as_checked_as_postgresqls() {
     let atoll = Atoll::start_with(

@@ -8,12 +8,12 @@
 //! In the file a setting is a key at the top; a custom one (`a.b`) may stand in a table. Lists are arrays or texts.
 
 use crate::unix_socket::default_folders;
-use sql::SqlError;
 use sql::settings::auto_file;
 use sql::settings::definition::number;
 use sql::settings::value::Value;
 use sql::settings::{ServerSettings, Source};
 use sql::sqlstate::SqlState;
+use sql::{SqlError, Without};
 use std::path::{Path, PathBuf};
 
 /// The file in the data directory.
@@ -282,6 +282,31 @@ impl Config {
         words(self.text(name))
     }
 
+    /// What the engine is to work without (`atoll.switched_off`).
+    ///
+    /// # Errors
+    /// 22023: there is no such switch, or `atoll.unsafe_switches` is off. 0A000: it cannot be switched off.
+    pub fn without(&self) -> Result<Without, SqlError> {
+        let (mut without, name) = (Without::default(), "atoll.switched_off");
+        for word in self.list(name) {
+            if ALWAYS_ON.contains(&word.as_str()) {
+                let what = format!("switching off \"{word}\" is");
+                return Err(SqlError::unsupported(what));
+            }
+            if !without.leave_out(&word) {
+                let message = format!("invalid value for parameter \"{name}\": \"{word}\"");
+                let hint = format!("Available values: {}.", Without::NAMES.join(", "));
+                return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message).hint(hint));
+            }
+        }
+        if without != Without::default() && !self.is_on("atoll.unsafe_switches") {
+            let message = format!("\"{name}\" needs \"atoll.unsafe_switches\" to be on");
+            let hint = "The database may be lost: only measurements use it.";
+            return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message).hint(hint));
+        }
+        Ok(without)
+    }
+
     /// What the engine's layers are opened with.
     #[must_use]
     pub fn engine_options(&self) -> sql::EngineOptions {
@@ -316,6 +341,9 @@ impl Config {
         options
     }
 }
+
+/// Components that no branch goes around: each is in the inner loops of all others.
+const ALWAYS_ON: [&str; 4] = ["latches", "buffer_pool", "normalized_keys", "threads"];
 
 /// The words of a list as PostgreSQL writes it: commas between them, but for those in quotes; quotes within are doubled.
 fn words(text: &str) -> Vec<String> {

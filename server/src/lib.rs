@@ -43,6 +43,7 @@ pub mod session;
 mod simple;
 pub mod startup;
 pub mod stream;
+mod switched_off;
 mod system_user;
 pub mod telemetry;
 pub mod timers;

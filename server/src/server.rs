@@ -25,6 +25,7 @@ use crate::peer::Peers;
 use crate::restore;
 use crate::runtime::Runtime;
 use crate::scheduler::Workers;
+use crate::switched_off;
 use crate::timers::Timers;
 use crate::tls::Tls;
 use crate::user_files::UserFiles;
@@ -290,6 +291,8 @@ pub struct Started {
     listeners: Listeners,
     desk: tokio::runtime::Runtime,
     runtime: Runtime,
+    /// Whether the directory is marked, because something is switched off.
+    marked: bool,
 }
 
 /// Why a server does not start.
@@ -372,6 +375,7 @@ impl Started {
         let runtime = Runtime::start(workers, threads, desk.handle().clone())
             .map_err(|error| format!("could not start workers: {error}"))?;
         let mut options = config.engine_options();
+        options.txn.without = config.without()?;
         let archive = archive(&config, &data)?;
         options.files = Some(Arc::new(UserFiles::new(&data, runs_programs(&config))));
         let checkpoint_log = Arc::new(CheckpointLog::default());
@@ -384,6 +388,9 @@ impl Started {
         if !restore::restore(&config, &data, &*environment.device, now)? {
             std::process::exit(0);
         }
+        let (off, unsafely) =
+            (config.text("atoll.switched_off"), config.is_on("atoll.unsafe_switches"));
+        let marked = switched_off::mark(&data, off, unsafely)?;
         let engine = Engine::open(environment.clone(), options)?;
         let listeners = Listeners::open(&config, &data)?;
         let timers =
@@ -409,7 +416,7 @@ impl Started {
                 tls,
             }),
         });
-        Ok(Started { server, listeners, desk, runtime })
+        Ok(Started { server, listeners, desk, runtime, marked })
     }
 
     /// Where it listens, in words.
@@ -423,7 +430,7 @@ impl Started {
     /// # Errors
     /// The last checkpoint failed: the next start will recover.
     pub fn serve(self) -> Result<(), StartError> {
-        let Started { server, listeners, desk, runtime } = self;
+        let Started { server, listeners, desk, runtime, marked } = self;
         let runtime = Arc::new(runtime);
         let stop = desk.block_on(async {
             let mut signals = Signals::listen()?;
@@ -454,6 +461,9 @@ impl Started {
             std::process::exit(1);
         }
         server.engine.close()?;
+        if marked {
+            switched_off::clear(&server.sources.data)?;
+        }
         drop(runtime);
         desk.shutdown_background();
         tracing::info!("the database system is shut down");

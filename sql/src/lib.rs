@@ -41,7 +41,9 @@ pub use sql_catalog::{self as catalog, settings};
 pub use sql_parse as parse;
 pub use sql_types::{self as types, account, builtin, encoding, error, sqlstate, tuple};
 pub use system::{Encryption, PeerCertificate};
-pub use txn::{Abort, Environment, LockWait, Lsn, SchemeKind, SessionWait, TimestampAllocator};
+pub use txn::{
+    Abort, Environment, LockWait, Lsn, SchemeKind, SessionWait, TimestampAllocator, Without,
+};
 
 /// What a server builds an [`Environment`] from, and what it is opened with.
 pub mod environment {

@@ -29,6 +29,7 @@ const STATEMENTS: &str = "tests/statement_statistics.rs";
 const WIRE: &str = "tests/wire.rs";
 
 const ARCHIVES: Seen = In(ARCHIVE, "segments_go_to_the_archive_before_they_are_recycled");
+const SWITCHED: Seen = In(SERVER, "components_are_switched_off_only_where_that_is_said");
 const CHECKED: Seen = In(SERVER, "atolls_own_settings_are_as_checked_as_postgresqls");
 const COLLECTED: Seen = In(LOG, "the_collector_writes_postgresqls_files");
 const GONE_BACK: Seen = In(RESTORE, "a_copy_of_a_running_server_is_restored_to_any_moment");
@@ -71,6 +72,7 @@ pub const SEEN: &[(&str, Seen)] = &[
         "atoll.statement_memory",
         In("tests/wire_costs.rs", "a_statement_that_would_hold_too_much_is_refused_before_it_does"),
     ),
+    ("atoll.switched_off", SWITCHED),
     (
         "atoll.timestamp_allocator",
         In("tests/history.rs", "the_other_schemes_permit_nothing_at_any_level"),
@@ -79,6 +81,7 @@ pub const SEEN: &[(&str, Seen)] = &[
         "atoll.track_breakdown",
         In("tests/breakdown.rs", "a_statement_has_its_planning_its_commit_and_its_answer"),
     ),
+    ("atoll.unsafe_switches", SWITCHED),
     ("atoll.version_memory", CHECKED),
     ("atoll.version_spill", CHECKED),
     ("atoll.workers", In("tests/wire_crowd.rs", "a_thousand_sessions_wait_for_one_row")),

@@ -33,6 +33,7 @@ pub mod timestamps;
 pub mod transaction;
 mod versions;
 pub mod wait;
+pub mod without;
 pub mod writeset;
 pub mod xact_id;
 
@@ -75,6 +76,7 @@ pub use transaction::{
     Transaction,
 };
 pub use wait::{LockWaits, SessionWait};
+pub use without::Without;
 pub use xact_id::{XactIds, XactSnapshot, XactStatus};
 
 /// What suites of the layers above simulate power loss with.

@@ -26,6 +26,7 @@ use crate::timestamps::{TimestampAllocator, Timestamps};
 use crate::transaction::state::Pool;
 use crate::transaction::{Begin, Transaction};
 use crate::wait::SessionWait;
+use crate::without::Without;
 use crate::writeset::WriteSet;
 use crate::xact_id::XactIds;
 use crate::{Error, Result, Timestamp, TxnId};
@@ -69,6 +70,8 @@ pub struct Options {
     pub partitions: usize,
     /// The tree where the layer above keeps what is no database's own: no scheme's locks stand there.
     pub unwatched: Option<storage::TreeId>,
+    /// Components that are left out, for measuring only.
+    pub without: Without,
     /// A fault planted on purpose, in builds for tests.
     pub planted: Planted,
 }
@@ -91,6 +94,7 @@ impl Default for Options {
             timestamp_allocator: TimestampAllocator::default(),
             partitions: PARTITIONS,
             unwatched: None,
+            without: Without::default(),
             planted: Planted::default(),
         }
     }

@@ -117,7 +117,7 @@ pub fn encode(form: &Form, record: &Record<'_>) -> String {
     if form.verbosity == Verbosity::Verbose {
         let _ = write!(out, "{}: ", fields.state.code());
     }
-    out.push_str(&escaped(&fields.message));
+    out.push_str(&escaped(&form.told(&fields.message)));
     if let Some(position) = fields.position.filter(|position| *position > 0) {
         let _ = write!(out, " at character {position}");
     }
@@ -151,6 +151,7 @@ mod tests {
             kinds: Vec::new(),
             zone: TimeZone::UTC,
             verbosity: Verbosity::Default,
+            mark: String::new(),
         }
     }
 

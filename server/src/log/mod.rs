@@ -142,6 +142,8 @@ struct Form {
     kinds: Vec<Kind>,
     zone: TimeZone,
     verbosity: Verbosity,
+    /// What stands before each message: while components may be switched off.
+    mark: String,
 }
 
 #[derive(Debug)]
@@ -165,7 +167,17 @@ impl Form {
                 "verbose" => Verbosity::Verbose,
                 _ => Verbosity::Default,
             },
+            mark: match (config.is_on("atoll.unsafe_switches"), config.text("atoll.switched_off")) {
+                (false, _) => String::new(),
+                (true, "") => "[unsafe switches] ".to_owned(),
+                (true, off) => format!("[unsafe switches, off: {off}] "),
+            },
         }
+    }
+
+    /// A message as it is told.
+    fn told(&self, message: &str) -> String {
+        format!("{}{message}", self.mark)
     }
 
     fn encode(&self, kind: Kind, record: &Record<'_>) -> String {

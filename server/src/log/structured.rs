@@ -41,7 +41,7 @@ fn columns(form: &Form, record: &Record<'_>) -> Vec<Column> {
         number("txid", 0),
         text("error_severity", Some(fields.severity.word().to_owned())),
         text("state_code", Some(fields.state.code().to_owned())),
-        text("message", Some(fields.message.clone())),
+        text("message", Some(form.told(&fields.message))),
         text("detail", more(&fields.detail)),
         text("hint", more(&fields.hint)),
         text("internal_query", None),

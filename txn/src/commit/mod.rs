@@ -328,6 +328,9 @@ fn prepare_leaf(
     if manager.planted(Fault::NothingDeposited) {
         growth.forget_batches();
     }
+    if manager.options.without.log {
+        return Ok(Form::Whole);
+    }
     let form = Form::of(write, found.then_some(&*scratch));
     let cut = manager.planted(Fault::DeltaCutShort);
     Ok(if cut { form.cut_short() } else { form })
@@ -373,7 +376,7 @@ impl Manager {
         record.begin(header);
         let forms = prepared.iter().map(|write| write.form);
         let mut rest = writes.iter().zip(forms).peekable();
-        if writes.bytes() > limit {
+        if writes.bytes() > limit && !self.options.without.log {
             let tail = log.tail();
             self.slots.hold_floor(slot, tail);
             // Each part is complete in memory before its claim, and of no effect until a commit lists it.
@@ -391,7 +394,7 @@ impl Manager {
                 header.parts.push(part);
             }
             record.begin(header);
-        } else {
+        } else if !self.options.without.log {
             fill(record, &mut rest, usize::MAX);
         }
         drop(rest);
@@ -519,7 +522,8 @@ impl Manager {
             as_change(write),
             room,
             &mut |old| {
-                let Some(old) = old else { return };
+                let kept = old.filter(|_| !self.options.without.versions);
+                let Some(old) = kept else { return };
                 let node = records.pin(write.tree, write.key);
                 let mut state = node.state();
                 let mut bytes =

@@ -19,6 +19,7 @@ mod spill;
 mod timestamps;
 mod versions;
 mod waits;
+mod without;
 
 use crate::{
     Begin, Ended, Environment, Error, FaultyDevice, Isolation, KeyRange, Lsn, Manager, Options,

@@ -321,6 +321,9 @@ impl Transaction {
         mode: RowLock,
         policy: WaitPolicy,
     ) -> Result<bool> {
+        if self.manager.options.without.locks {
+            return Ok(true);
+        }
         let record = (tree.id(), key);
         if self.tracking.is_some() && !self.ask_to_lock(tree, key, mode, policy)? {
             return Ok(false);
@@ -361,6 +364,9 @@ impl Transaction {
         mode: TableLock,
         policy: WaitPolicy,
     ) -> Result<bool> {
+        if self.manager.options.without.locks {
+            return Ok(true);
+        }
         let command = self.command;
         let state = self.state();
         let last = state.tables.iter().rev().find(|held| held.table == table);

@@ -189,8 +189,10 @@ const FOLLOWED: &[&str] = &[
     "atoll.partitions",
     "atoll.run_programs_as_root",
     "atoll.statement_memory",
+    "atoll.switched_off",
     "atoll.timestamp_allocator",
     "atoll.track_breakdown",
+    "atoll.unsafe_switches",
     "atoll.version_memory",
     "atoll.version_spill",
     "atoll.workers",
@@ -486,7 +488,7 @@ mod tests {
             .iter()
             .filter(|definition| !definition.hidden && definition.library.is_none())
             .partition(|definition| is_own(definition.name));
-        assert_eq!((own.len(), postgresqls.len()), (12, 356));
+        assert_eq!((own.len(), postgresqls.len()), (14, 356));
         let work_mem = definition("WORK_MEM").unwrap();
         assert_eq!((work_mem.unit, work_mem.boot), (Some("kB"), "4096"));
         assert_eq!(work_mem.kind, Kind::Integer(64, 2_147_483_647));
