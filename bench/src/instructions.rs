@@ -38,9 +38,11 @@ pub struct Effort {
 
 /// What a transaction takes.
 #[derive(Clone, Debug)]
-struct Row {
-    what: String,
-    instructions: f64,
+pub struct Row {
+    /// Which.
+    pub what: String,
+    /// So many.
+    pub instructions: f64,
     /// The most that it may take.
     bar: Option<f64>,
 }
@@ -52,7 +54,7 @@ struct Row {
 pub fn run(effort: Effort, conditions: &str) -> Result<String> {
     let mut rows = Vec::new();
     pgbench_rows(effort, &mut rows)?;
-    tpcc_rows(effort, &mut rows)?;
+    tpcc_rows(effort.orders, &mut rows)?;
     let mut page = String::from("# Instructions of a transaction\n\n");
     write!(
         page,
@@ -147,7 +149,10 @@ fn pgbench_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
 }
 
 /// TPC-C's two transactions that have a bar, over one warehouse.
-fn tpcc_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
+///
+/// # Errors
+/// The server's.
+pub fn tpcc_rows(orders: u32, rows: &mut Vec<Row>) -> Result<()> {
     let scale = Scale::small(1);
     let mut target = loaded(|target| {
         let mut client = Url::local(target.port()).connect()?;
@@ -181,7 +186,7 @@ fn tpcc_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
             ensure!(report.errors() == 0, "{} transactions failed", report.errors());
             Ok(())
         };
-        let instructions = count(&mut target, effort.orders, transactions)?;
+        let instructions = count(&mut target, orders, transactions)?;
         rows.push(Row { what: name.to_owned(), instructions, bar: Some(bar) });
     }
     Ok(())

@@ -3,6 +3,7 @@
 //! What is measured, and how, is fixed here and not chosen per result: interleaved pairs with alternating order, the
 //! least CPU of the runs (the figure that noise can only raise), the median of the throughput ratios.
 
+pub mod callgrind;
 pub mod catalog;
 pub mod copy;
 pub mod cpu;
@@ -10,6 +11,7 @@ pub mod disjoint;
 pub mod insertion;
 pub mod instructions;
 pub mod large;
+pub mod looking_glass;
 pub mod matrix;
 pub mod memory;
 pub mod paired;

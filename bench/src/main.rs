@@ -61,6 +61,8 @@ enum Measurement {
     Renamed(Pairs),
     /// Instructions of a transaction, counted by callgrind: pgbench's and two of TPC-C's.
     Instructions(bench::instructions::Effort),
+    /// New-Order and Payment straight on the transaction component, one part of it taken away after another: instructions.
+    LookingGlass(bench::looking_glass::Arguments),
     /// A database ten times the pool under pgbench: what the process holds and whether it grows.
     Memory {
         /// `shared_buffers`, in MiB.
@@ -180,6 +182,7 @@ fn main() -> Result<()> {
             print!("{page}");
             Ok(std::fs::write(results().join("instructions.md"), page)?)
         }
+        Measurement::LookingGlass(arguments) => looking_glass(&arguments),
         Measurement::Memory { buffers, times, clients, seconds } => {
             memory(Plan { buffers, times, clients, time: Duration::from_secs(seconds) })
         }
@@ -211,6 +214,18 @@ fn timestamps(effort: &bench::timestamps::Effort) -> Result<()> {
     let mut page = bench::timestamps::run(effort, &mut |line| println!("{line}"))?;
     writeln!(page, "\n{}", report::machine())?;
     Ok(std::fs::write(results().join("timestamps.md"), page)?)
+}
+
+fn looking_glass(arguments: &bench::looking_glass::Arguments) -> Result<()> {
+    use bench::looking_glass::{markdown, picture, run, tsv};
+    let (bars, name) = (run(arguments)?, arguments.page());
+    if bars.is_empty() {
+        return Ok(());
+    }
+    let file = |ending: &str| results().join(format!("{name}.{ending}"));
+    std::fs::write(file("md"), markdown(&bars, name, &report::machine())?)?;
+    std::fs::write(file("tsv"), tsv(&bars))?;
+    picture(&bars, &file("svg"))
 }
 
 fn disjoint(time: Duration, pairs: u32) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What is measured: Atoll, PostgreSQL 15 and the null server, each in a directory of its own on a loopback port, with
 //! the same cache and the same durability.
 
+use crate::callgrind;
 use anyhow::{Context, Result, bail, ensure};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -191,17 +192,11 @@ impl Target {
     ) -> Result<u64> {
         let counts = self.directory.join("callgrind.out");
         let served = atoll(&self.data(), self.port, settings)?;
-        let mut command = Command::new("valgrind");
-        command.arg("--tool=callgrind");
-        command.arg(format!("--callgrind-out-file={}", counts.display()));
-        command.arg(served.get_program()).args(served.get_args());
-        self.child = launch(&mut command).context("valgrind")?;
+        self.child = launch(&mut callgrind::command(&served, &counts)).context("valgrind")?;
         self.wait_until_it_serves()?;
         load(self)?;
         self.stop()?;
-        let text = std::fs::read_to_string(&counts)?;
-        let totals = text.lines().rev().find_map(|line| line.strip_prefix("totals: "));
-        Ok(totals.context("callgrind has counted nothing")?.trim().parse()?)
+        callgrind::total(&counts)
     }
 
     fn spawn(kind: Kind, mut command: Command, port: u16, directory: PathBuf) -> Result<Target> {
