@@ -103,3 +103,35 @@ CREATE TRIGGER made_after AFTER INSERT OR UPDATE ON made FOR EACH ROW EXECUTE FU
 INSERT INTO made (a) VALUES (1), (2);
 UPDATE made SET a = a * 10;
 SELECT * FROM made ORDER BY a;
+
+-- WHEN: conditions that compute, that call others, and that fail.
+CREATE TABLE watched (a int, b text, c numeric, seen text);
+INSERT INTO watched SELECT g, 'row ' || g, g / 2.0 FROM generate_series(1, 8) g;
+CREATE FUNCTION sees() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.seen := concat_ws(',', NEW.seen, tg_argv[0]); RETURN NEW; END $$;
+CREATE FUNCTION is_even(x int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN INSERT INTO said VALUES (x, 'is_even'); RETURN x % 2 = 0; END $$;
+TRUNCATE said;
+CREATE TRIGGER w1 BEFORE UPDATE ON watched FOR EACH ROW WHEN (NEW.b IS DISTINCT FROM OLD.b) EXECUTE FUNCTION sees('b');
+CREATE TRIGGER w2 BEFORE UPDATE ON watched FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION sees('all');
+CREATE TRIGGER w3 BEFORE UPDATE ON watched FOR EACH ROW WHEN (NEW.a > 3 AND pg_trigger_depth() = 0) EXECUTE FUNCTION sees('depth');
+CREATE TRIGGER w4 BEFORE UPDATE ON watched FOR EACH ROW WHEN (is_even(NEW.a)) EXECUTE FUNCTION sees('even');
+CREATE TRIGGER w5 BEFORE UPDATE ON watched FOR EACH ROW WHEN (NEW.c IS NULL) EXECUTE FUNCTION sees('null');
+UPDATE watched SET b = CASE WHEN a % 3 = 0 THEN b || '!' ELSE b END, c = CASE WHEN a % 4 = 0 THEN c END;
+SELECT * FROM watched ORDER BY a;
+SELECT * FROM said ORDER BY n, what;
+DROP TRIGGER w4 ON watched;
+CREATE TRIGGER w4 BEFORE UPDATE ON watched FOR EACH ROW WHEN (10 / (NEW.a - 5) > 4) EXECUTE FUNCTION sees('divided');
+UPDATE watched SET seen = NULL WHERE a < 5;
+UPDATE watched SET seen = NULL WHERE a > 3;
+SELECT * FROM watched ORDER BY a;
+ALTER TABLE watched ADD d int DEFAULT 4;
+DROP TRIGGER w4 ON watched;
+CREATE TRIGGER w4 BEFORE UPDATE ON watched FOR EACH ROW WHEN (NEW.d > 4 OR current_setting('my.mark', true) = 'all') EXECUTE FUNCTION sees('d');
+UPDATE watched SET d = a, seen = NULL;
+SELECT a, d, seen FROM watched ORDER BY a;
+UPDATE watched SET seen = set_config('my.mark', CASE WHEN a = 3 THEN 'all' ELSE '' END, false) WHERE a < 6;
+SELECT a, d, seen FROM watched ORDER BY a;
+CREATE FUNCTION tells() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '% % %', tg_name, OLD, NEW; RETURN NULL; END $$;
+CREATE TRIGGER w6 AFTER UPDATE ON watched FOR EACH ROW WHEN (NEW.a % 4 = 0 AND OLD.seen IS NOT NULL) EXECUTE FUNCTION tells();
+CREATE TRIGGER w7 AFTER INSERT ON watched FOR EACH ROW WHEN (length(NEW.b) > 3) EXECUTE FUNCTION tells();
+UPDATE watched SET c = 0 WHERE a IN (3, 4);
+INSERT INTO watched (a, b) VALUES (20, 'abc'), (21, 'abcd'), (22, NULL);

@@ -70,11 +70,12 @@ pub trait Routines {
         firing: &Firing<'_>,
         next: &mut RowBuf,
     ) -> Result<bool>;
-    /// Whether WHEN of a trigger holds.
+    /// Whether WHEN of a trigger holds. What it looks at is `context`, as of a call.
     ///
     /// # Errors
     /// Those of the condition.
-    fn meets(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<bool>;
+    fn meets(&self, lent: Lent<'_>, context: &CallContext<'_>, firing: &Firing<'_>)
+    -> Result<bool>;
 }
 
 impl Context<'_> {

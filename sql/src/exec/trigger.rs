@@ -91,7 +91,7 @@ impl Context<'_> {
         }
         let Some(routines) = self.host.routines else { return Err(not_here(firing.trigger)) };
         let lent = Lent { transaction: self.transaction, view: self.view, row_ids: self.row_ids };
-        routines.meets(lent, firing)
+        routines.meets(lent, &self.host.call(self.arena), firing)
     }
 }
 

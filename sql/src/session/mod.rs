@@ -225,7 +225,7 @@ pub struct Session {
     /// How many loops of bodies are under way over queries that change rows.
     writing_loops: u32,
     /// The conditions of triggers that have been asked, by trigger.
-    conditions: FxHashMap<Oid, Arc<routine::Condition>>,
+    conditions: FxHashMap<Oid, Box<routine::Condition>>,
     /// What CONTEXTs call the routines that have been called, and `changes` when that was made.
     routine_names: FxHashMap<Oid, (Basis, Arc<str>)>,
     /// The functions of triggers that have fired, by trigger and event.

@@ -151,7 +151,7 @@ impl Routines for Calls<'_> {
         Err(fires_nothing())
     }
 
-    fn meets(&self, _: Lent<'_>, _: &Firing<'_>) -> Result<bool> {
+    fn meets(&self, _: Lent<'_>, _: &CallContext<'_>, _: &Firing<'_>) -> Result<bool> {
         Err(fires_nothing())
     }
 }

@@ -126,11 +126,25 @@ impl Lender<'_> {
         if !self.looks_at_the_same(session) {
             return Ok(Fired::Unfinished(None));
         }
+        self.deeper(1 + firing.actions, || session.fire_here(firing, context, next))
+    }
+
+    /// Whether WHEN of a trigger holds, where that can be found out in what the statement's expressions look at.
+    fn meets_here(&self, context: &CallContext<'_>, firing: &Firing<'_>) -> Result<Option<bool>> {
+        let session = &mut **self.session.borrow_mut();
+        if !self.looks_at_the_same(session) {
+            return Ok(None);
+        }
+        self.deeper(firing.actions, || session.meets_here(firing, context))
+    }
+
+    /// Does something within so many more triggers.
+    fn deeper<T>(&self, levels: u32, run: impl FnOnce() -> T) -> T {
         let outside = self.trigger_depth.get();
-        self.trigger_depth.set(outside + 1 + firing.actions);
-        let fired = session.fire_here(firing, context, next);
+        self.trigger_depth.set(outside + levels);
+        let done = run();
         self.trigger_depth.set(outside);
-        fired
+        done
     }
 
     /// Has the session run something with what is lent.
@@ -217,8 +231,16 @@ impl Routines for Lender<'_> {
         }
     }
 
-    fn meets(&self, lent: Lent<'_>, firing: &Firing<'_>) -> Result<bool> {
-        self.with(lent, |session| session.trigger_meets(firing))
+    fn meets(
+        &self,
+        lent: Lent<'_>,
+        context: &CallContext<'_>,
+        firing: &Firing<'_>,
+    ) -> Result<bool> {
+        match self.meets_here(context, firing)? {
+            Some(met) => Ok(met),
+            None => self.with(lent, |session| session.trigger_meets(firing)),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::session::source::Source;
 use crate::session::statement::{Basis, Planned, Prepared};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::{Datum, Oid, SqlType, oids};
+use crate::types::{CallContext, Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -537,30 +537,62 @@ impl Session {
         {
             self.may_run(planned)?;
         }
-        let frame = crate::exec::frame::Frame::default();
         let height = prepared.parsed.height();
-        self.with_context(|context| {
-            crate::parse::depth::with_stack_for(height, || {
-                let eval = Eval {
-                    call: crate::types::CallContext { ..*context },
-                    frame: &frame,
-                    parameters,
-                    subplans: &[],
-                    local: None,
-                    drawn: None,
-                };
-                match eval.scalar(scalar) {
-                    Ok(value) => {
-                        into.clear();
-                        into.push(value);
-                        Ok(true)
-                    }
-                    Err(Failure::Error(error)) => Err(error),
-                    Err(_) => Ok(false),
-                }
-            })
-        })
+        self.with_context(|context| evaluated((scalar, height), context, parameters, into))
     }
+
+    /// Evaluates a text of a body in what a statement's expressions look at, if it is a scalar that needs nothing else, and was
+    /// found good since anything has happened that could change that; else false.
+    pub(super) fn evaluate_here(
+        &self,
+        (body, sql): (u64, &Sql),
+        context: &CallContext<'_>,
+        frame: &Frame,
+        into: &mut RowBuf,
+    ) -> Result<bool> {
+        let known =
+            self.texts.get(&body).and_then(|known| known.texts[sql.number as usize].as_ref());
+        let good =
+            known.filter(|text| self.is_settled(text.seen.load(Relaxed)) && text.fits(frame));
+        let Some((text, scalar)) = good.and_then(|text| Some((text, text.simple.as_ref()?))) else {
+            return Ok(false);
+        };
+        let planned = text.prepared.planned.as_ref();
+        if planned.is_none_or(|planned| !planned.required.is_empty()) {
+            return Ok(false);
+        }
+        let height = text.prepared.parsed.height();
+        evaluated((scalar, height), context, frame.row(), into)
+    }
+}
+
+/// Evaluates a scalar of some height over parameters, into a row of one column; false if it needs more than a context.
+fn evaluated(
+    (scalar, height): (&Scalar, u32),
+    context: &CallContext<'_>,
+    parameters: &RowBuf,
+    into: &mut RowBuf,
+) -> Result<bool> {
+    let frame = crate::exec::frame::Frame::default();
+    crate::parse::depth::with_stack_for(height, || {
+        let eval = Eval {
+            call: CallContext { ..*context },
+            frame: &frame,
+            parameters,
+            subplans: &[],
+            local: None,
+            drawn: None,
+        };
+        match eval.scalar(scalar) {
+            Ok(value) => {
+                into.clear();
+                into.push(value);
+                Ok(true)
+            }
+            Err(Failure::Error(error)) => Err(error),
+            Err(_) => Ok(false),
+        }
+    })
 }
 
 /// The type by which statements know a variable.

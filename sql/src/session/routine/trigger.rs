@@ -53,6 +53,25 @@ pub struct Condition {
     id: u64,
     body: Arc<Body>,
     sql: Sql,
+    /// The table as it was looked at last, and the fields of its rows.
+    relation: Arc<Relation>,
+    shape: Arc<Shape>,
+    /// The rows, and what they begin with.
+    frame: Frame,
+    start: RowBuf,
+}
+
+impl Condition {
+    /// Puts the rows of a change where the condition reads them.
+    fn set_rows(&mut self, firing: &Firing<'_>) -> Result<()> {
+        if !Arc::ptr_eq(&self.relation, firing.relation) {
+            self.relation = Arc::clone(firing.relation);
+            self.shape = shape(firing.relation);
+        }
+        self.frame.begin(self.body.variables.len(), &self.start);
+        set_rows(&mut self.frame, firing, &self.shape);
+        self.frame.fold_all()
+    }
 }
 
 /// A trigger's function, ready to run for an event.
@@ -456,23 +475,31 @@ impl Session {
     /// Whether WHEN of a trigger holds.
     pub(in crate::session) fn trigger_meets(&mut self, firing: &Firing<'_>) -> Result<bool> {
         let key = firing.trigger.oid;
-        let known = self.conditions.get(&key).filter(|known| known.trigger == *firing.trigger);
-        let condition = match known.cloned() {
-            Some(known) => known,
-            None => {
-                if let Some(old) = self.conditions.remove(&key) {
+        // It is not among the others while it is evaluated: what it calls may fire the trigger.
+        let mut condition = match self.conditions.remove(&key) {
+            Some(known) if known.trigger == *firing.trigger => known,
+            old => {
+                if let Some(old) = old {
                     self.texts.remove(&old.id);
                 }
                 self.bodies += 1;
-                let made = Arc::new(condition_of(firing.trigger, self.bodies));
-                self.conditions.insert(key, Arc::clone(&made));
-                made
+                Box::new(condition_of(firing, self.bodies))
             }
         };
-        let mut frame = Frame::new(condition.body.variables.len());
-        set_rows(&mut frame, firing, &shape(firing.relation));
-        frame.fold_all()?;
-        let text = self.text_of((condition.id, &condition.body), &frame, &condition.sql, None)?;
+        let met = self.meets(&mut condition, firing);
+        if condition.frame.capacity_bytes() > REST_BYTES_MAX {
+            condition.frame = Frame::new(condition.body.variables.len());
+        }
+        if let Some(other) = self.conditions.insert(key, condition) {
+            self.texts.remove(&other.id);
+        }
+        met
+    }
+
+    fn meets(&mut self, condition: &mut Condition, firing: &Firing<'_>) -> Result<bool> {
+        condition.set_rows(firing)?;
+        let Condition { id, body, sql, frame, .. } = condition;
+        let text = self.text_of((*id, body), frame, sql, None)?;
         let outside = self.firing.len();
         self.firing.resize(outside + firing.actions as usize, firing.relation.oid);
         let mut value = RowBuf::new();
@@ -485,6 +512,28 @@ impl Session {
         };
         self.firing.truncate(outside);
         met
+    }
+
+    /// Whether WHEN of a trigger holds, where its condition only computes; what it looks at is `context`.
+    pub(super) fn meets_here(
+        &mut self,
+        firing: &Firing<'_>,
+        context: &CallContext<'_>,
+    ) -> Result<Option<bool>> {
+        let same = |known: &&mut Box<Condition>| Arc::ptr_eq(&known.relation, firing.relation);
+        let Some(condition) = self.conditions.get_mut(&firing.trigger.oid).filter(same) else {
+            return Ok(None);
+        };
+        condition.set_rows(firing)?;
+        let Some(condition) = self.conditions.get(&firing.trigger.oid) else { return Ok(None) };
+        let (text, mut value) = ((condition.id, &condition.sql), RowBuf::new());
+        let evaluated = self.evaluate_here(text, context, &condition.frame, &mut value);
+        if condition.frame.capacity_bytes() > REST_BYTES_MAX
+            && let Some(condition) = self.conditions.get_mut(&firing.trigger.oid)
+        {
+            condition.frame = Frame::new(condition.body.variables.len());
+        }
+        Ok(evaluated?.then(|| matches!(value.get(0), Datum::Bool(true))))
     }
 }
 
@@ -613,8 +662,9 @@ fn read_row(relation: &Relation, bytes: &[u8], row: &mut RowBuf) -> Result<()> {
     if fields.next().is_some() { miscounted() } else { Ok(()) }
 }
 
-/// A body of nothing but the rows that a condition is over.
-fn condition_of(trigger: &Trigger, id: u64) -> Condition {
+/// A condition, with a body of nothing but the rows that it is over.
+fn condition_of(firing: &Firing<'_>, id: u64) -> Condition {
+    let Firing { relation, trigger, .. } = *firing;
     let text = trigger.when.as_ref().map_or_else(|| "true".into(), |when| Arc::clone(when.text()));
     let (mut names, mut variables) = (Vec::new(), Vec::new());
     for (number, name) in ["new", "old"].into_iter().enumerate() {
@@ -652,5 +702,16 @@ fn condition_of(trigger: &Trigger, id: u64) -> Condition {
         conflict: VariableConflict::UseVariable,
         shows_strict: false,
     });
-    Condition { trigger: trigger.clone(), id, body, sql }
+    let mut start = RowBuf::new();
+    start.set_nulls(body.variables.len());
+    Condition {
+        trigger: trigger.clone(),
+        id,
+        frame: Frame::new(body.variables.len()),
+        body,
+        sql,
+        relation: Arc::clone(relation),
+        shape: shape(relation),
+        start,
+    }
 }
