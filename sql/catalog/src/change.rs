@@ -45,6 +45,8 @@ pub struct CatalogTransaction {
     snapshot: Arc<CatalogSnapshot>,
     changes: BTreeMap<ObjectKey, Option<Object>>,
     undo: Vec<Undo>,
+    /// The labels that it has added to enums.
+    added_labels: Vec<Oid>,
     /// What the transaction's snapshot reads instead of the committed state.
     past: Vec<(ObjectKey, Arc<Relation>)>,
     temporary: Temporary,
@@ -100,6 +102,7 @@ impl CatalogTransaction {
             snapshot: Arc::new(snapshot),
             changes: BTreeMap::new(),
             undo: Vec::new(),
+            added_labels: Vec::new(),
             past: Vec::new(),
             temporary: Temporary::default(),
             seen: None,
@@ -125,6 +128,7 @@ impl CatalogTransaction {
             snapshot,
             changes: BTreeMap::new(),
             undo: Vec::new(),
+            added_labels: Vec::new(),
             past: Vec::new(),
             temporary: Temporary::default(),
             seen: None,
@@ -251,10 +255,18 @@ impl CatalogTransaction {
     }
 
     fn take_own(&mut self) {
+        if self.changes.is_empty() {
+            self.added_labels.clear();
+        }
         // A session's database cannot be dropped under it; if all the same, it keeps what it last saw.
         if let Some(snapshot) = self.own.database(self.database) {
-            self.snapshot = Arc::new(snapshot);
+            self.snapshot = Arc::new(snapshot.with_added_labels(&self.added_labels));
         }
+    }
+
+    /// A label is being added to an enum: until that has committed no value may be made of it.
+    pub fn adds_label(&mut self, label: Oid) {
+        self.added_labels.push(label);
     }
 
     /// What this transaction sees above what is committed.

@@ -65,6 +65,8 @@ pub struct CatalogSnapshot {
     objects: Arc<Objects>,
     /// Notes what it is asked, where that is what a plan is made from.
     recorder: Option<Arc<Recorder>>,
+    /// The labels that the transaction whose state it is has added to enums.
+    added_labels: Option<Arc<[Oid]>>,
 }
 
 /// A number that no state had before.
@@ -125,7 +127,7 @@ impl ClusterSnapshot {
     pub fn database(&self, database: Oid) -> Option<CatalogSnapshot> {
         let objects = Arc::clone(self.databases.get(&database)?);
         let shared = Arc::clone(&self.shared);
-        Some(CatalogSnapshot { database, shared, objects, recorder: None })
+        Some(CatalogSnapshot { database, shared, objects, recorder: None, added_labels: None })
     }
 
     /// What all databases share.
@@ -175,6 +177,19 @@ impl CatalogSnapshot {
     #[must_use]
     pub fn recording(&self, path: Arc<[Oid]>) -> CatalogSnapshot {
         CatalogSnapshot { recorder: Some(Arc::new(Recorder::new(path))), ..self.clone() }
+    }
+
+    /// The same where the transaction whose state it is has added these labels to enums.
+    pub(super) fn with_added_labels(self, labels: &[Oid]) -> CatalogSnapshot {
+        let added_labels = (!labels.is_empty()).then(|| labels.into());
+        CatalogSnapshot { added_labels, ..self }
+    }
+
+    /// Whether the transaction whose state it is has added this label to an enum: a value that is stored before that commits
+    /// would be one of no enum if it does not.
+    #[must_use]
+    pub fn is_added_label(&self, label: Oid) -> bool {
+        self.added_labels.as_ref().is_some_and(|added| added.contains(&label))
     }
 
     /// The same, which notes nothing.

@@ -9,7 +9,8 @@ use crate::catalog::extension::{self, AVAILABLE};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateLanguage, Drop, ObjectName};
 use crate::sqlstate::SqlState;
-use crate::types::oids;
+use crate::types::{Oid, oids};
+use std::borrow::Cow;
 
 /// `language_handler`.
 const LANGUAGE_HANDLER: u32 = 2280;
@@ -65,6 +66,13 @@ fn known(name: &str) -> Option<[String; 5]> {
     };
     let mut all = rows.map(of_row);
     all.find(|known| known[0] == name)
+}
+
+/// The name of a language that there is.
+pub(super) fn name(oid: Oid) -> Cow<'static, str> {
+    let mut rows = builtin::relation("pg_language").into_iter().flat_map(|known| known.rows());
+    let row = rows.find(|row| row.get(0).is_some_and(|known| known.parse() == Ok(oid.0)));
+    row.and_then(|row| row.get(1)).unwrap_or_default()
 }
 
 /// The extension that has a language of this name as its member.

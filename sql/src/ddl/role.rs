@@ -1,7 +1,7 @@
 //! CREATE ROLE, ALTER ROLE, DROP ROLE, GRANT and REVOKE of roles.
 
 use super::resolve::undefined_role;
-use super::{Ddl, scram};
+use super::{Ddl, language, scram};
 use crate::bind::type_name::format_type_be;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::acl::Acl;
@@ -404,7 +404,7 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                     let path = if here { ddl.path().schemas } else { Vec::new() };
                     format!("type {}", format_type_be(&contents, &path, *oid))
                 }
-                _ => format!("language with OID {}", oid.0),
+                _ => format!("language {}", language::name(*oid)),
             };
             more.push(format!("privileges for {what}"));
         }

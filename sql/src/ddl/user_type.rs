@@ -424,6 +424,7 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
             let position = between(&labels, at)?;
             let sort_order = f64::from(sort_order(&mut labels, at));
             let oid = ddl.catalog.next_oid()?;
+            ddl.catalog.adds_label(oid);
             let name = Arc::clone(label);
             labels.insert(at, EnumLabel { oid, position, sort_order, name });
         }

@@ -633,6 +633,12 @@ impl CatalogQueries for SessionCatalog<'_> {
         Some(Arc::clone(&labels[at].name))
     }
 
+    fn is_added_value(&self, ty: u32, position: i64) -> bool {
+        let labels = self.snapshot.user_type(Oid(ty)).map_or(&[][..], |found| found.labels());
+        let label = labels.iter().find(|label| label.position == position);
+        label.is_some_and(|label| self.snapshot.is_added_label(label.oid))
+    }
+
     fn base_type(&self, ty: SqlType) -> SqlType {
         self.snapshot.base_type(ty)
     }

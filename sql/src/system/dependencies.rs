@@ -6,7 +6,7 @@ use crate::catalog::acl::Acl;
 use crate::catalog::attachment::Attachment;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge};
-use crate::catalog::extension::PG_EXTENSION;
+use crate::catalog::extension::{self, PG_EXTENSION};
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
 use crate::catalog::relation::{ConstraintKind, RelationKind};
@@ -353,6 +353,9 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     const CAST: u32 = 2605;
     const FUNCTION: u32 = 1255;
     const DATABASE: u32 = 1262;
+    const DEFAULT_ACL: u32 = 826;
+    const LANGUAGE: u32 = 2612;
+    const PARAMETER_ACL: u32 = 6243;
     const ROLE: u32 = 1260;
     let snapshot = rows.system.snapshot;
     let here = snapshot.database_oid();
@@ -406,11 +409,6 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         // Casts are nobody's.
         for &(class, member) in members.filter(|(class, _)| class.0 != CAST) {
             emit((here, class.0, member, 0), extension.owner, 'o')?;
-            let sub = if class.0 == TYPE { kept::TYPE } else { kept::FUNCTION };
-            let acl = snapshot.acl(member, sub).map(|acl| &**acl);
-            for role in parties(acl, extension.owner) {
-                emit((here, class.0, member, 0), role, 'a')?;
-            }
         }
     }
     let types: Vec<_> = snapshot.types().cloned().collect();
@@ -419,16 +417,41 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     }
     let routines: Vec<_> = snapshot.routines().cloned().collect();
     for routine in &routines {
-        let place = (here, FUNCTION, routine.oid, 0);
-        emit(place, routine.owner, 'o')?;
-        let acl = snapshot.acl(routine.oid, kept::FUNCTION).map(|acl| &**acl);
-        for role in parties(acl, routine.owner) {
-            emit(place, role, 'a')?;
+        emit((here, FUNCTION, routine.oid, 0), routine.owner, 'o')?;
+    }
+    // The lists that are kept beside what they are of, which may be built in.
+    let lists: Vec<_> = snapshot.acls().map(|(place, acl)| (*place, Arc::clone(acl))).collect();
+    for ((oid, sub), acl) in &lists {
+        let (class, owner) = match *sub {
+            kept::FUNCTION => (FUNCTION, snapshot.routine(*oid).map(|routine| routine.owner)),
+            kept::TYPE => (TYPE, snapshot.user_type(*oid).map(|ty| ty.owner)),
+            kept::LANGUAGE => (LANGUAGE, None),
+            _ => continue,
+        };
+        let of_member = || {
+            let known = extension::of_member(oid.0).or_else(|| extension::of_language(oid.0))?;
+            Some(snapshot.extension(known.name)?.owner)
+        };
+        let owner = owner.or_else(of_member).unwrap_or(well_known::SUPERUSER);
+        for role in parties(Some(acl), owner) {
+            emit((here, class, *oid, 0), role, 'a')?;
         }
     }
     for one in snapshot.attachments() {
         if let Some(owner) = one.owner() {
             emit((here, one.table().0, one.oid(), 0), owner, 'o')?;
+        }
+    }
+    for default in snapshot.default_acls() {
+        let place = (here, DEFAULT_ACL, default.oid, 0);
+        emit(place, default.role, 'o')?;
+        for role in parties(Some(&default.acl), default.role) {
+            emit(place, role, 'a')?;
+        }
+    }
+    for parameter in snapshot.shared().parameters() {
+        for role in parties(Some(&parameter.acl), well_known::SUPERUSER) {
+            emit((Oid(0), PARAMETER_ACL, parameter.oid, 0), role, 'a')?;
         }
     }
     for database in snapshot.shared().databases() {

@@ -25,17 +25,35 @@ pub(super) fn unknown_label(context: &CallContext<'_>, ty: SqlType, text: &str) 
     )
 }
 
+/// A value of an enum.
+///
+/// # Errors
+/// 55P04 for one of a label that the own transaction has added, which may yet be rolled back (`check_safe_enum_use`).
+pub(super) fn usable<'a>(context: &CallContext<'_>, ty: u32, position: i64) -> Result<Datum<'a>> {
+    if context.catalog.is_added_value(ty, position) {
+        let label = context.catalog.enum_label(ty, position).unwrap_or_default();
+        let name = context.catalog.type_name(ty);
+        return Err(SqlError::new(
+            SqlState::UNSAFE_NEW_ENUM_VALUE_USAGE,
+            format!("unsafe use of new value \"{label}\" of enum type {name}"),
+        )
+        .hint("New enum values must be committed before they can be used."));
+    }
+    Ok(Datum::Int8(position))
+}
+
 /// The first or the last value of an enum.
 fn end<'a>(context: &CallContext<'a>, signature: &Signature<'_>, first: bool) -> Result<Datum<'a>> {
     let ty = signature.arguments[0].oid.0;
     let labels = context.catalog.enum_labels(ty);
     let found = if first { labels.first() } else { labels.last() };
-    found.map(|(position, _)| Datum::Int8(*position)).ok_or_else(|| {
-        SqlError::new(
+    let Some((position, _)) = found else {
+        return Err(SqlError::new(
             SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
             format!("enum {} contains no values", context.catalog.type_name(ty)),
-        )
-    })
+        ));
+    };
+    usable(context, ty, *position)
 }
 
 /// The values between two, which count; NULL is no bound.
@@ -54,7 +72,7 @@ fn range<'a>(
     let mut builder = Builder::new(ty);
     for (position, _) in context.catalog.enum_labels(ty) {
         if (low..=high).contains(&position) {
-            builder.push(&Datum::Int8(position));
+            builder.push(&usable(context, ty, position)?);
         }
     }
     Ok(builder.finish(context.arena))

@@ -98,6 +98,10 @@ pub trait CatalogQueries {
     fn enum_position(&self, ty: u32, label: &str) -> Option<i64> {
         self.enum_labels(ty).into_iter().find(|(_, known)| **known == *label).map(|(at, _)| at)
     }
+    /// Whether this value of an enum is one of a label that the own transaction has added, so that nothing may be made of it yet.
+    fn is_added_value(&self, _ty: u32, _position: i64) -> bool {
+        false
+    }
     /// What a domain stands on in the end; any other type is its own.
     fn base_type(&self, ty: SqlType) -> SqlType {
         match builtin::type_by_oid(ty.oid.0).filter(|_| builtin::is_built_in_domain(ty.oid.0)) {

@@ -4,6 +4,7 @@
 //! buffer without a detour through the heap.
 
 use super::datetime::{interval_read, interval_write, output, parse};
+use super::enums;
 use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
 use super::{
@@ -188,7 +189,8 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         }
         Form::Enum => {
             let position = context.catalog.enum_position(ty.oid.0, text);
-            Datum::Int8(position.ok_or_else(|| super::enums::unknown_label(context, ty, text))?)
+            let position = position.ok_or_else(|| enums::unknown_label(context, ty, text))?;
+            enums::usable(context, ty.oid.0, position)?
         }
         Form::Record if ty.oid.0 != oids::RECORD => record::read(context, ty, text)?,
         Form::Jsonb => json::jsonb_of_text(context, text)?,
