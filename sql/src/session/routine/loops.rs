@@ -100,9 +100,7 @@ impl OpenLoop {
         let (rows, row) = (&self.rows, self.next);
         match &self.target {
             Target::Record(variable, shape) => {
-                frame.unfold(*variable, shape, |fields| {
-                    rows.row(row).for_each(|value| fields.push(value));
-                });
+                frame.unfold(*variable, shape, |fields| fields.push_row(rows, row));
             }
             Target::Variables(all) => {
                 let refused = |(column, (_, not_null)): (usize, &(u32, bool))| {
@@ -295,7 +293,7 @@ impl Execution<'_> {
             return Ok(true);
         }
         let mut row = RowBuf::new();
-        looped.rows.row(looped.next).for_each(|datum| row.push(datum));
+        row.push_row(&looped.rows, looped.next);
         looped.next += 1;
         match (&looped.statement.action, &looped.source) {
             (Action::ForEach(own), Source::Array(ty)) if own.slice == 0 => {

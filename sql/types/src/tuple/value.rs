@@ -272,6 +272,15 @@ impl RowBuf {
         self.values.push(value);
     }
 
+    /// Appends the columns of a row of a set.
+    #[inline]
+    pub fn push_row(&mut self, source: &RowSet, row: usize) {
+        for value in &source.values[row * source.width..][..source.width] {
+            let value = self.heap.carry(&source.heap, *value);
+            self.values.push(value);
+        }
+    }
+
     /// Appends a column that `read` makes in this row's heap.
     ///
     /// # Errors
