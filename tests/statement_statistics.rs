@@ -584,3 +584,40 @@ fn libraries_are_loaded_by_settings() {
     let refused = refused.expect_err("there is no such library").to_string();
     assert!(refused.contains("could not access file"), "{refused}");
 }
+
+/// `track_io_timing`: how long pages and temporary files were read and written is told by EXPLAIN, by statement and by database;
+/// without it nothing is measured.
+#[test]
+fn how_long_the_disk_took_is_measured_where_that_is_asked_for() {
+    let settings = [PRELOADED, "shared_buffers=2MB", "work_mem=64kB"];
+    let atoll = Atoll::start(&settings);
+    let mut client = atoll.connect();
+    client.run("CREATE EXTENSION pg_stat_statements");
+    client.run("CREATE TABLE wide AS SELECT g AS k, repeat('x', 400) AS t FROM generate_series(1, 20000) g");
+    let explained = |client: &mut Client, options: &str| {
+        let query = "SELECT count(*) FROM (SELECT k FROM wide ORDER BY t, k DESC OFFSET 0) s";
+        let reply = client.run(&format!("EXPLAIN (ANALYZE, BUFFERS{options}) {query}"));
+        let lines = reply.rows.iter().map(|row| row[0].clone().expect("a line"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let times = "SELECT sum(blk_read_time) > 0, sum(temp_blk_read_time) > 0, sum(temp_blk_write_time) > 0, \
+                 (SELECT blk_read_time > 0 FROM pg_stat_database WHERE datname = current_database()) \
+                 FROM pg_stat_statements";
+    let row = |client: &mut Client| -> Vec<String> {
+        client.run(times).rows[0].iter().map(|one| one.clone().expect("a boolean")).collect()
+    };
+    let plain = explained(&mut client, "");
+    assert!(plain.contains(" read=") && plain.contains("temp read="), "{plain}");
+    assert!(!plain.contains("I/O Timings"), "{plain}");
+    assert!(!explained(&mut client, ", FORMAT JSON").contains("I/O Read Time"));
+    assert_eq!(row(&mut client), ["f", "f", "f", "f"]);
+    client.run("SET track_io_timing = on");
+    let timed = explained(&mut client, "");
+    let line = timed.lines().find(|line| line.contains("I/O Timings: shared read="));
+    assert!(line.is_some_and(|line| line.contains(", temp read=")), "{timed}");
+    let json = explained(&mut client, ", FORMAT JSON");
+    for name in ["I/O Read Time", "I/O Write Time", "Temp I/O Read Time", "Temp I/O Write Time"] {
+        assert!(json.contains(&format!("\"{name}\": ")), "{json}");
+    }
+    assert_eq!(row(&mut client), ["t", "t", "t", "t"]);
+}

@@ -2,9 +2,11 @@
 //!
 //! A statement runs on one thread from one call to the next, so what was used between two looks on that thread is the
 //! statement's: EXPLAIN (BUFFERS, WAL) takes differences. Counting is an addition in the thread's own memory; nobody else
-//! ever reads it, so nothing is shared and nothing is atomic.
+//! ever reads it, so nothing is shared and nothing is atomic. How long the disk took is measured where the thread asks for it
+//! ([`time_io`]: `track_io_timing`), by the machine's clock: nothing that happens depends on it.
 
 use std::cell::Cell;
+use std::time::Instant;
 
 /// What temporary files are counted in, as PostgreSQL does.
 const BLOCK_BYTES: u64 = 8192;
@@ -28,6 +30,14 @@ pub struct Usage {
     pub log_records: u64,
     /// Their bytes.
     pub log_bytes: u64,
+    /// How long pages were read, and written by whoever ran; of this and the following, in microseconds.
+    pub read_us: u64,
+    /// How long they were written.
+    pub written_us: u64,
+    /// How long temporary files were read.
+    pub temp_read_us: u64,
+    /// How long they were written.
+    pub temp_written_us: u64,
 }
 
 impl Usage {
@@ -43,6 +53,23 @@ impl Usage {
             temp_written: used.temp_written.get(),
             log_records: used.log_records.get(),
             log_bytes: used.log_bytes.get(),
+            read_us: used.read_us.get(),
+            written_us: used.written_us.get(),
+            temp_read_us: used.temp_read_us.get(),
+            temp_written_us: used.temp_written_us.get(),
+        })
+    }
+
+    /// Of that the pages, without those that were dirtied, and how long they took: what is asked at each message.
+    #[must_use]
+    #[inline]
+    pub fn pages_so_far() -> Usage {
+        USED.with(|used| Usage {
+            hit: used.hit.get(),
+            read: used.read.get(),
+            read_us: used.read_us.get(),
+            written_us: used.written_us.get(),
+            ..Usage::default()
         })
     }
 
@@ -68,6 +95,10 @@ impl Usage {
             temp_written: of(self.temp_written, other.temp_written),
             log_records: of(self.log_records, other.log_records),
             log_bytes: of(self.log_bytes, other.log_bytes),
+            read_us: of(self.read_us, other.read_us),
+            written_us: of(self.written_us, other.written_us),
+            temp_read_us: of(self.temp_read_us, other.temp_read_us),
+            temp_written_us: of(self.temp_written_us, other.temp_written_us),
         }
     }
 }
@@ -82,6 +113,12 @@ pub(crate) struct Used {
     temp_written: Cell<u64>,
     log_records: Cell<u64>,
     log_bytes: Cell<u64>,
+    pub(crate) read_us: Cell<u64>,
+    pub(crate) written_us: Cell<u64>,
+    temp_read_us: Cell<u64>,
+    temp_written_us: Cell<u64>,
+    /// Whether the disk's times are taken.
+    timed: Cell<bool>,
 }
 
 thread_local! {
@@ -95,6 +132,11 @@ thread_local! {
             temp_written: Cell::new(0),
             log_records: Cell::new(0),
             log_bytes: Cell::new(0),
+            read_us: Cell::new(0),
+            written_us: Cell::new(0),
+            temp_read_us: Cell::new(0),
+            temp_written_us: Cell::new(0),
+            timed: Cell::new(false),
         }
     };
 }
@@ -123,12 +165,41 @@ pub fn count_logged(bytes: u64) {
     });
 }
 
-/// Bytes that were read from a temporary file; a block that is begun counts as one.
-pub fn count_temporary_read(bytes: u64) {
-    count(|used| &used.temp_read, bytes.div_ceil(BLOCK_BYTES));
+/// Has the calling thread take the time of what it reads and writes from now on, or no longer.
+#[inline]
+pub fn time_io(on: bool) {
+    USED.with(|used| used.timed.set(on));
 }
 
-/// Bytes that were written to one.
-pub fn count_temporary_written(bytes: u64) {
+/// Runs what asks the disk, and counts how long it took if that is wanted.
+pub(crate) fn timed<T>(which: impl FnOnce(&Used) -> &Cell<u64>, ask: impl FnOnce() -> T) -> T {
+    let begun = USED.with(|used| used.timed.get().then(Instant::now));
+    let answer = ask();
+    if let Some(begun) = begun {
+        count(which, u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX));
+    }
+    answer
+}
+
+/// Reads so many bytes from a temporary file; a block that is begun counts as one.
+///
+/// # Errors
+/// Those of `read`.
+pub fn count_temporary_read<E>(bytes: u64, read: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    timed(|used| &used.temp_read_us, read)?;
+    count(|used| &used.temp_read, bytes.div_ceil(BLOCK_BYTES));
+    Ok(())
+}
+
+/// Writes so many to one.
+///
+/// # Errors
+/// Those of `write`.
+pub fn count_temporary_written<E>(
+    bytes: u64,
+    write: impl FnOnce() -> Result<(), E>,
+) -> Result<(), E> {
+    timed(|used| &used.temp_written_us, write)?;
     count(|used| &used.temp_written, bytes.div_ceil(BLOCK_BYTES));
+    Ok(())
 }

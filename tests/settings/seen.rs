@@ -226,6 +226,13 @@ pub const SEEN: &[(&str, Seen)] = &[
         By("off", "SELECT query FROM pg_stat_activity WHERE pid = pg_backend_pid()"),
     ),
     ("track_activity_query_size", In("tests/wire_activity.rs", "others_see_what_a_session_does")),
+    (
+        "track_io_timing",
+        By(
+            "on",
+            "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON, COSTS off, TIMING off, SUMMARY off) SELECT 1",
+        ),
+    ),
     ("transaction_deferrable", In("tests/sql/shown_values.sql", "")),
     ("transaction_isolation", In("tests/sql/shown_values.sql", "")),
     ("transaction_read_only", In("tests/sql/shown_values.sql", "")),

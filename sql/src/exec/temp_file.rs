@@ -103,8 +103,7 @@ impl TempFile {
         }
         self.counted += more;
         self.used.0.bytes.fetch_add(more, Ordering::Relaxed);
-        self.file.write_at(begin, bytes)?;
-        txn::count_temporary_written(more);
+        txn::count_temporary_written(more, || self.file.write_at(begin, bytes))?;
         Ok(begin)
     }
 
@@ -119,9 +118,7 @@ impl TempFile {
     /// # Errors
     /// I/O; reading past the end.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
-        self.file.read_at(offset, into)?;
-        txn::count_temporary_read(into.len() as u64);
-        Ok(())
+        Ok(txn::count_temporary_read(into.len() as u64, || self.file.read_at(offset, into))?)
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Options {
     pub timing: bool,
     /// Pages of each node, and of planning.
     pub buffers: bool,
+    /// How long these took, where zeros are shown too: `track_io_timing` is on.
+    pub io_timing: bool,
     /// What each node gives the log.
     pub wal: bool,
     /// Where the time of the run has gone.
@@ -56,6 +58,7 @@ impl Options {
             settings: false,
             timing: true,
             buffers: false,
+            io_timing: false,
             wal: false,
             breakdown: false,
             summary: false,

@@ -35,7 +35,7 @@ pub(super) fn document(explained: &Explained, options: &Options) -> String {
         query.push(("Query Identifier".to_owned(), Part::Plain(number.to_string())));
     }
     if let Some(usage) = &facts.planning_usage {
-        query.push(("Planning".to_owned(), Part::Group(buffers(usage))));
+        query.push(("Planning".to_owned(), Part::Group(buffers(usage, options))));
     }
     if let Some(breakdown) = &facts.breakdown {
         let classes = Class::ALL.map(|class| (title(class), breakdown.of(class)));
@@ -160,7 +160,7 @@ fn node(item: &Item, child: Option<&Child>, options: &Options) -> Part {
     }
     let usage = item.actual.map_or_else(Usage::default, |actual| actual.usage);
     if options.buffers {
-        parts.extend(buffers(&usage));
+        parts.extend(buffers(&usage, options));
     }
     if options.wal {
         parts.extend(log(&usage));
@@ -191,7 +191,7 @@ fn title(class: Class) -> &'static str {
 }
 
 /// Pages, under the names of `show_buffer_usage`. No table has pages of a session's own.
-fn buffers(usage: &Usage) -> Vec<(String, Part)> {
+fn buffers(usage: &Usage, options: &Options) -> Vec<(String, Part)> {
     let shared = [
         ("Shared Hit Blocks", usage.hit),
         ("Shared Read Blocks", usage.read),
@@ -202,7 +202,18 @@ fn buffers(usage: &Usage) -> Vec<(String, Part)> {
         ["Local Hit Blocks", "Local Read Blocks", "Local Dirtied Blocks", "Local Written Blocks"];
     let temporary =
         [("Temp Read Blocks", usage.temp_read), ("Temp Written Blocks", usage.temp_written)];
-    numbers(shared.into_iter().chain(local.map(|name| (name, 0))).chain(temporary))
+    let mut parts = numbers(shared.into_iter().chain(local.map(|name| (name, 0))).chain(temporary));
+    if options.io_timing {
+        let times = [
+            ("I/O Read Time", usage.read_us),
+            ("I/O Write Time", usage.written_us),
+            ("Temp I/O Read Time", usage.temp_read_us),
+            ("Temp I/O Write Time", usage.temp_written_us),
+        ];
+        let times = times.map(|(name, micros)| (name, Part::Plain(milliseconds(micros as f64))));
+        parts.extend(times.map(|(name, part)| (name.to_owned(), part)));
+    }
+    parts
 }
 
 /// What the log gets (`show_wal_usage`). It never gets the image of a page.

@@ -20,9 +20,10 @@ pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
         lines.push(format!("Settings: {}", all.join(", ")));
     }
     lines.extend(facts.number.map(|number| format!("Query Identifier: {number}")));
-    if let Some(buffers) = facts.planning_usage.as_ref().and_then(buffers) {
+    let planning: Vec<_> = facts.planning_usage.iter().flat_map(pages).collect();
+    if !planning.is_empty() {
         lines.push("Planning:".to_owned());
-        lines.push(format!("  {buffers}"));
+        lines.extend(planning.into_iter().map(|line| format!("  {line}")));
     }
     lines.extend(facts.breakdown.as_ref().and_then(breakdown));
     if let Some(micros) = facts.planning_us {
@@ -39,7 +40,27 @@ pub(super) fn milliseconds(micros: f64) -> String {
     format!("{:.3}", micros / 1000.0)
 }
 
-/// Pages, as far as there are any.
+/// Pages, and how long they took, as far as there are any.
+fn pages(usage: &Usage) -> impl Iterator<Item = String> + use<> {
+    buffers(usage).into_iter().chain(times(usage))
+}
+
+/// How long the disk took, as far as that was measured.
+fn times(usage: &Usage) -> Option<String> {
+    let kind = |name: &str, read: u64, written: u64| {
+        let part = |name: &str, micros: u64| {
+            (micros > 0).then(|| format!(" {name}={}", milliseconds(micros as f64)))
+        };
+        let parts = [part("read", read), part("write", written)].into_iter().flatten();
+        let parts: String = parts.collect();
+        (!parts.is_empty()).then(|| format!("{name}{parts}"))
+    };
+    let pages = kind("shared", usage.read_us, usage.written_us);
+    let files = kind("temp", usage.temp_read_us, usage.temp_written_us);
+    let kinds: Vec<String> = pages.into_iter().chain(files).collect();
+    (!kinds.is_empty()).then(|| format!("I/O Timings: {}", kinds.join(", ")))
+}
+
 fn buffers(usage: &Usage) -> Option<String> {
     let Usage { hit, read, dirtied, written, temp_read, temp_written, .. } = *usage;
     let shared = [("hit", hit), ("read", read), ("dirtied", dirtied), ("written", written)];
@@ -113,9 +134,10 @@ fn node(item: &Item, indent: usize, options: &Options, lines: &mut Vec<String>) 
         lines.push(format!("{margin}{label}: {shown}"));
     }
     if let Some(actual) = &item.actual {
-        let buffers = if options.buffers { buffers(&actual.usage) } else { None };
+        let usage = options.buffers.then_some(&actual.usage);
+        let pages = usage.into_iter().flat_map(pages);
         let log = if options.wal { log(&actual.usage) } else { None };
-        lines.extend(buffers.into_iter().chain(log).map(|line| format!("{margin}{line}")));
+        lines.extend(pages.chain(log).map(|line| format!("{margin}{line}")));
     }
     for Child { name, item, .. } in &item.children {
         match name {

@@ -178,6 +178,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "session_time" => millis(times().session_us),
             "active_time" => millis(times().active_us),
             "idle_in_transaction_time" => millis(times().idle_us),
+            "blk_read_time" => millis(times().read_us.cast_signed()),
+            "blk_write_time" => millis(times().written_us.cast_signed()),
             "deadlocks" => count(found.deadlocks),
             "stat_reset_time" if shared => Ok(Datum::TimestampTz(found.since)),
             "stat_reset_time" => Ok(time(of_relations().reset)),

@@ -65,7 +65,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
         row.extend([used.hit, used.read, used.dirtied, used.written].map(count));
         // Temporary tables have no pages of their own.
         row.extend([0, 0, 0, 0, used.temp_read, used.temp_written].map(count));
-        row.extend([0.0; 4].map(Datum::Float8));
+        let times = [used.read_us, used.written_us, used.temp_read_us, used.temp_written_us];
+        row.extend(times.map(|micros| Datum::Float8(micros as f64 / 1000.0)));
         row.extend([used.log_records, 0].map(count));
         row.push(self.numeric(used.log_bytes));
         // There is no compiler at run time: counts and times of it take turns.

@@ -15,7 +15,7 @@ use crate::types::Oid;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use txn::{SessionWait, WaitEvent};
+use txn::{SessionWait, Usage, WaitEvent};
 
 /// What a session is doing, in the words of the view, by number.
 const STATES: [&str; 6] = [
@@ -69,6 +69,8 @@ pub(crate) struct SessionActivity {
     /// Pages that its statements have found in memory, and read from disk.
     pages_hit: AtomicU64,
     pages_read: AtomicU64,
+    read_us: AtomicU64,
+    written_us: AtomicU64,
     /// Where its time has gone, as far as that was measured.
     pub spent: SpentCell,
     /// Relations of the catalog that its transaction has read, and whether there are any.
@@ -115,6 +117,8 @@ impl SessionActivity {
             idle_us: AtomicI64::new(0),
             pages_hit: AtomicU64::new(0),
             pages_read: AtomicU64::new(0),
+            read_us: AtomicU64::new(0),
+            written_us: AtomicU64::new(0),
             spent: SpentCell::default(),
             catalogs: Mutex::default(),
             has_catalogs: AtomicBool::new(false),
@@ -182,9 +186,16 @@ impl SessionActivity {
     }
 
     /// Its statement has used so many pages.
-    pub fn used(&self, hit: u64, read: u64) {
-        self.pages_hit.store(self.pages_hit.load(Relaxed).wrapping_add(hit), Relaxed);
-        self.pages_read.store(self.pages_read.load(Relaxed).wrapping_add(read), Relaxed);
+    pub fn used(&self, used: &Usage) {
+        let add = |sum: &AtomicU64, more: u64| {
+            if more > 0 {
+                sum.store(sum.load(Relaxed).wrapping_add(more), Relaxed);
+            }
+        };
+        add(&self.pages_hit, used.hit);
+        add(&self.pages_read, used.read);
+        add(&self.read_us, used.read_us);
+        add(&self.written_us, used.written_us);
     }
 
     /// Its transaction reads a relation of the catalog.
@@ -205,6 +216,8 @@ impl SessionActivity {
             idle_us: self.idle_us.load(Relaxed),
             pages_hit: self.pages_hit.load(Relaxed),
             pages_read: self.pages_read.load(Relaxed),
+            read_us: self.read_us.load(Relaxed),
+            written_us: self.written_us.load(Relaxed),
         }
     }
 

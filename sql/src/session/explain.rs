@@ -85,7 +85,8 @@ impl Session {
         portal: &mut Portal,
         sink: &mut dyn RowSink,
     ) -> Result<TextRows> {
-        let options = Options::read(&explained.options, &|at| parsed.position(at))?;
+        let mut options = Options::read(&explained.options, &|at| parsed.position(at))?;
+        options.io_timing = self.settings.plain().track_io_timing;
         let engine = Arc::clone(&self.engine);
         let clock = &engine.manager().environment().clock;
         let begun = clock.now();

@@ -619,12 +619,13 @@ impl Session {
     fn attempt<T>(&mut self, body: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
         let limit = self.settings.plain().statement_memory_bytes;
         let running = Running::begin(&self.wait, limit);
-        let used = Usage::so_far();
+        txn::time_io(self.settings.plain().track_io_timing);
+        let used = Usage::pages_so_far();
         let result = catch_unwind(AssertUnwindSafe(|| body(self)))
             .unwrap_or_else(|payload| Err(account::caught(payload)));
         drop(running);
-        let used = Usage::so_far().since(used);
-        self.activity.used(used.hit, used.read);
+        let used = Usage::pages_so_far().since(used);
+        self.activity.used(&used);
         for (path, size) in self.temp_used.take_gone() {
             let message = format!("temporary file: path \"{path}\", size {size}");
             self.notices

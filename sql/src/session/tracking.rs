@@ -140,6 +140,7 @@ impl AutoExplain {
                 settings: settings.bool("auto_explain.log_settings"),
                 timing: with_analyze("auto_explain.log_timing"),
                 buffers: with_analyze("auto_explain.log_buffers"),
+                io_timing: settings.bool("track_io_timing"),
                 wal: with_analyze("auto_explain.log_wal"),
                 breakdown: false,
                 summary: analyze,

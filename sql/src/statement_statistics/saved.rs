@@ -15,7 +15,7 @@ use txn::{Environment, Usage};
 /// The file, beside the control file.
 const FILE: &str = "statements";
 /// What it begins with: its kind and version.
-const BEGIN: &[u8; 8] = b"AtollSt2";
+const BEGIN: &[u8; 8] = b"AtollSt3";
 /// The bytes of the digest behind that.
 const DIGEST: usize = 32;
 
@@ -79,9 +79,16 @@ impl StatementStatistics {
                 temp_written,
                 log_records,
                 log_bytes,
+                read_us,
+                written_us,
+                temp_read_us,
+                temp_written_us,
             } = figures.usage;
             let pages = [hit, read, dirtied, written, temp_read, temp_written];
-            for number in [figures.rows].into_iter().chain(pages).chain([log_records, log_bytes]) {
+            let times = [read_us, written_us, temp_read_us, temp_written_us];
+            for number in
+                [figures.rows].into_iter().chain(pages).chain([log_records, log_bytes]).chain(times)
+            {
                 body.extend_from_slice(&number.to_le_bytes());
             }
             body.extend_from_slice(&figures.used.to_le_bytes());
@@ -164,6 +171,10 @@ impl Reader<'_> {
             temp_written: self.u64()?,
             log_records: self.u64()?,
             log_bytes: self.u64()?,
+            read_us: self.u64()?,
+            written_us: self.u64()?,
+            temp_read_us: self.u64()?,
+            temp_written_us: self.u64()?,
         };
         let used = self.f64()?;
         let length = usize::try_from(self.u32()?).ok()?;

@@ -87,6 +87,10 @@ pub struct SessionTimes {
     pub pages_hit: u64,
     /// Pages that these have read from disk.
     pub pages_read: u64,
+    /// How long these took, where `track_io_timing` was on.
+    pub read_us: u64,
+    /// How long those took that they have written.
+    pub written_us: u64,
 }
 
 impl SessionTimes {
@@ -100,6 +104,8 @@ impl SessionTimes {
             idle_us: self.idle_us + other.idle_us,
             pages_hit: self.pages_hit.wrapping_add(other.pages_hit),
             pages_read: self.pages_read.wrapping_add(other.pages_read),
+            read_us: self.read_us.wrapping_add(other.read_us),
+            written_us: self.written_us.wrapping_add(other.written_us),
         }
     }
 
@@ -113,6 +119,8 @@ impl SessionTimes {
             idle_us: (self.idle_us - base.idle_us).max(0),
             pages_hit: self.pages_hit.saturating_sub(base.pages_hit),
             pages_read: self.pages_read.saturating_sub(base.pages_read),
+            read_us: self.read_us.saturating_sub(base.read_us),
+            written_us: self.written_us.saturating_sub(base.written_us),
         }
     }
 }

@@ -305,9 +305,11 @@ impl BulkBuilder {
 
     fn write_out(&mut self) -> Result<()> {
         let volume = self.volume();
-        for page in &mut self.out {
-            write_new(&volume, page)?;
-        }
+        let out = &mut self.out;
+        usage::timed(
+            |used| &used.written_us,
+            || out.iter_mut().try_for_each(|page| write_new(&volume, page)),
+        )?;
         usage::count(|used| &used.written, self.out.len() as u64);
         for page in self.out.drain(..) {
             // A reader with an old pointer may have brought what lay there before.

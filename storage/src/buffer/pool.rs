@@ -311,7 +311,8 @@ impl BufferPool {
     fn read_into(&self, page: PageId, frame: FrameId) -> Result<Pin<'_>> {
         let spare = lock(&self.scratch).pop();
         let mut buf = spare.unwrap_or_else(|| PageBuf::new(self.page_bytes()));
-        let pin = self.file.read(page, &mut buf).and_then(|()| {
+        let read = usage::timed(|used| &used.read_us, || self.file.read(page, &mut buf));
+        let pin = read.and_then(|()| {
             self.counters.reads.add_one();
             usage::count(|used| &used.read, 1);
             self.install(page, frame, &buf)

@@ -306,6 +306,7 @@ const FOLLOWED: &[&str] = &[
     "temp_tablespaces",
     "track_activities",
     "track_activity_query_size",
+    "track_io_timing",
     "transaction_deferrable",
     "transaction_isolation",
     "transaction_read_only",

@@ -79,6 +79,8 @@ pub struct SessionSettings {
     pub temp_file_limit_bytes: Option<u64>,
     /// `track_activities`.
     pub track_activities: bool,
+    /// `track_io_timing`.
+    pub track_io_timing: bool,
     /// `synchronous_commit` is not `off`.
     pub synchronous_commit: bool,
     /// `restrict_nonsystem_relation_kind` names views.
@@ -152,6 +154,7 @@ impl Default for SessionSettings {
             statement_memory_bytes: 4 << 30,
             temp_file_limit_bytes: None,
             track_activities: true,
+            track_io_timing: false,
             synchronous_commit: true,
             methods: Methods::default(),
             restrict_views: false,

@@ -757,6 +757,7 @@ impl Settings {
                 .ok()
                 .map(|limit| limit * 1024),
             track_activities: self.bool("track_activities"),
+            track_io_timing: self.bool("track_io_timing"),
             synchronous_commit: &*self.text("synchronous_commit") != "off",
             methods: self.methods(),
             replica: &*self.text("session_replication_role") == "replica",
