@@ -226,14 +226,21 @@ fn what_counts_from_the_start_on_is_seen() {
     let folder = std::env::temp_dir().join(format!("atoll-sockets-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("temporary files can be made");
     let sockets = format!("unix_socket_directories={}", folder.display());
-    let settings = ["log_error_verbosity=verbose", "unix_socket_permissions=0700", &sockets];
-    let atoll = Atoll::start(&settings);
+    let pid_file = folder.join("server.pid");
+    let external = format!("external_pid_file={}", pid_file.display());
+    let settings =
+        ["log_error_verbosity=verbose", "unix_socket_permissions=0700", &sockets, &external];
+    let mut atoll = Atoll::start(&settings);
     let mut client = atoll.connect();
     let _ = client.query("SELECT 1/0");
     assert!(atoll.log().contains("ERROR:  22012: division by zero"), "{}", atoll.log());
     let socket = folder.join(format!(".s.PGSQL.{}", atoll.port()));
     let mode = std::fs::metadata(&socket).expect("the socket is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
-    drop(atoll);
+    let pid = std::fs::read_to_string(&pid_file).expect("it is there while the server runs");
+    let command = std::fs::read_to_string(format!("/proc/{}/cmdline", pid.trim_end()));
+    assert!(command.expect("a process").contains("atoll"));
+    atoll.stop();
+    assert!(!pid_file.exists(), "it goes with the server");
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -31,6 +31,7 @@ mod logged;
 pub mod message;
 pub mod metrics;
 pub mod peer;
+mod pid_file;
 pub mod respond;
 pub mod restore;
 mod routine;

@@ -22,6 +22,7 @@ use crate::listener::{self, Listeners};
 use crate::log;
 use crate::metrics::{self, Counters};
 use crate::peer::Peers;
+use crate::pid_file::PidFile;
 use crate::restore;
 use crate::runtime::Runtime;
 use crate::scheduler::Workers;
@@ -432,6 +433,8 @@ impl Started {
     pub fn serve(self) -> Result<(), StartError> {
         let Started { server, listeners, desk, runtime, marked } = self;
         let runtime = Arc::new(runtime);
+        let named = server.config().text("external_pid_file").to_owned();
+        let pid_file = PidFile::write(&named, &server.sources.data);
         let stop = desk.block_on(async {
             let mut signals = Signals::listen()?;
             let files = listener::take(listeners, &server, &runtime)?;
@@ -445,6 +448,7 @@ impl Started {
         let stop = stop.map_err(|error| format!("could not begin to serve: {error}"))?;
         if stop == Stop::Immediate {
             tracing::warn!("received SIGQUIT: stopping without a checkpoint");
+            drop(pid_file);
             std::process::exit(2);
         }
         tracing::info!("received a request to stop: ending {} sessions", server.peers.len());
@@ -458,6 +462,7 @@ impl Started {
         if left != 0 {
             // Their statements still run: a checkpoint now would wait for them.
             tracing::error!("{left} sessions did not end in time: stopping without a checkpoint");
+            drop(pid_file);
             std::process::exit(1);
         }
         server.engine.close()?;
@@ -466,6 +471,7 @@ impl Started {
         }
         drop(runtime);
         desk.shutdown_background();
+        drop(pid_file);
         tracing::info!("the database system is shut down");
         Ok(())
     }

@@ -61,7 +61,7 @@ impl Tls {
         let verifier = verifier(config, data, &provider)?;
         let verifies = verifier.is_some();
         let server = ServerConfig::builder_with_provider(provider)
-            .with_protocol_versions(versions(config.text("ssl_min_protocol_version")))
+            .with_protocol_versions(&versions(config)?)
             .map_err(|error| error.to_string())?;
         let server = match verifier {
             Some(verifier) => server.with_client_cert_verifier(verifier),
@@ -114,10 +114,25 @@ fn verifier(
     Ok(Some(verifier))
 }
 
-/// The versions from the least one on. What is older than 1.2 is not spoken at all.
-fn versions(least: &str) -> &'static [&'static SupportedProtocolVersion] {
-    static ALL: [&SupportedProtocolVersion; 2] = [&rustls::version::TLS13, &rustls::version::TLS12];
-    if least == "TLSv1.3" { &ALL[..1] } else { &ALL }
+/// The versions of the protocol from the least to the most that is asked for; none of those before 1.2 are spoken.
+///
+/// # Errors
+/// There are none between the two.
+fn versions(config: &Config) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
+    let (least, most) = ("ssl_min_protocol_version", "ssl_max_protocol_version");
+    spoken(config.text(least), config.text(most)).ok_or_else(|| {
+        format!("could not set SSL protocol version range: no version that is supported is between \"{least}\" and \"{most}\"")
+    })
+}
+
+fn spoken(least: &str, most: &str) -> Option<Vec<&'static SupportedProtocolVersion>> {
+    const NAMES: [&str; 4] = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
+    let known = [(3, &rustls::version::TLS13), (2, &rustls::version::TLS12)];
+    let place = |name: &str| NAMES.iter().position(|known| *known == name);
+    let (least, most) = (place(least).unwrap_or(0), place(most).unwrap_or(NAMES.len()));
+    let between = known.iter().filter(|(at, _)| (least..=most).contains(at));
+    let between: Vec<_> = between.map(|(_, version)| *version).collect();
+    (!between.is_empty()).then_some(between)
 }
 
 /// A key that others may read is no secret: PostgreSQL's rule.
@@ -134,4 +149,22 @@ fn check_mode(path: &Path) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_versions_are_those_between_least_and_most() {
+        let named = |least: &str, most: &str| {
+            let found = spoken(least, most).into_iter().flatten();
+            found.map(|version| format!("{:?}", version.version)).collect::<Vec<_>>()
+        };
+        assert_eq!(named("TLSv1.2", ""), ["TLSv1_3", "TLSv1_2"]);
+        assert_eq!(named("TLSv1", "TLSv1.2"), ["TLSv1_2"]);
+        assert_eq!(named("TLSv1.3", "TLSv1.3"), ["TLSv1_3"]);
+        assert!(named("TLSv1", "TLSv1.1").is_empty());
+        assert!(named("TLSv1.3", "TLSv1.2").is_empty());
+    }
 }

@@ -42,6 +42,7 @@ const PLANNED: &str = "EXPLAIN (COSTS OFF) SELECT * FROM looked WHERE k = 5";
 const REFUSED_BACK: Seen = In(RESTORE, "what_cannot_be_restored_says_why");
 const ROTATED: Seen = In("server/src/log/files.rs", "files_begin_by_age_and_by_size");
 const SOCKET: Seen = In(PAGE, "a_session_sets_its_own_socket");
+const TLS: Seen = In("server/src/tls.rs", "the_versions_are_those_between_least_and_most");
 const STARTED: Seen = In(PAGE, "what_counts_from_the_start_on_is_seen");
 
 /// Of each setting that works, in the order of `LC_ALL=C sort`.
@@ -96,6 +97,13 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("autovacuum_vacuum_threshold", Unwatched),
     ("backslash_quote", By("off", "SELECT E'a\\'b'")),
     ("bytea_output", By("escape", "SELECT '\\x41'::bytea")),
+    (
+        "check_function_bodies",
+        By(
+            "off",
+            "CREATE FUNCTION checked() RETURNS int LANGUAGE sql AS 'SELECT nothing_of_that_name'",
+        ),
+    ),
     ("checkpoint_timeout", In("tests/crash.rs", "acknowledged_commits_survive_kill_9")),
     ("client_encoding", In("tests/psql/encodings.psql", "")),
     ("client_min_messages", By("error", "DROP TABLE IF EXISTS nothing_of_that_name")),
@@ -143,6 +151,7 @@ pub const SEEN: &[(&str, Seen)] = &[
         "escape_string_warning",
         Behind("off", "SET standard_conforming_strings = off", "SELECT 'a\\tb'"),
     ),
+    ("external_pid_file", STARTED),
     ("extra_float_digits", By("0", "SELECT 0.1::float8 + 0.2::float8")),
     ("hba_file", LET_IN),
     ("ident_file", LET_IN),
@@ -209,7 +218,8 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("ssl_cert_file", LET_IN),
     ("ssl_crl_file", Unwatched),
     ("ssl_key_file", LET_IN),
-    ("ssl_min_protocol_version", Unwatched),
+    ("ssl_max_protocol_version", TLS),
+    ("ssl_min_protocol_version", TLS),
     ("standard_conforming_strings", By("off", "SELECT 'a\\tb'")),
     ("statement_timeout", By("20ms", "SELECT pg_sleep(0.5)")),
     ("stats_fetch_consistency", Unwatched),
