@@ -19,6 +19,41 @@ fn rounds(client: &mut Client, table: &str) -> [String; 4] {
 }
 
 #[test]
+fn verbose_tells_what_was_done() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE t AS SELECT g AS a FROM generate_series(1, 100) g");
+    let mut told = |statement: &str| -> Vec<String> {
+        let reply = client.query(statement);
+        assert!(reply.error.is_none(), "{statement}: {:?}", reply.error);
+        let said = reply.notices.iter().map(|notice| {
+            assert_eq!(notice.field(b'S'), "INFO");
+            notice.field(b'M').to_owned()
+        });
+        said.collect()
+    };
+    let analyzed = [
+        "analyzing \"public.t\"",
+        "\"t\": scanned 1 of 1 pages, containing 100 live rows and 0 dead rows; \
+         100 rows in sample, 100 estimated total rows",
+    ];
+    assert_eq!(told("ANALYZE VERBOSE t"), analyzed);
+    let whole = told("VACUUM (VERBOSE, ANALYZE) t");
+    assert_eq!(whole[0], "vacuuming \"postgres.public.t\"");
+    let lines: Vec<&str> = whole[1].lines().collect();
+    assert_eq!(lines[0], "finished vacuuming \"postgres.public.t\": index scans: 0");
+    let begins = ["buffer usage: ", "WAL usage: ", "system usage: elapsed: "];
+    for (line, begin) in lines[1..].iter().zip(begins) {
+        assert!(line.starts_with(begin), "{lines:?}");
+    }
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert_eq!(whole[2..], analyzed);
+    assert!(told("VACUUM (VERBOSE off) t").is_empty());
+    assert!(told("SET track_io_timing = on").is_empty());
+    assert!(told("VACUUM VERBOSE t")[1].contains("\nI/O timings: read: "));
+}
+
+#[test]
 fn tables_that_have_changed_enough_are_looked_after() {
     let settings = ["autovacuum_naptime=1", "log_autovacuum_min_duration=0", "log_line_prefix=%b "];
     let atoll = Atoll::start(&settings);

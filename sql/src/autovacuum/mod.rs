@@ -160,7 +160,7 @@ impl Engine {
         let used = Usage::so_far().since(used);
         let took = Micros(clock.now().0.saturating_sub(begun.0));
         match done {
-            Ok(()) => self.log_task(task, took, used),
+            Ok(()) => self.log_task(task, took, used, session.times_io()),
             // Whoever stops the server, or drops the database, knows.
             Err(_) if self.is_stopping() => {}
             Err(error) => {
@@ -171,17 +171,11 @@ impl Engine {
     }
 
     /// `log_autovacuum_min_duration`.
-    fn log_task(&self, task: &Task, took: Micros, used: Usage) {
+    fn log_task(&self, task: &Task, took: Micros, used: Usage, timed: bool) {
         if task.logged_from.is_none_or(|least| took.0 / 1000 < least) {
             return;
         }
-        let Usage { hit, read, dirtied, log_records, log_bytes, .. } = used;
-        let tail = format!(
-            "buffer usage: {hit} hits, {read} misses, {dirtied} dirtied\n\
-             WAL usage: {log_records} records, 0 full page images, {log_bytes} bytes\n\
-             system usage: elapsed: {:.2} s",
-            took.0 as f64 / 1_000_000.0
-        );
+        let tail = crate::ddl::vacuum::cost_text(used, took, timed);
         let vacuum = format!("automatic vacuum of table \"{}\": index scans: 0\n", task.shown);
         let analyze = format!("automatic analyze of table \"{}\"\n", task.shown);
         let work = task.work;

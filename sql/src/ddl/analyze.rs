@@ -38,10 +38,21 @@ const WIDTH_MAX: usize = 1024;
 ///
 /// # Errors
 /// Storage's.
-pub fn analyze(ddl: &mut Ddl<'_>, relations: &[Arc<Relation>]) -> Result<()> {
+pub fn analyze(ddl: &mut Ddl<'_>, relations: &[Arc<Relation>], verbose: bool) -> Result<()> {
     for relation in relations {
-        let statistics = Arc::new(sample(ddl, relation)?);
+        if verbose {
+            ddl.inform(format!("analyzing \"{}.{}\"", relation.schema.1, relation.name));
+        }
+        let (statistics, sampled) = sample(ddl, relation)?;
         let rows = statistics.rows as u64;
+        if verbose {
+            let (name, pages) = (&relation.name, statistics.pages);
+            ddl.inform(format!(
+                "\"{name}\": scanned {pages} of {pages} pages, containing {rows} live rows and 0 dead rows; \
+                 {sampled} rows in sample, {rows} estimated total rows"
+            ));
+        }
+        let statistics = Arc::new(statistics);
         let key = ddl.catalog.key(Class::Statistics, relation.oid);
         ddl.catalog.lock(ddl.transaction, key)?;
         let before = ddl.snapshot().object(key);
@@ -168,7 +179,8 @@ impl Chance {
     }
 }
 
-fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
+/// A table's statistics, and of how many rows they are made.
+fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<(TableStatistics, usize)> {
     let seed = ddl.transaction.manager().environment().seed ^ u64::from(relation.oid.0);
     let mut chance = Chance(seed | 1);
     let mut rows: Vec<(u64, RowBuf)> = Vec::new();
@@ -217,7 +229,7 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<TableStatistics> {
         })
         .collect();
     let pages = u32::try_from(bytes.div_ceil(page_bytes)).unwrap_or(u32::MAX);
-    Ok(TableStatistics { rows: count as f64, pages, columns })
+    Ok((TableStatistics { rows: count as f64, pages, columns }, rows.len()))
 }
 
 /// A value that occurs in the sample.

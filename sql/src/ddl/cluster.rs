@@ -8,7 +8,7 @@ use super::build::LATEST;
 use super::resolve::undefined_table;
 use crate::catalog::relation::{Index, Relation, RelationKind};
 use crate::catalog::snapshot::Named;
-use crate::error::{Result, Severity, SqlError};
+use crate::error::{Result, SqlError};
 use crate::parse::ast::{Cluster, Ident};
 use crate::sqlstate::SqlState;
 use crate::tuple::entry;
@@ -152,8 +152,7 @@ impl Ddl<'_> {
                 "clustering \"{}.{}\" using index scan on \"{}\"",
                 relation.schema.1, relation.name, index.name
             );
-            let told = SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message);
-            self.notices.push(told.severity(Severity::Info));
+            self.inform(message);
         }
         let mut next = Relation::clone(relation);
         mark(&mut next, Some(index.oid));

@@ -8,7 +8,7 @@ use super::index::{lock_indexed, new_index};
 use super::{name, reindex};
 use crate::catalog::object::Class;
 use crate::catalog::relation::{Index, IndexState, Relation};
-use crate::error::{Result, Severity, SqlError};
+use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateIndex, Drop, Reindex};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -197,8 +197,7 @@ pub fn tell(ddl: &mut Ddl<'_>, table: &Relation, remade: &[Remade], all: bool) {
         told.push(format!("table \"{schema}.{}\" was reindexed", table.name));
     }
     for message in told {
-        let told = SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message);
-        ddl.notices.push(told.severity(Severity::Info));
+        ddl.inform(message);
     }
 }
 

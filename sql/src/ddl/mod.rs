@@ -81,7 +81,7 @@ use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{
     CatalogSnapshot, CatalogTransaction, Index, IndexExpression, Relation, RelationKind, SearchPath,
 };
-use crate::error::{Notice, Result, SqlError};
+use crate::error::{Notice, Result, Severity, SqlError};
 use crate::exec::deferred::Deferred;
 use crate::parse::ast::{Expr, Query, StandardBody, Statement, TypeName};
 use crate::queries::identity::Identity;
@@ -390,6 +390,8 @@ pub struct Ddl<'a> {
     pub statistics_target: usize,
     /// Somebody hears what is told at DEBUG.
     pub tells_debug: bool,
+    /// `track_io_timing`.
+    pub times_io: bool,
     /// `password_encryption` asks for MD5.
     pub md5_passwords: bool,
     /// What is to be told before a table is rewritten, where event triggers want to know.
@@ -532,7 +534,7 @@ impl Ddl<'_> {
 
     /// Tells the client.
     pub fn notice(&mut self, state: SqlState, message: impl Into<String>) {
-        let notice = SqlError::new(state, message).severity(crate::error::Severity::Notice);
+        let notice = SqlError::new(state, message).severity(Severity::Notice);
         self.notices.push(notice);
     }
 
@@ -582,6 +584,12 @@ impl Ddl<'_> {
     /// The time, in microseconds since 2000-01-01 UTC.
     pub(crate) fn now(&self) -> i64 {
         self.transaction.manager().environment().clock.wall()
+    }
+
+    /// Tells whoever has asked for it (VERBOSE).
+    pub(crate) fn inform(&mut self, message: String) {
+        let told = SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message);
+        self.notices.push(told.severity(Severity::Info));
     }
 
     /// Random bytes for a password's salt: from the environment's seed, the time and a number that is never used twice.

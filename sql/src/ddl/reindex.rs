@@ -13,7 +13,7 @@ use crate::catalog::Named;
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::parts;
 use crate::catalog::relation::{Index, IndexState, Relation, RelationKind};
-use crate::error::{Result, Severity, SqlError};
+use crate::error::{Result, SqlError};
 use crate::parse::ast::{ObjectKind, Reindex, Value};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -249,8 +249,7 @@ impl Ddl<'_> {
             }
             if verbose {
                 let message = format!("index \"{}\" was reindexed", index.name);
-                let told = SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message);
-                self.notices.push(told.severity(Severity::Info));
+                self.inform(message);
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::parse::ast::{Analyze, OptionValue, Vacuum};
 use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
-use txn::{Packing, TreeId};
+use txn::{Micros, Packing, TreeId, Usage};
 
 /// The most workers that PARALLEL may name.
 const WORKERS_MAX: i64 = 1024;
@@ -24,6 +24,7 @@ const FULL_GROUP: usize = 16;
 /// The options of VACUUM and ANALYZE that ask for anything here, or exclude each other.
 #[derive(Default)]
 struct Options {
+    verbose: bool,
     analyze: bool,
     full: bool,
     skip_locked: bool,
@@ -69,7 +70,7 @@ impl Options {
         for option in options {
             let at = ddl.semantics.position(option.at);
             match (&*option.name, vacuum) {
-                ("verbose", _) => drop(flag(option)?),
+                ("verbose", _) => read.verbose = flag(option)?,
                 ("skip_locked", _) => read.skip_locked = flag(option)?,
                 ("analyze", true) => read.analyze = flag(option)?,
                 ("full", true) => read.full = flag(option)?,
@@ -141,11 +142,21 @@ pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
                 &[(PHASE, SCANNING_HEAP), (PAGES, pages)],
             ),
         }
+        let (begun, used) = (ddl.monotonic(), Usage::so_far());
+        let name = ddl.whole_name(relation);
+        if options.verbose {
+            ddl.inform(format!("vacuuming \"{name}\""));
+        }
         ddl.reclaim(relation, options.full)?;
         ddl.counts.vacuumed(relation.oid, ddl.now());
+        if options.verbose {
+            let took = Micros(ddl.monotonic().0.saturating_sub(begun.0));
+            let cost = cost_text(Usage::so_far().since(used), took, ddl.times_io);
+            ddl.inform(format!("finished vacuuming \"{name}\": index scans: 0\n{cost}"));
+        }
     }
     if options.analyze {
-        analyze(ddl, &relations)?;
+        analyze(ddl, &relations, options.verbose)?;
     }
     Ok("VACUUM")
 }
@@ -157,8 +168,25 @@ pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
 pub fn analyze_tables(ddl: &mut Ddl<'_>, named: &Analyze) -> Result<&'static str> {
     let options = Options::of(ddl, &named.options, false)?;
     let relations = maintained(ddl, &named.tables, "analyze", options.skip_locked)?;
-    analyze(ddl, &relations)?;
+    analyze(ddl, &relations, options.verbose)?;
     Ok("ANALYZE")
+}
+
+/// What looking after a table has cost, as VERBOSE and the log tell it: how long reads and writes took where that is `timed`.
+pub(crate) fn cost_text(used: Usage, took: Micros, timed: bool) -> String {
+    let Usage { hit, read, dirtied, log_records, log_bytes, .. } = used;
+    let mut text = String::new();
+    if timed {
+        let (read, write) = (used.read_us as f64 / 1000.0, used.written_us as f64 / 1000.0);
+        text = format!("I/O timings: read: {read:.3} ms, write: {write:.3} ms\n");
+    }
+    text += &format!(
+        "buffer usage: {hit} hits, {read} misses, {dirtied} dirtied\n\
+         WAL usage: {log_records} records, 0 full page images, {log_bytes} bytes\n\
+         system usage: elapsed: {:.2} s",
+        took.0 as f64 / 1_000_000.0
+    );
+    text
 }
 
 /// How the leaves of each of a table's trees are packed. Where keys only grow (hidden row ids, long values) nobody comes
@@ -195,6 +223,16 @@ const VACUUM_FULL: i64 = 2;
 const WRITING_HEAP: i64 = 4;
 
 impl Ddl<'_> {
+    /// A table's name with those of its schema and database.
+    fn whole_name(&mut self, relation: &Relation) -> String {
+        let database = self.snapshot().database_name().to_owned();
+        format!("{database}.{}.{}", relation.schema.1, relation.name)
+    }
+
+    fn monotonic(&self) -> Micros {
+        self.transaction.manager().environment().clock.now()
+    }
+
     /// How many pages a table's rows and long values have.
     pub(super) fn pages_of(&self, relation: &Relation) -> i64 {
         let data = self.transaction.manager().data();

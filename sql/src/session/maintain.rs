@@ -34,4 +34,9 @@ impl Session {
         self.rest();
         done
     }
+
+    /// Whether reads and writes are timed.
+    pub(crate) fn times_io(&self) -> bool {
+        self.settings.plain().track_io_timing
+    }
 }

@@ -675,6 +675,7 @@ impl Session {
             tells_debug: ["client_min_messages", "log_min_messages"]
                 .iter()
                 .any(|name| settings.text(name).starts_with("debug")),
+            times_io: settings.plain().track_io_timing,
             md5_passwords: &*settings.text("password_encryption") == "md5",
             rewriting: rewriting.as_ref(),
             notices: notices.get_mut(),
