@@ -455,6 +455,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     all.push(hidden("role", Context::User, Kind::Text, "none"));
     all.push(hidden("seed", Context::User, Kind::Real(-1.0, 1.0), "0"));
     all.push(hidden("session_authorization", Context::User, Kind::Text, ""));
+    all.push(hidden("ssl_renegotiation_limit", Context::User, Kind::Integer(0, 0), "0"));
     all.sort_by_key(|definition| definition.name.to_ascii_lowercase());
     let names = all.iter().map(|definition| definition.name.to_ascii_lowercase());
     let by_name = names.zip(0..).collect();
