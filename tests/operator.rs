@@ -157,6 +157,11 @@ fn checkpoints_and_temporary_files_are_logged() {
     client.query("SELECT a FROM filled ORDER BY a DESC");
     client.run("SET log_temp_files = -1");
     client.query("SELECT a, 'silent' FROM filled ORDER BY a DESC");
+    let counted = client.run(
+        "SELECT temp_files >= 2 AND temp_bytes > temp_files FROM pg_stat_database \
+         WHERE datname = current_database()",
+    );
+    assert_eq!(counted.value(), "t");
     let log = atoll.log();
     let line = |begin: &str| log.lines().find(|line| line.contains(begin)).map(str::to_owned);
     assert!(line("LOG:  checkpoint starting: immediate force wait").is_some(), "{log}");

@@ -21,6 +21,9 @@ struct Used {
     /// Files that are gone and have not been logged yet, with their sizes.
     gone: Mutex<Vec<(String, u64)>>,
     has_gone: AtomicBool,
+    /// How many files are gone, logged or not, and how many bytes they had.
+    ended: AtomicU64,
+    ended_bytes: AtomicU64,
 }
 
 impl Default for Used {
@@ -30,6 +33,8 @@ impl Default for Used {
             logged_from: AtomicU64::new(u64::MAX),
             gone: Mutex::default(),
             has_gone: AtomicBool::new(false),
+            ended: AtomicU64::new(0),
+            ended_bytes: AtomicU64::new(0),
         }
     }
 }
@@ -50,6 +55,12 @@ impl TempUse {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How many files it has had that are gone, and how many bytes they had.
+    #[must_use]
+    pub fn ended(&self) -> (u64, u64) {
+        (self.0.ended.load(Ordering::Relaxed), self.0.ended_bytes.load(Ordering::Relaxed))
     }
 
     /// Files of so many bytes at least are to be logged when they go.
@@ -126,6 +137,8 @@ impl Drop for TempFile {
     fn drop(&mut self) {
         let used = &*self.used.0;
         used.bytes.fetch_sub(self.counted, Ordering::Relaxed);
+        used.ended.fetch_add(1, Ordering::Relaxed);
+        used.ended_bytes.fetch_add(self.counted, Ordering::Relaxed);
         if self.counted >= used.logged_from.load(Ordering::Relaxed) {
             let gone = (self.file.name().to_owned(), self.counted);
             used.gone.lock().unwrap_or_else(PoisonError::into_inner).push(gone);

@@ -180,6 +180,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "idle_in_transaction_time" => millis(times().idle_us),
             "blk_read_time" => millis(times().read_us.cast_signed()),
             "blk_write_time" => millis(times().written_us.cast_signed()),
+            "temp_files" => Ok(whole(times().temp_files)),
+            "temp_bytes" => Ok(whole(times().temp_bytes)),
             "deadlocks" => count(found.deadlocks),
             "stat_reset_time" if shared => Ok(Datum::TimestampTz(found.since)),
             "stat_reset_time" => Ok(time(of_relations().reset)),

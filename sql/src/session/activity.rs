@@ -9,6 +9,7 @@
 
 use super::progress::ProgressCells;
 use crate::breakdown::SpentCell;
+use crate::exec::temp_file::TempUse;
 use crate::session::message::TransactionStatus;
 use crate::system::{Activity, Encryption, SessionTimes};
 use crate::types::Oid;
@@ -71,6 +72,8 @@ pub(crate) struct SessionActivity {
     pages_read: AtomicU64,
     read_us: AtomicU64,
     written_us: AtomicU64,
+    /// Its temporary files.
+    pub temp_used: TempUse,
     /// Where its time has gone, as far as that was measured.
     pub spent: SpentCell,
     /// Relations of the catalog that its transaction has read, and whether there are any.
@@ -119,6 +122,7 @@ impl SessionActivity {
             pages_read: AtomicU64::new(0),
             read_us: AtomicU64::new(0),
             written_us: AtomicU64::new(0),
+            temp_used: TempUse::default(),
             spent: SpentCell::default(),
             catalogs: Mutex::default(),
             has_catalogs: AtomicBool::new(false),
@@ -209,7 +213,10 @@ impl SessionActivity {
 
     /// What it has come to by `now`, as its database counts sessions.
     pub fn times(&self, now: i64) -> SessionTimes {
+        let (temp_files, temp_bytes) = self.temp_used.ended();
         SessionTimes {
+            temp_files,
+            temp_bytes,
             sessions: 1,
             session_us: now.saturating_sub(self.backend_start).max(0),
             active_us: self.active_us.load(Relaxed),

@@ -287,7 +287,7 @@ impl Session {
         let block = Block::new(&activity, counts.transactions());
         let mut session = Session {
             counts,
-            temp_used: TempUse::default(),
+            temp_used: activity.temp_used.clone(),
             hidden_notices: Vec::new(),
             engine: Arc::clone(engine),
             wait,

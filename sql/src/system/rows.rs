@@ -83,6 +83,10 @@ pub struct SessionTimes {
     pub active_us: i64,
     /// How long they have waited for their clients within transactions.
     pub idle_us: i64,
+    /// Temporary files that they have had.
+    pub temp_files: u64,
+    /// How many bytes those had.
+    pub temp_bytes: u64,
     /// Pages that their statements have found in memory.
     pub pages_hit: u64,
     /// Pages that these have read from disk.
@@ -102,6 +106,8 @@ impl SessionTimes {
             session_us: self.session_us + other.session_us,
             active_us: self.active_us + other.active_us,
             idle_us: self.idle_us + other.idle_us,
+            temp_files: self.temp_files.wrapping_add(other.temp_files),
+            temp_bytes: self.temp_bytes.wrapping_add(other.temp_bytes),
             pages_hit: self.pages_hit.wrapping_add(other.pages_hit),
             pages_read: self.pages_read.wrapping_add(other.pages_read),
             read_us: self.read_us.wrapping_add(other.read_us),
@@ -117,6 +123,8 @@ impl SessionTimes {
             session_us: (self.session_us - base.session_us).max(0),
             active_us: (self.active_us - base.active_us).max(0),
             idle_us: (self.idle_us - base.idle_us).max(0),
+            temp_files: self.temp_files.saturating_sub(base.temp_files),
+            temp_bytes: self.temp_bytes.saturating_sub(base.temp_bytes),
             pages_hit: self.pages_hit.saturating_sub(base.pages_hit),
             pages_read: self.pages_read.saturating_sub(base.pages_read),
             read_us: self.read_us.saturating_sub(base.read_us),
