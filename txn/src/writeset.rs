@@ -23,12 +23,14 @@ use crate::{CommandId, TreeId};
 use spilled::{Merge, SpilledWrites};
 use std::cmp::Ordering;
 use std::ops::Bound;
-use storage::{Direction, Scratch};
+use storage::{Direction, ReadToken, Scratch};
 
 /// Indexes in a chunk of the order at most.
 const CHUNK: usize = 512;
 /// No older write of this key; no value.
 const NONE: u32 = u32::MAX;
+/// Writes whose leaves are remembered: those of a large transaction are looked for when it commits.
+const LEAVES: usize = 256;
 /// What an emptied set keeps for the next transaction, in bytes of arena and in writes.
 const KEPT_BYTES: usize = 256 << 10;
 const KEPT_WRITES: usize = 4096;
@@ -86,6 +88,8 @@ pub struct Write<'a> {
     pub command: CommandId,
     /// Whether it changes a record that the transaction has locked.
     pub update: bool,
+    /// Where its leaf is likely to be.
+    pub leaf: ReadToken,
 }
 
 /// What a write set had at a time: see [`WriteSet::has_changed`].
@@ -107,6 +111,8 @@ pub struct Place {
 pub struct WriteSet {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
+    /// Where the leaves of the first [`LEAVES`] are likely to be.
+    leaves: Vec<ReadToken>,
     order: Vec<Vec<u32>>,
     keys: usize,
     filter: Filter,
@@ -247,17 +253,14 @@ impl WriteSet {
 
     /// Records a write by `command`, which is not before any write so far.
     pub fn put(&mut self, tree: TreeId, key: &[u8], value: Option<&[u8]>, command: CommandId) {
-        self.record(tree, key, (value, false), command);
+        self.record((tree, ReadToken::NOWHERE), key, (value, false), command);
     }
 
-    /// Records a write over a record that the transaction has locked.
-    pub fn update(&mut self, tree: TreeId, key: &[u8], value: &[u8], command: CommandId) {
-        self.record(tree, key, (Some(value), true), command);
-    }
-
-    fn record(
+    /// The same of a write to a leaf that is likely to be at `leaf`; `update` says whether it is over a record that the transaction
+    /// has locked.
+    pub fn record(
         &mut self,
-        tree: TreeId,
+        (tree, leaf): (TreeId, ReadToken),
         key: &[u8],
         (value, update): (Option<&[u8]>, bool),
         command: CommandId,
@@ -281,6 +284,9 @@ impl WriteSet {
         };
         let value_at = self.bytes.len();
         self.bytes.extend_from_slice(value.unwrap_or_default());
+        if self.leaves.len() < LEAVES {
+            self.leaves.push(leaf);
+        }
         self.entries.push(Entry {
             tree,
             key_at,
@@ -319,6 +325,7 @@ impl WriteSet {
             self.entries.pop();
             self.bytes.truncate(last.arena);
         }
+        self.leaves.truncate(self.entries.len());
         if self.is_spilled() {
             self.spilled.undo(from);
         }
@@ -335,6 +342,7 @@ impl WriteSet {
         self.bytes.shrink_to(KEPT_BYTES);
         self.entries.clear();
         self.entries.shrink_to(KEPT_WRITES);
+        self.leaves.clear();
         self.order.truncate(1);
         if let Some(first) = self.order.first_mut() {
             first.clear();
@@ -419,7 +427,8 @@ impl WriteSet {
         let value = (entry.value_bytes != NONE)
             .then(|| &self.bytes[entry.value_at..entry.value_at + entry.value_bytes as usize]);
         let Entry { tree, command, update, .. } = *entry;
-        Write { tree, key: self.key(entry), value, command, update }
+        let leaf = self.leaves.get(index as usize).copied().unwrap_or(ReadToken::NOWHERE);
+        Write { tree, key: self.key(entry), value, command, update, leaf }
     }
 
     fn key(&self, entry: &Entry) -> &[u8] {

@@ -122,6 +122,12 @@ pub struct ReadToken {
     freed: u64,
 }
 
+impl ReadToken {
+    /// Nothing has been read.
+    pub const NOWHERE: ReadToken =
+        ReadToken { page: 0, frame: 0, structure: 0, changes: 0, freed: 0 };
+}
+
 /// A record as it stands on a page, in a copy that the reader owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
@@ -161,6 +167,15 @@ impl RecordBuffer {
     #[must_use]
     pub fn token(&self) -> ReadToken {
         self.token
+    }
+
+    /// Lets who asks for a key beside the last one look at the leaf that was read under `token` first; at the last one, if it was
+    /// that page: its token is the newer one.
+    #[inline]
+    pub fn look_near(&mut self, token: ReadToken) {
+        if token != ReadToken::NOWHERE && token.page != self.token.page {
+            self.token = token;
+        }
     }
 
     /// Takes another record's contents: an older version, or a transaction's own write.

@@ -177,7 +177,8 @@ fn copy_out(source: &Words, target: &mut [u8]) {
     let (fours, rest) = source.as_chunks::<4>();
     let (blocks, behind) = target.as_chunks_mut::<8>().0.split_at_mut(fours.len() * 4);
     for ([a, b, c, d], to) in fours.iter().zip(blocks.as_chunks_mut::<4>().0) {
-        *to = [a, b, c, d].map(|word| word.load(Relaxed).to_le_bytes());
+        let bytes = |word: &AtomicU64| word.load(Relaxed).to_le_bytes();
+        *to = [bytes(a), bytes(b), bytes(c), bytes(d)];
     }
     for (from, to) in rest.iter().zip(behind) {
         *to = from.load(Relaxed).to_le_bytes();
@@ -188,6 +189,18 @@ fn copy_out(source: &Words, target: &mut [u8]) {
 #[inline(always)]
 pub fn set_word(words: &Words, at: usize, value: u64) {
     words[at >> 3].store(value, Relaxed);
+}
+
+/// Writes eight bytes from `at` on, in little-endian order. The caller has the page to itself.
+#[inline]
+pub fn store_u64(words: &Words, at: usize, value: u64) {
+    let shift = (at & 7) * 8;
+    if shift == 0 {
+        return set_word(words, at, value);
+    }
+    let [low, high] = [&words[at >> 3], &words[(at >> 3) + 1]];
+    low.store(low.load(Relaxed) & !(u64::MAX << shift) | value << shift, Relaxed);
+    high.store(high.load(Relaxed) & u64::MAX << shift | value >> (64 - shift), Relaxed);
 }
 
 /// Writes `bytes` at `at`. The caller has the page to itself.
@@ -304,6 +317,13 @@ mod tests {
                 prop_assert_eq!(&copies.bytes()[first..][..probe.len()], copied.as_slice());
                 prop_assert_eq!(&copies.bytes()[second..][..8], b"in front");
                 prop_assert_eq!(&copies.bytes()[second + 8..][..probe.len()], copied.as_slice());
+                if let Some(eight) = probe.first_chunk::<8>() {
+                    let (one, other) = (page(256), page(256));
+                    store(&one, *at, eight);
+                    store_u64(&other, *at, u64::from_le_bytes(*eight));
+                    let all = |page: &[AtomicU64]| (0..32).map(|at| word(page, at * 8)).collect::<Vec<_>>();
+                    prop_assert_eq!(all(&one), all(&other));
+                }
                 let stored = &model[*at..*at + probe.len().min(9)];
                 prop_assert_eq!(compare(&words, *at, stored.len(), probe), probe.as_slice().cmp(stored));
                 prop_assert_eq!(load_chunk(&words, *at, stored.len()), key_chunk(stored));

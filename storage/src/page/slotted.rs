@@ -416,7 +416,7 @@ impl PageMut<'_> {
     /// Inserts a child of an inner page at `slot`. There is room.
     pub fn insert_child(&mut self, slot: usize, suffix: &[u8], word: u64) {
         let at = self.insert_slot(slot, ENTRY_BYTES + suffix.len(), suffix);
-        racy::store(self.words(), at, &word.to_le_bytes());
+        racy::store_u64(self.words(), at, word);
     }
 
     /// Inserts a record of a leaf at `slot`. There is room.
@@ -424,7 +424,7 @@ impl PageMut<'_> {
         let bytes = value.unwrap_or_default();
         let heap_bytes = ENTRY_BYTES + suffix.len() + VALUE_LEN_BYTES + bytes.len();
         let at = self.insert_slot(slot, heap_bytes, suffix);
-        racy::store(self.words(), at, &word.to_le_bytes());
+        racy::store_u64(self.words(), at, word);
         let at = at + ENTRY_BYTES + suffix.len();
         let flag = if value.is_none() { TOMBSTONE } else { 0 };
         racy::store(self.words(), at, &(bytes.len() as u16 | flag).to_le_bytes());
@@ -447,7 +447,7 @@ impl PageMut<'_> {
     /// Writes over an entry's word.
     pub fn set_entry_word(&mut self, slot: usize, word: u64) {
         let at = self.page().slot(slot).at();
-        racy::store(self.words(), at, &word.to_le_bytes());
+        racy::store_u64(self.words(), at, word);
     }
 
     /// Gives a leaf entry another value of no more bytes than it had; what is left over becomes garbage.
@@ -489,7 +489,7 @@ impl PageMut<'_> {
             let suffix = if leaf || end > 0 { &scratch[prefix..] } else { &[] };
             let tail = if leaf { VALUE_LEN_BYTES + source.value(slot).len } else { 0 };
             let at = self.insert_slot(end, ENTRY_BYTES + suffix.len() + tail, suffix);
-            racy::store(self.words(), at, &source.entry_word(slot).to_le_bytes());
+            racy::store_u64(self.words(), at, source.entry_word(slot));
             if leaf {
                 let value = source.value(slot).at - VALUE_LEN_BYTES;
                 let to = at + ENTRY_BYTES + suffix.len();
@@ -514,7 +514,7 @@ impl PageMut<'_> {
         let place = Slot(at as u64 | (suffix_len as u64) << 16 | head << 32);
         racy::set_word(self.words(), HEADER_BYTES + slots * SLOT_BYTES, place.0);
         self.set_counts(slots + 1, at);
-        racy::store(self.words(), at, &from.word.to_le_bytes());
+        racy::store_u64(self.words(), at, from.word);
         racy::copy(source.words(), from.at + more, self.words(), at + ENTRY_BYTES, rest);
     }
 }

@@ -324,6 +324,7 @@ fn prepare_leaf(
     growth: &mut Growth,
 ) -> storage::Result<Form> {
     let value_len = write.value.map_or(0, <[u8]>::len);
+    scratch.look_near(write.leaf);
     let found = tree.get_to_change(write.key, value_len, scratch, growth)?;
     if manager.planted(Fault::NothingDeposited) {
         growth.forget_batches();

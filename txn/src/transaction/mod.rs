@@ -4,6 +4,7 @@
 //! one LSN, and a command number, which says which of its own writes it sees.
 
 pub(crate) mod kept_row;
+mod leaves;
 pub mod loading;
 mod locked_reads;
 pub mod locking;
@@ -516,7 +517,7 @@ impl Transaction {
         let (command, manager) = (self.command, &self.manager);
         // What no page takes could not be applied once it is claimed.
         manager.data.check_record_size(key.len(), value.map_or(0, <[u8]>::len))?;
-        let State { writes, loads, .. } =
+        let State { writes, loads, leaves, .. } =
             &mut **self.state.as_mut().expect("the transaction has not ended");
         if !loads.is_empty()
             && let Some(load) = loading::of(loads, tree.id())
@@ -527,10 +528,7 @@ impl Transaction {
         if writes.bytes() > manager.options.write_set_bytes_max {
             writes.spill(&manager.runs, manager.data.scratch())?;
         }
-        match value {
-            Some(value) if update => writes.update(tree.id(), key, value, command),
-            _ => writes.put(tree.id(), key, value, command),
-        }
+        writes.record((tree.id(), leaves.of(tree.id())), key, (value, update), command);
         Ok(())
     }
 

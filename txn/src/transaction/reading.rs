@@ -50,9 +50,14 @@ impl Transaction {
         into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
         let found = match purpose {
-            Purpose::Claim => tree.get_beside(key, into)?,
+            Purpose::Claim => {
+                // Keys that are inserted one behind the other share a leaf.
+                into.look_near(self.state().leaves.of(tree.id()));
+                tree.get_beside(key, into)?
+            }
             Purpose::Look | Purpose::Lock => tree.get(key, into)?,
         };
+        self.state_mut().leaves.note(tree.id(), into.token());
         if self.tracking.is_some() {
             let on_page = found.then(|| into.lsn());
             self.note_point(view, (tree.id(), key), on_page, into.token())?;

@@ -4,6 +4,7 @@
 //! it begins on and goes to that of the worker it ends on.
 
 use super::kept_row::KeptRow;
+use super::leaves::Leaves;
 use crate::commit::PreparedWrite;
 use crate::lock::spilled::LockRun;
 use crate::lock::{Modes, TableLock};
@@ -76,6 +77,7 @@ pub struct State {
     pub(crate) notes: Vec<Garbage>,
     pub(crate) scratch: RecordBuffer,
     pub(crate) kept: KeptRow,
+    pub(crate) leaves: Leaves,
     /// Where spilled versions are read.
     pub(crate) spilled: BlockCache,
     /// Trees whose writes go to a load.
@@ -134,6 +136,7 @@ impl State {
             notes: Vec::new(),
             scratch: RecordBuffer::default(),
             kept: KeptRow::default(),
+            leaves: Leaves::default(),
             spilled: BlockCache::default(),
             loads: Vec::new(),
             built: Vec::new(),
