@@ -147,6 +147,33 @@ fn the_log_says_what_postgresqls_says() {
 }
 
 #[test]
+fn what_is_logged_of_statements_reaches_a_client_that_asks() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    let mut told = |statement: &str| -> Vec<String> {
+        let reply = client.query(statement);
+        let said =
+            reply.notices.iter().map(|one| format!("{}: {}", one.field(b'S'), one.field(b'M')));
+        said.collect()
+    };
+    assert!(told("SET log_statement = 'all'").is_empty());
+    assert!(told("SELECT 1").is_empty());
+    // It is logged before it sets anything.
+    assert!(told("SET client_min_messages = log").is_empty());
+    assert_eq!(told("SELECT 1"), ["LOG: statement: SELECT 1"]);
+    told("SET log_statement = 'none'; SET log_duration = on");
+    let duration = told("SELECT 1");
+    assert!(
+        duration.len() == 1
+            && duration[0].starts_with("LOG: duration: ")
+            && duration[0].ends_with(" ms"),
+        "{duration:?}"
+    );
+    told("SET client_min_messages = notice");
+    assert!(told("SELECT 1").is_empty());
+}
+
+#[test]
 fn checkpoints_and_temporary_files_are_logged() {
     let atoll = Atoll::start(&["log_line_prefix="]);
     let mut client = atoll.connect();

@@ -92,8 +92,8 @@ impl<B: Backend> Dialogue<B> {
         );
     }
 
-    /// An event that says its statement itself.
-    fn log_statement(&self, message: &str) {
+    /// An event that says its statement itself; for the client, too, where `client_min_messages` lets LOG through.
+    fn log_statement(&mut self, message: &str) {
         let clean = |text: &str| without_secrets(text).text.into_owned();
         let prepared = self.logged.prepared.as_deref();
         let prepared = prepared.map(|text| format!("prepare: {}", clean(text)));
@@ -101,6 +101,9 @@ impl<B: Backend> Dialogue<B> {
         let detail = prepared.or(parameters.map(|text| format!("parameters: {text}")));
         let event = log::notice(Severity::Log, clean(message)).maybe_detail(detail);
         self.log_with(&event, false);
+        if self.backend.log_settings().reaches_client {
+            self.report(&event);
+        }
     }
 
     /// Something begins that may be logged.
@@ -175,7 +178,8 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn log_execute(&mut self, portal: &str) {
         let Some(asked) = self.backend.log_settings().statements else { return };
         if self.backend.portal_class(portal).is_some_and(|(class, _)| class <= asked) {
-            self.log_statement(&self.portal_words("execute", portal));
+            let words = self.portal_words("execute", portal);
+            self.log_statement(&words);
             self.logged.said = true;
         }
     }
@@ -209,7 +213,8 @@ impl<B: Backend> Dialogue<B> {
         }
         let took = format!("duration: {}.{:03} ms", took / 1000, took % 1000);
         if long && !self.logged.said {
-            self.log_statement(&format!("{took}  {}", words(self)));
+            let words = words(self);
+            self.log_statement(&format!("{took}  {words}"));
         } else {
             self.logged.prepared = None;
             self.logged.parameters = None;

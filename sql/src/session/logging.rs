@@ -60,6 +60,8 @@ pub enum StatementClass {
 pub struct LogSettings {
     /// `log_min_messages`.
     pub least: LogLevel,
+    /// `client_min_messages` lets LOG through.
+    pub reaches_client: bool,
     /// `log_min_error_statement`.
     pub least_with_statement: LogLevel,
     /// `log_statement`: the classes up to this one; none is `none`.
@@ -117,6 +119,7 @@ impl LogSettings {
     pub(super) fn of(settings: &Settings) -> LogSettings {
         LogSettings {
             least: LogLevel::named(&settings.text("log_min_messages")),
+            reaches_client: settings.plain().told <= 1,
             least_with_statement: LogLevel::named(&settings.text("log_min_error_statement")),
             statements: match &*settings.text("log_statement") {
                 "ddl" => Some(StatementClass::Defines),
