@@ -145,7 +145,10 @@ mod tests {
 
     #[test]
     fn what_was_known_of_the_stack_around_holds_behind_it_and_behind_a_panic() {
-        let end = || here() - left();
+        let end = || {
+            left();
+            END.get()
+        };
         let before = end();
         let within = with(LARGE - SMALL, || with(SMALL, end));
         assert_ne!(within, before);
