@@ -4,7 +4,8 @@
 //! `SESSION: SQL;` steps. A file that says `$LEVEL` is run at each level of [`LEVELS`]. A step that has no answer, and of which
 //! the server says at several looks that it is not running, *waits*; its answer is shown behind the step that let it go on.
 //! `NAME.out` is PostgreSQL's. Schedules run beside one another but for those with a line `-- Alone.`: a transaction that waits
-//! for a safe snapshot waits for the serializable ones of all databases.
+//! for a safe snapshot waits for the serializable ones of all databases, and whether a lock of PostgreSQL's is on its fast path
+//! depends on what others lock.
 
 use std::fmt::Write;
 use std::path::PathBuf;

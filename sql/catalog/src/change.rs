@@ -753,6 +753,10 @@ impl CatalogTransaction {
                 self.undo.clear();
                 self.changes.clear();
                 self.temporary.keep(kept);
+                if !self.added_labels.is_empty() {
+                    // Of a temporary type nothing has come to the others' state, so that the own one would stay.
+                    self.take_own();
+                }
                 effects.committed(&self.catalog, committed);
                 Ok(ended)
             }
