@@ -542,6 +542,16 @@ impl CatalogTransaction {
         }
     }
 
+    /// Removes the temporary routines, operators and what belongs to these.
+    ///
+    /// # Errors
+    /// Those of a change.
+    pub fn discard_routines_and_operators(&mut self, transaction: &mut Transaction) -> Result<()> {
+        let snapshot = Arc::clone(self.snapshot());
+        let keys: Vec<ObjectKey> = self.temporary.routines_and_operators().collect();
+        keys.into_iter().try_for_each(|key| self.remove(transaction, &snapshot, key))
+    }
+
     /// Whether a change was refused since this was last asked, because somebody else has committed another one of the same
     /// object after it was looked at: whoever reads again may make it.
     pub fn is_outdated(&mut self) -> bool {

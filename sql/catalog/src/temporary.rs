@@ -8,6 +8,7 @@
 use crate::builtin::element_of_made;
 use crate::definition::{Definition, Edge};
 use crate::object::{Class, Object, ObjectKey, Schema};
+use crate::routine::Routine;
 use crate::snapshot::{CatalogSnapshot, Change};
 use crate::store;
 use sql_types::Oid;
@@ -61,6 +62,11 @@ impl Temporary {
             Some(Object::Relation(relation)) => relation.persistence == 't',
             Some(Object::Schema(schema)) => schema.is_temporary(),
             Some(Object::Type(ty)) => is_temporary_schema(snapshot, ty.schema),
+            Some(Object::Routine(routine)) => is_temporary_routine(snapshot, routine),
+            Some(Object::Operator(operator)) => is_temporary_schema(snapshot, operator.schema),
+            Some(Object::OperatorClass(class)) => is_temporary_schema(snapshot, class.schema),
+            Some(Object::OperatorFamily(family)) => is_temporary_schema(snapshot, family.schema),
+            Some(Object::Conversion(made)) => is_temporary_schema(snapshot, made.schema),
             _ => self.keys.contains(&key) || belongs(snapshot, key),
         };
         if takes {
@@ -73,6 +79,21 @@ impl Temporary {
     #[must_use]
     pub fn has(&self, key: &ObjectKey) -> bool {
         self.keys.contains(key)
+    }
+
+    /// Those that are neither relations nor types nor parts of such, with their comments and lists.
+    pub fn routines_and_operators(&self) -> impl Iterator<Item = ObjectKey> {
+        let made = [
+            Class::Routine,
+            Class::Operator,
+            Class::OperatorClass,
+            Class::OperatorFamily,
+            Class::Conversion,
+        ];
+        let own: BTreeSet<Oid> =
+            self.keys.iter().filter(|key| made.contains(&key.class)).map(|key| key.oid).collect();
+        let keys: Vec<ObjectKey> = self.keys.iter().copied().collect();
+        keys.into_iter().filter(move |key| own.contains(&key.oid))
     }
 
     /// Keeps what a transaction has changed in them, now that it has committed.
@@ -119,7 +140,22 @@ fn is_temporary_schema(snapshot: &CatalogSnapshot, schema: Oid) -> bool {
     snapshot.schema_by_oid(schema).is_some_and(|schema| schema.is_temporary())
 }
 
-/// Whether a key is one of something that hangs on a temporary relation or type.
+/// Whether a routine goes with the session: it is in its schema, or it takes or returns what goes.
+fn is_temporary_routine(snapshot: &CatalogSnapshot, routine: &Routine) -> bool {
+    let types = routine.parameters.iter().map(|parameter| parameter.ty).chain([routine.result]);
+    is_temporary_schema(snapshot, routine.schema) || names_temporary(snapshot, types)
+}
+
+/// Whether one of these types, or what it is an array of, is temporary or the row of a temporary relation.
+fn names_temporary(snapshot: &CatalogSnapshot, types: impl IntoIterator<Item = Oid>) -> bool {
+    let Some(schema) = snapshot.temporary_schema() else { return false };
+    let own = snapshot.types_in(schema.oid).into_iter().map(|ty| ty.oid);
+    let rows = snapshot.temporary_relations().map(|relation| relation.row_type.0);
+    let own: BTreeSet<Oid> = own.chain(rows).collect();
+    types.into_iter().any(|ty| own.contains(&element_of_made(ty.0).map_or(ty, Oid)))
+}
+
+/// Whether a key is one of something that hangs on a temporary relation, type or routine.
 fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
     let hangs = [
         Class::Relation,
@@ -141,6 +177,9 @@ fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
     if owner.is_some_and(|ty| is_temporary_schema(snapshot, ty.schema)) {
         return true;
     }
+    if snapshot.routine(key.oid).is_some_and(|routine| is_temporary_routine(snapshot, routine)) {
+        return true;
+    }
     let relation = snapshot
         .relation(key.oid)
         .or_else(|| snapshot.index(key.oid).map(|found| found.0))
@@ -154,10 +193,6 @@ fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
 /// # Errors
 /// 0A000.
 pub fn demand_permanent(snapshot: &CatalogSnapshot, object: &Object) -> Result<()> {
-    let Some(schema) = snapshot.temporary_schema() else { return Ok(()) };
-    let own = snapshot.types_in(schema.oid).into_iter().map(|ty| ty.oid);
-    let rows = snapshot.temporary_relations().map(|relation| relation.row_type.0);
-    let own: BTreeSet<Oid> = own.chain(rows).collect();
     let mut types: Vec<Oid> = Vec::new();
     let casts = |definition: &Definition| {
         let types = definition.edges().iter().filter_map(|edge| match edge {
@@ -183,8 +218,7 @@ pub fn demand_permanent(snapshot: &CatalogSnapshot, object: &Object) -> Result<(
         }
         _ => return Ok(()),
     }
-    let is_own = |ty: &Oid| own.contains(&element_of_made(ty.0).map_or(*ty, Oid));
-    if types.iter().any(is_own) {
+    if names_temporary(snapshot, types) {
         return Err(SqlError::unsupported("a permanent object of a temporary type is"));
     }
     Ok(())

@@ -246,6 +246,7 @@ impl Ddl<'_> {
     /// # Errors
     /// Those of a lock.
     pub fn discard_temporary(&mut self) -> Result<()> {
+        self.catalog.discard_routines_and_operators(self.transaction)?;
         let snapshot = self.snapshot();
         let temporary = snapshot.temporary_relations();
         for relation in temporary.map(Arc::clone).collect::<Vec<_>>() {

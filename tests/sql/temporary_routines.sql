@@ -1,0 +1,25 @@
+-- What is made in pg_temp, or of a temporary table's row, goes with DISCARD TEMP, and with the session.
+CREATE TEMP TABLE passing (a int, b text);
+INSERT INTO passing VALUES (1, 'x');
+CREATE FUNCTION of_passing() RETURNS passing LANGUAGE sql AS 'SELECT * FROM passing';
+CREATE FUNCTION with_passing(p passing) RETURNS int LANGUAGE sql AS 'SELECT p.a';
+CREATE FUNCTION pg_temp.own(i int) RETURNS int LANGUAGE sql AS 'SELECT i + 1';
+CREATE OPERATOR pg_temp.<<< (FUNCTION = int4lt, LEFTARG = int4, RIGHTARG = int4);
+COMMENT ON FUNCTION pg_temp.own(int) IS 'own';
+REVOKE ALL ON FUNCTION of_passing() FROM PUBLIC;
+SELECT of_passing(), pg_temp.own(4), 1 OPERATOR(pg_temp.<<<) 2;
+SELECT with_passing(p) FROM passing p;
+DROP TABLE passing;
+BEGIN;
+CREATE FUNCTION pg_temp.undone() RETURNS int LANGUAGE sql AS 'SELECT 1';
+ROLLBACK;
+SELECT pg_temp.undone();
+SELECT proname, obj_description(oid, 'pg_proc') FROM pg_proc WHERE proname IN ('of_passing', 'with_passing', 'own', 'undone') ORDER BY proname;
+DISCARD TEMP;
+SELECT proname FROM pg_proc WHERE proname IN ('of_passing', 'with_passing', 'own', 'undone') ORDER BY proname;
+SELECT oprname FROM pg_operator WHERE oprname = '<<<';
+SELECT pg_temp.own(4);
+CREATE TEMP TABLE passing (a int);
+CREATE FUNCTION of_passing() RETURNS passing LANGUAGE sql AS 'SELECT * FROM passing';
+DROP TABLE passing CASCADE;
+SELECT count(*) FROM pg_proc WHERE proname = 'of_passing';
