@@ -391,7 +391,7 @@ impl CatalogTransaction {
         before: Option<&Object>,
         object: Option<Object>,
     ) -> Result<()> {
-        if self.temporary.takes(&self.snapshot, key, object.as_ref()) {
+        if self.temporary.takes(&self.snapshot, key, object.as_ref(), before.is_some())? {
             temporary::mark(transaction, self.catalog.tree())?;
         } else {
             if let Some(object) = &object {

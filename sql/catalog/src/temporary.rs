@@ -13,6 +13,7 @@ use crate::snapshot::{CatalogSnapshot, Change};
 use crate::store;
 use sql_types::Oid;
 use sql_types::error::{Result, SqlError};
+use sql_types::sqlstate::SqlState;
 pub use sql_types::words::OnCommit;
 use std::collections::{BTreeMap, BTreeSet};
 use txn::{RecordBuffer, RowLock, Transaction, Tree, TreeId, WaitPolicy};
@@ -51,13 +52,18 @@ impl Temporary {
         self.objects.iter().map(|(key, object)| (*key, Some(object.clone())))
     }
 
-    /// Whether a change is one of a temporary object, which `snapshot` knows unless it is new.
+    /// Whether a change is one of a temporary object, which `snapshot` knows unless it is new; `is_there` says whether it changes
+    /// one that is there.
+    ///
+    /// # Errors
+    /// 0A000 where that would no longer be, or become, temporary.
     pub fn takes(
         &mut self,
         snapshot: &CatalogSnapshot,
         key: ObjectKey,
         object: Option<&Object>,
-    ) -> bool {
+        is_there: bool,
+    ) -> Result<bool> {
         let takes = match object {
             Some(Object::Relation(relation)) => relation.persistence == 't',
             Some(Object::Schema(schema)) => schema.is_temporary(),
@@ -69,10 +75,13 @@ impl Temporary {
             Some(Object::Conversion(made)) => is_temporary_schema(snapshot, made.schema),
             _ => self.keys.contains(&key) || belongs(snapshot, key),
         };
+        if is_there && object.is_some() && takes != self.keys.contains(&key) {
+            return Err(across());
+        }
         if takes {
             self.keys.insert(key);
         }
-        takes
+        Ok(takes)
     }
 
     /// Whether a key is one of theirs.
@@ -134,6 +143,13 @@ impl Temporary {
         });
         trees.collect()
     }
+}
+
+/// 0A000: what is temporary stays so, and nothing else becomes it.
+#[must_use]
+pub fn across() -> SqlError {
+    let message = "cannot move objects into or out of temporary schemas";
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
 }
 
 fn is_temporary_schema(snapshot: &CatalogSnapshot, schema: Oid) -> bool {

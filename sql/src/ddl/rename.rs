@@ -12,6 +12,7 @@ use crate::catalog::Named;
 use crate::catalog::acl::{Acl, AclItem};
 use crate::catalog::object::{Class, Database, Object, ObjectKey, Role, Schema};
 use crate::catalog::relation::{Index, Relation, RelationKind};
+use crate::catalog::temporary::across;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     ChangeOwner, Ident, ObjectKind, ObjectName, Rename, RenamePart, SetSchema,
@@ -226,13 +227,9 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
         return Ok(tag);
     };
     refuse_owned(ddl, &relation, "cannot move an owned sequence into another schema")?;
-    let temporary = || {
-        let message = "cannot move objects into or out of temporary schemas";
-        SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
-    };
     // The session need not have that schema yet.
     if &*set.schema == "pg_temp" {
-        return Err(temporary());
+        return Err(across());
     }
     let schema = ddl.schema_to_stay(&|ddl| {
         let snapshot = ddl.snapshot();
@@ -241,7 +238,7 @@ pub fn set_schema(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<&'static str> {
         Ok(Arc::clone(found))
     })?;
     if schema.is_temporary() || relation.persistence == 't' {
-        return Err(temporary());
+        return Err(across());
     }
     if schema.oid == relation.schema.0 {
         return Ok(tag);

@@ -20,6 +20,7 @@ use crate::catalog::definition::Edge;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::temporary::across;
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -536,10 +537,6 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
 
 /// ALTER TYPE ... SET SCHEMA.
 pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
-    let across = || {
-        let message = "cannot move objects into or out of temporary schemas";
-        SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
-    };
     let target = |ddl: &mut Ddl<'_>| {
         let snapshot = ddl.snapshot();
         // The session need not have that schema yet.
