@@ -1,9 +1,10 @@
--- What PostgreSQL 15 accepts and Atoll answers with 0A000; the first four statements only prepare.
+-- What PostgreSQL 15 accepts and Atoll answers with 0A000; the first five statements only prepare.
 -- What Atoll learns to do leaves this list: `tests/unsupported.rs` fails until it does.
 CREATE TABLE base (id int PRIMARY KEY, a int, b text);
 CREATE VIEW seen AS SELECT id, a FROM base;
 CREATE TYPE address AS (street text);
 CREATE TYPE pg_temp.passing AS ENUM ('a');
+CREATE FUNCTION pg_temp.passes() RETURNS int LANGUAGE sql AS 'SELECT 1';
 -- statements
 ALTER EXTENSION plpgsql ADD TYPE address;
 -- objects
@@ -35,6 +36,8 @@ CREATE TABLE worded (a text COLLATE "en-x-icu");
 CREATE INDEX ON base (b COLLATE "en-x-icu");
 CREATE INDEX ON base (b bpchar_ops);
 CREATE TABLE lasting (a pg_temp.passing);
+CREATE TABLE lasting_default (a int DEFAULT pg_temp.passes());
+CREATE VIEW lasting_view AS SELECT pg_temp.passes();
 CREATE LANGUAGE other HANDLER plpgsql_call_handler;
 COMMENT ON CAST (int4 AS int8) IS 'widens';
 COMMENT ON OPERATOR + (int4, int4) IS 'adds';

@@ -355,6 +355,10 @@ impl CatalogTransaction {
     /// # Errors
     /// Those of a lock: 40P01, 55P03, 57014.
     pub fn hold(&mut self, transaction: &mut Transaction, key: ObjectKey) -> Result<bool> {
+        if self.temporary.has(&key) {
+            // Nobody else knows it.
+            return Ok(self.snapshot().object(key).is_some());
+        }
         let found = store::hold(transaction, self.catalog.tree(), key)?;
         self.snapshot();
         Ok(found)

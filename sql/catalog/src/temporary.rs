@@ -5,6 +5,7 @@
 //! a crash forgets them, and recovery frees their trees, because no catalog record names them. Their schema is called
 //! `pg_temp_` and the session's number; `pg_temp` means it.
 
+use crate::attachment::Attachment;
 use crate::builtin::element_of_made;
 use crate::definition::{Definition, Edge};
 use crate::object::{Class, Object, ObjectKey, Schema};
@@ -16,6 +17,7 @@ use sql_types::error::{Result, SqlError};
 use sql_types::sqlstate::SqlState;
 pub use sql_types::words::OnCommit;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use txn::{RecordBuffer, RowLock, Transaction, Tree, TreeId, WaitPolicy};
 
 /// How the schema of every session begins.
@@ -204,11 +206,53 @@ fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
         || is_temporary_schema(snapshot, key.oid)
 }
 
-/// 0A000 for a permanent object that is made of a temporary type, or whose text casts to one: it would go with the session.
+/// The edges of an object that lead to functions and operators, and others.
+fn called(object: &Object) -> Vec<Edge> {
+    let edges = |definition: &Definition| definition.edges().to_vec();
+    let attachment = match object {
+        Object::Relation(relation) => {
+            let triggers = relation.triggers.iter();
+            let triggers = triggers.map(|trigger| Edge::Function(trigger.function));
+            return relation.definitions().flat_map(edges).chain(triggers).collect();
+        }
+        Object::Index(index) => return index.definitions().flat_map(edges).collect(),
+        Object::Type(ty) => return ty.definitions().flat_map(edges).collect(),
+        Object::Routine(routine) => {
+            let parts = routine.aggregate.iter().flat_map(|aggregate| aggregate.functions());
+            let parts = parts.map(Edge::Function);
+            return routine.definitions().flat_map(edges).chain(parts).collect();
+        }
+        Object::Operator(one) => Attachment::Operator(Arc::clone(one)),
+        Object::Cast(one) => Attachment::Cast(Arc::clone(one)),
+        Object::EventTrigger(one) => Attachment::EventTrigger(Arc::clone(one)),
+        Object::OperatorClass(one) => Attachment::Class(Arc::clone(one)),
+        Object::Conversion(one) => Attachment::Conversion(Arc::clone(one)),
+        _ => return Vec::new(),
+    };
+    attachment.needs()
+}
+
+/// 0A000 for a permanent object that calls a temporary function, is made of a temporary type, or whose text casts to one: it would go with the session.
 ///
 /// # Errors
 /// 0A000.
 pub fn demand_permanent(snapshot: &CatalogSnapshot, object: &Object) -> Result<()> {
+    if snapshot.temporary_schema().is_none() {
+        return Ok(());
+    }
+    let is_temporary = |edge: &Edge| match edge {
+        Edge::Function(oid) => {
+            snapshot.routine(*oid).is_some_and(|found| is_temporary_routine(snapshot, found))
+        }
+        Edge::Operator(oid) => {
+            let found = snapshot.user_operator(*oid);
+            found.is_some_and(|found| is_temporary_schema(snapshot, found.schema))
+        }
+        _ => false,
+    };
+    if called(object).iter().any(is_temporary) {
+        return Err(SqlError::unsupported("a permanent object of a temporary function is"));
+    }
     let mut types: Vec<Oid> = Vec::new();
     let casts = |definition: &Definition| {
         let types = definition.edges().iter().filter_map(|edge| match edge {
