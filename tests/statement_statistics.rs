@@ -556,6 +556,91 @@ fn auto_explain_logs_what_postgresqls_does() {
     assert!(actual == wanted, "{}", difference(&wanted, &actual));
 }
 
+/// Routines whose statements are told.
+const ROUTINES: [&str; 9] = [
+    "CREATE TABLE n (i int PRIMARY KEY, t text)",
+    "INSERT INTO n SELECT g, 'x' FROM generate_series(1, 20) g",
+    "CREATE FUNCTION in_sql() RETURNS bigint VOLATILE LANGUAGE sql AS 'SELECT count(*) FROM n WHERE t = ''a'''",
+    "CREATE FUNCTION in_pl(a int) RETURNS int LANGUAGE plpgsql AS $$
+     DECLARE r record; v int; c CURSOR FOR SELECT i AS cursed FROM n ORDER BY i;
+     BEGIN
+       v := a + 1;
+       SELECT i INTO v FROM n WHERE i = a;
+       PERFORM t FROM n WHERE i = a;
+       UPDATE n SET t = t WHERE i = a;
+       DELETE FROM n WHERE i = a AND t IS NULL;
+       FOR r IN SELECT i AS looped FROM n WHERE i < a LOOP EXIT WHEN r.looped = 3; END LOOP;
+       FOR r IN SELECT t AS whole FROM n WHERE i < a LOOP END LOOP;
+       EXECUTE 'SELECT max(i) FROM n WHERE i < $1' INTO v USING 3;
+       OPEN c; FETCH c INTO v; CLOSE c;
+       RETURN v;
+     END $$",
+    "CREATE FUNCTION outer_one() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN in_pl(7); END'",
+    "CREATE PROCEDURE called() LANGUAGE plpgsql AS 'BEGIN PERFORM i FROM n WHERE t IS NULL; END'",
+    "CREATE FUNCTION fired() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM i AS fired FROM n WHERE i = new.i; RETURN new; END'",
+    "CREATE TRIGGER fires BEFORE INSERT ON n FOR EACH ROW EXECUTE FUNCTION fired()",
+    "LOAD 'auto_explain'",
+];
+
+/// What calls them.
+const CALLS: [&str; 6] = [
+    "SELECT in_sql()",
+    "SELECT in_pl(5)",
+    "SELECT outer_one()",
+    "CALL called()",
+    "DO 'DECLARE v int; BEGIN SELECT count(*) INTO v FROM n; v := in_pl(6); END'",
+    "INSERT INTO n VALUES (1000, 'a') ON CONFLICT DO NOTHING",
+];
+
+/// Who has run which statements how often, and the texts of those whose plans were shown.
+fn statements_of_bodies(port: u16) -> String {
+    let mut client = Client::connect(port, "postgres", "postgres");
+    for statement in ROUTINES {
+        client.run(statement);
+    }
+    let mut out = String::new();
+    client.run("CREATE EXTENSION pg_stat_statements");
+    for track in ["top", "all", "none"] {
+        client.run(&format!("SET pg_stat_statements.track = '{track}'"));
+        client.run("SELECT pg_stat_statements_reset()");
+        for statement in CALLS {
+            client.run(statement);
+        }
+        let counted = client.query(
+            "SELECT toplevel, calls, query FROM pg_stat_statements WHERE query !~ 'pg_stat_statements' ORDER BY query COLLATE \"C\", toplevel",
+        );
+        out.push_str(&format!("-- {track}\n"));
+        for row in &counted.rows {
+            let fields: Vec<&str> =
+                row.iter().map(|field| field.as_deref().unwrap_or("")).collect();
+            out.push_str(&fields.join(" | "));
+            out.push('\n');
+        }
+    }
+    client.run("SET client_min_messages = log");
+    client.run("SET auto_explain.log_min_duration = 0");
+    for nested in ["off", "on"] {
+        client.run(&format!("SET auto_explain.log_nested_statements = {nested}"));
+        for statement in CALLS {
+            out.push_str(&format!("-- {nested}: {statement}\n"));
+            for notice in client.query(statement).notices {
+                let text = notice.field(b'M');
+                out.push_str(text.lines().nth(1).unwrap_or(text));
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn statements_of_bodies_are_told_where_that_is_asked_for() {
+    let (oracle, atoll) = (Oracle::start(&[PRELOADED]), Atoll::start(&[PRELOADED]));
+    let wanted = statements_of_bodies(oracle.port());
+    let actual = statements_of_bodies(atoll.port());
+    assert!(actual == wanted, "{}", difference(&wanted, &actual));
+}
+
 #[test]
 fn plans_in_the_log_have_the_statements_own_values() {
     let settings = ["shared_preload_libraries=auto_explain", "auto_explain.log_min_duration=0"];

@@ -677,11 +677,16 @@ impl Relation {
         }
     }
 
-    /// Its name with its schema's, which for the session's temporary relations is `pg_temp` (`get_namespace_name_or_temp`).
+    /// The name of its schema, which for the session's temporary relations is `pg_temp` (`get_namespace_name_or_temp`).
+    #[must_use]
+    pub fn shown_schema(&self) -> &str {
+        if self.persistence == 't' { "pg_temp" } else { &self.schema.1 }
+    }
+
+    /// Its name with its schema's.
     #[must_use]
     pub fn qualified_name(&self) -> String {
-        let schema = if self.persistence == 't' { "pg_temp" } else { &self.schema.1 };
-        qualified(schema, &self.name)
+        qualified(self.shown_schema(), &self.name)
     }
 
     /// `relkind`.

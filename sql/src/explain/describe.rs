@@ -511,14 +511,14 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         let mut item = plain(kind);
         let alias = self.printer.names.alias(slot).to_owned();
         let schema = match self.options.verbose {
-            true => format!("{}.", identifier(&relation.schema.1)),
+            true => format!("{}.", identifier(relation.shown_schema())),
             false => String::new(),
         };
         let title = format!("{kind} on {schema}{}", identifier(&relation.name));
         item.title = named(&title, &relation.name, &alias);
         item.target.push(("Relation Name", relation.name.to_string().into()));
         if self.options.verbose {
-            item.target.push(("Schema", relation.schema.1.to_string().into()));
+            item.target.push(("Schema", relation.shown_schema().to_owned().into()));
         }
         item.target.push(("Alias", alias.into()));
         item

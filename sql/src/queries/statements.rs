@@ -34,8 +34,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             let mut row = Vec::with_capacity(COLUMNS);
             row.push(Datum::Oid(key.user.0));
             row.push(Datum::Oid(key.database.0));
-            // No statement runs within another one.
-            row.push(Datum::Bool(true));
+            row.push(Datum::Bool(key.top_level));
             let is_open = sees_all || key.user == user;
             row.push(if is_open { Datum::Int8(key.id) } else { Datum::Null });
             row.push(match (shows_texts, is_open) {

@@ -375,7 +375,7 @@ impl Session {
         if !client {
             return self.copy_to_file(target, &mut inner, header, sink).map(Outcome::Done);
         }
-        let progress = self.run_portal(&mut inner, "", 0, sink)?;
+        let progress = self.run_inner(&mut inner, sink)?;
         *portal = *inner;
         Ok(Outcome::Progress(progress))
     }

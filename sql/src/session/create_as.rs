@@ -234,7 +234,7 @@ impl Session {
             self.with_ddl("", |ddl| ddl.put_made(relation))?;
         }
         inner.parameters = stored.parameters;
-        let progress = self.run_portal(&mut inner, "", 0, sink)?;
+        let progress = self.run_inner(&mut inner, sink)?;
         let Progress::Complete(tag) = progress else {
             return Err(SqlError::new(SqlState::INTERNAL_ERROR, "an insert has been suspended"));
         };

@@ -156,7 +156,9 @@ impl Session {
             kept: false,
             held: false,
         };
-        self.open_portal(&declare.name, prepared, parameters, declared)?;
+        let mut cursor = Portal::new(prepared);
+        cursor.parameters = parameters;
+        self.open_portal(&declare.name, cursor, declared)?;
         Ok("DECLARE CURSOR")
     }
 
@@ -189,18 +191,18 @@ impl Session {
             kept: false,
             held: false,
         };
-        self.open_portal(name, prepared, parameters, declared)
+        let mut cursor = Portal::new(prepared);
+        cursor.parameters = parameters;
+        self.watch_opened(&mut cursor);
+        self.open_portal(name, cursor, declared)
     }
 
     fn open_portal(
         &mut self,
         name: &str,
-        prepared: Arc<Prepared>,
-        parameters: RowBuf,
+        mut cursor: Box<Portal>,
         mut declared: Declared,
     ) -> Result<()> {
-        let mut cursor = Portal::new(prepared);
-        cursor.parameters = parameters;
         cursor.forward_only = !declared.scroll;
         declared.store = declared.scroll.then(|| Store::new(width(&cursor), 0));
         cursor.declared = Some(Box::new(declared));
@@ -417,7 +419,7 @@ impl Session {
         let Some(store) = &mut declared.store else { return Ok(()) };
         let before = store.given();
         let mut keeping = Keeping { store, keys: RowBuf::new(), notices: Vec::new() };
-        let progress = self.run_portal(cursor, name, rows, &mut keeping);
+        let progress = self.run_cursor(cursor, name, rows, &mut keeping);
         keeping.notices.iter().for_each(|notice| sink.notice(notice));
         if matches!(progress, Ok(Progress::Complete(_))) {
             store.ends();
@@ -528,7 +530,21 @@ impl Session {
         if rows == 0 {
             return Ok(Progress::Suspended);
         }
-        self.run_portal(cursor, name, if rows == ALL { 0 } else { rows }, sink)
+        self.run_cursor(cursor, name, if rows == ALL { 0 } else { rows }, sink)
+    }
+
+    /// Runs a cursor on, which may be a body's.
+    fn run_cursor(
+        &mut self,
+        cursor: &mut Portal,
+        name: &str,
+        rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        match cursor.of_body {
+            true => self.run_for_body(cursor, rows, sink),
+            false => self.run_portal(cursor, name, rows, sink),
+        }
     }
 
     /// CLOSE.

@@ -348,7 +348,8 @@ impl Session {
     pub fn close_portal(&mut self, name: &str) {
         let closed =
             if name.is_empty() { self.unnamed_portal.take() } else { self.portals.remove(name) };
-        if let Some(portal) = closed {
+        if let Some(mut portal) = closed {
+            self.leave_watched(&mut portal);
             self.let_go(&portal);
             self.retire(portal);
         }

@@ -135,6 +135,8 @@ pub struct Session {
     pinned: Vec<String>,
     /// How many portals have had no name of their own.
     unnamed_portals: u32,
+    /// How many plans run, each within another, as far as that is watched.
+    running_plans: u32,
     /// It only calls routines that definitions call, beside the session that works with these.
     is_aside: bool,
     unnamed_portal: Option<Box<Portal>>,
@@ -313,6 +315,7 @@ impl Session {
             portals: FxHashMap::default(),
             pinned: Vec::new(),
             unnamed_portals: 0,
+            running_plans: 0,
             is_aside: false,
             unnamed_portal: None,
             script: None,

@@ -56,6 +56,8 @@ pub(super) struct Portal {
     pub spent: Cost,
     /// Its statement, where that is counted and it has been left in the middle: others may run in its place.
     pub counted: Option<Arc<Prepared>>,
+    /// Whether a body has opened it, or runs it and is watched.
+    pub of_body: bool,
     /// Its plan, where that may be shown in the log.
     pub watched: Option<Box<WatchedPlan>>,
 }
@@ -112,6 +114,7 @@ impl Portal {
             declared: None,
             spent: Cost::default(),
             counted: None,
+            of_body: false,
             watched: None,
         })
     }
@@ -137,6 +140,7 @@ impl Portal {
         self.over = false;
         self.declared = None;
         self.counted = None;
+        self.of_body = false;
         self.watched = None;
         self
     }

@@ -1,16 +1,18 @@
 //! What a session tells of its statements beside their answers: their numbers (`compute_query_id`), what they have cost
 //! (`pg_stat_statements`), and their plans, where they have taken long (`auto_explain`).
 //!
-//! Where none of this is wanted a statement costs one look at [`Tracking::watches`].
+//! Where none of this is wanted a statement costs one look at [`Tracking::watches`], and one of a body at
+//! [`Tracking::watches_bodies`]. What is evaluated of a body without a statement of its own is not told, as in PostgreSQL.
 
 use super::Session;
 use super::message::{CommandTag, Progress, REFRESH};
 use super::portal::{Portal, Stage};
 use super::source::Source;
 use super::statement::Prepared;
-use crate::error::{Severity, SqlError};
+use crate::error::{Notice, Result, Severity, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
+use crate::exec::sink::RowSink;
 use crate::explain::{Facts, Format, Options, explain};
 use crate::parse::Statement;
 use crate::settings::session::Settings;
@@ -28,12 +30,16 @@ pub const AUTO_EXPLAIN_ROUTINE: &str = "explain_ExecutorEnd";
 pub(super) struct Tracking {
     /// Whether anything is asked for.
     pub watches: bool,
+    /// Whether anything is asked for of statements of bodies.
+    pub watches_bodies: bool,
     /// Statements have numbers.
     pub numbers: bool,
     /// EXPLAIN VERBOSE shows them.
     pub shows_numbers: bool,
     /// What statements cost is counted; of those that have no plan, too; planning, too.
     counts: bool,
+    /// Those of bodies too.
+    counts_nested: bool,
     counts_utilities: bool,
     counts_plans: bool,
     explains: Option<AutoExplain>,
@@ -47,6 +53,8 @@ pub(super) struct Tracking {
 #[derive(Clone, Copy, Debug)]
 struct AutoExplain {
     longer_than_us: u64,
+    /// What runs within another plan, too.
+    nested: bool,
     rate: f64,
     options: Options,
     severity: Severity,
@@ -61,6 +69,8 @@ pub(super) struct Watch {
     prepared: Arc<Prepared>,
     /// Whether EXECUTE names it.
     executed: bool,
+    /// Whether the client has sent it.
+    top_level: bool,
     /// What it has cost before.
     spent: Cost,
 }
@@ -82,14 +92,18 @@ impl Tracking {
             "off" => false,
             _ => loaded,
         };
-        let counts = loaded && numbers && &*settings.text("pg_stat_statements.track") != "none";
+        let track = settings.text("pg_stat_statements.track");
+        let counts = loaded && numbers && &*track != "none";
+        let counts_nested = counts && &*track == "all";
         let explains = settings.has_library(AUTO_EXPLAIN).then(|| AutoExplain::of(settings));
         let explains = explains.flatten();
         Tracking {
             watches: numbers || explains.is_some(),
+            watches_bodies: counts_nested || explains.is_some(),
             numbers,
             shows_numbers: numbers && &*asked != "regress",
             counts,
+            counts_nested,
             counts_utilities: settings.bool("pg_stat_statements.track_utility"),
             counts_plans: counts && settings.bool("pg_stat_statements.track_planning"),
             explains,
@@ -131,6 +145,7 @@ impl AutoExplain {
         };
         Some(AutoExplain {
             longer_than_us,
+            nested: settings.bool("auto_explain.log_nested_statements"),
             rate: settings.real("auto_explain.sample_rate"),
             severity,
             options: Options {
@@ -160,9 +175,16 @@ impl Prepared {
 }
 
 impl Session {
-    /// A portal begins to run, or goes on.
+    /// A portal of the client's begins to run, or goes on.
     #[cold]
     pub(super) fn begin_watch(&mut self, portal: &mut Portal) -> Option<Watch> {
+        self.running_plans = 0;
+        let watch = self.watch(portal, true);
+        self.running_plans = u32::from(portal.prepared.planned.is_some());
+        watch
+    }
+
+    fn watch(&mut self, portal: &mut Portal, top_level: bool) -> Option<Watch> {
         let begins = portal.progress == Stage::Ready;
         let counted = portal.counted.take().filter(|_| !begins);
         let own = counted.unwrap_or_else(|| Arc::clone(&portal.prepared));
@@ -172,7 +194,9 @@ impl Session {
         let mut id = 0;
         if self.tracking.numbers {
             id = prepared.number();
-            self.activity.is_numbered_statement(id);
+            if top_level {
+                self.activity.is_numbered_statement(id);
+            }
         }
         if begins {
             portal.spent = Cost::default();
@@ -180,7 +204,92 @@ impl Session {
             self.watch_plan(portal);
         }
         let (begun, used) = (self.engine.manager().environment().clock.now(), Usage::so_far());
-        Some(Watch { begun, used, id, prepared, executed, spent: portal.spent })
+        Some(Watch { begun, used, id, prepared, executed, top_level, spent: portal.spent })
+    }
+
+    /// Runs a portal of a body on, up to so many rows.
+    pub(super) fn run_for_body(
+        &mut self,
+        portal: &mut Portal,
+        max_rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        if !self.tracking.watches_bodies {
+            return self.run_portal(portal, "", max_rows, sink);
+        }
+        portal.of_body = true;
+        let watch = self.watch(portal, false);
+        let progress = self.run_below(portal, max_rows, sink)?;
+        if let Some(watch) = watch {
+            let notice = self.end_watch_of(portal, watch, &progress);
+            notice.iter().for_each(|notice| sink.notice(notice));
+        }
+        Ok(progress)
+    }
+
+    /// A body opens a portal, which it will run.
+    pub(super) fn watch_opened(&mut self, portal: &mut Portal) {
+        portal.of_body = true;
+        if self.tracking.watches_bodies {
+            self.watch_plan(portal);
+        }
+    }
+
+    /// Runs a portal; what runs meanwhile runs within it, if it is a plan.
+    fn run_below(
+        &mut self,
+        portal: &mut Portal,
+        max_rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        let plans = u32::from(portal.prepared.planned.is_some());
+        self.running_plans += plans;
+        let progress = self.run_portal(portal, "", max_rows, sink);
+        self.running_plans -= plans;
+        progress
+    }
+
+    /// A portal of a body is asked for no more, as far as it has come: it counts as what it has been.
+    pub(super) fn leave_watched(&mut self, portal: &mut Portal) {
+        if portal.counted.is_none() || !portal.of_body || portal.progress == Stage::Failed {
+            return;
+        }
+        let Some(prepared) = portal.counted.take() else { return };
+        let notice = self.shown(portal, Err(&prepared.text));
+        self.notices.get_mut().extend(notice);
+        let id = if self.tracking.numbers { prepared.number() } else { 0 };
+        self.count_statement(&prepared, (id, false), portal.spent);
+    }
+
+    /// Runs the query within a statement that is none itself; `auto_explain` sees it as it sees others.
+    pub(super) fn run_inner(
+        &mut self,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        self.watch_plan(portal);
+        if portal.watched.is_none() {
+            return self.run_below(portal, 0, sink);
+        }
+        let clock = self.engine.manager().environment().clock.clone();
+        let begun = clock.now();
+        let progress = self.run_below(portal, 0, sink)?;
+        portal.spent.us = clock.now().0.saturating_sub(begun.0);
+        if matches!(progress, Progress::Complete(_)) {
+            let notice = self.shown(portal, Ok(None));
+            self.notices.get_mut().extend(notice);
+        }
+        Ok(progress)
+    }
+
+    /// Runs what an EXECUTE names, in the place of its own portal.
+    pub(super) fn run_named(
+        &mut self,
+        portal: &mut Portal,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        self.watch_plan(portal);
+        self.run_below(portal, 0, sink)
     }
 
     /// The statement that an EXECUTE names.
@@ -193,6 +302,9 @@ impl Session {
     pub(super) fn watch_plan(&mut self, portal: &mut Portal) {
         let Some(settings) = self.tracking.explains else { return };
         let Some(planned) = &portal.prepared.planned else { return };
+        if self.running_plans > 0 && !settings.nested {
+            return;
+        }
         if settings.rate < 1.0 && self.tracking.chance() >= settings.rate {
             return;
         }
@@ -204,9 +316,20 @@ impl Session {
         portal.watched = Some(Box::new(WatchedPlan { probes, settings }));
     }
 
-    /// A portal has run, to its end or not.
+    /// A portal of the client's has run, to its end or not.
     #[cold]
     pub(super) fn end_watch(&mut self, portal: &mut Portal, watch: Watch, progress: &Progress) {
+        let notice = self.end_watch_of(portal, watch, progress);
+        self.notices.get_mut().extend(notice);
+    }
+
+    /// The same of any portal: its plan, where that is to be told.
+    fn end_watch_of(
+        &mut self,
+        portal: &mut Portal,
+        watch: Watch,
+        progress: &Progress,
+    ) -> Option<Notice> {
         let now = self.engine.manager().environment().clock.now();
         let used = Usage::so_far().since(watch.used);
         portal.spent = Cost {
@@ -214,37 +337,44 @@ impl Session {
             rows: watch.spent.rows,
             usage: watch.spent.usage.plus(used),
         };
+        let Watch { prepared, executed, top_level, id, .. } = watch;
         match progress {
             Progress::Complete(tag) => {
-                let planned = watch.prepared.planned.is_some();
+                let planned = prepared.planned.is_some();
                 let counted = planned || matches!(tag.words, "COPY" | "FETCH" | "SELECT" | REFRESH);
                 portal.spent.rows += tag.rows.filter(|_| counted).unwrap_or(0);
-                self.show_watched(portal, Some(&*watch.prepared).filter(|_| watch.executed));
-                self.count_statement(portal, &watch);
+                let statement = match top_level {
+                    true => Ok(Some(&*prepared).filter(|_| executed)),
+                    false => Err(&prepared.text),
+                };
+                let notice = self.shown(portal, statement);
+                self.count_statement(&prepared, (id, top_level), portal.spent);
+                return notice;
             }
             Progress::Suspended => {
                 let sent = portal.machine.as_ref().map_or(0, |machine| machine.sent());
                 portal.spent.rows = sent;
-                portal.counted = Some(watch.prepared);
+                portal.counted = Some(prepared);
             }
-            _ => portal.counted = Some(watch.prepared),
+            _ => portal.counted = Some(prepared),
         }
+        None
     }
 
     /// Counts a portal's statement, which has come to its end.
-    fn count_statement(&mut self, portal: &Portal, watch: &Watch) {
+    fn count_statement(&mut self, prepared: &Prepared, (id, top_level): (i64, bool), cost: Cost) {
         let Some(statistics) = self.engine.statements() else { return };
-        let prepared = &watch.prepared;
         let skipped = match prepared.parsed.statement() {
             Some(Statement::Execute(_) | Statement::Prepare(_) | Statement::Deallocate(_)) => true,
             Some(statement) => !statement.is_planned() && !self.tracking.counts_utilities,
             None => true,
         };
-        if skipped || !self.tracking.counts || watch.id == 0 {
+        let counts = if top_level { self.tracking.counts } else { self.tracking.counts_nested };
+        if skipped || !counts || id == 0 {
             return;
         }
-        let key = self.statement_key(watch.id);
-        statistics.ran(&mut self.recent_statements, key, prepared.parsed.shape(), portal.spent);
+        let key = Key { top_level, ..self.statement_key(id) };
+        statistics.ran(&mut self.recent_statements, key, prepared.parsed.shape(), cost);
     }
 
     /// A part of a COPY from the client begins.
@@ -279,7 +409,7 @@ impl Session {
     }
 
     pub(super) fn statement_key(&self, id: i64) -> Key {
-        Key { user: self.identity.user, database: self.catalog.database(), id }
+        Key { user: self.identity.user, database: self.catalog.database(), id, top_level: true }
     }
 
     /// Counts a plan that has just been made, since `begun`.
@@ -294,21 +424,24 @@ impl Session {
         statistics.planned(&mut self.recent_statements, key, prepared.parsed.shape(), us);
     }
 
-    /// Writes the plan of a portal to the log, if it has taken long enough (`explain_ExecutorEnd`).
-    fn show_watched(&mut self, portal: &mut Portal, executed: Option<&Prepared>) {
-        let Some(watched) = portal.watched.take() else { return };
+    /// What the log is told of the plan of a portal, if it has taken long enough (`explain_ExecutorEnd`): of the client's statement,
+    /// which may be an EXECUTE of another, or of a body's with this text.
+    fn shown(
+        &mut self,
+        portal: &mut Portal,
+        statement: std::result::Result<Option<&Prepared>, &Arc<str>>,
+    ) -> Option<Notice> {
+        let watched = portal.watched.take()?;
         let WatchedPlan { probes, settings: AutoExplain { longer_than_us, options, severity, .. } } =
             *watched;
         let machine = if options.analyze { portal.machine.take() } else { None };
         let us = portal.spent.us;
-        let Some(planned) = portal.prepared.planned.as_ref().filter(|_| us >= longer_than_us)
-        else {
-            return;
-        };
+        let planned = portal.prepared.planned.as_ref().filter(|_| us >= longer_than_us)?;
         let program = machine.as_ref().map_or(&planned.program, |machine| machine.program());
-        let text = match executed {
-            Some(executed) => executed.parsed.query_text().to_owned(),
-            None => self.statement_text(),
+        let text = match statement {
+            Ok(Some(executed)) => executed.parsed.query_text().to_owned(),
+            Ok(None) => self.statement_text(),
+            Err(text) => text.to_string(),
         };
         let facts = Facts {
             query_text: Some(text),
@@ -322,11 +455,10 @@ impl Session {
             Ok(explain(program, &options, probes, facts, (&snapshot, &path), context))
         });
         // A plan that has no text is not worth an error of the log's.
-        let Ok(lines) = shown else { return };
+        let lines = shown.ok()?;
         let message =
             format!("duration: {}.{:03} ms  plan:\n{}", us / 1000, us % 1000, lines.join("\n"));
-        let notice = SqlError::notice(message).severity(severity);
-        self.notices.get_mut().push(notice.routine(AUTO_EXPLAIN_ROUTINE));
+        Some(SqlError::notice(message).severity(severity).routine(AUTO_EXPLAIN_ROUTINE))
     }
 
     /// Whether plans may be shown in the log: then they are those of statements with their literals.

@@ -173,7 +173,8 @@ impl Session {
                         format!("access to library \"{name}\" is not allowed"),
                     ));
                 }
-                self.settings.load(name)?;
+                let notices = self.settings.load(name)?;
+                self.notices.get_mut().extend(notices);
                 self.settings_changed();
                 done("LOAD")
             }
@@ -411,8 +412,7 @@ impl Session {
         let mut inner = Portal::new(prepared);
         inner.parameters = parameters;
         inner.formats.clone_from(&portal.formats);
-        self.watch_plan(&mut inner);
-        let progress = self.run_portal(&mut inner, "", 0, sink);
+        let progress = self.run_named(&mut inner, sink);
         let progress = self.shown_at_end(progress)?;
         // Left in the middle, the portal goes on as the statement's own.
         *portal = *inner;
@@ -550,7 +550,8 @@ impl Session {
         if let Statement::CreateExtension(create) = statement
             && library(&create.name).is_ok()
         {
-            self.settings.load(&create.name)?;
+            let notices = self.settings.load(&create.name)?;
+            self.notices.get_mut().extend(notices);
             self.settings_changed();
         }
         Ok(Outcome::Done(tag))

@@ -45,6 +45,8 @@ pub struct Key {
     pub database: Oid,
     /// `queryid`.
     pub id: i64,
+    /// `toplevel`: the client has sent it; otherwise a body runs it.
+    pub top_level: bool,
 }
 
 /// Times of one kind, in milliseconds.
@@ -311,7 +313,7 @@ mod tests {
     use super::*;
 
     fn key(id: i64) -> Key {
-        Key { user: Oid(10), database: Oid(5), id }
+        Key { user: Oid(10), database: Oid(5), id, top_level: true }
     }
 
     fn shape(number: usize) -> Shape {

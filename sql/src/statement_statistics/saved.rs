@@ -15,7 +15,7 @@ use txn::{Environment, Usage};
 /// The file, beside the control file.
 const FILE: &str = "statements";
 /// What it begins with: its kind and version.
-const BEGIN: &[u8; 8] = b"AtollSt3";
+const BEGIN: &[u8; 8] = b"AtollSt4";
 /// The bytes of the digest behind that.
 const DIGEST: usize = 32;
 
@@ -64,6 +64,7 @@ impl StatementStatistics {
             body.extend_from_slice(&key.user.0.to_le_bytes());
             body.extend_from_slice(&key.database.0.to_le_bytes());
             body.extend_from_slice(&key.id.to_le_bytes());
+            body.push(u8::from(key.top_level));
             for times in [figures.plans, figures.calls] {
                 body.extend_from_slice(&times.count.to_le_bytes());
                 for number in [times.total, times.min, times.max, times.mean, times.squares] {
@@ -132,6 +133,10 @@ impl Reader<'_> {
         head.try_into().ok()
     }
 
+    fn u8(&mut self) -> Option<u8> {
+        self.array().map(u8::from_le_bytes)
+    }
+
     fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
@@ -160,7 +165,12 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self) -> Option<(Key, Arc<str>, Figures)> {
-        let key = Key { user: Oid(self.u32()?), database: Oid(self.u32()?), id: self.i64()? };
+        let key = Key {
+            user: Oid(self.u32()?),
+            database: Oid(self.u32()?),
+            id: self.i64()?,
+            top_level: self.u8()? != 0,
+        };
         let (plans, calls, rows) = (self.times()?, self.times()?, self.u64()?);
         let usage = Usage {
             hit: self.u64()?,

@@ -143,13 +143,32 @@ impl Settings {
     ///
     /// # Errors
     /// 58P01 for one that there is not.
-    pub fn load(&mut self, name: &str) -> Result<()> {
+    pub fn load(&mut self, name: &str) -> Result<Vec<Notice>> {
         let library = super::library(name)?;
-        if !self.loaded.contains(&library) {
-            self.loaded.push(library);
-            self.generation += 1;
+        if self.loaded.contains(&library) {
+            return Ok(Vec::new());
         }
-        Ok(())
+        self.loaded.push(library);
+        self.generation += 1;
+        if !self.has_library(library) {
+            return Ok(Vec::new());
+        }
+        // What somebody has set of its names before is none of them (`MarkGUCPrefixReserved`).
+        let mut gone: Vec<Arc<str>> = Vec::new();
+        Arc::make_mut(&mut self.entries).retain(|key, _| match key {
+            Key::Custom(name) if super::library_of(name) == Some(library) => {
+                gone.push(Arc::clone(name));
+                false
+            }
+            _ => true,
+        });
+        gone.sort();
+        let warning = |name: &Arc<str>| {
+            let message = format!("invalid configuration parameter name \"{name}\", removing it");
+            SqlError::warning(SqlState::INVALID_NAME, message)
+                .detail(format!("\"{library}\" is now a reserved prefix."))
+        };
+        Ok(gone.iter().map(warning).collect())
     }
 
     /// Loads what `session_preload_libraries` and `local_preload_libraries` list.
@@ -181,6 +200,18 @@ impl Settings {
     pub fn has_library(&self, library: &str) -> bool {
         library != super::STATEMENT_STATISTICS && self.loaded.contains(&library)
             || self.is_preloaded(library)
+    }
+
+    /// 42602 for a name that only a library's own settings have, once that is there.
+    fn demand_unreserved(&self, name: &str) -> Result<()> {
+        match super::library_of(name) {
+            Some(library) if self.has_library(library) => Err(SqlError::new(
+                SqlState::INVALID_NAME,
+                format!("invalid configuration parameter name \"{name}\""),
+            )
+            .detail(format!("\"{library}\" is a reserved prefix."))),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a setting is there: one of a library only with that.
@@ -442,6 +473,7 @@ impl Settings {
             }),
             (None, Some(text)) => {
                 super::plpgsql::check(name, text)?;
+                self.demand_unreserved(name)?;
                 Some(Value::Text(text.into()))
             }
         };

@@ -54,7 +54,8 @@ impl Session {
         max_rows: u64,
         row: &mut RowBuf,
     ) -> Result<Option<(CommandTag, usize)>> {
-        let Some(planned) = text.plan_at_once().filter(|_| self.called_view.is_none()) else {
+        let aside = self.called_view.is_some() || self.tracking.watches_bodies;
+        let Some(planned) = text.plan_at_once().filter(|_| !aside) else {
             return Ok(None);
         };
         self.basis();

@@ -612,13 +612,13 @@ impl Session {
         portal.depth = self.block.depth();
         let mut kept = Kept::default();
         let limit = if changes { 0 } else { max_rows };
-        let ran =
-            crate::types::depth::deeper(|| self.run_portal(&mut portal, "", limit, &mut kept));
+        let ran = crate::types::depth::deeper(|| self.run_for_body(&mut portal, limit, &mut kept));
+        let rows = kept.finish(self.notices.get_mut());
+        self.leave_watched(&mut portal);
         self.let_go(&portal);
         if !matches!(portal.progress, Stage::Failed) {
             self.retire(portal);
         }
-        let rows = kept.finish(self.notices.get_mut());
         ran?;
         Ok((columns, rows))
     }

@@ -129,7 +129,7 @@ impl Session {
         rows: &mut RowSet,
     ) -> Result<bool> {
         let mut portion = Portion { rows, notices: Vec::new() };
-        let progress = self.run_portal(portal, "", max_rows, &mut portion);
+        let progress = self.run_for_body(portal, max_rows, &mut portion);
         self.notices.get_mut().append(&mut portion.notices);
         Ok(super::query::tag_of(progress?)?.is_some())
     }
@@ -386,8 +386,9 @@ impl Execution<'_> {
     /// Gives up what a loop has of the session; the cursor that it was over.
     fn let_go_of(&mut self, source: Source) -> Option<(String, Option<u32>)> {
         match source {
-            Source::Query { portal, changes, .. } => {
+            Source::Query { mut portal, changes, .. } => {
                 self.session.writing_loops -= u32::from(changes);
+                self.session.leave_watched(&mut portal);
                 self.session.let_go(&portal);
                 self.session.retire(portal);
                 None

@@ -99,17 +99,21 @@ impl Session {
         }
     }
 
-    /// Runs a portal on, up to so many rows; whether there may be more. Of its rows so many are kept.
+    /// Runs a portal on, up to so many rows; whether there may be more. Of its rows so many are kept. `told` says that it is a
+    /// statement, and no expression that is evaluated.
     fn run_portion(
         &mut self,
         portal: &mut Portal,
-        max_rows: u64,
-        limit: usize,
+        (max_rows, limit): (u64, usize),
+        told: bool,
     ) -> Result<(Option<CommandTag>, Vec<RowBuf>)> {
         let spare = std::mem::take(&mut self.spare_rows);
         let rows = std::mem::take(&mut self.spare_list);
         let mut kept = Kept { rows, limit, spare, notices: Vec::new() };
-        let progress = self.run_portal(portal, "", max_rows, &mut kept);
+        let progress = match told {
+            true => self.run_for_body(portal, max_rows, &mut kept),
+            false => self.run_portal(portal, "", max_rows, &mut kept),
+        };
         self.spare_rows = kept.spare;
         if !kept.notices.is_empty() {
             self.notices.get_mut().append(&mut kept.notices);
@@ -133,7 +137,7 @@ impl Session {
                 .map_err(|error| in_statement(error, &prepared.text))?;
         }
         self.within.push(Around::Statement(Arc::clone(&prepared.text)));
-        let ran = self.run_plainly(prepared, parameters, (max_rows, limit));
+        let ran = self.run_plainly(prepared, parameters, (max_rows, limit), true);
         self.within.pop();
         ran.map_err(|error| in_statement(error, &prepared.text))
     }
@@ -144,13 +148,16 @@ impl Session {
         prepared: &Arc<Prepared>,
         parameters: &mut RowBuf,
         (max_rows, limit): (u64, usize),
+        told: bool,
     ) -> Result<Ran> {
         let mut portal = self.new_portal(Arc::clone(prepared));
         std::mem::swap(&mut portal.parameters, parameters);
         portal.depth = self.block.depth();
         portal.once = true;
-        let ran = crate::types::depth::deeper(|| self.run_portion(&mut portal, max_rows, limit));
+        let ran =
+            crate::types::depth::deeper(|| self.run_portion(&mut portal, (max_rows, limit), told));
         std::mem::swap(&mut portal.parameters, parameters);
+        self.leave_watched(&mut portal);
         self.let_go(&portal);
         // A portal that stops before its end has given as many as it was asked for.
         let stopped = CommandTag { words: "SELECT", rows: Some(max_rows) };
@@ -223,6 +230,7 @@ impl Session {
         let mut portal = Portal::new(prepared);
         portal.parameters = parameters;
         portal.depth = self.block.depth();
+        self.watch_opened(&mut portal);
         Ok(portal)
     }
 
@@ -233,7 +241,7 @@ impl Session {
         parameters: &mut RowBuf,
     ) -> Result<Option<RowBuf>> {
         self.check_presets(prepared, parameters)?;
-        Ok(self.run_plainly(prepared, parameters, (1, 1))?.rows.pop())
+        Ok(self.run_plainly(prepared, parameters, (1, 1), false)?.rows.pop())
     }
 
     /// The first row of the query behind an expression of a body, which may give no other.
@@ -249,12 +257,12 @@ impl Session {
         let alone = super::text::is_scalar(prepared) && !self.evaluated.contains(&own);
         let ran = if alone {
             self.evaluated.push(own);
-            let ran = self.run_plainly(prepared, parameters, (2, 2));
+            let ran = self.run_plainly(prepared, parameters, (2, 2), false);
             self.evaluated.pop();
             ran
         } else {
             self.within.push(expression(sql));
-            let ran = self.run_plainly(prepared, parameters, (2, 2));
+            let ran = self.run_plainly(prepared, parameters, (2, 2), true);
             self.within.pop();
             ran.map_err(|error| in_expression(error, sql))
         };
