@@ -79,6 +79,20 @@ pub use wait::{LockWaits, SessionWait};
 pub use without::Without;
 pub use xact_id::{XactIds, XactSnapshot, XactStatus};
 
+/// What the schemes decide by, apart from threads, latches and pages: for who drives it in an environment of its own.
+pub mod decisions {
+    pub use crate::lock::cycle::Reached;
+    pub use crate::lock::partition::{PartitionId, PartitionLocks, PartitionSet};
+    pub use crate::lock::spans::{Ages, Asked, RangeMode, Rule, Span, TreeLocks};
+    pub use crate::owner::OwnerId;
+    pub use crate::scheme::hstore::Partitioned;
+    pub use crate::scheme::locking::OnConflict;
+    pub use crate::scheme::occ::{Verdict, counts, judge};
+    pub use crate::scheme::timestamp::order::Order;
+    pub use crate::scheme::timestamp::stamps::ReadStamps;
+    pub use crate::scheme::timestamp::{Overwritten, is_in_time, may_pass, may_wait, sees};
+}
+
 /// What suites of the layers above simulate power loss with.
 pub mod simulation {
     pub use storage::chance::Chance;

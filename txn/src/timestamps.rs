@@ -27,9 +27,10 @@ use storage::Micros;
 
 /// Numbers that a worker takes at a time.
 #[cfg(not(test))]
-const BATCH: u64 = 64;
+pub const BATCH: u64 = 64;
+/// Numbers that a worker takes at a time.
 #[cfg(test)]
-const BATCH: u64 = 4;
+pub const BATCH: u64 = 4;
 /// Numbers of a worker in a microsecond, past which it is ahead of the clock.
 const IN_A_MICROSECOND: u64 = 16;
 

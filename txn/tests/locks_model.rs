@@ -103,6 +103,8 @@ mod environment;
 #[allow(dead_code, reason = "nobody in the model runs for a session")]
 mod waiter;
 
+#[path = "../src/lock/cycle.rs"]
+mod cycle;
 #[path = "../src/lock/deadlock.rs"]
 mod deadlock;
 #[path = "../src/lock/mode.rs"]

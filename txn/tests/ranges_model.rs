@@ -41,6 +41,9 @@ mod range;
 #[path = "../src/lock/segments.rs"]
 #[allow(dead_code, reason = "the model uses a part of the file under test")]
 mod segments;
+#[path = "../src/lock/spans.rs"]
+#[allow(dead_code, reason = "the model uses a part of the file under test")]
+mod spans;
 #[path = "../src/scheme/locking/wait_die.rs"]
 mod wait_die;
 

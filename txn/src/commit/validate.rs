@@ -17,7 +17,7 @@ use super::{Published, Reserved};
 use crate::manager::Manager;
 use crate::owner::OwnerId;
 use crate::planted::Fault;
-use crate::scheme::occ::{ReadSet, Verdict};
+use crate::scheme::occ::{ReadSet, Verdict, judge};
 use crate::scheme::ssi::Reason;
 use crate::sync::{Arc, relax};
 use crate::writeset::WriteSet;
@@ -94,25 +94,25 @@ impl Manager {
         if self.planted(Fault::SkipValidation) {
             return Verdict::Holds;
         }
-        match self.slots.meets_before(slot, lsn, |writes| reads.meets(writes)) {
-            Meeting::Nobody => {}
-            Meeting::Somebody(reason) => return Verdict::Broken(reason),
-            Meeting::Unsure => return Verdict::Unsure,
-        }
+        let slots = || match self.slots.meets_before(slot, lsn, |writes| reads.meets(writes)) {
+            Meeting::Nobody => Verdict::Holds,
+            Meeting::Somebody(reason) => Verdict::Broken(reason),
+            Meeting::Unsure => Verdict::Unsure,
+        };
         // A commit is on the list before its slot is free, and on its pages before it leaves the list.
-        match self.late.try_list() {
-            Err(()) => return Verdict::Unsure,
-            Ok(None) => {}
-            Ok(Some(late)) => match reads.meets_late(&late, snapshot, lsn) {
-                Verdict::Holds => {}
-                other => return other,
-            },
-        }
-        // Without a wait nothing is read from the disk, so nothing can fail.
-        let verdict = reads.check(snapshot, false).unwrap_or(Verdict::Unsure);
-        // Asked afterwards: tombstones above the snapshot were there as long as it was kept.
-        let too_old = self.locks.owners.get(owner).is_too_old();
-        if too_old { Verdict::Unsure } else { verdict }
+        let late = || match self.late.try_list() {
+            Err(()) => Verdict::Unsure,
+            Ok(None) => Verdict::Holds,
+            Ok(Some(late)) => reads.meets_late(&late, snapshot, lsn),
+        };
+        let pages = || {
+            // Without a wait nothing is read from the disk, so nothing can fail.
+            let verdict = reads.check(snapshot, false).unwrap_or(Verdict::Unsure);
+            // Asked afterwards: tombstones above the snapshot were there as long as it was kept.
+            let too_old = self.locks.owners.get(owner).is_too_old();
+            if too_old { Verdict::Unsure } else { verdict }
+        };
+        judge(slots, late, pages)
     }
 
     /// Between two claims: waits a little for those in the slots, and fetches the pages.

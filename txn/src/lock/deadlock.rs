@@ -17,14 +17,14 @@
 //! more cycles than one: the waiter looks again after another `deadlock_timeout`, and so on for as long as it waits.
 
 use super::LockManager;
+use super::cycle::Reached;
 use super::mode::{Modes, TableLock};
 use super::queue::{Holder, Kind, LockQueue};
 use crate::owner::{OwnerId, Sessions, Waiting};
 use crate::record::NodeRef;
 use crate::sync::lock;
 use crate::{DeadlockEdge, LockTarget, TableId};
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use storage::TreeId;
 
 /// What a search came to.
@@ -108,14 +108,13 @@ struct Crowd {
     reached: Modes,
 }
 
-/// A search for a cycle through `me`: breadth first, so that it finds a shortest one.
+/// A search for a cycle through `me`.
 struct Look<'l> {
     locks: &'l LockManager,
     me: OwnerId,
     sessions: Sessions,
     queues: HashMap<Queue, Crowd>,
-    reached_from: HashMap<OwnerId, OwnerId>,
-    next: VecDeque<OwnerId>,
+    reached: Reached,
 }
 
 /// Which queue.
@@ -132,16 +131,11 @@ fn cycle(locks: &LockManager, me: OwnerId) -> Option<Vec<OwnerId>> {
         me,
         sessions: locks.owners.sessions(),
         queues: HashMap::new(),
-        reached_from: HashMap::new(),
-        next: VecDeque::from([me]),
+        reached: Reached::from(me),
     };
-    while let Some(waiter) = look.next.pop_front() {
+    while let Some(waiter) = look.reached.take_next() {
         if look.follow(waiter) {
-            let reached_from = &look.reached_from;
-            let back = std::iter::successors(Some(waiter), |at| reached_from.get(at).copied());
-            let mut path: Vec<_> = back.collect();
-            path.reverse();
-            return Some(path);
+            return Some(look.reached.path(waiter));
         }
     }
     None
@@ -216,18 +210,13 @@ impl Look<'_> {
 
     /// Reaches one whom `waiter` waits for; whether that is `me`.
     fn reach(&mut self, waiter: OwnerId, blocker: OwnerId) -> bool {
-        if self.reached_from.contains_key(&blocker) {
+        if self.reached.knows(blocker) {
             return false;
         }
         let mut closes = false;
         // Whoever of the blocker's session waits keeps it from letting go.
         for peer in self.sessions.peers(blocker) {
-            if peer == self.me {
-                closes = true;
-            } else if let Entry::Vacant(unseen) = self.reached_from.entry(peer) {
-                unseen.insert(waiter);
-                self.next.push_back(peer);
-            }
+            closes |= self.reached.reach(waiter, peer);
         }
         closes
     }

@@ -6,6 +6,7 @@
 //! until it is granted, `lock_timeout` or the session's cancel ends it, or it finds itself in a deadlock.
 
 pub mod advisory;
+pub(crate) mod cycle;
 pub mod deadlock;
 pub mod ending;
 pub mod mode;
@@ -14,6 +15,7 @@ pub mod queue;
 pub mod range;
 pub mod report;
 pub(crate) mod segments;
+pub(crate) mod spans;
 pub mod spilled;
 pub mod table;
 pub mod wait;

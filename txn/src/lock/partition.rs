@@ -30,38 +30,41 @@ pub struct PartitionId {
 
 /// Partitions of one database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PartitionSet([u64; PARTITIONS_MAX / 64]);
+pub struct PartitionSet([u64; PARTITIONS_MAX / 64]);
 
 impl PartitionSet {
     /// The first `count`.
-    pub(crate) fn first(count: usize) -> PartitionSet {
+    pub fn first(count: usize) -> PartitionSet {
         let mut all = PartitionSet::default();
         (0..count).for_each(|number| all.insert(number as u16));
         all
     }
 
-    pub(crate) fn insert(&mut self, number: u16) {
+    /// Adds one.
+    pub fn insert(&mut self, number: u16) {
         self.0[usize::from(number) / 64] |= 1 << (number % 64);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
     /// Those of either.
-    pub(crate) fn with(mut self, other: &PartitionSet) -> PartitionSet {
+    pub fn with(mut self, other: &PartitionSet) -> PartitionSet {
         self.0.iter_mut().zip(other.0).for_each(|(word, more)| *word |= more);
         self
     }
 
     /// Those that `other` has not.
-    pub(crate) fn without(mut self, other: &PartitionSet) -> PartitionSet {
+    pub fn without(mut self, other: &PartitionSet) -> PartitionSet {
         self.0.iter_mut().zip(other.0).for_each(|(word, less)| *word &= !less);
         self
     }
 
     /// Their numbers, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u16> {
+    pub fn iter(&self) -> impl Iterator<Item = u16> {
         let words = self.0.into_iter().enumerate().filter(|(_, word)| *word != 0);
         words.flat_map(|(at, word)| {
             (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| (at * 64 + bit) as u16)
@@ -69,7 +72,7 @@ impl PartitionSet {
     }
 
     /// The highest.
-    pub(crate) fn last(&self) -> Option<u16> {
+    pub fn last(&self) -> Option<u16> {
         let (at, word) = self.0.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
         Some((at * 64) as u16 + 63 - word.leading_zeros() as u16)
     }
@@ -85,7 +88,7 @@ struct Partition {
 
 /// All of them, of all databases.
 #[derive(Debug)]
-pub(crate) struct PartitionLocks {
+pub struct PartitionLocks {
     shards: Box<[Mutex<HashMap<PartitionId, Partition>, { rank::PARTITIONS }>]>,
 }
 
@@ -106,20 +109,20 @@ impl PartitionLocks {
     }
 
     /// Who is in a partition.
-    pub(crate) fn holder(&self, partition: PartitionId) -> Option<OwnerId> {
+    pub fn holder(&self, partition: PartitionId) -> Option<OwnerId> {
         lock(&self.shards[usize::from(partition.number) % SHARDS])
             .get(&partition)
             .map(|one| one.holder)
     }
 
     /// Who waits for a partition, in order.
-    pub(crate) fn queue(&self, partition: PartitionId) -> Vec<OwnerId> {
+    pub fn queue(&self, partition: PartitionId) -> Vec<OwnerId> {
         let shard = lock(&self.shards[usize::from(partition.number) % SHARDS]);
         shard.get(&partition).map(|one| one.queue.values().copied().collect()).unwrap_or_default()
     }
 
     /// Enters a partition that nobody is in. Otherwise `age` says where to stand in its queue, if anywhere.
-    fn enter(&self, partition: PartitionId, owner: OwnerId, age: Option<u64>) -> bool {
+    pub fn enter(&self, partition: PartitionId, owner: OwnerId, age: Option<u64>) -> bool {
         self.with(partition, |entry| match entry {
             Entry::Vacant(free) => {
                 free.insert(Partition { holder: owner, queue: BTreeMap::new() });
@@ -135,7 +138,7 @@ impl PartitionLocks {
     }
 
     /// Leaves a partition, or its queue; who is in it because of that.
-    fn leave(&self, partition: PartitionId, owner: OwnerId) -> Option<OwnerId> {
+    pub fn leave(&self, partition: PartitionId, owner: OwnerId) -> Option<OwnerId> {
         self.with(partition, |entry| {
             let Entry::Occupied(mut taken) = entry else { return None };
             let Partition { holder, queue } = taken.get_mut();
@@ -157,7 +160,7 @@ impl PartitionLocks {
     }
 
     /// Whether an owner is in any, or waits for it.
-    pub(crate) fn knows(&self, owner: OwnerId) -> bool {
+    pub fn knows(&self, owner: OwnerId) -> bool {
         self.shards.iter().any(|shard| {
             lock(shard)
                 .values()
@@ -166,7 +169,7 @@ impl PartitionLocks {
     }
 
     /// Shows who is in each, and who waits.
-    pub(crate) fn for_each(&self, see: &mut dyn FnMut(PartitionId, OwnerId, bool)) {
+    pub fn for_each(&self, see: &mut dyn FnMut(PartitionId, OwnerId, bool)) {
         for shard in &self.shards {
             for (partition, one) in lock(shard).iter() {
                 see(*partition, one.holder, true);
@@ -181,7 +184,7 @@ impl LockManager {
     ///
     /// # Errors
     /// [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
-    pub(crate) fn enter_partition(
+    pub fn enter_partition(
         &self,
         owner: OwnerId,
         session: &SessionWait,
@@ -207,7 +210,7 @@ impl LockManager {
     }
 
     /// Leaves all partitions that an owner is in.
-    pub(crate) fn leave_partitions(&self, owner: OwnerId, database: u32, held: &PartitionSet) {
+    pub fn leave_partitions(&self, owner: OwnerId, database: u32, held: &PartitionSet) {
         for number in held.iter() {
             let next = self.partitions.leave(PartitionId { database, number }, owner);
             self.wake(next.as_slice());

@@ -6,7 +6,7 @@
 //! stand on the range that is read, exclusive ones on the key that is written, beside each other under one latch, and of a read
 //! and a write of the same key the second meets the first.
 //!
-//! Whoever meets somebody asks its scheme's [`Rule`] whether it may wait. Who waits stands in its tree's list, and is granted
+//! What is decided under the latch is in `lock/spans.rs`. Whoever meets somebody asks its scheme's [`Rule`] whether it may wait. Who waits stands in its tree's list, and is granted
 //! in the order of arrival when nobody excludes it any more; a request that nobody excludes is granted although others wait. A
 //! grant puts a holder before those who wait already, so the rule is asked again for each of them.
 //!
@@ -15,12 +15,14 @@
 //! Invariants. (1) Of two holders of a key one is exclusive only if they are one. (2) Every waiter is excluded by a holder, and
 //! its rule lets it wait for each that excludes it. (3) Past its limit what a transaction holds in a tree is one lock.
 
-use super::segments::{Edge, Segments};
+use super::segments::Edge;
+use super::spans::Holder;
+pub(crate) use super::spans::{Ages, Asked, RangeMode, Rule, Span, TreeLocks};
 use super::{LockManager, WaitPolicy};
 use crate::owner::{OwnerId, Owners, Waiting};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wait::SessionWait;
-use crate::{ConflictKind, Error, Reason, Result, SireadTarget, TreeId};
+use crate::{ConflictKind, Error, Result, SireadTarget, TreeId};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use storage::WaitEvent;
@@ -31,31 +33,6 @@ const SHARDS: usize = 64;
 /// Bytes of a lock's two copies and what stands around them, roughly.
 const ENTRY_BYTES: usize = 160;
 
-/// How something is locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum RangeMode {
-    /// Nothing is held: whoever is older and has locked it to write it is waited for.
-    Passing,
-    /// To read it.
-    Shared,
-    /// To write it: a key, or all.
-    Exclusive,
-}
-
-/// What is locked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Span {
-    /// One key.
-    Key(Arc<[u8]>),
-    /// What lies between two edges; shared only.
-    Range(Edge, Edge),
-    /// All keys, in place of many.
-    Tree,
-}
-
-/// Whether a transaction of one age may wait for one of another, the lower of which began first.
-pub(crate) type Rule = fn(waiter: u64, holder: u64) -> std::result::Result<(), Reason>;
-
 /// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RangeGrant {
@@ -65,31 +42,6 @@ pub(crate) enum RangeGrant {
     Waited,
     /// SKIP LOCKED met a holder.
     Skipped,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Holder {
-    owner: OwnerId,
-    mode: RangeMode,
-}
-
-#[derive(Debug)]
-struct Waiter {
-    owner: OwnerId,
-    span: Span,
-    mode: RangeMode,
-    rule: Rule,
-    /// Its rule has not let it wait for somebody who came between.
-    refused: Option<Reason>,
-}
-
-/// The locks in one tree.
-#[derive(Debug, Default)]
-struct TreeLocks {
-    points: BTreeMap<Arc<[u8]>, Vec<Holder>>,
-    ranges: Segments<OwnerId>,
-    whole: Vec<Holder>,
-    waiters: Vec<Waiter>,
 }
 
 /// All locks on keys and ranges.
@@ -122,145 +74,10 @@ pub(crate) struct HeldRanges {
     trees: BTreeMap<TreeId, HeldInTree>,
 }
 
-fn put(holders: &mut Vec<Holder>, owner: OwnerId, mode: RangeMode) {
-    match holders.iter_mut().find(|holder| holder.owner == owner) {
-        Some(holder) => holder.mode = holder.mode.max(mode),
-        None => holders.push(Holder { owner, mode }),
-    }
-}
-
-/// Whether a holder excludes somebody else's request.
-fn excludes(owners: &Owners, holder: &Holder, (owner, mode): (OwnerId, RangeMode)) -> bool {
-    match mode {
-        RangeMode::Passing => {
-            let older = || owners.get(holder.owner).age() < owners.get(owner).age();
-            holder.mode == RangeMode::Exclusive && older()
-        }
-        RangeMode::Shared => holder.mode == RangeMode::Exclusive,
-        RangeMode::Exclusive => true,
-    }
-}
-
-impl TreeLocks {
-    fn is_idle(&self) -> bool {
-        self.points.is_empty()
-            && self.ranges.is_empty()
-            && self.whole.is_empty()
-            && self.waiters.is_empty()
-    }
-
-    /// Calls `met` with every holder that excludes `owner` from a span; one may come several times.
-    fn conflicts(
-        &self,
-        owners: &Owners,
-        owner: OwnerId,
-        (span, mode): (&Span, RangeMode),
-        met: &mut dyn FnMut(OwnerId),
-    ) {
-        let mut see = |holder: &Holder| {
-            if holder.owner != owner && excludes(owners, holder, (owner, mode)) {
-                met(holder.owner);
-            }
-        };
-        self.whole.iter().for_each(&mut see);
-        match span {
-            Span::Key(key) => self.points.get(key).into_iter().flatten().for_each(&mut see),
-            Span::Range(low, high) if low < high => {
-                let inside = self.points.range::<[u8], _>((low.from(), high.to()));
-                inside.flat_map(|(_, holders)| holders).for_each(&mut see);
-            }
-            Span::Range(..) => {}
-            Span::Tree => self.points.values().flatten().for_each(&mut see),
-        }
-        if mode == RangeMode::Exclusive {
-            let others = |reader: &&OwnerId| **reader != owner;
-            match span {
-                Span::Key(key) => self.ranges.at(key).iter().filter(others).for_each(|o| met(*o)),
-                _ => self.ranges.all().filter(others).for_each(|o| met(*o)),
-            }
-        }
-    }
-
-    fn is_free(&self, owners: &Owners, owner: OwnerId, span: &Span, mode: RangeMode) -> bool {
-        let mut free = true;
-        self.conflicts(owners, owner, (span, mode), &mut |_| free = false);
-        free
-    }
-
-    fn grant(&mut self, owner: OwnerId, span: &Span, mode: RangeMode) {
-        if mode == RangeMode::Passing {
-            return;
-        }
-        match span {
-            Span::Key(key) => {
-                put(self.points.entry(Arc::clone(key)).or_default(), owner, mode);
-            }
-            Span::Range(low, high) => self.ranges.add(low, high, |holders| {
-                if !holders.contains(&owner) {
-                    holders.push(owner);
-                }
-            }),
-            Span::Tree => put(&mut self.whole, owner, mode),
-        }
-    }
-
-    /// Leaves an owner with `mode` of a span, or nothing.
-    fn leave(&mut self, owner: OwnerId, span: &Span, mode: Option<RangeMode>) {
-        let cut = |holders: &mut Vec<Holder>| match mode {
-            None => holders.retain(|holder| holder.owner != owner),
-            Some(mode) => {
-                let own = holders.iter_mut().filter(|holder| holder.owner == owner);
-                own.for_each(|holder| holder.mode = mode);
-            }
-        };
-        match span {
-            Span::Key(key) => {
-                if let Some(holders) = self.points.get_mut(key) {
-                    cut(holders);
-                    if holders.is_empty() {
-                        self.points.remove(key);
-                    }
-                }
-            }
-            Span::Range(low, high) => {
-                self.ranges.remove(low, high, |holders| holders.retain(|other| *other != owner));
-            }
-            Span::Tree => cut(&mut self.whole),
-        }
-    }
-
-    /// Asks the rule of each who waits and whom a new holder excludes.
-    fn ask_waiters(&mut self, owners: &Owners, holder: OwnerId, woken: &mut Vec<OwnerId>) {
-        let mut waiters = std::mem::take(&mut self.waiters);
-        for waiter in waiters.iter_mut().filter(|waiter| waiter.refused.is_none()) {
-            let mut excluded = false;
-            self.conflicts(owners, waiter.owner, (&waiter.span, waiter.mode), &mut |other| {
-                excluded |= other == holder;
-            });
-            if excluded {
-                let ages = (owners.get(waiter.owner).age(), owners.get(holder).age());
-                waiter.refused = (waiter.rule)(ages.0, ages.1).err();
-                woken.extend(waiter.refused.is_some().then_some(waiter.owner));
-            }
-        }
-        self.waiters = waiters;
-    }
-
-    /// Grants, in order, whoever is excluded by nobody any more.
-    fn grant_waiters(&mut self, owners: &Owners, woken: &mut Vec<OwnerId>) {
-        let mut at = 0;
-        while let Some(waiter) = self.waiters.get(at) {
-            if waiter.refused.is_some()
-                || !self.is_free(owners, waiter.owner, &waiter.span, waiter.mode)
-            {
-                at += 1;
-                continue;
-            }
-            let granted = self.waiters.remove(at);
-            self.grant(granted.owner, &granted.span, granted.mode);
-            woken.push(granted.owner);
-            self.ask_waiters(owners, granted.owner, woken);
-        }
+impl Ages for Owners {
+    #[inline]
+    fn age(&self, owner: OwnerId) -> u64 {
+        self.get(owner).age()
     }
 }
 
@@ -294,9 +111,7 @@ impl RangeLocks {
 
     /// Whether `owner` waits in a tree, and has not been refused.
     fn is_waiting(&self, owner: OwnerId, tree: TreeId) -> bool {
-        self.with(tree, |locks| {
-            locks.waiters.iter().any(|waiter| waiter.owner == owner && waiter.refused.is_none())
-        })
+        self.with(tree, |locks| locks.is_waiting(owner))
     }
 
     /// Whom `owner`, which waits in a tree, waits for.
@@ -307,15 +122,7 @@ impl RangeLocks {
         tree: TreeId,
         blocker: &mut dyn FnMut(OwnerId),
     ) {
-        let mut found = Vec::new();
-        self.with(tree, |locks| {
-            if let Some(waiter) = locks.waiters.iter().find(|waiter| waiter.owner == owner) {
-                let wanted = (&waiter.span, waiter.mode);
-                locks.conflicts(owners, owner, wanted, &mut |other| found.push(other));
-            }
-        });
-        found.sort_unstable();
-        found.dedup();
+        let found = self.with(tree, |locks| locks.blockers(owners, owner));
         found.into_iter().for_each(blocker);
     }
 
@@ -501,17 +308,8 @@ impl LockManager {
         let Asking { owner, session, rule, policy } = asking;
         let mut woken = Vec::new();
         let outcome = self.ranges.with(tree, |locks| {
-            let age = self.owners.get(owner).age();
-            let (mut free, mut refused) = (true, None);
-            locks.conflicts(&self.owners, owner, (span, mode), &mut |holder| {
-                free = false;
-                refused = refused.or(rule(age, self.owners.get(holder).age()).err());
-            });
-            if free {
-                locks.grant(owner, span, mode);
-                locks.ask_waiters(&self.owners, owner, &mut woken);
-                return Ok(Some(RangeGrant::Held));
-            }
+            let asked = locks.ask(&self.owners, owner, (span, mode), rule, &mut woken);
+            let Asked::Met(refused) = asked else { return Ok(Some(RangeGrant::Held)) };
             match policy {
                 WaitPolicy::Skip => return Ok(Some(RangeGrant::Skipped)),
                 WaitPolicy::Error => return Err(Error::LockNotAvailable { timeout: false }),
@@ -520,8 +318,7 @@ impl LockManager {
             if let Some(reason) = refused {
                 return Err(Error::Conflict(ConflictKind::ReadWrite(reason)));
             }
-            let waiter = Waiter { owner, span: span.clone(), mode, rule, refused: None };
-            locks.waiters.push(waiter);
+            locks.wait(owner, span.clone(), mode, rule);
             Ok(None)
         });
         self.wake(&woken);
@@ -538,11 +335,7 @@ impl LockManager {
         };
         let waiting = Waiting::Range(tree, key);
         self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel)?;
-        let refused = self.ranges.with(tree, |locks| {
-            let place = locks.waiters.iter().position(|waiter| waiter.owner == owner)?;
-            locks.waiters.remove(place).refused
-        });
-        match refused {
+        match self.ranges.with(tree, |locks| locks.answer(owner)) {
             None => Ok(RangeGrant::Waited),
             Some(reason) => Err(Error::Conflict(ConflictKind::ReadWrite(reason))),
         }

@@ -8,7 +8,7 @@ use std::ops::Bound;
 
 /// A place between keys, or behind all of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Edge {
+pub enum Edge {
     /// Before a key, or (true) behind it.
     At(Vec<u8>, bool),
     /// Behind all keys.
@@ -17,7 +17,7 @@ pub(crate) enum Edge {
 
 impl Edge {
     /// Where a range begins.
-    pub(crate) fn low(bound: Bound<&[u8]>) -> Edge {
+    pub fn low(bound: Bound<&[u8]>) -> Edge {
         match bound {
             Bound::Unbounded => Edge::FIRST,
             Bound::Included(key) => Edge::At(key.to_vec(), false),
@@ -26,7 +26,7 @@ impl Edge {
     }
 
     /// Where it ends.
-    pub(crate) fn high(bound: Bound<&[u8]>) -> Edge {
+    pub fn high(bound: Bound<&[u8]>) -> Edge {
         match bound {
             Bound::Unbounded => Edge::End,
             Bound::Included(key) => Edge::At(key.to_vec(), true),
@@ -35,10 +35,10 @@ impl Edge {
     }
 
     /// Before all keys.
-    pub(crate) const FIRST: Edge = Edge::At(Vec::new(), false);
+    pub const FIRST: Edge = Edge::At(Vec::new(), false);
 
     /// As the lower bound of keys.
-    pub(crate) fn from(&self) -> Bound<&[u8]> {
+    pub fn from(&self) -> Bound<&[u8]> {
         match self {
             Edge::At(key, false) => Bound::Included(key),
             Edge::At(key, true) => Bound::Excluded(key),
@@ -47,7 +47,7 @@ impl Edge {
     }
 
     /// As the upper bound of keys.
-    pub(crate) fn to(&self) -> Bound<&[u8]> {
+    pub fn to(&self) -> Bound<&[u8]> {
         match self {
             Edge::At(key, false) => Bound::Excluded(key),
             Edge::At(key, true) => Bound::Included(key),
@@ -58,7 +58,7 @@ impl Edge {
 
 /// The segments, by where they begin. Before the first nobody holds anything.
 #[derive(Debug)]
-pub(crate) struct Segments<H>(BTreeMap<Edge, Vec<H>>);
+pub struct Segments<H>(BTreeMap<Edge, Vec<H>>);
 
 impl<H> Default for Segments<H> {
     fn default() -> Self {
@@ -67,12 +67,12 @@ impl<H> Default for Segments<H> {
 }
 
 impl<H: Clone + PartialEq> Segments<H> {
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Who holds a range that a key is in.
-    pub(crate) fn at(&self, key: &[u8]) -> &[H] {
+    pub fn at(&self, key: &[u8]) -> &[H] {
         if self.0.is_empty() {
             return &[];
         }
@@ -81,17 +81,17 @@ impl<H: Clone + PartialEq> Segments<H> {
     }
 
     /// Who holds any range.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &H> {
+    pub fn all(&self) -> impl Iterator<Item = &H> {
         self.0.values().flatten()
     }
 
     /// How many segments there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Keeps only those holders that `keep` says.
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&H) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(&H) -> bool) {
         self.0.values_mut().for_each(|holders| holders.retain(&mut keep));
         let mut before: &[H] = &[];
         let mut joined = Vec::new();
@@ -122,7 +122,7 @@ impl<H: Clone + PartialEq> Segments<H> {
     }
 
     /// Adds somebody to the holders of each segment of a range, which `add` does.
-    pub(crate) fn add(&mut self, low: &Edge, high: &Edge, mut add: impl FnMut(&mut Vec<H>)) {
+    pub fn add(&mut self, low: &Edge, high: &Edge, mut add: impl FnMut(&mut Vec<H>)) {
         if low >= high {
             return;
         }
@@ -134,7 +134,7 @@ impl<H: Clone + PartialEq> Segments<H> {
     }
 
     /// Takes somebody away from them, which `remove` does.
-    pub(crate) fn remove(&mut self, low: &Edge, high: &Edge, mut remove: impl FnMut(&mut Vec<H>)) {
+    pub fn remove(&mut self, low: &Edge, high: &Edge, mut remove: impl FnMut(&mut Vec<H>)) {
         if low >= high {
             return;
         }

@@ -50,13 +50,36 @@ struct Range {
 
 /// What becomes of a reading transaction's commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// All it has read still stands.
     Holds,
     /// Some of it has been changed by the commit at this LSN.
     Broken(Lsn),
     /// It cannot be said without a wait.
     Unsure,
+}
+
+/// Whether what was read by `snapshot` stands at `own`: another's commit at `commit` counts if it is in between.
+#[inline]
+pub fn counts(snapshot: Lsn, commit: Lsn, own: Lsn) -> bool {
+    commit > snapshot && commit < own
+}
+
+/// The verdict of the places that a commit passes through, in that order: those who have claimed (`slots`), those who are late, the
+/// `pages`. Whoever claimed before is in one of them, or has gone on to the next by the time that this is asked.
+pub fn judge(
+    slots: impl FnOnce() -> Verdict,
+    late: impl FnOnce() -> Verdict,
+    pages: impl FnOnce() -> Verdict,
+) -> Verdict {
+    match slots() {
+        Verdict::Holds => {}
+        other => return other,
+    }
+    match late() {
+        Verdict::Holds => pages(),
+        other => other,
+    }
 }
 
 /// What a transaction has read.
@@ -368,7 +391,7 @@ impl ReadSet {
 
     /// Whether a late commit between the snapshot and `lsn` changes anything that was read.
     pub(crate) fn meets_late(&self, late: &LateList, snapshot: Lsn, lsn: Lsn) -> Verdict {
-        let mut between = late.iter().filter(|commit| commit.lsn > snapshot && commit.lsn < lsn);
+        let mut between = late.iter().filter(|commit| counts(snapshot, commit.lsn, lsn));
         match between.find(|commit| self.meets(&commit.writes)) {
             Some(commit) => Verdict::Broken(commit.lsn),
             None => Verdict::Holds,
@@ -421,5 +444,25 @@ impl ReadSet {
             }
         }
         Ok(verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_place_that_knows_decides_and_later_ones_are_not_asked() {
+        let broken = Verdict::Broken(Lsn(7));
+        let never = || panic!("it is not asked");
+        assert_eq!(judge(|| broken, never, never), broken);
+        assert_eq!(judge(|| Verdict::Holds, || Verdict::Unsure, never), Verdict::Unsure);
+        assert_eq!(judge(|| Verdict::Holds, || Verdict::Holds, || broken), broken);
+    }
+
+    #[test]
+    fn commits_between_the_snapshot_and_the_own_one_count() {
+        let counted = [4, 5, 6, 7, 8].map(|lsn| counts(Lsn(5), Lsn(lsn), Lsn(7)));
+        assert_eq!(counted, [false, false, true, false, false]);
     }
 }

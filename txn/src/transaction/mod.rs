@@ -21,7 +21,7 @@ use crate::commit::late::LateList;
 use crate::manager::Manager;
 use crate::metrics::Abort;
 use crate::scheme::ssi::Inner;
-use crate::scheme::timestamp::Stamp;
+use crate::scheme::timestamp::{Stamp, sees};
 use crate::scheme::{SchemeKind, Tracking};
 use crate::wait::SessionWait;
 use crate::writeset::Write;
@@ -390,7 +390,8 @@ impl Transaction {
     /// Whether a view shows the commit at `lsn`.
     #[inline]
     fn shows(&self, view: &ReadView, lsn: Lsn) -> bool {
-        lsn <= view.snapshot || view.stamp.is_some_and(|stamp| self.shows_above(stamp, lsn))
+        let is_older = || view.stamp.is_some_and(|stamp| self.shows_above(stamp, lsn));
+        sees(view.snapshot, lsn, is_older)
     }
 
     /// Reads the version that `view` shows of a record whose page has a newer one, of the commit at `on_page`. False: it was not
@@ -406,8 +407,8 @@ impl Transaction {
         self.may_read_older(view, tree)?;
         let Transaction { manager, state, .. } = self;
         let shows = |lsn: Lsn| {
-            let above = || view.stamp.is_some_and(|stamp| manager.order.is_before(lsn, stamp.at));
-            lsn <= view.snapshot || above()
+            let of = |stamp: Stamp| manager.order.is_before(lsn, stamp.at);
+            sees(view.snapshot, lsn, || view.stamp.is_some_and(of))
         };
         // The oldest commit that was met and is not shown: what is below it has not been looked at.
         let mut met = on_page;

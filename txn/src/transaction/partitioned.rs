@@ -107,11 +107,9 @@ impl Transaction {
             manager.locks.owners.get(owner).set_age(age);
             own.learnt = std::mem::take(&mut *lock(&wait.learnt));
         }
-        let wanted = wanted.with(&own.learnt);
-        for number in wanted.without(&own.held).iter() {
+        for number in own.missing(&wanted).iter() {
             let partition = PartitionId { database: begin.database, number };
-            let in_order = own.held.last().is_none_or(|last| last < number);
-            let asked = if in_order { policy } else { WaitPolicy::Skip };
+            let asked = if own.may_wait(number) { policy } else { WaitPolicy::Skip };
             if manager.locks.enter_partition(owner, wait, partition, asked)? {
                 own.held.insert(number);
                 continue;
@@ -120,7 +118,7 @@ impl Transaction {
                 WaitPolicy::Skip => Ok(false),
                 WaitPolicy::Error => Err(Error::LockNotAvailable { timeout: false }),
                 WaitPolicy::Block => {
-                    *lock(&wait.learnt) = own.held.with(&wanted);
+                    *lock(&wait.learnt) = own.refused(&wanted);
                     let age = manager.locks.owners.get(owner).age();
                     wait.died_at.store(age, Ordering::Relaxed);
                     Err(Error::Conflict(ConflictKind::ReadWrite(Reason::LeftPartitions)))

@@ -10,7 +10,7 @@ use crate::lock::{RowLock, WaitPolicy};
 use crate::planted::Fault;
 use crate::scheme::Tracking;
 use crate::scheme::occ::Bounds;
-use crate::scheme::timestamp::{Overwritten, Stamp, Stamped, may_wait};
+use crate::scheme::timestamp::{Overwritten, Stamp, Stamped, is_in_time, may_pass, may_wait, sees};
 use crate::{ConflictKind, Error, Lsn, Reason, Result, Timestamp, TreeId};
 use std::sync::Arc;
 use storage::Tree;
@@ -18,12 +18,6 @@ use storage::breakdown::{self, Class};
 
 fn too_late<T>(reason: Reason) -> Result<T> {
     Err(Error::Conflict(ConflictKind::ReadWrite(reason)))
-}
-
-/// Who reads waits for every older one that has marked what it reads.
-#[expect(clippy::unnecessary_wraps, reason = "it is a rule")]
-fn waits(_waiter: u64, _holder: u64) -> std::result::Result<(), Reason> {
-    Ok(())
 }
 
 impl Transaction {
@@ -105,8 +99,8 @@ impl Transaction {
     #[inline]
     pub(super) fn may_read_older(&self, view: &ReadView, tree: TreeId) -> Result<()> {
         match view.stamp {
-            Some(Stamp { overwritten: Overwritten::Refused, .. }) if self.stamps(tree) => {
-                too_late(Reason::ReadTooLate)
+            Some(Stamp { overwritten, .. }) if self.stamps(tree) => {
+                overwritten.read().or_else(too_late)
             }
             _ => Ok(()),
         }
@@ -159,7 +153,7 @@ impl Transaction {
     }
 
     fn pass_older(&mut self, tree: TreeId, span: Span, policy: WaitPolicy) -> Result<RangeGrant> {
-        self.ask((tree, span, RangeMode::Passing), waits, policy)
+        self.ask((tree, span, RangeMode::Passing), may_pass, policy)
     }
 
     fn ask(
@@ -237,11 +231,11 @@ impl Transaction {
 
     /// Whether no younger one has read or written a key that is marked.
     fn is_in_time(&mut self, tree: &Tree, key: &[u8], at: Timestamp) -> Result<bool> {
-        if self.manager.read_stamps.of(tree.id(), key) > at {
-            return Ok(false);
-        }
-        let newest = self.newest_version(tree, key)?;
-        let above = self.snapshot.is_some_and(|snapshot| newest > snapshot);
-        Ok(!above || self.manager.order.is_before(newest, at))
+        let read = self.manager.read_stamps.of(tree.id(), key);
+        is_in_time(at, read, || {
+            let newest = self.newest_version(tree, key)?;
+            let is_older = || self.manager.order.is_before(newest, at);
+            Ok(self.snapshot.is_none_or(|snapshot| sees(snapshot, newest, is_older)))
+        })
     }
 }

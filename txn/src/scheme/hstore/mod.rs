@@ -30,9 +30,53 @@ pub const PARTITIONS: usize = 64;
 
 /// What a transaction keeps.
 #[derive(Debug, Default)]
-pub(crate) struct Partitioned {
+pub struct Partitioned {
     /// Where it is.
-    pub(crate) held: PartitionSet,
+    pub held: PartitionSet,
     /// Where it enters when it first enters any: what its session has learnt of the one before.
-    pub(crate) learnt: PartitionSet,
+    pub learnt: PartitionSet,
+}
+
+impl Partitioned {
+    /// What it has to enter, in the order of their numbers, before it reads or writes what is in `wanted`.
+    #[must_use]
+    pub fn missing(&self, wanted: &PartitionSet) -> PartitionSet {
+        if wanted.without(&self.held).is_empty() {
+            return PartitionSet::default();
+        }
+        wanted.with(&self.learnt).without(&self.held)
+    }
+
+    /// Whether it waits where somebody is in a partition, and is not refused.
+    #[must_use]
+    pub fn may_wait(&self, number: u16) -> bool {
+        self.held.last().is_none_or(|last| last < number)
+    }
+
+    /// What its session has learnt when it is refused.
+    #[must_use]
+    pub fn refused(&self, wanted: &PartitionSet) -> PartitionSet {
+        self.held.with(&self.learnt).with(wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(numbers: &[u16]) -> PartitionSet {
+        let mut set = PartitionSet::default();
+        numbers.iter().for_each(|number| set.insert(*number));
+        set
+    }
+
+    #[test]
+    fn one_that_is_refused_enters_in_order_what_it_has_learnt() {
+        let first = Partitioned { held: set(&[7]), ..Partitioned::default() };
+        assert!(first.may_wait(9) && !first.may_wait(3));
+        assert!(first.missing(&set(&[7])).is_empty());
+        let again = Partitioned { held: set(&[]), learnt: first.refused(&set(&[3])) };
+        assert_eq!(again.missing(&set(&[7])).iter().collect::<Vec<_>>(), [3, 7]);
+        assert!(again.may_wait(3));
+    }
 }

@@ -40,7 +40,8 @@ impl OnConflict {
         [OnConflict::Detect, OnConflict::NoWait, OnConflict::WaitDie];
 
     /// Who may wait for whom.
-    pub(crate) fn rule(self) -> Rule {
+    #[must_use]
+    pub fn rule(self) -> Rule {
         match self {
             OnConflict::Detect => detect::may_wait,
             OnConflict::NoWait => no_wait::may_wait,

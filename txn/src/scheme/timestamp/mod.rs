@@ -27,7 +27,7 @@ pub(crate) mod order;
 pub(crate) mod stamps;
 
 use crate::lock::range::HeldRanges;
-use crate::{Reason, Timestamp};
+use crate::{Lsn, Reason, Timestamp};
 
 /// What becomes of a read where a younger transaction has committed a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,70 @@ impl Stamped {
     }
 }
 
+impl Overwritten {
+    /// Whether the version before may be read.
+    ///
+    /// # Errors
+    /// It may not: the read comes too late.
+    pub fn read(self) -> Result<(), Reason> {
+        match self {
+            Overwritten::Refused => Err(Reason::ReadTooLate),
+            Overwritten::Older => Ok(()),
+        }
+    }
+}
+
+/// Whether a transaction sees the commit at `lsn`: its snapshot does, or it is of an older one.
+#[inline]
+pub fn sees(snapshot: Lsn, lsn: Lsn, is_older: impl FnOnce() -> bool) -> bool {
+    lsn <= snapshot || is_older()
+}
+
+/// Whether a write of a key that is marked is in time: no younger one has read it, which `read` says, and it sees the newest commit
+/// there.
+pub fn is_in_time<E>(
+    at: Timestamp,
+    read: Timestamp,
+    sees_newest: impl FnOnce() -> Result<bool, E>,
+) -> Result<bool, E> {
+    if read > at { Ok(false) } else { sees_newest() }
+}
+
+/// Who reads waits for every older one that has marked what it reads.
+///
+/// # Errors
+/// Never: it is a rule.
+pub fn may_pass(_waiter: u64, _holder: u64) -> Result<(), Reason> {
+    Ok(())
+}
+
 /// A writer waits for an older one, and is too late for a younger one's mark.
-pub(crate) fn may_wait(waiter: u64, holder: u64) -> Result<(), Reason> {
+///
+/// # Errors
+/// It is too late.
+pub fn may_wait(waiter: u64, holder: u64) -> Result<(), Reason> {
     if holder < waiter { Ok(()) } else { Err(Reason::WriteTooLate) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_is_in_time_where_nobody_younger_has_read_or_written() {
+        let in_time = |read, sees: bool| {
+            is_in_time(Timestamp(5), Timestamp(read), || Ok::<_, ()>(sees)) == Ok(true)
+        };
+        assert!(in_time(4, true) && in_time(5, true), "what it has read itself is in nobody's way");
+        assert!(!in_time(6, true) && !in_time(4, false));
+        assert!(sees(Lsn(7), Lsn(7), || false) && sees(Lsn(7), Lsn(8), || true));
+        assert!(!sees(Lsn(7), Lsn(8), || false));
+    }
+
+    #[test]
+    fn waits_go_from_younger_to_older() {
+        assert_eq!((may_wait(2, 1), may_wait(1, 2)), (Ok(()), Err(Reason::WriteTooLate)));
+        assert_eq!(Overwritten::Refused.read(), Err(Reason::ReadTooLate));
+        assert_eq!(Overwritten::Older.read(), Ok(()));
+    }
 }

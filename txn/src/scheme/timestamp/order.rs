@@ -33,7 +33,7 @@ struct Inner {
 
 /// The order of transactions.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub struct Order {
     inner: Mutex<Inner, { rank::TIMESTAMPS }>,
     /// No transaction that runs, or will, is older.
     oldest: AtomicU64,
@@ -49,7 +49,7 @@ impl Inner {
 impl Order {
     /// Gives a transaction its place, which `above` takes, and the snapshot that `announce` takes; none if that cannot be
     /// taken now.
-    pub(crate) fn begin(
+    pub fn begin(
         &self,
         owner: OwnerId,
         above: impl FnOnce(Timestamp) -> Timestamp,
@@ -64,7 +64,7 @@ impl Order {
     }
 
     /// A transaction has ended, and all snapshots from now on show what it did.
-    pub(crate) fn end(&self, at: Timestamp) {
+    pub fn end(&self, at: Timestamp) {
         let inner = &mut *lock(&self.inner);
         if let Some((snapshot, _)) = inner.running.remove(&at) {
             inner.snapshots.remove(&(snapshot, at));
@@ -78,7 +78,7 @@ impl Order {
     }
 
     /// Says whose commit this is. Returns whose snapshots have to be given up, because there are too many beside them.
-    pub(crate) fn committed(&self, lsn: Lsn, at: Timestamp) -> Vec<OwnerId> {
+    pub fn committed(&self, lsn: Lsn, at: Timestamp) -> Vec<OwnerId> {
         let inner = &mut *lock(&self.inner);
         inner.commits.insert(lsn, at);
         inner.floor = inner.floor.max(at);
@@ -91,12 +91,12 @@ impl Order {
     }
 
     /// Whether the commit is that of a transaction older than `at`.
-    pub(crate) fn is_before(&self, lsn: Lsn, at: Timestamp) -> bool {
+    pub fn is_before(&self, lsn: Lsn, at: Timestamp) -> bool {
         lock(&self.inner).commits.get(&lsn).is_some_and(|of| *of < at)
     }
 
     /// No transaction that runs, or will, is older than this.
-    pub(crate) fn oldest(&self) -> Timestamp {
+    pub fn oldest(&self) -> Timestamp {
         // Relaxed: it only grows, and an old answer keeps more than is needed.
         Timestamp(self.oldest.load(Ordering::Relaxed))
     }

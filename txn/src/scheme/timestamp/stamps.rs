@@ -34,7 +34,7 @@ struct Shard {
 
 /// Read timestamps of all trees.
 #[derive(Debug)]
-pub(crate) struct ReadStamps {
+pub struct ReadStamps {
     shards: Box<[Mutex<Shard, { rank::TIMESTAMPS }>]>,
     /// What a tree's may occupy, in bytes.
     limit: usize,
@@ -63,7 +63,7 @@ impl OfTree {
 
 impl ReadStamps {
     /// None yet; those of a tree may occupy `limit` bytes.
-    pub(crate) fn new(limit: usize) -> ReadStamps {
+    pub fn new(limit: usize) -> ReadStamps {
         ReadStamps { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), limit }
     }
 
@@ -86,7 +86,7 @@ impl ReadStamps {
     }
 
     /// A key has been read; nobody older than `oldest` runs.
-    pub(crate) fn key(&self, (tree, key): (TreeId, &[u8]), at: Timestamp, oldest: Timestamp) {
+    pub fn key(&self, (tree, key): (TreeId, &[u8]), at: Timestamp, oldest: Timestamp) {
         self.change(tree, oldest, |of_tree| match of_tree.points.get_mut(key) {
             Some(last) => *last = at.max(*last),
             None => {
@@ -97,7 +97,7 @@ impl ReadStamps {
     }
 
     /// A range has been read.
-    pub(crate) fn range(
+    pub fn range(
         &self,
         tree: TreeId,
         (low, high): (&Edge, &Edge),
@@ -113,7 +113,7 @@ impl ReadStamps {
     }
 
     /// The youngest that has read a key.
-    pub(crate) fn of(&self, tree: TreeId, key: &[u8]) -> Timestamp {
+    pub fn of(&self, tree: TreeId, key: &[u8]) -> Timestamp {
         let shard = lock(&self.shards[tree.0 as usize % SHARDS]);
         let Some(of_tree) = shard.trees.get(&tree) else { return Timestamp::default() };
         let point = of_tree.points.get(key).copied().unwrap_or_default();
