@@ -236,6 +236,7 @@ pub const SEEN: &[(&str, Seen)] = &[
         By("off", "SELECT query FROM pg_stat_activity WHERE pid = pg_backend_pid()"),
     ),
     ("track_activity_query_size", In("tests/wire_activity.rs", "others_see_what_a_session_does")),
+    ("track_functions", In("tests/sql/function_counts.sql", "")),
     (
         "track_io_timing",
         By(

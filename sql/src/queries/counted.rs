@@ -71,6 +71,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "pg_stat_reset_single_table_counters" => {
                 counts.iter().for_each(|counts| counts.reset(Some(self.oid(0)), now));
             }
+            "pg_stat_reset_single_function_counters" => {
+                counts.iter().for_each(|counts| counts.reset_function(self.oid(0)));
+            }
             "pg_stat_clear_snapshot" => counts.iter().for_each(|counts| counts.forget_seen()),
             _ => {}
         }
@@ -107,7 +110,8 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "last_autoanalyze_time" => Ok(time(self.of_relation().analyzes.automatic.1)),
             "checkpoint_write_time" | "checkpoint_sync_time" => Ok(Datum::Float8(0.0)),
             "snapshot_timestamp" => Ok(Datum::Null),
-            _ if name.contains("function_") || name.ends_with("_time") => Ok(Datum::Null),
+            _ if name.contains("function_") => Ok(self.of_function(name)),
+            _ if name.ends_with("_time") => Ok(Datum::Null),
             _ => {
                 let (name, counts) = match name.strip_prefix("xact_") {
                     Some(name) => {
@@ -131,6 +135,23 @@ impl<'a> Call<'_, '_, '_, 'a> {
     fn of_relation(&self) -> RelationCounts {
         let seen = self.seen();
         seen.and_then(|seen| seen.relations.get(&self.oid(0)).copied()).unwrap_or_default()
+    }
+
+    /// What has been counted of the function that is the argument; nothing where it was not called.
+    fn of_function(&self, name: &str) -> Datum<'a> {
+        let function = self.oid(0);
+        let counts = self.session.engine.counts();
+        let (name, count) = match name.strip_prefix("xact_") {
+            Some(name) => (name, counts.and_then(|own| own.running_function(function))),
+            None => (name, self.seen().and_then(|seen| seen.functions.get(&function).copied())),
+        };
+        let Some(count) = count else { return Datum::Null };
+        let millis = |micros: u64| Datum::Float8(micros as f64 / 1000.0);
+        match name {
+            "function_calls" => Datum::Int8(count.calls.cast_signed()),
+            "function_total_time" => millis(count.total_us),
+            _ => millis(count.own_us),
+        }
     }
 
     fn of_database(&self, name: &str) -> Result<Datum<'a>> {

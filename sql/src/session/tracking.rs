@@ -43,10 +43,23 @@ pub(super) struct Tracking {
     counts_utilities: bool,
     counts_plans: bool,
     explains: Option<AutoExplain>,
+    /// `track_functions`: whose calls are counted.
+    pub functions: CountedFunctions,
     /// `atoll.track_breakdown`: where the time of statements goes is measured.
     pub measures: bool,
     /// What chance draws from.
     drawn: u64,
+}
+
+/// `track_functions`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum CountedFunctions {
+    #[default]
+    Nobodys,
+    /// Those of procedural languages.
+    Procedural,
+    /// Those in SQL too.
+    All,
 }
 
 /// `auto_explain`.
@@ -107,6 +120,11 @@ impl Tracking {
             counts_utilities: settings.bool("pg_stat_statements.track_utility"),
             counts_plans: counts && settings.bool("pg_stat_statements.track_planning"),
             explains,
+            functions: match &*settings.text("track_functions") {
+                "pl" => CountedFunctions::Procedural,
+                "all" => CountedFunctions::All,
+                _ => CountedFunctions::Nobodys,
+            },
             measures: settings.bool("atoll.track_breakdown"),
             drawn: before.drawn,
         }

@@ -1,6 +1,7 @@
 //! What all sessions have counted, those that are gone too: the sums, and since when they are shown.
 
 use super::endings::{Endings, Transactions};
+use super::functions::FunctionCount;
 use super::{Count, Counts, Event, RELATIONS_KEPT};
 use crate::Catalog;
 use rustc_hash::FxHashMap;
@@ -23,6 +24,10 @@ struct All {
     sessions: HashMap<u64, Counting>,
     relations: HashMap<(Oid, Oid), Kept>,
     databases: HashMap<Oid, KeptDatabase>,
+    /// Functions of users, by database.
+    functions: HashMap<(Oid, Oid), FunctionCount>,
+    /// How many of them there may be before it is looked which are gone.
+    function_limit: usize,
     /// By database and scheme: of sessions that are gone, and what had been counted when each count began anew.
     endings: HashMap<(Oid, SchemeKind), (Endings, Endings)>,
     /// How many relations there may be before it is looked which are gone.
@@ -126,6 +131,8 @@ pub struct DatabaseCounts {
 pub struct Seen {
     /// The relations of the session's database of which anything is counted.
     pub relations: HashMap<Oid, RelationCounts>,
+    /// Its functions that have been called.
+    pub functions: HashMap<Oid, FunctionCount>,
     /// Databases.
     pub databases: HashMap<Oid, DatabaseCounts>,
     /// How transactions have ended, by database and scheme.
@@ -196,6 +203,33 @@ impl ClusterCounts {
                 })
             });
             all.limit = all.relations.len() * 2;
+        }
+    }
+
+    /// Adds what a transaction has counted of functions.
+    pub(super) fn add_functions(&self, database: Oid, counts: FxHashMap<Oid, FunctionCount>) {
+        let all = &mut *lock(&self.all);
+        for (function, count) in counts {
+            all.functions.entry((database, function)).or_default().add(&count);
+        }
+        if all.functions.len() > all.function_limit.max(RELATIONS_KEPT) {
+            let mut catalogs = HashMap::new();
+            all.functions.retain(|(database, function), _| {
+                let found = catalogs.entry(*database);
+                let snapshot = found.or_insert_with(|| self.catalog.snapshot(*database));
+                snapshot.as_ref().is_some_and(|snapshot| snapshot.routine(*function).is_some())
+            });
+            all.function_limit = all.functions.len() * 2;
+        }
+    }
+
+    /// Begins to count one function of a database anew, or all of them.
+    pub(super) fn reset_functions(&self, database: Oid, function: Option<Oid>) {
+        let all = &mut *lock(&self.all);
+        for ((of, oid), count) in &mut all.functions {
+            if *of == database && function.is_none_or(|function| function == *oid) {
+                *count = FunctionCount::default();
+            }
         }
     }
 
@@ -280,7 +314,9 @@ impl ClusterCounts {
             (oid, shown)
         });
         let databases = databases.collect();
-        Seen { relations: relations.collect(), databases, endings }
+        let own = all.functions.iter().filter(|((of, _), _)| *of == database);
+        let functions = own.map(|((_, function), count)| (*function, *count)).collect();
+        Seen { relations: relations.collect(), functions, databases, endings }
     }
 
     pub(super) fn reset(&self, database: Oid, relation: Option<Oid>, now: i64) {

@@ -13,12 +13,14 @@
 
 pub mod cluster;
 pub mod endings;
+pub mod functions;
 #[cfg(test)]
 mod tests;
 
 use cluster::growth;
 pub use cluster::{ClusterCounts, Seen};
 use endings::Transactions;
+use functions::OwnFunctions;
 use rustc_hash::FxHashMap;
 use sql_types::Oid;
 use std::cell::{Cell, RefCell};
@@ -262,6 +264,7 @@ pub struct SessionCounts {
     /// What ends the open transaction, where it does not commit: what a statement has failed with.
     reason: Cell<Option<Abort>>,
     state: RefCell<State>,
+    functions: OwnFunctions,
     /// What was seen last of all that is counted, to the end of the transaction.
     seen: RefCell<Option<Arc<Seen>>>,
     /// The session looks after tables by itself.
@@ -306,6 +309,7 @@ impl SessionCounts {
             transactions,
             reason: Cell::new(None),
             state,
+            functions: OwnFunctions::default(),
             seen,
             automatic: false,
             stands_in: false,
@@ -321,6 +325,7 @@ impl SessionCounts {
             transactions: Arc::clone(&self.transactions),
             reason: Cell::new(None),
             state: RefCell::default(),
+            functions: OwnFunctions::default(),
             seen: RefCell::default(),
             automatic: self.automatic,
             stands_in: true,
@@ -330,6 +335,7 @@ impl SessionCounts {
     /// Changes places with what stands for it.
     pub fn exchange(&self, other: &SessionCounts) {
         self.state.swap(&other.state);
+        self.functions.swap(&other.functions);
         self.seen.swap(&other.seen);
     }
 
@@ -447,6 +453,7 @@ impl SessionCounts {
         while let Some(place) = met.pop() {
             counts[place as usize].end(committed, cluster);
         }
+        self.functions.end(cluster);
         self.forget_seen();
     }
 
@@ -485,6 +492,9 @@ impl SessionCounts {
     pub fn reset(&self, relation: Option<Oid>, now: i64) {
         if let Some((cluster, _)) = &self.cluster {
             cluster.reset(self.database, relation, now);
+            if relation.is_none() {
+                cluster.reset_functions(self.database, None);
+            }
         }
     }
 

@@ -309,6 +309,7 @@ const FOLLOWED: &[&str] = &[
     "temp_tablespaces",
     "track_activities",
     "track_activity_query_size",
+    "track_functions",
     "track_io_timing",
     "transaction_deferrable",
     "transaction_isolation",

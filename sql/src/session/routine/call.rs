@@ -8,6 +8,7 @@ use super::text::Text;
 use super::{Execution, Returned};
 use crate::bind::type_name::{format_type_be, has_fields};
 use crate::bind::{self, Environment, VariableConflict};
+use crate::catalog::relation_counts::functions::CountedCall;
 use crate::catalog::routine::{INTERNAL, Routine, SQL};
 use crate::ddl::routine::EVENT_TRIGGER;
 use crate::error::{Result, SqlError};
@@ -20,6 +21,7 @@ use crate::session::Session;
 use crate::session::portal::{Portal, Stage};
 use crate::session::source::Source;
 use crate::session::statement::Reader;
+use crate::session::tracking::CountedFunctions;
 use crate::settings::Moment;
 use crate::settings::setter::{Anyone, Confinement};
 use crate::sqlstate::SqlState;
@@ -312,8 +314,43 @@ impl Session {
         })
     }
 
-    /// Runs a routine a level deeper, under its owner's rights and with its settings where it says so.
+    /// Whether calls are counted (`track_functions`).
+    pub(super) fn counts_functions(&self) -> bool {
+        self.tracking.functions != CountedFunctions::Nobodys
+    }
+
+    /// Runs a routine a level deeper, under its owner's rights and with its settings where it says so, and counts it where
+    /// that is asked for (`pgstat_init_function_usage`).
     pub(super) fn under_rights<T>(
+        &mut self,
+        routine: &Arc<Routine>,
+        run: &mut dyn FnMut(&mut Session) -> Result<T>,
+    ) -> Result<T> {
+        let call = self.begin_counted(routine);
+        let done = self.as_its_owner(routine, run)?;
+        self.end_counted(call);
+        Ok(done)
+    }
+
+    /// A call begins; nothing where it is not counted.
+    pub(super) fn begin_counted(&mut self, routine: &Routine) -> Option<CountedCall> {
+        let is_counted = match self.tracking.functions {
+            CountedFunctions::Nobodys => false,
+            CountedFunctions::Procedural => routine.language != SQL,
+            CountedFunctions::All => true,
+        };
+        let clock = &self.engine.manager().environment().clock;
+        is_counted.then(|| self.counts.begin_call(routine.oid, clock.now().0))
+    }
+
+    /// It has come to its end.
+    pub(super) fn end_counted(&mut self, call: Option<CountedCall>) {
+        if let Some(call) = call {
+            self.counts.end_call(call, self.engine.manager().environment().clock.now().0);
+        }
+    }
+
+    fn as_its_owner<T>(
         &mut self,
         routine: &Arc<Routine>,
         run: &mut dyn FnMut(&mut Session) -> Result<T>,

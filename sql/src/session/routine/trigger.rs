@@ -258,6 +258,9 @@ impl Session {
         context: &CallContext<'_>,
         next: &mut RowBuf,
     ) -> Result<Fired> {
+        if self.counts_functions() {
+            return Ok(Fired::Unfinished(None));
+        }
         let key = (firing.trigger.oid, firing.event);
         let settled = self.triggers.get(&key).filter(|known| {
             Arc::ptr_eq(&known.made.relation, firing.relation) && self.is_settled(known.seen)

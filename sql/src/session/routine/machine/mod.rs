@@ -502,7 +502,10 @@ impl Execution<'_> {
         }
         let frame = &mut self.kit.frame;
         self.session.in_use((&site.text, &site.sql), |session| {
-            crate::types::depth::descend_by(WEIGHT, || session.call_deeper(frame, site, to))
+            let call = session.begin_counted(&site.compiled.routine);
+            crate::types::depth::descend_by(WEIGHT, || session.call_deeper(frame, site, to))?;
+            session.end_counted(call);
+            Ok(())
         })
     }
 }
