@@ -232,7 +232,7 @@ impl Cursor {
                 begin..end
             }
         };
-        let token = tree.token(&leaf);
+        let token = tree.token(&leaf, 0);
         let count = slots.len().min(self.batch_max);
         self.batch.begin(page);
         match self.direction {

@@ -120,12 +120,14 @@ pub struct ReadToken {
     changes: u64,
     /// How many pages the tree had freed.
     freed: u64,
+    /// Where in the page the key was or belonged: where it is looked for first.
+    slot: u32,
 }
 
 impl ReadToken {
     /// Nothing has been read.
     pub const NOWHERE: ReadToken =
-        ReadToken { page: 0, frame: 0, structure: 0, changes: 0, freed: 0 };
+        ReadToken { page: 0, frame: 0, structure: 0, changes: 0, freed: 0, slot: 0 };
 }
 
 /// A record as it stands on a page, in a copy that the reader owns.
@@ -170,10 +172,12 @@ impl RecordBuffer {
     }
 
     /// Lets who asks for a key beside the last one look at the leaf that was read under `token` first; at the last one, if it was
-    /// that page: its token is the newer one.
+    /// that page: its token is the newer one, but for the place in it.
     #[inline]
     pub fn look_near(&mut self, token: ReadToken) {
-        if token != ReadToken::NOWHERE && token.page != self.token.page {
+        if token.page == self.token.page {
+            self.token.slot = token.slot;
+        } else if token != ReadToken::NOWHERE {
             self.token = token;
         }
     }
@@ -303,7 +307,7 @@ impl Tree {
 
     /// What tells later whether a leaf that is being read has changed. Taken before the leaf is validated.
     #[inline]
-    fn token(&self, leaf: &OptimisticGuard<'_>) -> ReadToken {
+    fn token(&self, leaf: &OptimisticGuard<'_>, slot: usize) -> ReadToken {
         let page = leaf.page();
         ReadToken {
             page: page.id().0,
@@ -311,6 +315,7 @@ impl Tree {
             structure: page.structure_lsn().0,
             changes: page.changes(),
             freed: self.pages_freed.load(Ordering::Relaxed),
+            slot: slot as u32,
         }
     }
 
@@ -350,11 +355,12 @@ impl Tree {
         into: &mut RecordBuffer,
     ) -> Result<bool> {
         let _class = breakdown::enter(Class::Index);
+        let slot = near.map(|token| token.slot);
         let mut held = None;
         let mut spins = 0;
         loop {
             let leaf = self.leaf_beside(near.take(), key);
-            match leaf.and_then(|leaf| self.read_leaf(&leaf, key, into)) {
+            match leaf.and_then(|leaf| self.read_leaf(&leaf, (key, slot), into)) {
                 Ok(found) => return Ok(found),
                 Err(stop) => self.recover(stop, &mut held, &mut spins)?,
             }
@@ -374,12 +380,12 @@ impl Tree {
     fn read_leaf<'v>(
         &'v self,
         leaf: &OptimisticGuard<'v>,
-        key: &[u8],
+        (key, near): (&[u8], Option<u32>),
         into: &mut RecordBuffer,
     ) -> std::result::Result<bool, Stop<'v>> {
         let page = leaf.page();
-        let Place { slot, found } = node::place(page, key);
-        into.token = self.token(leaf);
+        let Place { slot, found } = node::place_near(page, key, near);
+        into.token = self.token(leaf, slot);
         if found {
             into.lsn = self.lsn_of(page.entry_word(slot));
             let value = page.value(slot);
@@ -429,13 +435,14 @@ impl Tree {
         let mut held = None;
         let mut spins = 0;
         let mut near = Some(into.token);
+        let slot = Some(into.token.slot);
         loop {
             let read = self.leaf_beside(near.take(), key).and_then(|leaf| {
                 let page = leaf.page();
                 let (id, room) = ((page.id(), page.structure_lsn()), node::room(page));
                 let alone = node::is_alone(page, key);
                 let whole = node::record_bytes(page, key, value_len);
-                let found = self.read_leaf(&leaf, key, into)?;
+                let found = self.read_leaf(&leaf, (key, slot), into)?;
                 Ok(Look { found, id, room, alone, wanted: whole })
             });
             match read {
@@ -609,12 +616,13 @@ impl Tree {
             Change::Patch { .. } | Change::Delete => 0,
         };
         self.check_size(key, value_len)?;
+        let near = token.map(|token| token.slot);
         let mut held = None;
         let mut spins = 0;
         loop {
             let leaf = self.leaf_of(token.take(), key).and_then(|leaf| Ok(leaf.upgrade()?));
             match leaf {
-                Ok(leaf) => match self.apply_to(leaf, (lsn, since), key, change, before)? {
+                Ok(leaf) => match self.apply_to(leaf, (lsn, since), (key, near), change, before)? {
                     Attempt::Ended(applied) => return Ok(applied),
                     Attempt::NoRoom if !wait => return Ok(Applied::WouldWait),
                     Attempt::NoRoom => {
@@ -642,13 +650,13 @@ impl Tree {
         &self,
         mut leaf: ExclusiveGuard<'_>,
         (lsn, since): (Lsn, Lsn),
-        key: &[u8],
+        (key, near): (&[u8], Option<u32>),
         change: Change<'_>,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Attempt> {
         let page = leaf.page();
-        assert!(page.covers(key), "the descent ends at the leaf whose range holds the key");
-        let place = node::place(page, key);
+        debug_assert!(page.covers(key), "the descent ends at the leaf whose range holds the key");
+        let place = node::place_near(page, key, near);
         let old = place.found.then(|| (Lsn(page.entry_word(place.slot)), page.value(place.slot)));
         if old.is_some_and(|(old, _)| old >= lsn) {
             return Ok(Attempt::Ended(Applied::Older));

@@ -155,7 +155,7 @@ pub fn child_bytes(key_len: usize) -> usize {
 }
 
 /// Where a key of a leaf is, or belongs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The first slot not below the key.
     pub slot: usize,
@@ -167,6 +167,20 @@ pub struct Place {
 #[must_use]
 pub fn place(page: Page<'_>, key: &[u8]) -> Place {
     let (slot, found) = page.search(suffix(page, key));
+    Place { slot, found }
+}
+
+/// Finds `key` in a leaf, looking at slot `near` first if there is one, and then behind the record that was inserted last: who inserts one key
+/// beside another comes there.
+#[inline]
+#[must_use]
+pub fn place_near(page: Page<'_>, key: &[u8], near: Option<u32>) -> Place {
+    let suffix = suffix(page, key);
+    let found = near.and_then(|near| {
+        let near = page.search_near(suffix, near as usize);
+        near.or_else(|| page.search_near(suffix, page.insert_run().0 + 1))
+    });
+    let (slot, found) = found.unwrap_or_else(|| page.search(suffix));
     Place { slot, found }
 }
 
@@ -566,6 +580,9 @@ mod tests {
                 let lsn = Lsn(n as u64 + 1);
                 let at = place(buf.page(), key);
                 prop_assert_eq!(at.found, model.contains_key(key));
+                for near in 0..=buf.page().slots() as u32 + 2 {
+                    prop_assert_eq!(place_near(buf.page(), key, Some(near)), at);
+                }
                 if *remove && at.found {
                     buf.page_mut().remove(at.slot);
                     model.remove(key);

@@ -76,6 +76,9 @@ pub fn compare(words: &Words, at: usize, len: usize, bytes: &[u8]) -> Order {
         }
         at += 8;
     }
+    if rest.is_empty() {
+        return bytes.len().cmp(&len);
+    }
     let theirs = load_chunk(words, at, rest.len());
     key_chunk(rest).cmp(&theirs).then(bytes.len().cmp(&len))
 }
@@ -189,6 +192,14 @@ fn copy_out(source: &Words, target: &mut [u8]) {
 #[inline(always)]
 pub fn set_word(words: &Words, at: usize, value: u64) {
     words[at >> 3].store(value, Relaxed);
+}
+
+/// Moves the `count` aligned words from `at` on up by one. The caller has the page to itself.
+pub fn move_up(words: &Words, at: usize, count: usize) {
+    let first = at >> 3;
+    for pair in words[first..=first + count].windows(2).rev() {
+        pair[1].store(pair[0].load(Relaxed), Relaxed);
+    }
 }
 
 /// Writes eight bytes from `at` on, in little-endian order. The caller has the page to itself.

@@ -217,6 +217,35 @@ impl<'a> Page<'a> {
         (low + from, false)
     }
 
+    /// As [`Page::search`], of a key that was at slot `near` or belonged there, and is likely to be there still: right before it, at
+    /// it or right behind it. None if it is elsewhere. Whatever `near` is, an answer is right.
+    #[inline]
+    #[must_use]
+    pub fn search_near(self, suffix: &[u8], near: usize) -> Option<(usize, bool)> {
+        let chunk = racy::key_chunk(suffix);
+        let slots = self.slots();
+        let against = |slot: usize| {
+            let slot = self.slot(slot);
+            let heads = ((chunk >> 32) as u32).cmp(&slot.head());
+            if heads.is_ne() { heads } else { self.compare(slot, chunk, suffix) }
+        };
+        let here = if near < slots { against(near) } else { Ordering::Less };
+        match here {
+            Ordering::Equal => Some((near, true)),
+            Ordering::Less if near > slots => None,
+            Ordering::Less => match near.checked_sub(1).map(against) {
+                None | Some(Ordering::Greater) => Some((near, false)),
+                Some(Ordering::Equal) => Some((near - 1, true)),
+                Some(Ordering::Less) => None,
+            },
+            Ordering::Greater if near + 1 == slots => Some((slots, false)),
+            Ordering::Greater => match against(near + 1) {
+                Ordering::Greater => None,
+                order => Some((near + 1, order.is_eq())),
+            },
+        }
+    }
+
     /// Compares `suffix`, which begins with `chunk`, with the key of a slot that has the same head.
     #[inline(always)]
     fn compare(self, slot: Slot, chunk: u64, suffix: &[u8]) -> Ordering {
@@ -402,10 +431,7 @@ impl PageMut<'_> {
         assert!(heap_bytes + SLOT_BYTES <= page.contiguous(), "the caller has made room");
         let slots = page.slots();
         let at = page.heap_start() - heap_bytes;
-        for moved in (slot..slots).rev() {
-            let to = HEADER_BYTES + (moved + 1) * SLOT_BYTES;
-            racy::set_word(page.words(), to, page.slot(moved).0);
-        }
+        racy::move_up(page.words(), HEADER_BYTES + slot * SLOT_BYTES, slots - slot);
         let place = HEADER_BYTES + slot * SLOT_BYTES;
         racy::set_word(page.words(), place, Slot::new(at, suffix).0);
         self.set_counts(slots + 1, at);
