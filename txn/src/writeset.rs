@@ -6,7 +6,9 @@
 //!
 //! Cost: bytes go into one arena and writes into one array, both used again by the next transaction, so that a small
 //! transaction allocates nothing. The order is a two-level array of indexes: chunks of at most [`CHUNK`], split in
-//! half. A write of n-th place costs a binary search and moving half a chunk; ascending keys move nothing.
+//! half. A write of n-th place costs a binary search and moving half a chunk; ascending keys move nothing, and a key right behind
+//! the one that was written last is not searched for. Beside each index stands how its key begins, which most comparisons need
+//! no more than.
 //!
 //! Most keys that are looked up have not been written: a *filter*, of the form that runs have, answers for them.
 //!
@@ -29,8 +31,8 @@ use storage::{Direction, ReadToken, Scratch};
 const CHUNK: usize = 512;
 /// No older write of this key; no value.
 const NONE: u32 = u32::MAX;
-/// Writes whose leaves are remembered: those of a large transaction are looked for when it commits.
-const LEAVES: usize = 256;
+/// Writes of which is remembered where their records were met: those of a large transaction are looked for when it commits.
+const MET: usize = 256;
 /// What an emptied set keeps for the next transaction, in bytes of arena and in writes.
 const KEPT_BYTES: usize = 256 << 10;
 const KEPT_WRITES: usize = 4096;
@@ -56,6 +58,27 @@ impl Filter {
     fn may_have(&self, tree: TreeId, key: &[u8]) -> bool {
         let (word, bits) = Filter::place(tree, key);
         self.0[word] & bits == bits
+    }
+}
+
+/// A key in the order: how it begins, and its newest write.
+#[derive(Clone, Copy, Debug)]
+struct Ordered {
+    tree: TreeId,
+    /// The first eight bytes of the key, zeros behind it, as a number whose order is theirs.
+    head: u64,
+    index: u32,
+}
+
+/// The head of a key.
+#[inline]
+fn head(key: &[u8]) -> u64 {
+    match key.first_chunk::<8>() {
+        Some(chunk) => u64::from_be_bytes(*chunk),
+        None => {
+            let number = key.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+            number.checked_shl(64 - 8 * key.len() as u32).unwrap_or(0)
+        }
     }
 }
 
@@ -88,8 +111,22 @@ pub struct Write<'a> {
     pub command: CommandId,
     /// Whether it changes a record that the transaction has locked.
     pub update: bool,
-    /// Where its leaf is likely to be.
+    /// Where its record was met.
+    pub met: Met,
+}
+
+/// Where a write's record was met, as far as that is known: it is looked for there first, and nothing of this is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// Its leaf.
     pub leaf: ReadToken,
+    /// How many row locks the transaction had: the last of them is likely to be the record's.
+    pub rows: usize,
+}
+
+impl Met {
+    /// It has not been met.
+    pub const NOWHERE: Met = Met { leaf: ReadToken::NOWHERE, rows: 0 };
 }
 
 /// What a write set had at a time: see [`WriteSet::has_changed`].
@@ -111,9 +148,11 @@ pub struct Place {
 pub struct WriteSet {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// Where the leaves of the first [`LEAVES`] are likely to be.
-    leaves: Vec<ReadToken>,
-    order: Vec<Vec<u32>>,
+    /// Where the records of the first [`MET`] were met.
+    met: Vec<Met>,
+    order: Vec<Vec<Ordered>>,
+    /// The place of the key that was written last.
+    last: Place,
     keys: usize,
     filter: Filter,
     spilled: SpilledWrites,
@@ -172,7 +211,7 @@ impl WriteSet {
         for newest in self.order.iter().flatten() {
             // Oldest first; of one command only the last write.
             history.clear();
-            let mut index = *newest;
+            let mut index = newest.index;
             while index != NONE {
                 let entry = &self.entries[index as usize];
                 if history
@@ -248,19 +287,19 @@ impl WriteSet {
     /// What it occupies in memory, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.bytes.len() + self.entries.len() * (size_of::<Entry>() + size_of::<u32>())
+        self.bytes.len() + self.entries.len() * (size_of::<Entry>() + size_of::<Ordered>())
     }
 
     /// Records a write by `command`, which is not before any write so far.
     pub fn put(&mut self, tree: TreeId, key: &[u8], value: Option<&[u8]>, command: CommandId) {
-        self.record((tree, ReadToken::NOWHERE), key, (value, false), command);
+        self.record((tree, Met::NOWHERE), key, (value, false), command);
     }
 
-    /// The same of a write to a leaf that is likely to be at `leaf`; `update` says whether it is over a record that the transaction
+    /// The same of a write whose record was met there; `update` says whether it is over a record that the transaction
     /// has locked.
     pub fn record(
         &mut self,
-        (tree, leaf): (TreeId, ReadToken),
+        (tree, met): (TreeId, Met),
         key: &[u8],
         (value, update): (Option<&[u8]>, bool),
         command: CommandId,
@@ -271,12 +310,12 @@ impl WriteSet {
         let arena = self.bytes.len();
         let (previous, key_at) = match place {
             Ok(place) => {
-                let previous = self.order[place.chunk][place.at];
-                self.order[place.chunk][place.at] = index;
+                let previous =
+                    std::mem::replace(&mut self.order[place.chunk][place.at].index, index);
                 (previous, self.entries[previous as usize].key_at)
             }
             Err(place) => {
-                self.insert(place, index);
+                self.last = self.insert(place, Ordered { tree, head: head(key), index });
                 self.filter.add(tree, key);
                 self.bytes.extend_from_slice(key);
                 (NONE, arena)
@@ -284,8 +323,8 @@ impl WriteSet {
         };
         let value_at = self.bytes.len();
         self.bytes.extend_from_slice(value.unwrap_or_default());
-        if self.leaves.len() < LEAVES {
-            self.leaves.push(leaf);
+        if self.met.len() < MET {
+            self.met.push(met);
         }
         self.entries.push(Entry {
             tree,
@@ -320,12 +359,12 @@ impl WriteSet {
             if last.previous == NONE {
                 self.remove(place);
             } else {
-                self.order[place.chunk][place.at] = last.previous;
+                self.order[place.chunk][place.at].index = last.previous;
             }
             self.entries.pop();
             self.bytes.truncate(last.arena);
         }
-        self.leaves.truncate(self.entries.len());
+        self.met.truncate(self.entries.len());
         if self.is_spilled() {
             self.spilled.undo(from);
         }
@@ -342,46 +381,39 @@ impl WriteSet {
         self.bytes.shrink_to(KEPT_BYTES);
         self.entries.clear();
         self.entries.shrink_to(KEPT_WRITES);
-        self.leaves.clear();
+        self.met.clear();
         self.order.truncate(1);
         if let Some(first) = self.order.first_mut() {
             first.clear();
         }
+        self.last = Place::default();
         self.keys = 0;
         self.filter = Filter::default();
     }
 
     /// The newest write of every key in memory, in order.
     pub fn iter(&self) -> impl Iterator<Item = Write<'_>> {
-        self.order.iter().flatten().map(|index| self.write(*index))
+        self.order.iter().flatten().map(|ordered| self.write(ordered.index))
     }
 
     /// The place of the first key within the bounds when walking forward.
     #[must_use]
     pub fn first(&self, tree: TreeId, low: Bound<&[u8]>) -> Place {
-        self.lower(|entry, set| match low {
-            Bound::Unbounded => entry.tree.cmp(&tree).then(Ordering::Greater),
-            Bound::Included(key) => {
-                (entry.tree, set.key(entry)).cmp(&(tree, key)).then(Ordering::Greater)
-            }
-            Bound::Excluded(key) => {
-                (entry.tree, set.key(entry)).cmp(&(tree, key)).then(Ordering::Less)
-            }
-        })
+        match low {
+            Bound::Unbounded => self.lower(tree, b"", Ordering::Greater),
+            Bound::Included(key) => self.lower(tree, key, Ordering::Greater),
+            Bound::Excluded(key) => self.lower(tree, key, Ordering::Less),
+        }
     }
 
     /// The place behind the last key within the bounds: [`WriteSet::before`] leads to it.
     #[must_use]
     pub fn end(&self, tree: TreeId, high: Bound<&[u8]>) -> Place {
-        self.lower(|entry, set| match high {
-            Bound::Unbounded => entry.tree.cmp(&tree).then(Ordering::Less),
-            Bound::Included(key) => {
-                (entry.tree, set.key(entry)).cmp(&(tree, key)).then(Ordering::Less)
-            }
-            Bound::Excluded(key) => {
-                (entry.tree, set.key(entry)).cmp(&(tree, key)).then(Ordering::Greater)
-            }
-        })
+        match high {
+            Bound::Unbounded => self.lower(TreeId(tree.0 + 1), b"", Ordering::Greater),
+            Bound::Included(key) => self.lower(tree, key, Ordering::Less),
+            Bound::Excluded(key) => self.lower(tree, key, Ordering::Greater),
+        }
     }
 
     /// The next place, if `place` is one.
@@ -403,15 +435,14 @@ impl WriteSet {
     /// The key at `place`; none behind the last one.
     #[must_use]
     pub fn key_at(&self, place: Place) -> Option<(TreeId, &[u8])> {
-        let index = self.order.get(place.chunk)?.get(place.at)?;
-        let entry = &self.entries[*index as usize];
-        Some((entry.tree, self.key(entry)))
+        let ordered = self.order.get(place.chunk)?.get(place.at)?;
+        Some((ordered.tree, self.key(&self.entries[ordered.index as usize])))
     }
 
     /// The newest write at `place` by a command before `before`.
     #[must_use]
     pub fn at(&self, place: Place, before: CommandId) -> Option<Write<'_>> {
-        let mut index = *self.order.get(place.chunk)?.get(place.at)?;
+        let mut index = self.order.get(place.chunk)?.get(place.at)?.index;
         while index != NONE {
             let entry = &self.entries[index as usize];
             if entry.command < before {
@@ -427,8 +458,8 @@ impl WriteSet {
         let value = (entry.value_bytes != NONE)
             .then(|| &self.bytes[entry.value_at..entry.value_at + entry.value_bytes as usize]);
         let Entry { tree, command, update, .. } = *entry;
-        let leaf = self.leaves.get(index as usize).copied().unwrap_or(ReadToken::NOWHERE);
-        Write { tree, key: self.key(entry), value, command, update, leaf }
+        let met = self.met.get(index as usize).copied().unwrap_or(Met::NOWHERE);
+        Write { tree, key: self.key(entry), value, command, update, met }
     }
 
     fn key(&self, entry: &Entry) -> &[u8] {
@@ -436,24 +467,45 @@ impl WriteSet {
     }
 
     fn find(&self, tree: TreeId, key: &[u8]) -> Result<Place, Place> {
-        // Ascending keys, those of a load, come behind the last one.
-        if let Some((chunk, keys)) = self.order.iter().enumerate().next_back()
-            && let Some(last) = keys.last().map(|index| &self.entries[*index as usize])
-            && (last.tree, self.key(last)) < (tree, key)
-        {
-            return Err(Place { chunk, at: keys.len() });
+        // Who writes one key behind another, as a load does, comes right behind the last one.
+        let behind = |place| self.compare(place, tree, key) == Some(Ordering::Less);
+        if behind(self.last) {
+            let next = Place { chunk: self.last.chunk, at: self.last.at + 1 };
+            let before = match self.compare(self.settle(next), tree, key) {
+                None => true,
+                Some(order) => order == Ordering::Greater,
+            };
+            if before {
+                return Err(next);
+            }
         }
         let place = self.first(tree, Bound::Included(key));
-        if self.key_at(place) == Some((tree, key)) { Ok(place) } else { Err(place) }
+        if self.compare(place, tree, key) == Some(Ordering::Equal) { Ok(place) } else { Err(place) }
     }
 
     fn find_bytes(&self, tree: TreeId, key: std::ops::Range<usize>) -> Option<Place> {
         self.find(tree, &self.bytes[key]).ok()
     }
 
-    /// The first place whose entry is not `Less`.
-    fn lower(&self, side: impl Fn(&Entry, &WriteSet) -> Ordering) -> Place {
-        let less = |index: &u32| side(&self.entries[*index as usize], self) == Ordering::Less;
+    /// How the key at `place` lies to another; none behind the last one.
+    fn compare(&self, place: Place, tree: TreeId, key: &[u8]) -> Option<Ordering> {
+        let ordered = self.order.get(place.chunk)?.get(place.at)?;
+        Some(self.compare_ordered(ordered, (tree, head(key)), key))
+    }
+
+    /// The same of what stands in the order, with the head of the other key.
+    #[inline]
+    fn compare_ordered(&self, ordered: &Ordered, begin: (TreeId, u64), key: &[u8]) -> Ordering {
+        let begins = (ordered.tree, ordered.head).cmp(&begin);
+        begins.then_with(|| self.key(&self.entries[ordered.index as usize]).cmp(key))
+    }
+
+    /// The first place that is not before the key; one that has it counts as `equal`.
+    fn lower(&self, tree: TreeId, key: &[u8], equal: Ordering) -> Place {
+        let begin = (tree, head(key));
+        let less = |ordered: &Ordered| {
+            self.compare_ordered(ordered, begin, key).then(equal) == Ordering::Less
+        };
         // The chunk before the first one that begins beyond is where the place lies.
         let chunk = self.order.partition_point(|chunk| chunk.first().is_some_and(less));
         let chunk = chunk.saturating_sub(1);
@@ -471,7 +523,8 @@ impl WriteSet {
         }
     }
 
-    fn insert(&mut self, place: Place, index: u32) {
+    /// Puts a key into the order, and returns where it is then.
+    fn insert(&mut self, place: Place, ordered: Ordered) -> Place {
         self.keys += 1;
         if self.order.is_empty() {
             self.order.push(Vec::new());
@@ -491,7 +544,8 @@ impl WriteSet {
                 }
             }
         }
-        self.order[place.chunk].insert(place.at, index);
+        self.order[place.chunk].insert(place.at, ordered);
+        place
     }
 
     fn remove(&mut self, place: Place) {

@@ -120,7 +120,7 @@ mod tests {
             value,
             command: CommandId(1),
             update,
-            leaf: storage::ReadToken::NOWHERE,
+            met: crate::writeset::Met::NOWHERE,
         };
         let update = write(Some(&value[..]), true);
         let patch = Change::Patch { base: Lsn(7), from: 9, bytes: &[2] };

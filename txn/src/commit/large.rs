@@ -112,7 +112,7 @@ impl Manager {
             }
             let tree = trees.get(&self.data, write.tree)?;
             let room = Room::Reserved(&mut *room);
-            let to = (tree, None);
+            let to = (tree, None, &[][..]);
             let applied = self.apply_one(to, &write, at, room, worker, notes)?;
             debug_assert!(applied != Applied::WouldWait, "who waits never would");
             piece += 1;

@@ -32,12 +32,12 @@ use crate::log::{self, Writer};
 use crate::manager::Manager;
 use crate::planted::Fault;
 use crate::record::collect::Tombstone;
-use crate::record::{Collector, Garbage};
+use crate::record::{Collector, Garbage, NodeRef};
 use crate::scheme::Tracking;
 use crate::scheme::timestamp::Stamped;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, relax};
-use crate::transaction::state::{State, TreeHandles};
+use crate::transaction::state::{HeldRow, State, TreeHandles};
 use crate::wait::SessionWait;
 use crate::writeset::{Write, WriteSet};
 use crate::{Error, Lsn, Result, Transaction};
@@ -170,6 +170,12 @@ impl Drop for SlotGuard<'_> {
     fn drop(&mut self) {
         self.free();
     }
+}
+
+/// The node of a write's record, if its lock stands where it was when it was written.
+fn locked_node<'r>(rows: &'r [HeldRow], write: &Write<'_>) -> Option<&'r NodeRef> {
+    let node = &rows.get(write.met.rows.checked_sub(1)?)?.node;
+    (node.key() == write.key && node.tree() == write.tree).then_some(node)
 }
 
 fn as_change<'w>(write: &Write<'w>) -> Change<'w> {
@@ -324,7 +330,7 @@ fn prepare_leaf(
     growth: &mut Growth,
 ) -> storage::Result<Form> {
     let value_len = write.value.map_or(0, <[u8]>::len);
-    scratch.look_near(write.leaf);
+    scratch.look_near(write.met.leaf);
     let found = tree.get_to_change(write.key, value_len, scratch, growth)?;
     if manager.planted(Fault::NothingDeposited) {
         growth.forget_batches();
@@ -487,7 +493,7 @@ impl Manager {
         mut room: Room<'_, '_>,
     ) -> Result<bool> {
         let worker = self.worker();
-        let State { writes, prepared, trees, notes, .. } = state;
+        let State { writes, prepared, trees, notes, rows, .. } = state;
         let writes = elsewhere.unwrap_or(writes);
         let mut left = writes.keys();
         let leaves = prepared.iter().map(|write| Some(write.leaf)).chain(std::iter::repeat(None));
@@ -498,7 +504,7 @@ impl Manager {
             }
             self.interrupt();
             let tree = trees.get(&self.data, write.tree)?;
-            let to = (tree, leaf);
+            let to = (tree, leaf, rows.as_slice());
             let applied = self.apply_one(to, &write, at, room.again(), worker, notes)?;
             if applied == Applied::WouldWait {
                 return Ok(false);
@@ -509,7 +515,7 @@ impl Manager {
 
     fn apply_one(
         &self,
-        (tree, leaf): (&Arc<Tree>, Option<ReadToken>),
+        (tree, leaf, rows): (&Arc<Tree>, Option<ReadToken>, &[HeldRow]),
         write: &Write<'_>,
         (lsn, since): (Lsn, Lsn),
         room: Room<'_, '_>,
@@ -525,7 +531,8 @@ impl Manager {
             &mut |old| {
                 let kept = old.filter(|_| !self.options.without.versions);
                 let Some(old) = kept else { return };
-                let node = records.pin(write.tree, write.key);
+                let node = locked_node(rows, write)
+                    .map_or_else(|| records.pin(write.tree, write.key), NodeRef::again);
                 let mut state = node.state();
                 let mut bytes =
                     node.chain.push(&mut state, old.lsn, old.value, &crossbeam_epoch::pin());

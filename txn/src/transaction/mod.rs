@@ -24,7 +24,7 @@ use crate::scheme::ssi::Inner;
 use crate::scheme::timestamp::{Stamp, sees};
 use crate::scheme::{SchemeKind, Tracking};
 use crate::wait::SessionWait;
-use crate::writeset::Write;
+use crate::writeset::{Met, Write};
 use crate::{CommandId, ConflictKind, Error, Isolation, Result, TxnId};
 pub use locking::Locked;
 pub use record::{RecordBuffer, RecordView};
@@ -518,7 +518,7 @@ impl Transaction {
         let (command, manager) = (self.command, &self.manager);
         // What no page takes could not be applied once it is claimed.
         manager.data.check_record_size(key.len(), value.map_or(0, <[u8]>::len))?;
-        let State { writes, loads, leaves, .. } =
+        let State { writes, loads, leaves, rows, .. } =
             &mut **self.state.as_mut().expect("the transaction has not ended");
         if !loads.is_empty()
             && let Some(load) = loading::of(loads, tree.id())
@@ -529,7 +529,8 @@ impl Transaction {
         if writes.bytes() > manager.options.write_set_bytes_max {
             writes.spill(&manager.runs, manager.data.scratch())?;
         }
-        writes.record((tree.id(), leaves.of(tree.id())), key, (value, update), command);
+        let met = Met { leaf: leaves.of(tree.id()), rows: rows.len() };
+        writes.record((tree.id(), met), key, (value, update), command);
         Ok(())
     }
 
