@@ -16,6 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use txn::LogInsert;
 
+/// The server's: what runs the engine in this process measures it with the allocator that users have.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Parser)]
 #[command(about = "Measures Atoll next to PostgreSQL 15 in the same run")]
 struct Arguments {
