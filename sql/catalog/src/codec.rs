@@ -6,7 +6,7 @@
 
 use crate::acl::{Acl, AclItem, Privileges};
 use crate::attachment::{EventTrigger, UserCast, UserOperator};
-use crate::definition::{Definition, Edge};
+use crate::definition::{Definition, Edge, Edges, Expression};
 use crate::effects::{Effects, PreparedNote};
 use crate::extension::Extension;
 use crate::object::{
@@ -33,7 +33,7 @@ use std::sync::Arc;
 use txn::{SchemeKind, TreeId};
 
 /// The version of what follows.
-const VERSION: u8 = 22;
+const VERSION: u8 = 23;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -358,12 +358,22 @@ impl Stored for Definition {
     }
 }
 
+impl Stored for Expression {
+    fn write(&self, out: &mut Vec<u8>) {
+        Arc::<[u8]>::from(self.tree()).write(out);
+        self.edges().to_vec().write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Expression::new(Stored::read(from)?, Edges::new(Stored::read(from)?)))
+    }
+}
+
 impl Stored for ConstraintKind {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
-            ConstraintKind::Check { text, no_inherit } => {
+            ConstraintKind::Check { condition, no_inherit } => {
                 out.push(if *no_inherit { 3 } else { 1 });
-                text.write(out);
+                condition.write(out);
             }
             ConstraintKind::ForeignKey(key) => {
                 out.push(2);
@@ -374,7 +384,7 @@ impl Stored for ConstraintKind {
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         match u8::read(from)? {
             kind @ (1 | 3) => {
-                Ok(ConstraintKind::Check { text: Stored::read(from)?, no_inherit: kind == 3 })
+                Ok(ConstraintKind::Check { condition: Stored::read(from)?, no_inherit: kind == 3 })
             }
             2 => Ok(ConstraintKind::ForeignKey(Stored::read(from)?)),
             _ => Err(corrupt("a constraint's kind")),
@@ -721,13 +731,28 @@ mod tests {
                 clustered: true,
                 replica_identity: true,
             }],
-            constraints: vec![Constraint {
-                oid: Oid(16387),
-                name: Arc::from("t_a_fkey"),
-                kind: ConstraintKind::ForeignKey(key),
-                validated: true,
-                deferral: Deferral::Deferred,
-            }],
+            constraints: vec![
+                Constraint {
+                    oid: Oid(16387),
+                    name: Arc::from("t_a_fkey"),
+                    kind: ConstraintKind::ForeignKey(key),
+                    validated: true,
+                    deferral: Deferral::Deferred,
+                },
+                Constraint {
+                    oid: Oid(16392),
+                    name: Arc::from("t_a_check"),
+                    kind: ConstraintKind::Check {
+                        condition: Expression::new(
+                            [1, 2, 3].into(),
+                            Edges::new(vec![Edge::Own(1)]),
+                        ),
+                        no_inherit: true,
+                    },
+                    validated: false,
+                    deferral: Deferral::Never,
+                },
+            ],
             referenced_by: Vec::new(),
             version: Version::NONE,
             lock: Relation::lock_of(Oid(0), Oid(16384)),

@@ -10,10 +10,11 @@ use crate::object::well_known;
 use crate::relation::{ConstraintKind, Index, Relation};
 use crate::user_type::UserType;
 use sql_types::Oid;
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a definition depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,18 +54,15 @@ impl Edge {
     }
 }
 
-/// A definition.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Definition {
-    text: Arc<str>,
-    /// Each once: columns of its own relation as they come up (`conkey` shows them so), then the others in order.
-    edges: Arc<[Edge]>,
-}
+/// What a definition depends on, each once: columns of its own relation as they come up (`conkey` shows them so), then the
+/// others in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edges(Arc<[Edge]>);
 
-impl Definition {
-    /// A definition that says this and depends on that.
+impl Edges {
+    /// These, but for those that lead to what is built in.
     #[must_use]
-    pub fn new(text: Arc<str>, edges: Vec<Edge>) -> Definition {
+    pub fn new(edges: Vec<Edge>) -> Edges {
         let (mut kept, mut others) = (Vec::new(), BTreeSet::new());
         for edge in edges {
             match edge {
@@ -75,47 +73,29 @@ impl Definition {
             }
         }
         kept.extend(others);
-        Definition { text, edges: kept.into() }
-    }
-
-    /// What it says, as PostgreSQL would print it, names qualified where they have to be.
-    #[must_use]
-    pub fn text(&self) -> &Arc<str> {
-        &self.text
-    }
-
-    /// The same in other words: what it depends on stays.
-    #[must_use]
-    pub fn reworded(&self, text: Arc<str>) -> Definition {
-        Definition { text, edges: Arc::clone(&self.edges) }
-    }
-
-    /// What it depends on, each once: columns of its own relation as they come up, then the others in order.
-    #[must_use]
-    pub fn edges(&self) -> &[Edge] {
-        &self.edges
+        Edges(kept.into())
     }
 
     /// The same over a relation in which the columns of its own have other places, by index.
     #[must_use]
-    pub fn over_copy(&self, place: &dyn Fn(usize) -> usize) -> Definition {
-        let moved = self.edges.iter().map(|edge| match edge {
+    fn over_copy(&self, place: &dyn Fn(usize) -> usize) -> Edges {
+        let moved = self.iter().map(|edge| match edge {
             Edge::Own(number @ 1..) => Edge::Own(place(*number as usize - 1) as i16 + 1),
             edge => *edge,
         });
-        Definition::new(Arc::clone(&self.text), moved.collect())
+        Edges::new(moved.collect())
     }
 
-    /// Whether it depends on this.
+    /// Whether one of them is this.
     #[must_use]
     pub fn leads_to(&self, edge: Edge) -> bool {
-        self.edges.contains(&edge)
+        self.contains(&edge)
     }
 
-    /// The columns of the relation that it is over, by `attnum`, system columns and (as 0) the whole row too.
+    /// The columns of the relation that the definition is over, by `attnum`, system columns and (as 0) the whole row too.
     #[must_use]
     pub fn own(&self) -> Vec<i16> {
-        let own = self.edges.iter().filter_map(|edge| match edge {
+        let own = self.iter().filter_map(|edge| match edge {
             Edge::Own(number) => Some(*number),
             _ => None,
         });
@@ -134,28 +114,28 @@ impl Definition {
 
     /// The same where a composite type has lost the attribute of this number: those behind it have moved up.
     #[must_use]
-    pub fn without_attribute(&self, ty: Oid, dropped: i16) -> Definition {
-        let moved = self.edges.iter().map(|edge| match *edge {
+    fn without_attribute(&self, ty: Oid, dropped: i16) -> Edges {
+        let moved = self.iter().map(|edge| match *edge {
             Edge::Relation(oid, number) if oid == ty && number > dropped => {
                 Edge::Relation(oid, number - 1)
             }
             edge => edge,
         });
-        Definition::new(Arc::clone(&self.text), moved.collect())
+        Edges::new(moved.collect())
     }
 
-    /// The columns by index of the relation that it is over.
+    /// The columns by index of the relation that the definition is over.
     pub fn own_columns(&self) -> impl Iterator<Item = usize> {
-        self.edges.iter().filter_map(|edge| match edge {
+        self.iter().filter_map(|edge| match edge {
             Edge::Own(number) => usize::try_from(number - 1).ok(),
             _ => None,
         })
     }
 
-    /// Whether it names the whole row of the relation that it is over.
+    /// Whether the definition names the whole row of the relation that it is over.
     #[must_use]
     pub fn names_whole_row(&self) -> bool {
-        self.edges.contains(&Edge::Own(0))
+        self.contains(&Edge::Own(0))
     }
 
     /// Whether it names a column, by index, of the relation that it is over.
@@ -167,12 +147,66 @@ impl Definition {
     /// The columns of a relation, by `attnum`, that it reads; none if it does not depend on the relation.
     #[must_use]
     pub fn columns_read(&self, relation: Oid) -> Option<Vec<i16>> {
-        let mut read = self.edges.iter().filter_map(|edge| match edge {
+        let mut read = self.iter().filter_map(|edge| match edge {
             Edge::Relation(oid, column) if *oid == relation => Some(*column),
             _ => None,
         });
         let first = read.next()?;
         Some(std::iter::once(first).chain(read).collect())
+    }
+}
+
+impl Deref for Edges {
+    type Target = [Edge];
+
+    fn deref(&self) -> &[Edge] {
+        &self.0
+    }
+}
+
+/// A definition that is kept as text: a query, the body of a routine, and what an expression has not been made of yet.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Definition {
+    text: Arc<str>,
+    edges: Edges,
+}
+
+impl Definition {
+    /// A definition that says this and depends on that.
+    #[must_use]
+    pub fn new(text: Arc<str>, edges: Vec<Edge>) -> Definition {
+        Definition { text, edges: Edges::new(edges) }
+    }
+
+    /// What it says, as PostgreSQL would print it, names qualified where they have to be.
+    #[must_use]
+    pub fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// The same in other words: what it depends on stays.
+    #[must_use]
+    pub fn reworded(&self, text: Arc<str>) -> Definition {
+        Definition { text, edges: self.edges.clone() }
+    }
+
+    /// What it depends on.
+    #[must_use]
+    pub fn edges(&self) -> &Edges {
+        &self.edges
+    }
+
+    /// The same over a relation in which the columns of its own have other places, by index.
+    #[must_use]
+    pub fn over_copy(&self, place: &dyn Fn(usize) -> usize) -> Definition {
+        Definition { text: Arc::clone(&self.text), edges: self.edges.over_copy(place) }
+    }
+
+    /// The same where a composite type has lost the attribute of this number: those behind it have moved up.
+    #[must_use]
+    pub fn without_attribute(&self, ty: Oid, dropped: i16) -> Definition {
+        let edges = self.edges.without_attribute(ty, dropped);
+        Definition { text: Arc::clone(&self.text), edges }
     }
 }
 
@@ -192,34 +226,132 @@ impl fmt::Display for Definition {
 
 impl fmt::Debug for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} on {:?}", self.text, self.edges)
+        write!(f, "{:?} on {:?}", self.text, &*self.edges)
+    }
+}
+
+/// A definition that is kept as a bound tree, in the stored form that the binder gives it: it names objects by OID and the
+/// columns of its relation by `attnum`, so that no rename touches it.
+///
+/// What the tree is, is not known here. Who reads it leaves what it has become with it, for all who have the same version of
+/// the relation or the type: a copy begins without, since it may be changed into another version.
+pub struct Expression {
+    tree: Arc<[u8]>,
+    edges: Edges,
+    opened: OnceLock<Opened>,
+}
+
+/// What a tree has become in memory.
+type Opened = Arc<dyn Any + Send + Sync>;
+
+impl Expression {
+    /// An expression of this tree, which depends on that.
+    #[must_use]
+    pub fn new(tree: Arc<[u8]>, edges: Edges) -> Expression {
+        Expression { tree, edges, opened: OnceLock::new() }
+    }
+
+    /// The tree in its stored form.
+    #[must_use]
+    pub fn tree(&self) -> &[u8] {
+        &self.tree
+    }
+
+    /// What it depends on.
+    #[must_use]
+    pub fn edges(&self) -> &Edges {
+        &self.edges
+    }
+
+    /// The same over a relation in which the columns of its own have other places, by index: this is its tree there.
+    #[must_use]
+    pub fn over_copy(&self, tree: Arc<[u8]>, place: &dyn Fn(usize) -> usize) -> Expression {
+        Expression::new(tree, self.edges.over_copy(place))
+    }
+
+    /// The same where a composite type has lost the attribute of this number: this is its tree now.
+    #[must_use]
+    pub fn without_attribute(&self, tree: Arc<[u8]>, ty: Oid, dropped: i16) -> Expression {
+        Expression::new(tree, self.edges.without_attribute(ty, dropped))
+    }
+
+    /// What somebody has left here.
+    #[must_use]
+    pub fn opened<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        Arc::clone(self.opened.get()?).downcast().ok()
+    }
+
+    /// Leaves what the tree has become; what somebody else has left in the meantime stays.
+    pub fn leave<T: Any + Send + Sync>(&self, opened: Arc<T>) {
+        drop(self.opened.set(opened));
+    }
+}
+
+impl Clone for Expression {
+    fn clone(&self) -> Expression {
+        Expression::new(Arc::clone(&self.tree), self.edges.clone())
+    }
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Expression) -> bool {
+        self.tree == other.tree && self.edges == other.edges
+    }
+}
+
+impl Eq for Expression {}
+
+impl fmt::Debug for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes on {:?}", self.tree.len(), &*self.edges)
     }
 }
 
 impl Index {
     /// What it computes, and its predicate.
-    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+    pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
+        self.texts().map(Definition::edges)
+    }
+
+    /// Those of them that are texts.
+    fn texts(&self) -> impl Iterator<Item = &Definition> {
         self.expressions.iter().map(|made| &made.text).chain(&self.filter)
     }
 }
 
 impl Relation {
-    /// All definitions of it: its query, its defaults, its CHECKs, what its indexes compute, and conditions of its triggers.
-    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+    /// What all definitions of it depend on: its query, its defaults, its CHECKs, what its indexes compute, and conditions of
+    /// its triggers.
+    pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
+        let texts = self.texts().map(Definition::edges);
+        texts.chain(self.expressions().map(Expression::edges))
+    }
+
+    /// Those of them that are texts.
+    pub fn texts(&self) -> impl Iterator<Item = &Definition> {
         let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
-        let checks = self.constraints.iter().filter_map(|constraint| match &constraint.kind {
-            ConstraintKind::Check { text, .. } => Some(text),
-            ConstraintKind::ForeignKey(_) => None,
-        });
-        let computed = self.indexes.iter().flat_map(Index::definitions);
+        let computed = self.indexes.iter().flat_map(Index::texts);
         let conditions = self.triggers.iter().filter_map(|trigger| trigger.when.as_ref());
-        self.query().into_iter().chain(defaults).chain(checks).chain(computed).chain(conditions)
+        self.query().into_iter().chain(defaults).chain(computed).chain(conditions)
+    }
+
+    /// Those of them that are trees.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.constraints.iter().filter_map(|constraint| match &constraint.kind {
+            ConstraintKind::Check { condition, .. } => Some(condition),
+            ConstraintKind::ForeignKey(_) => None,
+        })
     }
 }
 
 impl UserType {
-    /// All definitions of a domain: its default and its CHECKs.
-    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+    /// What all definitions of a domain depend on: its default and its CHECKs.
+    pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
+        self.texts().map(Definition::edges)
+    }
+
+    /// Those of them that are texts.
+    pub fn texts(&self) -> impl Iterator<Item = &Definition> {
         let domain = self.domain().into_iter();
         domain.flat_map(|domain| {
             domain.default.iter().chain(domain.checks.iter().map(|check| &check.text))

@@ -79,7 +79,7 @@ impl CatalogSnapshot {
         let depending = self.depending_on_relation(relation).into_iter();
         let found = depending.filter_map(|oid| self.relation(oid));
         found.filter(move |view| {
-            view.query().is_some_and(|query| query.columns_read(relation).is_some())
+            view.query().is_some_and(|query| query.edges().columns_read(relation).is_some())
         })
     }
 

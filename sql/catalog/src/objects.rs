@@ -16,7 +16,7 @@ use crate::acl::Acl;
 use crate::array_names::{ArrayNames, Elements};
 use crate::attachment::{EventTrigger, UserCast, UserOperator};
 use crate::builtin;
-use crate::definition::{Definition, Edge};
+use crate::definition::{Edge, Edges};
 use crate::extension::Extension;
 use crate::object::{Class, Comment, DefaultAcl, Object, ObjectKey, Schema, Version};
 use crate::operator_class::{Conversion, OperatorFamily, UserOperatorClass};
@@ -137,8 +137,8 @@ fn parts_of_type(ty: &UserType) -> BTreeSet<Oid> {
 }
 
 /// Where definitions lead, out of the relation or the domain whose they are.
-fn leaving<'d>(definitions: impl Iterator<Item = &'d Definition>) -> impl Iterator<Item = Edge> {
-    let edges = definitions.flat_map(|definition| definition.edges().iter().copied());
+fn leaving<'d>(definitions: impl Iterator<Item = &'d Edges>) -> impl Iterator<Item = Edge> {
+    let edges = definitions.flat_map(|edges| edges.iter().copied());
     edges.filter(|edge| !matches!(edge, Edge::Own(_)))
 }
 
@@ -635,6 +635,7 @@ fn rows_of(object: Option<&Object>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::Definition;
     use crate::relation::{Column, Constraint};
     use crate::testing::table;
     use crate::user_type::{Attribute, UserTypeKind};

@@ -1,7 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::acl::Acl;
-use crate::definition::Definition;
+use crate::definition::{Definition, Expression};
 use crate::object::Version;
 use crate::quote::{identifier, qualified};
 use crate::sequence::State;
@@ -318,8 +318,8 @@ pub struct Constraint {
 pub enum ConstraintKind {
     /// CHECK.
     Check {
-        /// An expression over this relation.
-        text: Definition,
+        /// What must not be false, over this relation's columns.
+        condition: Expression,
         /// NO INHERIT.
         no_inherit: bool,
     },
@@ -649,23 +649,26 @@ impl Relation {
         }
     }
 
-    /// Every definition of it but the conditions of its triggers: its query, its defaults, its CHECKs, and what its indexes compute.
-    pub fn definitions_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
+    /// Every text of it but the conditions of its triggers: its query, its defaults, and what its indexes compute.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
         let query = match (&mut self.kind, &mut self.stored_query) {
             (RelationKind::View { query }, _) => Some(query),
             (_, stored) => stored.as_mut().map(|stored| &mut stored.text),
         };
         let defaults = self.columns.iter_mut().filter_map(|column| column.default.as_mut());
-        let checks =
-            self.constraints.iter_mut().filter_map(|constraint| match &mut constraint.kind {
-                ConstraintKind::Check { text, .. } => Some(text),
-                ConstraintKind::ForeignKey(_) => None,
-            });
         let computed = self.indexes.iter_mut().flat_map(|index| {
             let keys = index.expressions.iter_mut().map(|expression| &mut expression.text);
             keys.chain(&mut index.filter)
         });
-        query.into_iter().chain(defaults).chain(checks).chain(computed)
+        query.into_iter().chain(defaults).chain(computed)
+    }
+
+    /// Every expression of it.
+    pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expression> {
+        self.constraints.iter_mut().filter_map(|constraint| match &mut constraint.kind {
+            ConstraintKind::Check { condition, .. } => Some(condition),
+            ConstraintKind::ForeignKey(_) => None,
+        })
     }
 
     /// The query of a view or of a materialized one.

@@ -4,7 +4,7 @@
 //! routine shows itself as a [`ProcedureOf`].
 
 use crate::builtin::{ArgumentMode, Kind, ProcedureOf, Volatility};
-use crate::definition::Definition;
+use crate::definition::{Definition, Edges};
 use sql_types::Oid;
 use sql_types::tuple::Form;
 use std::sync::Arc;
@@ -223,14 +223,19 @@ impl Routine {
         self.parameters.iter().filter(|parameter| parameter.is_input())
     }
 
+    /// What all definitions of it depend on.
+    pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
+        self.texts().map(Definition::edges)
+    }
+
     /// All definitions of it: the defaults of its parameters, and a body of the standard's form.
-    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+    pub fn texts(&self) -> impl Iterator<Item = &Definition> {
         let defaults = self.parameters.iter().filter_map(|parameter| parameter.default.as_ref());
         defaults.chain(&self.standard)
     }
 
     /// The same, to be changed.
-    pub fn definitions_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
         let all = self.parameters.iter_mut();
         all.filter_map(|parameter| parameter.default.as_mut()).chain(&mut self.standard)
     }

@@ -7,7 +7,7 @@
 
 use crate::attachment::Attachment;
 use crate::builtin::element_of_made;
-use crate::definition::{Definition, Edge};
+use crate::definition::{Edge, Edges};
 use crate::object::{Class, Object, ObjectKey, Schema};
 use crate::routine::Routine;
 use crate::snapshot::{CatalogSnapshot, Change};
@@ -208,7 +208,7 @@ fn belongs(snapshot: &CatalogSnapshot, key: ObjectKey) -> bool {
 
 /// The edges of an object that lead to functions and operators, and others.
 fn called(object: &Object) -> Vec<Edge> {
-    let edges = |definition: &Definition| definition.edges().to_vec();
+    let edges = |edges: &Edges| edges.to_vec();
     let attachment = match object {
         Object::Relation(relation) => {
             let triggers = relation.triggers.iter();
@@ -254,8 +254,8 @@ pub fn demand_permanent(snapshot: &CatalogSnapshot, object: &Object) -> Result<(
         return Err(SqlError::unsupported("a permanent object of a temporary function is"));
     }
     let mut types: Vec<Oid> = Vec::new();
-    let casts = |definition: &Definition| {
-        let types = definition.edges().iter().filter_map(|edge| match edge {
+    let casts = |edges: &Edges| {
+        let types = edges.iter().filter_map(|edge| match edge {
             Edge::Type(ty) => Some(*ty),
             _ => None,
         });

@@ -1,7 +1,7 @@
 //! A catalog for this crate's tests: a new directory in memory, and a table with a bit of everything.
 
 use crate::bootstrap::bootstrap;
-use crate::definition::{Definition, Edge};
+use crate::definition::{Definition, Edge, Edges, Expression};
 use crate::object::{Version, well_known};
 use crate::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Index, IndexColumn,
@@ -15,6 +15,9 @@ use txn::{
     Begin, Environment, FaultyDevice, Manager, Options, SessionWait, SystemClock, Threads,
     Transaction, TreeId,
 };
+
+/// `a > 0` over the table's columns, as the binder stores it.
+pub const CHECK: [u8; 21] = [1, 2, 5, 147, 1, 2, 2, 2, 23, 1, 1, 3, 0, 23, 1, 16, 1, 2, 137, 4, 0];
 
 /// The catalog of a new directory.
 pub fn catalog() -> Arc<Catalog> {
@@ -117,7 +120,7 @@ pub fn table(first: u32) -> Relation {
                 3,
                 "t_a_check",
                 ConstraintKind::Check {
-                    text: Definition::new("(a > 0)".into(), vec![Edge::Own(1)]),
+                    condition: Expression::new(CHECK.into(), Edges::new(vec![Edge::Own(1)])),
                     no_inherit: false,
                 },
             ),

@@ -2,7 +2,7 @@
 //!
 //! Whoever holds a table holds its triggers, and plans that write to it follow them.
 
-use crate::definition::{Definition, Edge};
+use crate::definition::{Definition, Edge, Edges};
 use crate::relation::{Action, ConstraintKind, Deferral, ForeignKey, Relation};
 use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
@@ -225,18 +225,17 @@ fn fires(enabled: u8, replica: bool) -> bool {
 impl Trigger {
     /// What it depends on: its function, the columns that it names, and what its condition says.
     #[must_use]
-    pub fn dependencies(&self) -> Definition {
-        let text = self.when.as_ref().map_or_else(|| "".into(), |when| Arc::clone(when.text()));
+    pub fn dependencies(&self) -> Edges {
         let columns = self.columns.iter().map(|column| Edge::Own(*column as i16 + 1));
         let named = self.when.iter().flat_map(|when| when.edges().iter().copied());
-        Definition::new(text, columns.chain(named).chain([Edge::Function(self.function)]).collect())
+        Edges::new(columns.chain(named).chain([Edge::Function(self.function)]).collect())
     }
 
     /// Whether it names a column, by index.
     #[must_use]
     pub fn names_column(&self, column: usize) -> bool {
         self.columns.contains(&column)
-            || self.when.as_ref().is_some_and(|when| when.names_column(column))
+            || self.when.as_ref().is_some_and(|when| when.edges().names_column(column))
     }
 
     /// Whether it fires for each row.

@@ -478,9 +478,10 @@ impl Binder<'_> {
         let mut defaults = chosen.procedure.defaults().into_iter();
         // Defaults belong to the last arguments, in order.
         let first_default = chosen.declared.len().saturating_sub(defaults.len());
-        // What goes without saying is not printed.
+        // What goes without saying is not printed, and of a function that users made not stored.
         let said = chosen.sources.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        let shown = if self.prints() { said } else { chosen.sources.len() };
+        let leaves_out = self.prints() || self.is_stored && chosen.procedure.is_made();
+        let shown = if leaves_out { said } else { chosen.sources.len() };
         for (place, source) in chosen.sources.iter().take(shown).enumerate() {
             let default = if place >= first_default { defaults.next() } else { None };
             placed.push(match source {
@@ -555,7 +556,7 @@ impl Binder<'_> {
     }
 
     /// The default of a parameter of a routine that a user made.
-    fn made_default(&self, text: &str, ty: u32) -> Result<Expr> {
+    pub(super) fn made_default(&self, text: &str, ty: u32) -> Result<Expr> {
         let parsed = crate::parse::parse_expression(text)?;
         let clause = "DEFAULT expressions";
         let environment = self.environment();

@@ -12,7 +12,7 @@ use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind, conjuncts};
 use crate::bind::updatable::NOT_OF_ONE;
 use crate::bind::with::CteScope;
-use crate::bind::{Binder, Environment, Wanted, bind_expression, clause, know_table};
+use crate::bind::{Binder, Environment, Wanted, bind_expression};
 use crate::catalog::acl::Privileges;
 use crate::catalog::system::is_served_view;
 use crate::catalog::system_column::is_system_column;
@@ -202,18 +202,8 @@ impl Binder<'_> {
     pub(super) fn checks(&self, relation: &Relation) -> Result<Vec<(usize, Expr)>> {
         let mut bound = Vec::new();
         for (number, constraint) in relation.constraints.iter().enumerate() {
-            if let ConstraintKind::Check { text, .. } = &constraint.kind {
-                let parsed = crate::parse::parse_expression(text)?;
-                let mut expr = bind_expression(
-                    self.environment(),
-                    &**text,
-                    &parsed,
-                    Some(relation),
-                    Wanted::Condition("CHECK"),
-                    clause::CHECK,
-                )?;
-                know_table(&mut expr, relation);
-                bound.push((number, expr));
+            if let ConstraintKind::Check { condition, .. } = &constraint.kind {
+                bound.push((number, self.kept(Some(relation), condition)?));
             }
         }
         // Of several that a row violates, the first by its name is told.

@@ -39,8 +39,8 @@ impl Binder<'_> {
         ty: SqlType,
         at: u32,
     ) -> Result<Option<Expr>> {
-        // What is printed is the call.
-        if self.prints() {
+        // What is printed or stored is the call.
+        if self.prints() || self.is_stored {
             return Ok(None);
         }
         let implemented =

@@ -32,6 +32,7 @@ mod inline;
 mod inline_made;
 mod insert;
 mod join;
+pub mod kept;
 mod left_out;
 pub mod levels;
 mod limit;
@@ -215,6 +216,8 @@ struct Binder<'a> {
     printed: bool,
     /// The text is one that a user wrote, and what it is bound to is only printed.
     written: bool,
+    /// The tree is stored: calls have no arguments that were not written, and SQL functions are not opened.
+    is_stored: bool,
     /// Views are relations with columns: what they read is not asked.
     opaque_views: bool,
     /// The same of the relation that is named next: what a simple view reads.
@@ -419,6 +422,22 @@ pub fn bind_expression<'t>(
 ) -> Result<Expr> {
     let written = matches!(wanted, Wanted::Written);
     let binder = Binder { written, ..Binder::new(environment, text, &[]) };
+    binder.alone(expr, relation, wanted, clause)
+}
+
+/// The same, to be stored.
+///
+/// # Errors
+/// As [`bind`].
+pub fn bind_stored<'t>(
+    environment: Environment<'t>,
+    text: impl Into<Positions<'t>>,
+    expr: &ast::Expr,
+    relation: Option<&Relation>,
+    wanted: Wanted<'_>,
+    clause: &'static str,
+) -> Result<Expr> {
+    let binder = Binder { is_stored: true, ..Binder::new(environment, text, &[]) };
     binder.alone(expr, relation, wanted, clause)
 }
 
@@ -697,6 +716,7 @@ impl<'a> Binder<'a> {
             handed_out: Cell::new(0),
             printed: false,
             written: false,
+            is_stored: false,
             opaque_views: false,
             opaque_base: Cell::new(false),
             unchangeable: Cell::new(None),

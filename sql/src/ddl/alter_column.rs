@@ -403,7 +403,7 @@ pub(super) fn generated_from(relation: &Relation, at: usize) -> Vec<usize> {
     let columns = relation.columns.iter().enumerate();
     let found = columns.filter(|(number, column)| {
         let expression = column.default.as_ref().filter(|_| column.generated && !column.dropped);
-        *number != at && expression.is_some_and(|expression| expression.names_column(at))
+        *number != at && expression.is_some_and(|expression| expression.edges().names_column(at))
     });
     found.map(|(number, _)| number).collect()
 }
@@ -422,7 +422,7 @@ fn constraints_without(next: &mut Relation, current: &Relation, at: usize) {
             let own = key.references == current.oid && key.referenced.contains(&at);
             !(key.columns.contains(&at) || own)
         }
-        ConstraintKind::Check { text, .. } => !text.names_column(at),
+        ConstraintKind::Check { condition, .. } => !condition.edges().names_column(at),
     });
 }
 

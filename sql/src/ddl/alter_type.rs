@@ -9,12 +9,11 @@
 
 use super::alter_column::generated_from;
 use super::build::Rewrite;
-use super::constraint::BOOL;
 use super::create_table::column_type;
 use super::dependency::Dependents;
 use super::resolve::{changeable_column, undefined_column};
 use super::{Ddl, RowFunction};
-use crate::catalog::definition::Definition;
+use crate::catalog::definition::{Definition, Edges};
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
@@ -188,8 +187,8 @@ impl<'a> Ddl<'a> {
         let mut checks = Vec::new();
         for &at in &affected.checks {
             let constraint = &next.constraints[at];
-            let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
-            let function = self.semantics.evaluate(&snapshot, &next, None, (BOOL, text))?;
+            let ConstraintKind::Check { condition, .. } = &constraint.kind else { continue };
+            let function = self.semantics.compute(&snapshot, &next, None, condition)?;
             checks.push((Arc::clone(&constraint.name), function));
         }
         let mut rewrite = Rewrite { columns, not_null, checks };
@@ -221,11 +220,11 @@ impl<'a> Ddl<'a> {
     ) -> Result<Affected> {
         let (semantics, snapshot) = (self.semantics, self.snapshot());
         let is_changed = |columns: &[usize]| columns.iter().any(|column| changed.contains(column));
-        let names = |made: &Definition| made.own_columns().any(|column| changed.contains(&column));
+        let names = |made: &Edges| made.own_columns().any(|column| changed.contains(&column));
         let over = next.clone();
         for index in &mut next.indexes {
             for expression in &mut index.expressions {
-                if names(&expression.text) {
+                if names(expression.text.edges()) {
                     let parsed = parse_expression(&expression.text)?;
                     let made = semantics.index_expression(&snapshot, &over, &parsed);
                     let made = made.map_err(SqlError::nowhere)?;
@@ -237,7 +236,7 @@ impl<'a> Ddl<'a> {
                 }
             }
             if let Some(filter) = &mut index.filter
-                && names(filter)
+                && names(filter.edges())
             {
                 let parsed = parse_expression(filter)?;
                 let made = semantics.index_predicate(&snapshot, &over, &parsed);
@@ -250,13 +249,14 @@ impl<'a> Ddl<'a> {
         let mut affected = Affected::default();
         for (at, constraint) in next.constraints.iter_mut().enumerate() {
             match &mut constraint.kind {
-                ConstraintKind::Check { text, .. } => {
-                    if !names(text) {
+                ConstraintKind::Check { condition, .. } => {
+                    if !names(condition.edges()) {
                         continue;
                     }
-                    let parsed = parse_expression(text)?;
-                    let made = semantics.over_columns(&snapshot, &over, None, &parsed);
-                    *text = made.map_err(SqlError::nowhere)?;
+                    let parsed =
+                        parse_expression(&semantics.text(&snapshot, relation, condition)?)?;
+                    let made = semantics.check(&snapshot, &over, &parsed);
+                    *condition = made.map_err(SqlError::nowhere)?;
                     if constraint.validated {
                         affected.checks.push(at);
                     }
@@ -320,7 +320,7 @@ impl<'a> Ddl<'a> {
         let parsed = parse_expression(default)?;
         let (bound, what) = match old.generated {
             true => (
-                semantics.over_columns(&snapshot, relation, Some((ty, name)), &parsed),
+                semantics.generated(&snapshot, relation, (ty, name), &parsed),
                 "generation expression",
             ),
             false => {

@@ -9,7 +9,7 @@ use super::resolve::{dropped_meanwhile, undefined_schema};
 use super::type_dependents::{Dependent, What};
 use crate::catalog::attachment::{Attachment, OperatorOf, UserOperator};
 use crate::catalog::builtin::{self, Kind};
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::object::well_known::FIRST_NORMAL;
 use crate::catalog::object::{Class, Object};
 use crate::catalog::operator_class::{OperatorFamily, UserOperatorClass};
@@ -341,7 +341,7 @@ fn collect_on(ddl: &mut Ddl<'_>, one: &Attachment, shown: &str, into: &mut Depen
         collect(ddl, &other, shown, into);
     }
     let users = snapshot.depending(edge).collect();
-    let names = |made: &Definition| made.leads_to(edge);
+    let names = |made: &Edges| made.leads_to(edge);
     ddl.collect_naming(&users, &names, &|_, _| false, (&[], &[]), shown, into);
 }
 

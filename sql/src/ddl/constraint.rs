@@ -7,11 +7,8 @@ use crate::catalog::system_column::{TABLE_OID, system_column};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident};
 use crate::sqlstate::SqlState;
-use crate::types::{Datum, SqlType};
+use crate::types::Datum;
 use std::sync::Arc;
-
-/// bool.
-pub(super) const BOOL: SqlType = SqlType::plain(16);
 
 /// A CHECK that a table is to have.
 pub(super) struct NewCheck<'a> {
@@ -30,15 +27,16 @@ impl Ddl<'_> {
         check: &NewCheck<'_>,
     ) -> Result<Constraint> {
         let snapshot = self.snapshot();
-        let mut bound = self.semantics.over_columns(&snapshot, relation, None, check.expr)?;
-        self.hold_text(&snapshot, Some(relation), &mut bound)?;
+        let condition = self.semantics.check(&snapshot, relation, check.expr)?;
+        let named = condition.edges();
+        self.hold_named(named)?;
         let name = match &check.name {
             Some(name) => {
                 constraint_is_new(relation, name)?;
                 Arc::clone(name)
             }
             None => {
-                let only = match bound.own().as_slice() {
+                let only = match named.own().as_slice() {
                     [number] if *number > 0 => Some(&*relation.columns[*number as usize - 1].name),
                     [number] if *number == TABLE_OID => Some(system_column(TABLE_OID).name),
                     _ => None,
@@ -50,7 +48,7 @@ impl Ddl<'_> {
         Ok(Constraint {
             oid,
             name,
-            kind: ConstraintKind::Check { text: bound, no_inherit: check.no_inherit },
+            kind: ConstraintKind::Check { condition, no_inherit: check.no_inherit },
             validated: check.validated,
             deferral: Deferral::Never,
         })
@@ -63,11 +61,11 @@ impl Ddl<'_> {
         relation: &Relation,
         constraint: &Constraint,
     ) -> Result<()> {
-        let ConstraintKind::Check { text, .. } = &constraint.kind else { return Ok(()) };
+        let ConstraintKind::Check { condition, .. } = &constraint.kind else { return Ok(()) };
         self.tell_verification(relation);
         let is_kept = !constraint.validated;
         let snapshot = self.snapshot();
-        let mut evaluate = self.semantics.evaluate(&snapshot, relation, None, (BOOL, text))?;
+        let mut evaluate = self.semantics.compute(&snapshot, relation, None, condition)?;
         let each: &mut EachRow<'_> = &mut |_, _, _, row| {
             let values: Vec<Datum<'_>> = row.iter().collect();
             let result = evaluate(&values)?;

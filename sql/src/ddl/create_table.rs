@@ -435,16 +435,15 @@ impl Ddl<'_> {
         let ty = relation.columns[column].ty;
         let snapshot = self.snapshot();
         let name = Arc::clone(&relation.columns[column].name);
-        let generated = Some((ty, &*name));
-        let mut bound = self.semantics.over_columns(&snapshot, relation, generated, expr)?;
+        let mut bound = self.semantics.generated(&snapshot, relation, (ty, &name), expr)?;
         self.hold_text(&snapshot, Some(relation), &mut bound)?;
-        if bound.names_whole_row() {
+        if bound.edges().names_whole_row() {
             let message = "cannot use whole-row variable in column generation expression";
             return Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message)
                 .detail("This would cause the generated column to depend on its own value."));
         }
         let used = |at: &&usize| relation.columns[**at].generated || **at == column;
-        if let Some(used) = bound.own_columns().find(|at| used(&at)) {
+        if let Some(used) = bound.edges().own_columns().find(|at| used(&at)) {
             let name = &relation.columns[used].name;
             return Err(SqlError::new(
                 SqlState::INVALID_OBJECT_DEFINITION,

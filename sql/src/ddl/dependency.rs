@@ -5,7 +5,7 @@ use super::type_dependents::{Dependent, What, drop_all};
 use super::{Ddl, Reads};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Definition, Edge, Edges};
 use crate::catalog::extension::Extension;
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::privilege::kept;
@@ -179,7 +179,7 @@ impl Ddl<'_> {
             if going.contains(&view.oid) || into.views.contains(&view.oid) {
                 continue;
             }
-            let read = |edge| view.query().is_some_and(|query| query.leads_to(edge));
+            let read = |edge| view.query().is_some_and(|query| query.edges().leads_to(edge));
             if column.is_none_or(|column| read(Edge::Relation(relation.oid, column))) {
                 let thing = format!("{} {}", kind_noun(view), self.display(view));
                 into.lines.push((thing.clone(), what.to_owned()));
@@ -217,7 +217,7 @@ impl Ddl<'_> {
         // Whoever has its rows as values names its columns as fields; views say the new names by now.
         let users = fields.iter().flat_map(|field| before.depending(*field));
         let users = users.filter(|oid| *oid != own).collect();
-        let names = |is_query: bool, made: &Definition| {
+        let names = |is_query: bool, made: &Edges| {
             !is_query && fields.iter().any(|field| made.leads_to(*field))
         };
         self.put_reprinted(&before, &users, &names)
@@ -391,7 +391,7 @@ impl Ddl<'_> {
     fn put_renewed(&mut self, reworded: &Reworded) -> Result<()> {
         let renewed = |relation: &Arc<Relation>| {
             let mut next = Relation::clone(relation);
-            reworded.renew(next.definitions_mut()).then_some(next)
+            reworded.renew(next.texts_mut()).then_some(next)
         };
         let snapshot = self.snapshot();
         let users = reworded.users(&snapshot);
@@ -423,7 +423,7 @@ impl Ddl<'_> {
             self.catalog.lock(self.transaction, key)?;
             let Some(found) = self.snapshot().routine(routine.oid).cloned() else { continue };
             let mut next = Routine::clone(&found);
-            if reworded.renew(next.definitions_mut()) {
+            if reworded.renew(next.texts_mut()) {
                 super::routine::put(self, Some(found), next)?;
             }
         }
@@ -458,7 +458,7 @@ impl Ddl<'_> {
             _ => false,
         };
         self.put_reprinted(before, &users, &|is_query, made| {
-            !is_query && made.edges().iter().any(is_member)
+            !is_query && made.iter().any(is_member)
         })
     }
 
@@ -468,22 +468,22 @@ impl Ddl<'_> {
         &mut self,
         before: &CatalogSnapshot,
         users: &BTreeSet<Oid>,
-        names: &dyn Fn(bool, &Definition) -> bool,
+        names: &dyn Fn(bool, &Edges) -> bool,
     ) -> Result<()> {
-        let of_relation =
-            |relation: &Relation, made: &Definition| names(relation.query() == Some(made), made);
+        let of_relation = |relation: &Relation, made: &Definition| {
+            names(relation.query() == Some(made), made.edges())
+        };
         let semantics = self.semantics;
         let snapshot = self.snapshot();
         let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
-        let named = |relation: &&Arc<Relation>| {
-            relation.definitions().any(|made| of_relation(relation, made))
-        };
+        let named =
+            |relation: &&Arc<Relation>| relation.texts().any(|made| of_relation(relation, made));
         for relation in relations.filter(named) {
             let Some(found) = self.lock_texts(relation)? else { continue };
             let now = self.snapshot();
             let mut next = Relation::clone(&found);
             let over = Some(&*found);
-            for definition in next.definitions_mut().filter(|made| of_relation(&found, made)) {
+            for definition in next.texts_mut().filter(|made| of_relation(&found, made)) {
                 let text = match found.query() {
                     Some(query) if query == definition => {
                         semantics.reworded(before, &now, &found, &[])?
@@ -493,7 +493,7 @@ impl Ddl<'_> {
                 *definition = definition.reworded(text);
             }
             for when in next.triggers.iter_mut().filter_map(|one| one.when.as_mut()) {
-                if names(false, when) {
+                if names(false, when.edges()) {
                     let (before, now) = ((before, &*found), (&*now, &*found));
                     *when = when.reworded(semantics.renewed_condition(before, now, when)?);
                 }
@@ -502,7 +502,7 @@ impl Ddl<'_> {
         }
         for routine in users.iter().filter_map(|oid| snapshot.routine(*oid)) {
             let is_body = |made: &Definition| routine.standard.as_ref() == Some(made);
-            if !routine.definitions().any(|made| names(is_body(made), made)) {
+            if !routine.texts().any(|made| names(is_body(made), made.edges())) {
                 continue;
             }
             let key = self.catalog.key(Class::Routine, routine.oid);
@@ -511,18 +511,18 @@ impl Ddl<'_> {
             let Some(found) = now.routine(routine.oid).cloned() else { continue };
             let mut next = Routine::clone(&found);
             let defaults = next.parameters.iter_mut().filter_map(|one| one.default.as_mut());
-            for definition in defaults.filter(|made| names(false, made)) {
+            for definition in defaults.filter(|made| names(false, made.edges())) {
                 let text = semantics.renewed((before, None), (&now, None), definition)?;
                 *definition = definition.reworded(text);
             }
-            if let Some(body) = next.standard.as_mut().filter(|made| names(true, made)) {
+            if let Some(body) = next.standard.as_mut().filter(|made| names(true, made.edges())) {
                 *body = body.reworded(semantics.reworded_body(before, &now, &found, &[])?);
             }
             super::routine::put(self, Some(found), next)?;
         }
         for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
             let key = self.catalog.key(Class::Type, ty.oid);
-            if !ty.definitions().any(|made| names(false, made)) {
+            if !ty.texts().any(|made| names(false, made.edges())) {
                 continue;
             }
             self.catalog.lock(self.transaction, key)?;
@@ -533,7 +533,7 @@ impl Ddl<'_> {
             let value = value_relation(domain.base);
             let checks = domain.checks.iter_mut().map(|check| &mut check.text);
             let definitions = checks.chain(&mut domain.default);
-            for definition in definitions.filter(|made| names(false, made)) {
+            for definition in definitions.filter(|made| names(false, made.edges())) {
                 let over = Some(&value);
                 let text = semantics.renewed((before, over), (&now, over), definition)?;
                 *definition = definition.reworded(text);

@@ -4,7 +4,7 @@
 use super::dependency::Dependents;
 use super::{Ddl, Semantics};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::relation::Relation;
 use crate::types::Oid;
 
@@ -27,7 +27,7 @@ impl Ddl<'_> {
     pub(super) fn collect_field(&mut self, own: Oid, at: usize, what: &str, into: &mut Dependents) {
         let field = Edge::Relation(own, at as i16 + 1);
         let users = self.snapshot().depending(field).filter(|oid| *oid != own).collect();
-        let names = |definition: &Definition| definition.leads_to(field);
+        let names = |definition: &Edges| definition.leads_to(field);
         self.collect_naming(&users, &names, &|table, _| table == own, (&[], &[]), what, into);
     }
 }

@@ -7,7 +7,7 @@
 
 use super::resolve::dropped_meanwhile;
 use super::{Ddl, ViewQuery};
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Definition, Edge, Edges};
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::relation::Relation;
 use crate::catalog::{CatalogSnapshot, builtin};
@@ -84,13 +84,13 @@ impl Ddl<'_> {
     ///
     /// # Errors
     /// Those of a lock; 42704 for what has gone.
-    pub(super) fn hold_named(&mut self, definition: &Definition) -> Result<()> {
-        for edge in definition.edges() {
+    pub(super) fn hold_named(&mut self, edges: &Edges) -> Result<()> {
+        for edge in &**edges {
             if let Edge::Type(ty) = edge {
                 self.hold_type(SqlType::plain(ty.0))?;
             }
         }
-        for edge in definition.edges() {
+        for edge in &**edges {
             if let Edge::Function(function) = edge
                 && function.0 >= well_known::FIRST_NORMAL
             {
@@ -100,7 +100,7 @@ impl Ddl<'_> {
                 }
             }
         }
-        for edge in definition.edges() {
+        for edge in &**edges {
             let Edge::Relation(oid, _) = edge else { continue };
             let snapshot = self.snapshot();
             match snapshot.relation(*oid) {
@@ -122,7 +122,7 @@ impl Ddl<'_> {
         over: Option<&Relation>,
         definition: &mut Definition,
     ) -> Result<()> {
-        self.hold_named(definition)?;
+        self.hold_named(definition.edges())?;
         let now = self.snapshot();
         if now.version() != snapshot.version() {
             let text = self.semantics.renewed((snapshot, over), (&now, over), definition)?;
@@ -152,7 +152,7 @@ impl Ddl<'_> {
                 continue;
             }
             let bound = self.semantics.view(&snapshot, query, end)?;
-            self.hold_named(&bound.text)?;
+            self.hold_named(bound.text.edges())?;
             for (_, ty) in &bound.columns {
                 self.hold_type(*ty)?;
             }

@@ -9,9 +9,10 @@ use super::constraint::constraint_is_new;
 use super::create_table::{NewSequence, Parts, columns_max, specified_twice};
 use super::resolve::undefined_table;
 use super::{Ddl, name};
+use crate::bind::kept;
 use crate::catalog::Named;
 use crate::catalog::acl::Privileges;
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::relation::{
     Column, Constraint, ConstraintKind, Index, IndexColumn, IndexState, Properties, Relation,
@@ -166,7 +167,7 @@ impl Ddl<'_> {
             }
             if column.generated {
                 let what = format!("Generation expression for column \"{}\"", column.name);
-                demand_columns(source, text, &what)?;
+                demand_columns(source, text.edges(), &what)?;
             }
             let at = relation.column(&column.name).expect("its columns have been added");
             relation.columns[at].default =
@@ -182,16 +183,20 @@ impl Ddl<'_> {
         }
         if like.includes(LikeProperty::Constraints) {
             for constraint in &source.constraints {
-                let ConstraintKind::Check { text, no_inherit } = &constraint.kind else { continue };
+                let ConstraintKind::Check { condition, no_inherit } = &constraint.kind else {
+                    continue;
+                };
                 let what = format!("Constraint \"{}\"", constraint.name);
-                demand_columns(source, text, &what)?;
+                demand_columns(source, condition.edges(), &what)?;
                 constraint_is_new(relation, &constraint.name)?;
                 let oid = self.catalog.next_oid()?;
                 if like.includes(LikeProperty::Comments) {
                     self.copy_comment((constraint.oid, 0), (oid, 0))?;
                 }
-                let text = text.over_copy(&|column| place_of(relation, source, column));
-                let kind = ConstraintKind::Check { text, no_inherit: *no_inherit };
+                let snapshot = self.snapshot();
+                let place = |column| place_of(relation, source, column);
+                let condition = kept::copy(&snapshot, source, condition, &place)?;
+                let kind = ConstraintKind::Check { condition, no_inherit: *no_inherit };
                 relation.constraints.push(Constraint {
                     oid,
                     kind,
@@ -226,9 +231,9 @@ impl Ddl<'_> {
                 format!("multiple primary keys for table \"{}\" are not allowed", relation.name),
             ));
         }
-        for text in index.definitions() {
+        for edges in index.definitions() {
             let what = format!("Index \"{}\"", index.name);
-            demand_columns(source, text, &what)?;
+            demand_columns(source, edges, &what)?;
         }
         let there = |column: usize| place_of(relation, source, column);
         let key = |key: &IndexColumn| match key.expression() {
@@ -301,8 +306,8 @@ fn place_of(relation: &Relation, source: &Relation, column: usize) -> usize {
 }
 
 /// 0A000 for a definition that names the whole row of the table that it is copied from, which the new one has not.
-fn demand_columns(source: &Relation, definition: &Definition, what: &str) -> Result<()> {
-    if !definition.leads_to(Edge::Own(0)) {
+fn demand_columns(source: &Relation, edges: &Edges, what: &str) -> Result<()> {
+    if !edges.leads_to(Edge::Own(0)) {
         return Ok(());
     }
     Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "cannot convert whole-row table reference")

@@ -74,7 +74,7 @@ mod value_text;
 pub mod view;
 
 use crate::bind::routine_body::Parameters;
-use crate::catalog::definition::Definition;
+use crate::catalog::definition::{Definition, Expression};
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
 use crate::catalog::sequence::SessionSequences;
@@ -158,15 +158,35 @@ pub trait Semantics {
         ty: SqlType,
         expr: &Expr,
     ) -> Result<DefaultValue>;
-    /// Binds an expression over the columns of a relation: that of a generated column of this type and name, else a CHECK.
+    /// Binds a CHECK over the columns of a relation.
     ///
     /// # Errors
     /// 42703, 42804 and so on.
-    fn over_columns(
+    fn check(
         &self,
         snapshot: &CatalogSnapshot,
         relation: &Relation,
-        generated: Option<(SqlType, &str)>,
+        expr: &Expr,
+    ) -> Result<Expression>;
+    /// What an expression over the columns of a relation says, as it is printed.
+    ///
+    /// # Errors
+    /// Those of opening it.
+    fn text(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        expression: &Expression,
+    ) -> Result<Arc<str>>;
+    /// Binds the expression of a generated column of this type and name over the columns of a relation.
+    ///
+    /// # Errors
+    /// 42703, 42804 and so on.
+    fn generated(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        column: (SqlType, &str),
         expr: &Expr,
     ) -> Result<Definition>;
     /// Binds an expression that is to be the key of an index.
@@ -213,6 +233,17 @@ pub trait Semantics {
         user: Option<Oid>,
         value: (SqlType, &str),
     ) -> Result<RowFunction<'a>>;
+    /// The same of a stored expression.
+    ///
+    /// # Errors
+    /// Those of opening it.
+    fn compute<'a>(
+        &'a self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        user: Option<Oid>,
+        expression: &Expression,
+    ) -> Result<RowFunction<'a>>;
     /// A function that converts a column to another type: by USING, or as an assignment does. None: there is no such
     /// cast.
     ///
@@ -236,7 +267,7 @@ pub trait Semantics {
         relation: &Relation,
         text: &str,
     ) -> Result<Vec<usize>>;
-    /// Prints the texts of CHECK constraints and generated columns anew: `before` is the relation they were bound over,
+    /// Prints the texts of generated columns and indexes anew: `before` is the relation they were bound over,
     /// `after` the same with other names.
     ///
     /// # Errors

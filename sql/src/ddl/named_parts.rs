@@ -6,7 +6,7 @@ use super::alter_column::indexes_of_column;
 use super::dependency::Dependents;
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, What, follow};
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Definition, Edge, Edges};
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation};
 use crate::catalog::routine::Routine;
@@ -50,7 +50,7 @@ fn found_parts(parts: Vec<NamedPart<()>>) -> Vec<Found> {
 /// it goes anyway.
 struct Search<'s, 'd, N> {
     ddl: &'s mut Ddl<'d>,
-    names: &'s dyn Fn(&Definition) -> Option<N>,
+    names: &'s dyn Fn(&Edges) -> Option<N>,
     goes: &'s dyn Fn(Oid, usize) -> bool,
     found: Vec<NamedPart<N>>,
 }
@@ -60,7 +60,7 @@ struct Search<'s, 'd, N> {
 pub(super) fn named_parts<N>(
     ddl: &mut Ddl<'_>,
     users: &BTreeSet<Oid>,
-    names: &dyn Fn(&Definition) -> Option<N>,
+    names: &dyn Fn(&Edges) -> Option<N>,
     goes: &dyn Fn(Oid, usize) -> bool,
     going: &[Oid],
 ) -> Vec<NamedPart<N>> {
@@ -88,7 +88,7 @@ impl<N> Search<'_, '_, N> {
     fn defaults(&mut self, relation: &Relation) {
         for (at, column) in relation.columns.iter().enumerate() {
             let Some(text) = &column.default else { continue };
-            let Some(names) = (self.names)(text) else { continue };
+            let Some(names) = (self.names)(text.edges()) else { continue };
             if column.identity.is_some() || (self.goes)(relation.oid, at) {
                 continue;
             }
@@ -106,9 +106,9 @@ impl<N> Search<'_, '_, N> {
 
     fn checks(&mut self, relation: &Relation) {
         for constraint in &relation.constraints {
-            let ConstraintKind::Check { text, .. } = &constraint.kind else { continue };
-            let Some(names) = (self.names)(text) else { continue };
-            if text.own_columns().any(|at| (self.goes)(relation.oid, at)) {
+            let ConstraintKind::Check { condition, .. } = &constraint.kind else { continue };
+            let Some(names) = (self.names)(condition.edges()) else { continue };
+            if condition.edges().own_columns().any(|at| (self.goes)(relation.oid, at)) {
                 continue;
             }
             let of = self.ddl.display(relation);
@@ -149,13 +149,13 @@ impl<N> Search<'_, '_, N> {
     /// A domain goes with what its default names, and else without the CHECKs that name it.
     fn domain(&mut self, ty: &UserType) {
         let Some(domain) = ty.domain() else { return };
-        if let Some(names) = domain.default.as_ref().and_then(self.names) {
+        if let Some(names) = domain.default.as_ref().map(Definition::edges).and_then(self.names) {
             let shown = format!("type {}", self.ddl.display_type(ty));
             let place = (builtin::counted(ty.oid.0), 0, 0);
             return self.push(names, place, shown, What::Domain(ty.oid));
         }
         for check in &domain.checks {
-            let Some(names) = (self.names)(&check.text) else { continue };
+            let Some(names) = (self.names)(check.text.edges()) else { continue };
             let shown = format!("constraint {}", identifier(&check.name));
             let what = What::DomainConstraint(ty.oid, check.oid);
             self.push(names, (check.oid.0, 0, 0), shown, what);
@@ -189,7 +189,7 @@ impl Ddl<'_> {
         let snapshot = self.snapshot();
         let constant = Edge::Relation(relation.oid, 0);
         let users = snapshot.depending(constant).collect();
-        let named = |definition: &Definition| definition.leads_to(constant).then_some(());
+        let named = |definition: &Edges| definition.leads_to(constant).then_some(());
         let mut found = found_parts(named_parts(self, &users, &named, goes, going));
         found.extend(snapshot.views_of(relation.oid).map(|view| self.found_view(view)));
         let known: Vec<Oid> = found.iter().filter_map(|(.., what)| what.routine()).collect();
@@ -222,16 +222,16 @@ impl Ddl<'_> {
     pub(super) fn collect_naming(
         &mut self,
         users: &BTreeSet<Oid>,
-        names: &dyn Fn(&Definition) -> bool,
+        names: &dyn Fn(&Edges) -> bool,
         goes: &dyn Fn(Oid, usize) -> bool,
         (going, gone): (&[Oid], &[Oid]),
         what_goes: &str,
         into: &mut Dependents,
     ) {
-        let named = |definition: &Definition| names(definition).then_some(());
+        let named = |definition: &Edges| names(definition).then_some(());
         let mut found = found_parts(named_parts(self, users, &named, goes, going));
         let snapshot = self.snapshot();
-        let named = |view: &&Arc<Relation>| view.query().is_some_and(names);
+        let named = |view: &&Arc<Relation>| view.query().map(Definition::edges).is_some_and(names);
         let views = users.iter().filter_map(|oid| snapshot.relation(*oid)).filter(named);
         found.extend(views.map(|view| self.found_view(view)));
         self.collect_found(found, (going, gone), what_goes, into);

@@ -13,7 +13,7 @@ use crate::bind::routine_body::Parameters;
 use crate::bind::type_name::oid;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Definition, Edge, Edges};
 use crate::catalog::object::{Class, Object, ObjectKey, Schema};
 use crate::catalog::privilege::kept;
 use crate::catalog::routine::{self, PLPGSQL, Parameter, Routine, SQL};
@@ -270,7 +270,7 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
                 had_default = true;
                 let snapshot = ddl.snapshot();
                 let kept = ddl.semantics.default(&snapshot, "", ty, value)?;
-                ddl.hold_named(&kept.text)?;
+                ddl.hold_named(kept.text.edges())?;
                 Some(kept.text)
             }
         };
@@ -469,7 +469,7 @@ fn standard_body(ddl: &mut Ddl<'_>, body: &StandardBody, routine: &Routine) -> R
     loop {
         let snapshot = ddl.snapshot();
         let kept = ddl.semantics.routine_body(&snapshot, body, &parameters)?;
-        ddl.hold_named(&kept)?;
+        ddl.hold_named(kept.edges())?;
         if ddl.snapshot().version() == snapshot.version() {
             return Ok(kept);
         }
@@ -856,7 +856,7 @@ pub(super) fn collect_callers(
 fn collect_definitions(ddl: &mut Ddl<'_>, routine: Oid, shown: &str, into: &mut Dependents) {
     let edge = Edge::Function(routine);
     let users = ddl.snapshot().depending(edge).collect();
-    let names = |made: &Definition| made.edges().contains(&edge);
+    let names = |made: &Edges| made.contains(&edge);
     ddl.collect_naming(&users, &names, &|_, _| false, (&[], &[]), shown, into);
 }
 
@@ -968,7 +968,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
     put(ddl, Some(routine), next)?;
     if renamed {
         let users = before.depending(edge).collect();
-        ddl.put_reprinted(&before, &users, &|_, made| made.edges().contains(&edge))?;
+        ddl.put_reprinted(&before, &users, &|_, made| made.contains(&edge))?;
     }
     Ok(tag)
 }

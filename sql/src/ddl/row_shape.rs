@@ -12,9 +12,10 @@ use super::Ddl;
 use super::build::Rewrite;
 use super::domain::holds;
 use super::field_names::has_meaning;
+use crate::bind::kept;
 use crate::bind::type_name::fields_of;
 use crate::bind::value_relation;
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Definition, Edge, Edges, Expression};
 use crate::catalog::object::{Class, Object};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{UserType, UserTypeKind};
@@ -105,8 +106,11 @@ impl Ddl<'_> {
         for user in snapshot.depending_on_relation(ty) {
             if let Some(relation) = self.relation(user) {
                 let mut next = Relation::clone(&relation);
-                for definition in next.definitions_mut() {
+                for definition in next.texts_mut() {
                     *definition = definition.without_attribute(ty, gone);
+                }
+                for made in next.expressions_mut() {
+                    *made = kept::without_field(&snapshot, &relation, made, (ty, gone))?;
                 }
                 self.catalog.put_relation(self.transaction, next)?;
             }
@@ -190,12 +194,16 @@ impl Ddl<'_> {
             | Edge::Cast(_)
             | Edge::Columns(_) => false,
         };
-        let lost = |over: &Relation, made: &Definition| {
-            made.edges().iter().any(touched)
-                && !has_meaning(semantics, &now, over, made)
-                && has_meaning(semantics, before, over, made)
+        let lost = |over: &Relation, edges: &Edges, text: &dyn Fn() -> Option<Arc<str>>| {
+            edges.iter().any(touched)
+                && text().is_some_and(|text| {
+                    !has_meaning(semantics, &now, over, &text)
+                        && has_meaning(semantics, before, over, &text)
+                })
         };
-        let Some((what, name)) = any_definition(&now, &before.users(row_type), &lost) else {
+        let shown = |over: &Relation, made: &Expression| semantics.text(before, over, made).ok();
+        let Some((what, name)) = any_definition(&now, &before.users(row_type), &shown, &lost)
+        else {
             return Ok(());
         };
         Err(SqlError::unsupported(format!(
@@ -260,22 +268,29 @@ impl<'a> Shape<'_, 'a> {
     }
 }
 
-/// The first of these relations and types that has a definition of which, with what it is over, `is` says so.
+/// The first of these relations and types that has a definition of which, with what it is over and how it is `shown`, `is` says
+/// so.
 fn any_definition(
     snapshot: &CatalogSnapshot,
     users: &BTreeSet<Oid>,
-    is: &dyn Fn(&Relation, &Definition) -> bool,
+    shown: &dyn Fn(&Relation, &Expression) -> Option<Arc<str>>,
+    is: &dyn Fn(&Relation, &Edges, &dyn Fn() -> Option<Arc<str>>) -> bool,
 ) -> Option<(&'static str, Arc<str>)> {
     let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
     for relation in relations {
-        if relation.definitions().any(|made| is(relation, made)) {
+        let is_text =
+            |made: &Definition| is(relation, made.edges(), &|| Some(Arc::clone(made.text())));
+        let is_tree = |made: &Expression| is(relation, made.edges(), &|| shown(relation, made));
+        if relation.texts().any(is_text) || relation.expressions().any(is_tree) {
             return Some(("relation", Arc::clone(&relation.name)));
         }
     }
     for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
         let Some(domain) = ty.domain() else { continue };
         let value = value_relation(domain.base);
-        if ty.definitions().any(|made| is(&value, made)) {
+        let is_text =
+            |made: &Definition| is(&value, made.edges(), &|| Some(Arc::clone(made.text())));
+        if ty.texts().any(is_text) {
             return Some(("domain", Arc::clone(&ty.name)));
         }
     }

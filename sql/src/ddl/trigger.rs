@@ -471,7 +471,7 @@ impl Ddl<'_> {
         relation: &Relation,
         condition: &mut crate::catalog::definition::Definition,
     ) -> Result<()> {
-        self.hold_named(condition)?;
+        self.hold_named(condition.edges())?;
         let now = self.snapshot();
         if now.version() != snapshot.version() {
             let before = (snapshot, relation);

@@ -10,7 +10,7 @@ use super::resolve::kind_noun;
 use super::user_type::remove;
 use super::{Ddl, attachment, attribute};
 use crate::catalog::attachment::Attachment;
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::extension::Available;
 use crate::catalog::object::Class;
 use crate::catalog::relation::{Relation, RelationKind};
@@ -232,8 +232,8 @@ pub(super) fn depending_on_functions(
     let functions = known.functions().map(|found| Oid(found.oid));
     let users: BTreeSet<Oid> =
         functions.flat_map(|oid| snapshot.depending(Edge::Function(oid))).collect();
-    let names = |made: &Definition| {
-        made.edges().iter().find_map(|edge| match edge {
+    let names = |made: &Edges| {
+        made.iter().find_map(|edge| match edge {
             Edge::Function(oid) if known.members.contains(&oid.0) => Some(oid.0),
             _ => None,
         })
@@ -289,8 +289,8 @@ fn depending_on(
     users.extend(snapshot.depending_on_type(ty));
     users.extend(snapshot.depending_on_relation(ty));
     // Whether a definition leads to the type, or to arrays of it.
-    let names = |made: &Definition| {
-        let found = made.edges().iter().filter_map(|edge| match edge {
+    let names = |made: &Edges| {
+        let found = made.iter().filter_map(|edge| match edge {
             Edge::Type(named) if is_of(*named, ty) => Some(*named != ty),
             // A field of its values.
             Edge::Relation(relation, _) if *relation == ty => Some(false),
@@ -307,7 +307,7 @@ fn depending_on(
     for relation in relations.filter(|relation| !gone.contains(&relation.oid)) {
         if let Some(query) = relation.query() {
             let shown = format!("{} {}", kind_noun(relation), ddl.display(relation));
-            let first = names(query);
+            let first = names(query.edges());
             let (rank, on) = on(first.unwrap_or_default());
             let one = Dependent { shown, on, what: What::View(relation.oid) };
             if first.is_some() {
@@ -461,7 +461,7 @@ pub(super) fn follow(
         }
     }
     if let Some(edge) = edge {
-        let names = |made: &Definition| made.leads_to(edge).then_some(());
+        let names = |made: &Edges| made.leads_to(edge).then_some(());
         let goes = |oid: Oid, _: usize| gone.contains(&oid);
         let mut parts = named_parts(ddl, &called, &names, &goes, going);
         parts.sort_by_key(|part| part.place);

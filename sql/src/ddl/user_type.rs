@@ -444,7 +444,7 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
     if let EnumChange::Rename { .. } = &alter.change {
         let users = before.depending_on_type(found.oid);
         let own = |edge: &Edge| matches!(edge, Edge::Type(ty) if is_of(*ty, found.oid));
-        ddl.put_reprinted(&before, &users, &|_, made| made.edges().iter().any(own))?;
+        ddl.put_reprinted(&before, &users, &|_, made| made.iter().any(own))?;
     }
     Ok(TAG)
 }

@@ -2,9 +2,10 @@
 
 use super::names::{name_in_definition, reg_in, relation_name};
 use super::{Call, SessionCatalog};
+use crate::bind::kept;
 use crate::catalog::built_in_domain;
 use crate::catalog::builtin::{self, ArgumentMode, ProcedureOf};
-use crate::catalog::definition::Definition;
+use crate::catalog::definition::{Definition, Expression};
 use crate::catalog::operator_class::UserOperatorClass;
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
 use crate::catalog::relation::{
@@ -476,8 +477,11 @@ impl Call<'_, '_, '_, '_> {
         let session = self.session;
         let snapshot = session.snapshot;
         if let Some((table, found)) = snapshot.constraint(oid) {
-            let shown = |text: &str| self.shown(Some(table), text, pretty);
-            return Some(constraint_definition(session, table, found, &shown));
+            let shown = |condition: &Expression| {
+                let how = (Some(&*session.settings.path.get().schemas), pretty);
+                kept::text(snapshot, how, self.context, Some(table), condition).ok()
+            };
+            return constraint_definition(session, table, found, &shown);
         }
         if let Some((ty, check)) = snapshot.domain_check(oid) {
             let value = crate::bind::value_relation(ty.domain()?.base);
@@ -523,11 +527,11 @@ fn constraint_definition(
     session: &SessionCatalog<'_>,
     table: &Relation,
     found: &Constraint,
-    shown: &dyn Fn(&str) -> String,
-) -> String {
+    shown: &dyn Fn(&Expression) -> Option<String>,
+) -> Option<String> {
     let mut text = match &found.kind {
-        ConstraintKind::Check { text, no_inherit } => {
-            format!("CHECK ({}){}", shown(text), if *no_inherit { " NO INHERIT" } else { "" })
+        ConstraintKind::Check { condition, no_inherit } => {
+            format!("CHECK ({}){}", shown(condition)?, if *no_inherit { " NO INHERIT" } else { "" })
         }
         ConstraintKind::ForeignKey(foreign) => {
             let parent = session.snapshot.relation(foreign.references);
@@ -562,7 +566,7 @@ fn constraint_definition(
     if !found.validated {
         text.push_str(" NOT VALID");
     }
-    text
+    Some(text)
 }
 
 /// All arguments of a function with their modes.

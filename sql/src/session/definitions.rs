@@ -6,39 +6,14 @@ use crate::bind::{self, Environment, Expr};
 use crate::catalog::Relation;
 use crate::catalog::quote::identifier;
 use crate::catalog::routine::Routine;
-use crate::catalog::system_column::system_column;
 use crate::ddl::Reads;
 use crate::error::{Result, SqlError};
 use crate::parse::depth::fitting;
 use crate::parse::{Positions, parse_body, parse_expression, parse_query};
 use crate::queries::SessionCatalog;
 use crate::session::statement::Reader;
-use crate::types::{CallContext, Oid, SqlType};
+use crate::types::{CallContext, Oid};
 use std::sync::Arc;
-
-/// The columns of one relation, which need no qualifier.
-pub(super) struct Columns<'r>(pub Option<&'r Relation>);
-
-impl Names for Columns<'_> {
-    fn column(&self, level: u16, column: u32) -> Result<String> {
-        let columns = self.0.map_or(&[][..], |relation| &relation.columns);
-        let mut live = columns.iter().filter(|column| !column.dropped);
-        match live.nth(column as usize) {
-            Some(found) if level == 0 => Ok(identifier(&found.name)),
-            None if level == 0
-                && let Some(relation) = self.0
-                && let Some(number) = bind::system_column_at(relation, column) =>
-            {
-                Ok(system_column(number).name.to_owned())
-            }
-            _ => Err(SqlError::unsupported("a column of another query in an expression is")),
-        }
-    }
-
-    fn is_own_row(&self, ty: SqlType) -> bool {
-        self.0.is_some_and(|relation| relation.row_type.0 == ty.oid)
-    }
-}
 
 /// The columns of the rows `old` and `new` of a relation, which the condition of a trigger is over.
 pub(super) struct OldAndNew<'r>(pub &'r Relation);
@@ -56,19 +31,6 @@ impl Names for OldAndNew<'_> {
     }
 }
 
-/// VALUE of a domain's condition.
-pub(super) struct Value;
-
-impl Names for Value {
-    fn column(&self, _: u16, _: u32) -> Result<String> {
-        Ok("VALUE".to_owned())
-    }
-
-    fn is_value(&self) -> bool {
-        true
-    }
-}
-
 /// A stored expression with its types as the search path finds them, with the fewest parentheses or with all.
 pub(crate) fn shown_expression(
     session: &SessionCatalog<'_>,
@@ -80,16 +42,11 @@ pub(crate) fn shown_expression(
     let reader = Reader(context);
     let path = &session.settings.path.get().schemas;
     let environment = Environment { catalog: session.snapshot, path, constants: &reader };
-    // VALUE is the column of a relation that is none.
-    let names: &dyn Names = match relation {
-        Some(Relation { oid: Oid(0), .. }) => &Value,
-        _ => &Columns(relation),
-    };
-    let printer = Printer { catalog: session.snapshot, path: Some(path), context, names, pretty };
+    let catalog = session.snapshot;
     fitting(0, || {
         let parsed = parse_expression(text)?;
         let bound = bind::bind_printed(environment, text, &parsed, relation)?;
-        deparse::expression(&printer, &bound)
+        deparse::over_row(catalog, (Some(path), pretty), context, relation, &bound)
     })
 }
 

@@ -2,9 +2,10 @@
 
 use crate::bind::clause::{CHECK, GENERATED, INDEX_EXPRESSION, INDEX_PREDICATE};
 use crate::bind::edges::{edges_of_expression, edges_of_query};
+use crate::bind::kept::{self, Tree};
 use crate::bind::routine_body::Parameters;
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Definition, Edge, Edges, Expression};
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
 use crate::catalog::sequence::SessionSequences;
@@ -22,7 +23,7 @@ use crate::plan::logical::{Node, Output, Query};
 use crate::queries::SessionCatalog;
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
-use crate::session::definitions::{Columns, OldAndNew, Value};
+use crate::session::definitions::OldAndNew;
 use crate::session::routine::aside::{Aside, Calls};
 use crate::session::run::{Asked, Shared};
 use crate::session::statement::{Basis, Known, Reader, planned};
@@ -217,14 +218,7 @@ impl Meaning<'_> {
         expr: &Expr,
     ) -> Result<Arc<str>> {
         self.with_context(snapshot, |context| {
-            // VALUE is the column of a relation that is none.
-            let names: &dyn deparse::Names = match relation {
-                Some(Relation { oid: Oid(0), .. }) => &Value,
-                _ => &Columns(relation),
-            };
-            let printer =
-                deparse::Printer { catalog: snapshot, path: None, context, names, pretty: false };
-            Ok(deparse::expression(&printer, expr)?.into())
+            Ok(deparse::over_row(snapshot, (None, false), context, relation, expr)?.into())
         })
     }
 
@@ -256,27 +250,31 @@ impl Meaning<'_> {
         let own = self.bound(snapshot, &self.text, expr, relation, Wanted::Written, clause)?;
         let mut edges = edges_of_expression(snapshot, relation, bound);
         edges.extend(edges_of_expression(snapshot, relation, &own));
-        Ok(Definition::new(self.text_of(snapshot, relation, &own, bound)?, edges))
+        Ok(Definition::new(self.print(snapshot, relation, &shown(own, bound))?, edges))
     }
 
-    fn text_of(
+    /// What is kept of an expression that stands over the columns of a relation, or over none.
+    fn tree(
         &self,
         snapshot: &CatalogSnapshot,
         relation: Option<&Relation>,
-        own: &Expr,
-        bound: &Expr,
-    ) -> Result<Arc<str>> {
-        if own.ty().oid.0 == oids::UNKNOWN {
-            return self.print(snapshot, relation, deparse::without_assignment(bound));
-        }
-        // The fields of a row that is assigned have the types of those that they become.
-        if let (Expr::Row(_, ty, None), Expr::Row(fields, ..)) =
-            (own, deparse::without_assignment(bound))
-            && ty.oid.0 == oids::RECORD
-        {
-            return self.print(snapshot, relation, &Expr::Row(fields.clone(), *ty, None));
-        }
-        self.print(snapshot, relation, own)
+        expr: &ast::Expr,
+        (wanted, clause): (Wanted<'_>, &'static str),
+    ) -> Result<Expression> {
+        let bound = self.with_environment(snapshot, |environment| {
+            bind::bind_stored(environment, &self.text, expr, relation, wanted, clause)
+        })?;
+        let own = self.bound(snapshot, &self.text, expr, relation, Wanted::Written, clause)?;
+        let mut edges = edges_of_expression(snapshot, relation, &bound);
+        edges.extend(edges_of_expression(snapshot, relation, &own));
+        // The tree has the casts' functions.
+        edges.retain(|edge| !matches!(edge, Edge::Cast(_)));
+        let written = shown(own, &bound);
+        let text = self.print(snapshot, relation, &written)?;
+        let tree = Tree { bound, written: None };
+        let same = self.print(snapshot, relation, tree.shown()).is_ok_and(|shown| shown == text);
+        let tree = Tree { written: (!same).then_some(written), ..tree };
+        kept::store(snapshot, relation, &tree, Edges::new(edges))
     }
 
     /// The value of an expression that is the same for every row, in its type's stored form; none is NULL.
@@ -400,6 +398,20 @@ impl Meaning<'_> {
     }
 }
 
+/// What is shown of an expression that was bound as it is written (`own`) and to be assigned: the cast to the column's type is the
+/// column's, unless nothing else gives the literal a type.
+fn shown(own: Expr, bound: &Expr) -> Expr {
+    let assigned = deparse::without_assignment(bound);
+    match (&own, assigned) {
+        _ if own.ty().oid.0 == oids::UNKNOWN => assigned.clone(),
+        // The fields of a row that is assigned have the types of those that they become.
+        (Expr::Row(_, ty, None), Expr::Row(fields, ..)) if ty.oid.0 == oids::RECORD => {
+            Expr::Row(fields.clone(), *ty, None)
+        }
+        _ => own,
+    }
+}
+
 /// The columns by index that an expression over the live ones names.
 fn named_columns(relation: &Relation, expr: &Expr) -> Vec<usize> {
     let live: Vec<usize> =
@@ -499,20 +511,40 @@ impl Semantics for Meaning<'_> {
         Ok(DefaultValue { text, is_null, constant })
     }
 
-    fn over_columns(
+    fn check(
         &self,
         snapshot: &CatalogSnapshot,
         relation: &Relation,
-        generated: Option<(SqlType, &str)>,
+        expr: &ast::Expr,
+    ) -> Result<Expression> {
+        let wanted = (Wanted::Condition("CHECK"), CHECK);
+        self.tree(snapshot, Some(relation), expr, wanted)
+    }
+
+    fn text(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        expression: &Expression,
+    ) -> Result<Arc<str>> {
+        self.print(
+            snapshot,
+            Some(relation),
+            kept::open(snapshot, Some(relation), expression)?.shown(),
+        )
+    }
+
+    fn generated(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        (ty, column): (SqlType, &str),
         expr: &ast::Expr,
     ) -> Result<Definition> {
-        let (wanted, clause) = match generated {
-            Some((ty, column)) => (Wanted::Default(ty, column), GENERATED),
-            None => (Wanted::Condition("CHECK"), CHECK),
-        };
         let bind = |wanted| {
-            let bound = self.bound(snapshot, &self.text, expr, Some(relation), wanted, clause)?;
-            if generated.is_some() && demand_immutable(snapshot, &bound, "").is_err() {
+            let bound =
+                self.bound(snapshot, &self.text, expr, Some(relation), wanted, GENERATED)?;
+            if demand_immutable(snapshot, &bound, "").is_err() {
                 return Err(SqlError::new(
                     SqlState::INVALID_OBJECT_DEFINITION,
                     "generation expression is not immutable",
@@ -520,12 +552,10 @@ impl Semantics for Meaning<'_> {
             }
             Ok(bound)
         };
-        if generated.is_some() {
-            // That it is mutable is told before that its type does not fit the column.
-            bind(Wanted::Anything)?;
-        }
-        let bound = bind(wanted)?;
-        self.own_text(snapshot, Some(relation), expr, &bound, clause)
+        // That it is mutable is told before that its type does not fit the column.
+        bind(Wanted::Anything)?;
+        let bound = bind(Wanted::Default(ty, column))?;
+        self.own_text(snapshot, Some(relation), expr, &bound, GENERATED)
     }
 
     fn index_expression(
@@ -626,6 +656,19 @@ impl Semantics for Meaning<'_> {
         self.row_function(snapshot, Some(relation), bound, user)
     }
 
+    fn compute<'a>(
+        &'a self,
+        snapshot: &CatalogSnapshot,
+        relation: &Relation,
+        user: Option<Oid>,
+        expression: &Expression,
+    ) -> Result<RowFunction<'a>> {
+        let bound = self.with_environment(snapshot, |environment| {
+            kept::bound(environment, Some(relation), expression)
+        })?;
+        self.row_function(snapshot, Some(relation), bound, user)
+    }
+
     fn conversion<'a>(
         &'a self,
         snapshot: &CatalogSnapshot,
@@ -667,11 +710,6 @@ impl Semantics for Meaning<'_> {
             }
             if let Some(filter) = &mut index.filter {
                 *filter = filter.reworded(again(filter, &names)?);
-            }
-        }
-        for constraint in &mut after.constraints {
-            if let crate::catalog::ConstraintKind::Check { text, .. } = &mut constraint.kind {
-                *text = text.reworded(again(text, &names)?);
             }
         }
         for when in after.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut()) {

@@ -5,7 +5,7 @@ use super::rows::Rows;
 use crate::catalog::acl::Acl;
 use crate::catalog::attachment::Attachment;
 use crate::catalog::builtin;
-use crate::catalog::definition::{Definition, Edge};
+use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::extension::{self, PG_EXTENSION};
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
@@ -93,8 +93,8 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         }
     }
     // What a definition depends on beside its own relation: a column of a relation speaks for the relation.
-    let emit_edges = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), made: &[&Definition]| {
-        let edges: BTreeSet<Edge> = made.iter().flat_map(|made| made.edges()).copied().collect();
+    let emit_edges = |rows: &mut Rows<'_, '_, '_, '_>, on: (u32, Oid), made: &[&Edges]| {
+        let edges: BTreeSet<Edge> = made.iter().flat_map(|made| made.iter()).copied().collect();
         for edge in &edges {
             let to = match *edge {
                 Edge::Own(_) | Edge::Cast(_) | Edge::Columns(_) => continue,
@@ -129,7 +129,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             for ty in types.into_iter().filter(|ty| !builtin::is_lasting(ty.0)) {
                 emit(rows, own, (TYPE, ty, 0), 'n')?;
             }
-            let made: Vec<&Definition> = routine.definitions().collect();
+            let made: Vec<&Edges> = routine.definitions().collect();
             emit_edges(rows, own, &made)?;
             // What an aggregate is made of; what is built in stays.
             let called = routine.aggregate.iter().flat_map(|aggregate| aggregate.functions());
@@ -196,7 +196,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         }
         if let Some(domain) = ty.domain() {
             if let Some(default) = &domain.default {
-                emit_edges(rows, (TYPE, ty.oid), &[default])?;
+                emit_edges(rows, (TYPE, ty.oid), &[default.edges()])?;
             }
             if !builtin::is_lasting(domain.base.oid.0) {
                 emit(rows, (TYPE, ty.oid), (TYPE, domain.base.oid, 0), 'n')?;
@@ -204,7 +204,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             for check in &domain.checks {
                 let own = (CONSTRAINT, check.oid);
                 emit(rows, own, (TYPE, ty.oid, 0), 'a')?;
-                emit_edges(rows, own, &[&check.text])?;
+                emit_edges(rows, own, &[check.text.edges()])?;
             }
         }
     }
@@ -229,17 +229,17 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             let own = (DEFAULT, super::columns::default_oid(table, at));
             emit(rows, own, on, if column.generated { 'i' } else { 'a' })?;
             if column.generated {
-                for read in default.own_numbers() {
+                for read in default.edges().own_numbers() {
                     emit(rows, own, (CLASS, table, i32::from(read)), 'n')?;
                 }
             }
-            emit_edges(rows, own, &[default])?;
+            emit_edges(rows, own, &[default.edges()])?;
         }
         if of_views && let Some(query) = relation.query() {
             let rule = (REWRITE, table);
             emit(rows, rule, (CLASS, table, 0), 'i')?;
             emit(rows, rule, (CLASS, table, 0), 'n')?;
-            emit_edges(rows, rule, &[query])?;
+            emit_edges(rows, rule, &[query.edges()])?;
         }
         if let RelationKind::Sequence(sequence) = &relation.kind
             && let Some((owner, column)) = sequence.owner
@@ -271,12 +271,12 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                     let own = (CLASS, index.oid);
                     // One without a plain column goes with the table.
                     let whole = columns.is_empty().then_some(0);
-                    let computed: Vec<&Definition> = index.definitions().collect();
+                    let computed: Vec<&Edges> = index.definitions().collect();
                     emit_edges(rows, own, &computed)?;
                     let expressions = index.expressions.iter().map(|made| &made.text);
                     let read: BTreeSet<i16> =
-                        expressions.flat_map(Definition::own_numbers).collect();
-                    let filter = index.filter.iter().flat_map(Definition::own_numbers);
+                        expressions.flat_map(|made| made.edges().own_numbers()).collect();
+                    let filter = index.filter.iter().flat_map(|made| made.edges().own_numbers());
                     let read = read.into_iter().chain(filter).map(i32::from);
                     for column in columns.into_iter().chain(whole).chain(read) {
                         emit(rows, own, (CLASS, table, column), 'a')?;
@@ -303,17 +303,17 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                 emit(rows, on, (CLASS, table, i32::from(position(column))), 'n')?;
             }
             if let Some(when) = &trigger.when {
-                for column in when.own_numbers() {
+                for column in when.edges().own_numbers() {
                     emit(rows, on, (CLASS, table, i32::from(column)), 'n')?;
                 }
-                emit_edges(rows, on, &[when])?;
+                emit_edges(rows, on, &[when.edges()])?;
             }
         }
         for constraint in &relation.constraints {
             let on = (CONSTRAINT, constraint.oid);
             match &constraint.kind {
-                ConstraintKind::Check { text, .. } => {
-                    let columns = text.own_numbers();
+                ConstraintKind::Check { condition, .. } => {
+                    let columns = condition.edges().own_numbers();
                     // One that speaks of no column goes with the table.
                     if columns.is_empty() {
                         emit(rows, on, (CLASS, table, 0), 'a')?;
@@ -323,7 +323,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                         emit(rows, on, to, 'a')?;
                         emit(rows, on, to, 'n')?;
                     }
-                    emit_edges(rows, on, &[text])?;
+                    emit_edges(rows, on, &[condition.edges()])?;
                 }
                 ConstraintKind::ForeignKey(key) => {
                     for &column in &key.columns {

@@ -2,7 +2,9 @@
 //! what belongs to them, behind the built-in rows.
 
 use super::rows::Rows;
+use crate::bind::kept;
 use crate::catalog::builtin;
+use crate::catalog::definition::Expression;
 use crate::catalog::object::well_known;
 use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, ForeignKey, Index, MatchType, Relation,
@@ -319,7 +321,7 @@ struct ConstraintRow<'r> {
     index: Oid,
     columns: Vec<i16>,
     foreign: Option<&'r ForeignKey>,
-    text: Option<&'r str>,
+    condition: Option<&'r Expression>,
 }
 
 pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> Result<()> {
@@ -356,7 +358,7 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
                 index: index.oid,
                 columns,
                 foreign: None,
-                text: None,
+                condition: None,
             };
             constraint(rows, relation, &row)?;
         }
@@ -376,7 +378,7 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
                 index: Oid(0),
                 columns: Vec::new(),
                 foreign: None,
-                text: None,
+                condition: None,
             };
             constraint(rows, relation, &row)?;
         }
@@ -433,7 +435,7 @@ fn domain_check(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType, check: &DomainCh
 fn of_constraint(found: &Constraint) -> ConstraintRow<'_> {
     let (oid, name, validated) = (found.oid, &*found.name, found.validated);
     match &found.kind {
-        ConstraintKind::Check { text, no_inherit } => ConstraintRow {
+        ConstraintKind::Check { condition, no_inherit } => ConstraintRow {
             oid,
             name,
             kind: 'c',
@@ -441,9 +443,9 @@ fn of_constraint(found: &Constraint) -> ConstraintRow<'_> {
             no_inherit: *no_inherit,
             deferral: found.deferral,
             index: Oid(0),
-            columns: text.own_numbers(),
+            columns: condition.edges().own_numbers(),
             foreign: None,
-            text: Some(text),
+            condition: Some(condition),
         },
         ConstraintKind::ForeignKey(key) => ConstraintRow {
             oid,
@@ -455,7 +457,7 @@ fn of_constraint(found: &Constraint) -> ConstraintRow<'_> {
             index: key.index,
             columns: key.columns.iter().map(|&column| position(column)).collect(),
             foreign: Some(key),
-            text: None,
+            condition: None,
         },
     }
 }
@@ -465,6 +467,10 @@ fn constraint(
     relation: &Relation,
     row: &ConstraintRow<'_>,
 ) -> Result<()> {
+    let shown = |condition: &Expression| {
+        kept::text(rows.system.snapshot, (None, false), rows.call, Some(relation), condition)
+    };
+    let shown = row.condition.map(shown).transpose()?;
     let foreign = row.foreign;
     let code = |pick: &dyn Fn(&ForeignKey) -> char| letter(foreign.map_or(' ', pick));
     let equals = foreign.map(|key| {
@@ -506,7 +512,7 @@ fn constraint(
         equals,
         deleted.map_or(Datum::Null, |columns| rows.numbers(&columns)),
         Datum::Null,
-        rows.optional(row.text),
+        shown.as_deref().map_or(Datum::Null, |shown| rows.text(shown)),
     ];
     rows.row(&row)
 }

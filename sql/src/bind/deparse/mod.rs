@@ -11,6 +11,7 @@ mod modify;
 mod place;
 mod printed;
 mod routine_body;
+mod row;
 mod set_operation;
 mod simple;
 mod standard_form;
@@ -19,6 +20,7 @@ mod window;
 
 pub use layout::Layout;
 pub use routine_body::{RoutineText, body_edges, body_text};
+pub use row::over_row;
 pub use view::{ViewText, view_text};
 
 use crate::bind::grouping::{AGGREGATES, BoundWindow};

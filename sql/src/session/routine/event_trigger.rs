@@ -410,7 +410,7 @@ fn parts_of(snapshot: &CatalogSnapshot, relation: &Relation) -> Vec<(Address, bo
     let mut others: Vec<(Oid, Vec<(Address, bool)>)> = Vec::new();
     for constraint in &relation.constraints {
         let reads = match &constraint.kind {
-            ConstraintKind::Check { text, .. } => !text.edges().is_empty(),
+            ConstraintKind::Check { condition, .. } => !condition.edges().is_empty(),
             ConstraintKind::ForeignKey(_) => false,
         };
         others.push((constraint.oid, vec![((CONSTRAINT, constraint.oid, 0), reads)]));

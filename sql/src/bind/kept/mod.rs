@@ -1,0 +1,216 @@
+//! Stored expressions: bound trees as the catalog keeps them, and as plans and printers take them from there.
+//!
+//! PostgreSQL keeps the trees that its analysis makes, as text (`pg_node_tree`), and opens SQL functions and adds what calls
+//! leave out when it plans. So it is here: a tree that is to be stored leaves both undone ([`Binder::stored`]), and
+//! [`Binder::kept`] does them for a plan, since a function may have another body or other defaults by then. Relations, types,
+//! functions and operators are OIDs in it, columns of the relation that it is over are attribute numbers (in a bound tree they
+//! are places among the live columns, which DROP COLUMN moves), the whole row is one thing whatever columns there are, and
+//! constants are in their stored form; so no rename and no other column touches it.
+//!
+//! Where an expression is printed otherwise than what runs (a list of IN, a comparison of rows, what an assignment has cast),
+//! the tree as it was written stands beside the other one.
+//!
+//! A tree is decoded once for each version of its relation, and stays with it ([`Expression::leave`]). One that calls routines
+//! or takes fields of other relations' rows is decoded each time: these change without the relation.
+
+mod code;
+#[cfg(test)]
+mod tests;
+
+use crate::bind::deparse::{over_row, without_assignment};
+use crate::bind::levels::children;
+use crate::bind::typed::{CallForm, Expr};
+use crate::bind::{Binder, Environment, know_table};
+use crate::catalog::definition::{Edges, Expression};
+use crate::catalog::routine::Routine;
+use crate::catalog::{CatalogSnapshot, Relation, builtin};
+use crate::error::Result;
+use crate::parse::Deep;
+use crate::parse::depth::{fitting, within};
+use crate::types::{CallContext, Oid};
+use std::sync::Arc;
+
+/// An expression as it is stored.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// What is run.
+    pub bound: Expr,
+    /// What is printed, where that is not what is run but for its assignment.
+    pub written: Option<Expr>,
+}
+
+impl Tree {
+    /// What is printed.
+    #[must_use]
+    pub fn shown(&self) -> &Expr {
+        self.written.as_ref().unwrap_or_else(|| without_assignment(&self.bound))
+    }
+}
+
+/// The expression of this tree over the live columns of a relation, or over none, as the catalog keeps it.
+///
+/// # Errors
+/// 54001 for one that is too high, 0A000 for what no stored expression has.
+pub fn store(
+    catalog: &CatalogSnapshot,
+    relation: Option<&Relation>,
+    tree: &Tree,
+    edges: Edges,
+) -> Result<Expression> {
+    Ok(Expression::new(code::write(catalog, relation, tree, &|number| number)?, edges))
+}
+
+/// A stored expression over another relation, in which the columns have other places, by index.
+///
+/// # Errors
+/// Those of [`open`] and [`store`].
+pub fn copy(
+    catalog: &CatalogSnapshot,
+    relation: &Relation,
+    expression: &Expression,
+    place: &dyn Fn(usize) -> usize,
+) -> Result<Expression> {
+    let tree = open(catalog, Some(relation), expression)?;
+    let number = |number: i16| match usize::try_from(number - 1) {
+        Ok(column) => place(column) as i16 + 1,
+        Err(_) => number,
+    };
+    Ok(expression.over_copy(code::write(catalog, Some(relation), &tree, &number)?, place))
+}
+
+/// A stored expression now that a composite type has lost the attribute of this number: those behind it have moved up.
+///
+/// # Errors
+/// Those of [`open`] and [`store`].
+pub fn without_field(
+    catalog: &CatalogSnapshot,
+    relation: &Relation,
+    expression: &Expression,
+    (ty, gone): (Oid, i16),
+) -> Result<Expression> {
+    fn close(catalog: &CatalogSnapshot, expr: &mut Expr, (ty, gone): (Oid, i16)) {
+        if let Expr::Field { operand, field, .. } = expr
+            && catalog.base_type(operand.ty()).oid == ty
+            && *field >= u32::from(gone.unsigned_abs())
+        {
+            *field -= 1;
+        }
+        children(expr, &mut |child| close(catalog, child, (ty, gone)));
+    }
+    let opened = open(catalog, Some(relation), expression)?;
+    let mut tree = Tree::clone(&opened);
+    let Tree { bound, written } = &mut tree;
+    std::iter::once(bound).chain(written).for_each(|expr| close(catalog, expr, (ty, gone)));
+    let moved = code::write(catalog, Some(relation), &tree, &|number| number)?;
+    Ok(expression.without_attribute(moved, ty, gone))
+}
+
+/// The tree of a stored expression.
+///
+/// # Errors
+/// XX001 for bytes that are none; 54001 where it is too high for what is being done.
+pub fn open(
+    catalog: &CatalogSnapshot,
+    relation: Option<&Relation>,
+    expression: &Expression,
+) -> Result<Arc<Deep<Tree>>> {
+    let tree = match expression.opened() {
+        Some(tree) => tree,
+        None => {
+            let read = code::read(catalog, relation, expression.tree())?;
+            let tree = Arc::new(read.tree);
+            if read.lasts {
+                expression.leave(Arc::clone(&tree));
+            }
+            tree
+        }
+    };
+    within(tree.height(), || Ok(()))?;
+    Ok(tree)
+}
+
+/// A stored expression as it is shown: types as this path finds them, or qualified without one; with the fewest parentheses or
+/// with all.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn text(
+    catalog: &CatalogSnapshot,
+    how: (Option<&[Oid]>, bool),
+    context: &CallContext<'_>,
+    relation: Option<&Relation>,
+    expression: &Expression,
+) -> Result<String> {
+    fitting(0, || {
+        let tree = open(catalog, relation, expression)?;
+        over_row(catalog, how, context, relation, tree.shown())
+    })
+}
+
+/// A stored expression as a plan takes it.
+///
+/// # Errors
+/// Those of [`open`], and of the defaults of functions that it calls.
+pub fn bound(
+    environment: Environment<'_>,
+    relation: Option<&Relation>,
+    expression: &Expression,
+) -> Result<Expr> {
+    Binder::new(environment, "", &[]).kept(relation, expression)
+}
+
+impl Binder<'_> {
+    /// The same.
+    pub(super) fn kept(
+        &self,
+        relation: Option<&Relation>,
+        expression: &Expression,
+    ) -> Result<Expr> {
+        let mut expr = open(self.catalog, relation, expression)?.bound.clone();
+        self.complete(&mut expr)?;
+        if let Some(relation) = relation {
+            know_table(&mut expr, relation);
+        }
+        Ok(expr)
+    }
+
+    /// Adds the arguments that calls leave to their functions' defaults, and opens SQL functions that are PostgreSQL's own.
+    fn complete(&self, expr: &mut Expr) -> Result<()> {
+        let mut done = Ok(());
+        children(expr, &mut |child| {
+            if done.is_ok() {
+                done = self.complete(child);
+            }
+        });
+        done?;
+        match expr {
+            Expr::ArrayCast { element, .. } => self.complete(element)?,
+            Expr::Call { arguments, form: CallForm::Routine(routine), .. } => {
+                self.add_defaults(routine, arguments)?;
+            }
+            Expr::Call {
+                function,
+                arguments,
+                ty,
+                form: CallForm::Function | CallForm::Standard { .. },
+                ..
+            } => {
+                if let Some(built_in) = builtin::function(function.0)
+                    && let Some(opened) = self.inlined(built_in, arguments, *ty, 0)?
+                {
+                    *expr = opened;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_defaults(&self, routine: &Routine, arguments: &mut Vec<Expr>) -> Result<()> {
+        for parameter in routine.inputs().skip(arguments.len()) {
+            let Some(default) = &parameter.default else { break };
+            arguments.push(self.made_default(default, parameter.ty.0)?);
+        }
+        Ok(())
+    }
+}

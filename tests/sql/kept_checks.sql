@@ -1,0 +1,75 @@
+-- A CHECK is a bound tree: renames of what it names, other columns and copies of its table leave it as it is, and it says the new names.
+create table kept_t (a int check (a > 0), b varchar(5) check (b in ('x','y','zzzzz')), c numeric, d int[], constraint abc check (c > 1.5 and (a,c) < (10, 20.5)),
+  check (tableoid > 0), check (d[1] > 2 or d is null), check (case a when 1 then true when 2 then false else b like 'x%' end), check ('t'), check (null));
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_t'::regclass and contype = 'c' order by conname;
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true), pg_get_expr(conbin, conrelid), conkey from pg_constraint where conrelid = 'kept_t'::regclass order by conname;
+insert into kept_t values (1,'x',2,'{3}');
+insert into kept_t values (-1,'x',2,'{3}');
+insert into kept_t values (1,'q',2,'{3}');
+insert into kept_t values (11,'x',2,'{3}');
+insert into kept_t values (1,'x',1,'{3}');
+insert into kept_t values (3,'y',2,'{3}');
+insert into kept_t values (1,'x',2,'{1}');
+alter table kept_t rename a to "A a";
+alter table kept_t rename to kept_u;
+alter table kept_u add column e int;
+insert into kept_u values (1,'x',2,'{3}');
+insert into kept_u values (1,'x',2,'{3}',5);
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_u'::regclass and contype = 'c' order by conname;
+alter table kept_u drop column c;
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_u'::regclass and contype = 'c' order by conname;
+insert into kept_u values (1,'x','{3}', 4);
+insert into kept_u values (1,'q','{3}', 4);
+create table kept_v (z int, like kept_u including all);
+-- A copy has its columns elsewhere.
+create table kept_w (a int, b text, check (a > 0 and b <> 'x'), check (length(b) > a));
+alter table kept_w drop column a;
+create table kept_x (z int, q text, like kept_w including all);
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_x'::regclass and contype = 'c' order by conname;
+insert into kept_x values (1,'','x');
+alter table kept_x rename b to bb;
+insert into kept_x values (1,'','x');
+alter table kept_x add check (z > 0), add check (bb = lower(bb));
+insert into kept_x values (-1,'','y');
+alter table kept_x alter z type numeric(10,2);
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_x'::regclass and contype = 'c' order by conname;
+insert into kept_x values (-1,'','y');
+-- A function may have another body and other defaults by now.
+create function kept_f(a int, b int default 3) returns bool language sql immutable as 'select a > b';
+create table kept_y (a int check (kept_f(a)), b int check (kept_f(b, 7)));
+insert into kept_y values (3, 8);
+insert into kept_y values (4, 8);
+create or replace function kept_f(a int, b int default 30) returns bool language sql immutable as 'select a > b';
+insert into kept_y values (4, 8);
+insert into kept_y values (34, 8);
+alter function kept_f(int, int) rename to kept_g;
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_y'::regclass and contype = 'c' order by conname;
+insert into kept_y values (4, 8);
+create or replace function kept_g(a int, b int default 30) returns bool language sql immutable as 'select a < b';
+insert into kept_y values (4, 8);
+insert into kept_y values (4, 5);
+drop function kept_g;
+-- Fields of rows, whose types lose others.
+create type kept_c as (x int, y text, z int);
+create table kept_z (c kept_c check ((c).z > 3), r kept_y check ((r).b > 2));
+alter table kept_y drop column a;
+insert into kept_z values (row(1,'a',4), row(1));
+insert into kept_z values (row(1,'a',4), row(3));
+alter type kept_c rename attribute z to zz;
+alter type kept_c drop attribute x;
+insert into kept_z values (row('a',4), row(3)), (row('a',4), row(1));
+insert into kept_z values (row('a',3), row(3));
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_z'::regclass and contype = 'c' order by conname;
+create schema kept_s; alter type kept_c set schema kept_s; alter type kept_s.kept_c rename to kept_cc;
+-- Types that are called otherwise; functions that PostgreSQL has in SQL.
+create domain kept_dom as int check (value > 0);
+create table kept_a (a kept_dom check (a::kept_dom > 5), b text check (b::date > '2000-01-01' and b::date < now()));
+alter domain kept_dom rename to kept_dam;
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_a'::regclass and contype = 'c' order by conname;
+insert into kept_a values (6, '2020-01-01');
+insert into kept_a values (4, '2020-01-01');
+create table kept_b (a date, b timestamp, check ((a, a) overlaps (a, a)), check (date_part('year', a) > 2000 and extract(year from b) > 3 and a::timestamp = b and age(b) > '1'));
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_b'::regclass and contype = 'c' order by conname;
+insert into kept_b values ('2020-01-01', '2020-01-01');
+drop table kept_a, kept_b, kept_z, kept_y, kept_x, kept_w, kept_u; drop type kept_s.kept_cc; drop schema kept_s; drop domain kept_dam; drop function kept_g;
+drop table kept_v;
