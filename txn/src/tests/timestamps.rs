@@ -1,6 +1,7 @@
 //! Timestamp ordering: who is too late for what under each of the two schemes, and that what commits is serial in the order of
 //! timestamps, read by read.
 
+use super::versions::wait_until;
 use super::*;
 use crate::scheme::timestamp::Overwritten;
 use crate::{ConflictKind, Fault, Planted, Reason, Timestamp, TimestampAllocator, Timestamps};
@@ -162,6 +163,38 @@ fn a_younger_one_waits_for_the_older_and_sees_its_commit() {
             assert!(!reader.is_finished());
             commit(world, old);
             assert_eq!(reader.join().unwrap(), (Some(b"new".to_vec()), 3));
+        });
+        nothing_is_locked(&world);
+    }
+}
+
+/// Of those who wait to write what an older one has marked nobody makes the others too late by waiting: they get on one after
+/// the other.
+#[test]
+fn who_waits_to_write_makes_nobody_too_late() {
+    for overwritten in BOTH {
+        let world = filled(small());
+        let mut old = placed(&world, 1, overwritten);
+        put(&mut old, &world, 0, b"1").unwrap();
+        std::thread::scope(|scope| {
+            let world = &world;
+            let waits = |count: usize| {
+                let locks = world.manager.siread_locks();
+                locks.iter().filter(|lock| !lock.granted).count() == count
+            };
+            let writers = [2, 3, 4].map(|pid| {
+                let mut young = placed(world, pid, overwritten);
+                let writer = scope.spawn(move || {
+                    let done = put(&mut young, world, 0, b"later");
+                    done.map(|()| commit(world, young))
+                });
+                wait_until(|| waits(pid as usize - 1));
+                writer
+            });
+            commit(world, old);
+            for writer in writers {
+                writer.join().unwrap().unwrap();
+            }
         });
         nothing_is_locked(&world);
     }

@@ -210,12 +210,13 @@ impl Transaction {
             return Ok(true);
         }
         self.demand_older(tree, Reason::WriteTooLate)?;
-        // What it may find there counts as read, whether it will write or not.
-        self.leave_stamp(tree.id(), key, at);
         let mark = (tree.id(), Span::Key(key.into()), RangeMode::Exclusive);
         if self.ask(mark, may_wait, policy)? == RangeGrant::Skipped {
             return Ok(false);
         }
+        // What it may find there counts as read, whether it will write or not; but not while it waits, or of those who wait for
+        // the mark all but the youngest would be too late. Until now nobody older could have come by: the mark was in the way.
+        self.leave_stamp(tree.id(), key, at);
         let in_time = self.is_in_time(tree, key, at);
         if !matches!(in_time, Ok(true)) {
             // It is not marked for what may come after a rollback to a savepoint.
