@@ -55,8 +55,11 @@ fn list(text: &str, roles: &HashMap<String, Oid>) -> Acl {
 
 /// What everybody reads.
 static READABLE: LazyLock<Acl> = LazyLock::new(|| {
-    let (grantor, grant_options) = (well_known::SUPERUSER, Privileges::default());
-    vec![AclItem { grantee: Oid(0), grantor, privileges: Privileges::SELECT, grant_options }]
+    let item = |grantee, privileges| {
+        let (grantor, grant_options) = (well_known::SUPERUSER, Privileges::default());
+        AclItem { grantee, grantor, privileges, grant_options }
+    };
+    vec![item(well_known::SUPERUSER, Privileges::TABLE), item(Oid(0), Privileges::SELECT)]
 });
 
 /// The list of a system relation; none where only the owner has anything.

@@ -42,6 +42,8 @@ pub mod kept {
     pub const TYPE: u32 = 2 << 16;
     /// A language.
     pub const LANGUAGE: u32 = 3 << 16;
+    /// The whole of a relation of the system's.
+    pub const RELATION: u32 = 4 << 16;
 }
 
 impl Grantable {
@@ -122,6 +124,12 @@ impl Relation {
     }
 }
 
+/// Whether PostgreSQL's initial contents give a column of a relation of the system's a list.
+#[must_use]
+pub fn has_initial_list(relation: Oid, column: u32) -> bool {
+    initial::column_acl(relation, column).is_some()
+}
+
 impl CatalogSnapshot {
     /// The privileges that `role` holds on an object of that kind, owner and list.
     #[must_use]
@@ -186,7 +194,7 @@ impl CatalogSnapshot {
             return Privileges::default();
         }
         let is_made = relation.oid.0 >= well_known::FIRST_NORMAL;
-        let list = if is_made { relation.acl.as_ref() } else { initial::acl(relation) };
+        let list = self.relation_acl(relation);
         let mut held = self.privileges(role, relation.grantable(), relation.owner, list);
         // A view's functions are called by whoever reads it, and some not by everybody.
         let callable = is_made || self.may_call_of_view(role, &relation.name);
@@ -220,15 +228,31 @@ impl CatalogSnapshot {
         functions_named(function).iter().all(|function| self.may_call(role, function))
     }
 
+    /// A relation's list, if it has one: of the system's GRANT's, or the one that PostgreSQL's initial contents give it.
+    #[must_use]
+    pub fn relation_acl<'a>(&'a self, relation: &'a Relation) -> Option<&'a Acl> {
+        if relation.oid.0 >= well_known::FIRST_NORMAL {
+            return relation.acl.as_ref();
+        }
+        let granted = self.acl(relation.oid, kept::RELATION).map(|list| &**list);
+        granted.or_else(|| initial::acl(relation))
+    }
+
+    /// The same of a column.
+    #[must_use]
+    pub fn column_acl(&self, relation: &Relation, number: u32) -> Option<&Acl> {
+        let granted = self.acl(relation.oid, number).map(|list| &**list);
+        let is_system = relation.oid.0 < well_known::FIRST_NORMAL;
+        granted.or_else(|| initial::column_acl(relation.oid, number).filter(|_| is_system))
+    }
+
     /// The privileges that `role` holds on a column by the column's own list.
     #[must_use]
     pub fn column_privileges(&self, role: Oid, relation: &Relation, number: i16) -> Privileges {
         let Ok(number) = u32::try_from(number) else { return Privileges::default() };
-        let list = match relation.oid.0 < well_known::FIRST_NORMAL {
-            true => initial::column_acl(relation.oid, number),
-            false => self.acl(relation.oid, number).map(|list| &**list),
+        let Some(list) = self.column_acl(relation, number) else {
+            return Privileges::default();
         };
-        let Some(list) = list else { return Privileges::default() };
         self.privileges(role, Grantable::Column, relation.owner, Some(list))
     }
 

@@ -179,10 +179,7 @@ impl Parser<'_> {
                 self.advance();
                 RoutineOption::Rows(self.number_text()?)
             }
-            Keyword::Set => {
-                self.advance();
-                RoutineOption::Set(self.setting(false)?)
-            }
+            Keyword::Set | Keyword::Reset => RoutineOption::Setting(self.setting_change()?),
             Keyword::As => {
                 self.advance();
                 let (body, at) = self.body_text()?;
@@ -263,7 +260,14 @@ impl Parser<'_> {
                 }
                 options.push(option);
             }
+            // Ignored, as in PostgreSQL.
+            if !options.is_empty() {
+                self.accept(Keyword::Restrict);
+            }
             if options.is_empty() {
+                if !self.is(Keyword::No) && !self.is(Keyword::Depends) {
+                    return Err(self.error());
+                }
                 self.skip_statement();
                 return Ok(Statement::Unsupported(format!("this form of ALTER {word}")));
             }

@@ -96,8 +96,8 @@ fn zone_interval(text: &str, typmod: i32) -> Result<Arc<str>> {
     Ok(format!("INTERVAL '{}'", String::from_utf8_lossy(&out)).into())
 }
 
-/// Gives a list a setting's value, in the place that it has; none takes it away (`GUCArrayAdd`, `GUCArrayDelete`).
-pub fn replace(list: &mut SettingList, name: String, value: Option<String>) {
+/// Gives a list a setting's value, in the place that it has; none takes it away.
+fn replace(list: &mut SettingList, name: String, value: Option<String>) {
     let at = list.iter().position(|entry| entry.0.eq_ignore_ascii_case(&name));
     match (at, value) {
         (Some(at), Some(value)) => list[at].1 = value,
@@ -109,35 +109,41 @@ pub fn replace(list: &mut SettingList, name: String, value: Option<String>) {
     }
 }
 
+/// Changes a list by a SET or RESET of one setting (`GUCArrayAdd`, `GUCArrayDelete`), or empties it.
+///
+/// # Errors
+/// 42704, 42602, 42501, 22023, and those of [`text_of`].
+pub fn apply(ddl: &mut Ddl<'_>, list: &mut SettingList, change: &SettingChange) -> Result<()> {
+    let snapshot = ddl.snapshot();
+    let setter = SettingUser { shared: snapshot.shared(), identity: ddl.identity };
+    let (name, text) = match change {
+        SettingChange::ResetAll => {
+            list.clear();
+            return Ok(());
+        }
+        SettingChange::Reset(name) => (name, None),
+        SettingChange::Set(set) => (&set.name, text_of(set, ddl.current_setting)?),
+    };
+    if text.is_some() || !list.is_empty() {
+        demand_keepable((name, text.as_deref()), &setter, ddl.notices)?;
+    }
+    let name = definition(name).map_or(&**name, |found| found.name);
+    replace(list, name.to_owned(), text);
+    Ok(())
+}
+
 fn change(ddl: &mut Ddl<'_>, scope: (Oid, Oid), change: &SettingChange) -> Result<()> {
     let key = ObjectKey { class: Class::Settings, database: scope.0, oid: scope.1, sub: 0 };
     ddl.catalog.lock(ddl.transaction, key)?;
     let snapshot = ddl.snapshot();
-    let setter = SettingUser { shared: snapshot.shared(), identity: ddl.identity };
     let mut list: SettingList = snapshot.shared().settings(scope.0, scope.1).to_vec();
     let before = snapshot.object(key);
-    let without = |list: &mut SettingList, name: &str| {
-        list.retain(|entry| !entry.0.eq_ignore_ascii_case(name));
-    };
-    match change {
-        SettingChange::ResetAll => {
-            // Who may not set it may not forget it.
-            list.retain(|entry| demand_keepable((&entry.0, None), &setter, ddl.notices).is_err());
-        }
-        SettingChange::Reset(name) => {
-            if !list.is_empty() {
-                demand_keepable((name, None), &setter, ddl.notices)?;
-            }
-            without(&mut list, name);
-        }
-        SettingChange::Set(set) => {
-            let text = text_of(set, ddl.current_setting)?;
-            if text.is_some() || !list.is_empty() {
-                demand_keepable((&set.name, text.as_deref()), &setter, ddl.notices)?;
-            }
-            let name = definition(&set.name).map_or(&*set.name, |found| found.name);
-            replace(&mut list, name.to_owned(), text);
-        }
+    if matches!(change, SettingChange::ResetAll) {
+        // Who may not set it may not forget it.
+        let setter = SettingUser { shared: snapshot.shared(), identity: ddl.identity };
+        list.retain(|entry| demand_keepable((&entry.0, None), &setter, ddl.notices).is_err());
+    } else {
+        apply(ddl, &mut list, change)?;
     }
     let object = (!list.is_empty()).then(|| Object::Settings(Arc::new(list)));
     ddl.catalog.change(ddl.transaction, key, before.as_ref(), object)

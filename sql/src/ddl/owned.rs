@@ -169,8 +169,12 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
         }
     }
     for (&(oid, sub), list) in snapshot.acls() {
-        let column = snapshot.relation(oid).filter(|_| sub < kept::FUNCTION);
-        let (kind, owner, name) = match (sub, column) {
+        let of_relation = sub < kept::FUNCTION || sub == kept::RELATION;
+        let table = snapshot.relation(oid).filter(|_| of_relation);
+        let (kind, owner, name) = match (sub, table) {
+            (kept::RELATION, Some(table)) => {
+                (table.grantable(), table.owner, Arc::clone(&table.name))
+            }
             (_, Some(table)) => (Grantable::Column, table.owner, Arc::clone(&table.name)),
             (kept::FUNCTION, _) => match snapshot.routine(oid) {
                 Some(routine) => (Grantable::Function, routine.owner, Arc::clone(&routine.name)),
@@ -186,12 +190,13 @@ fn revoke_all(ddl: &mut Ddl<'_>, role: Oid) -> Result<()> {
             _ => (Grantable::Language, well_known::SUPERUSER, "language".into()),
         };
         let Some(list) = stripped(&snapshot, list, (kind, owner), role)? else { continue };
-        if let Some(table) = column {
+        if let Some(table) = table {
             may_strip(ddl, table)?;
         }
         if revokes(ddl, owner, &name) {
             let key = ObjectKey { sub, ..ddl.catalog.key(Class::Acl, oid) };
-            let object = (!list.is_empty()).then(|| Object::Acl(Arc::new(list)));
+            let stays = table.is_some() && super::privilege::stays_empty(oid, sub);
+            let object = (stays || !list.is_empty()).then(|| Object::Acl(Arc::new(list)));
             ddl.catalog.change(ddl.transaction, key, snapshot.object(key).as_ref(), object)?;
         }
     }

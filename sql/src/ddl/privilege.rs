@@ -129,7 +129,11 @@ fn in_schema(ddl: &mut Ddl<'_>, name: &Ident, kind: ObjectKind) -> Result<Vec<Ar
         let sequence = matches!(relation.kind, RelationKind::Sequence(_));
         sequence == (kind == ObjectKind::Sequence)
     };
-    Ok(snapshot.relations_in(schema.oid).into_iter().filter(wanted).cloned().collect())
+    let of_system = crate::catalog::system::relations();
+    let of_system = of_system.filter(|relation| relation.schema.0 == schema.oid);
+    let mut found: Vec<Arc<Relation>> = of_system.filter(wanted).cloned().collect();
+    found.extend(snapshot.relations_in(schema.oid).into_iter().filter(wanted).cloned());
+    Ok(found)
 }
 
 /// The privileges that a statement names for whole objects or (`columns`) for columns, checked against what there is.
@@ -184,7 +188,8 @@ fn changed(
     let mut known = list.clone();
     if let Some(table) = target.table {
         let default = || table.grantable().default_acl(owner);
-        known.extend(table.acl.clone().unwrap_or_else(default));
+        let snapshot = ddl.snapshot();
+        known.extend(snapshot.relation_acl(table).cloned().unwrap_or_else(default));
     }
     let (grantor, options) = grantor(ddl, owner, &known, privileges);
     if options == Privileges::default() {
@@ -273,9 +278,6 @@ fn on_relation(
     grantees: &[Oid],
     relation: &Arc<Relation>,
 ) -> Result<()> {
-    if relation.oid.0 < well_known::FIRST_NORMAL {
-        return Err(SqlError::unsupported("privileges on system catalogs are"));
-    }
     if matches!(relation.kind, RelationKind::Composite) {
         return Err(composite_type(&relation.name));
     }
@@ -285,9 +287,13 @@ fn on_relation(
     if grant.kind == ObjectKind::Sequence && grant.privileges.iter().any(|one| !one.1.is_empty()) {
         return Err(only_of_relations());
     }
-    let key = ddl.catalog.key(Class::Relation, relation.oid);
     // Two statements on one object meet here. Who builds on it does not mind.
-    ddl.catalog.lock_beside(ddl.transaction, key)?;
+    if is_system(relation) {
+        lock_list(ddl, (relation.oid, kept::RELATION))?;
+    } else {
+        let key = ddl.catalog.key(Class::Relation, relation.oid);
+        ddl.catalog.lock_beside(ddl.transaction, key)?;
+    }
     let Some(relation) = ddl.relation(relation.oid) else { return Ok(()) };
     let (kind, owner) = (relation.grantable(), relation.owner);
     let whole: Vec<(Ident, Vec<Ident>)> =
@@ -312,18 +318,23 @@ fn on_relation(
         ));
     }
     if privileges != Privileges::default() {
+        let before = ddl.snapshot().relation_acl(&relation).cloned();
         let target = Target {
             kind,
             owner,
-            list: relation.acl.as_ref(),
+            list: before.as_ref(),
             table: None,
             denied: format!("{} {}", kind.noun(), relation.name),
             named: format!("\"{}\"", relation.name),
         };
         let list = changed(ddl, grant, grantees, privileges, &target)?;
-        let mut next = Relation::clone(&relation);
-        next.acl = Some(list);
-        ddl.catalog.put_relation(ddl.transaction, next)?;
+        if is_system(&relation) {
+            keep_for_system(ddl, (relation.oid, kept::RELATION), list)?;
+        } else {
+            let mut next = Relation::clone(&relation);
+            next.acl = Some(list);
+            ddl.catalog.put_relation(ddl.transaction, next)?;
+        }
     }
     // What is taken from a table is taken from its columns too.
     let mut columns: Vec<(i16, Privileges)> = Vec::new();
@@ -373,7 +384,7 @@ fn on_column(
     let snapshot = ddl.snapshot();
     // Nothing is granted on the system's columns, but who revokes is told of them too.
     let place = u32::try_from(number).ok();
-    let before = place.and_then(|place| snapshot.acl(relation.oid, place));
+    let before = place.and_then(|place| snapshot.column_acl(&relation, place)).cloned();
     let column = match number {
         ..0 => system_column(number).name,
         _ => &*relation.columns[number as usize - 1].name,
@@ -381,7 +392,7 @@ fn on_column(
     let target = Target {
         kind: Grantable::Column,
         owner: relation.owner,
-        list: before.map(|acl| &**acl),
+        list: before.as_ref(),
         table: Some(&relation),
         denied: format!("column \"{column}\" of relation \"{}\"", relation.name),
         named: format!("column \"{column}\" of relation \"{}\"", relation.name),
@@ -389,11 +400,34 @@ fn on_column(
     let list = changed(ddl, grant, grantees, privileges, &target)?;
     match place {
         Some(place) if before.is_some() || !list.is_empty() => {
+            if is_system(&relation) {
+                return keep_for_system(ddl, (relation.oid, place), list);
+            }
             let list = Some(list).filter(|list| !list.is_empty());
-            keep(ddl, (relation.oid, place), before, list)
+            let before = ddl.snapshot().acl(relation.oid, place).cloned();
+            keep(ddl, (relation.oid, place), before.as_ref(), list)
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a relation is one of the system's, whose list stands beside what PostgreSQL's initial contents say.
+fn is_system(relation: &Relation) -> bool {
+    relation.oid.0 < well_known::FIRST_NORMAL
+}
+
+/// Keeps the list of a relation of the system's or a column of one, also where it is empty, if there is an initial one, which
+/// would count without it.
+fn keep_for_system(ddl: &mut Ddl<'_>, (oid, sub): (Oid, u32), list: Acl) -> Result<()> {
+    let before = ddl.snapshot().acl(oid, sub).cloned();
+    let stays = !list.is_empty() || stays_empty(oid, sub);
+    keep(ddl, (oid, sub), before.as_ref(), Some(list).filter(|_| stays))
+}
+
+/// Whether the empty list of a relation, or a column of one, says something: PostgreSQL's initial contents give it another.
+pub(super) fn stays_empty(oid: Oid, sub: u32) -> bool {
+    oid.0 < well_known::FIRST_NORMAL
+        && (sub == kept::RELATION || crate::catalog::privilege::has_initial_list(oid, sub))
 }
 
 /// Keeps the list of an object that has no place for one of its own.

@@ -388,6 +388,9 @@ fn owned_by(ddl: &mut Ddl<'_>, role: Oid) -> Vec<String> {
                         table.name
                     )
                 }
+                (kept::RELATION, Some(table)) => {
+                    format!("{} {}", super::resolve::kind_noun(table), table.name)
+                }
                 (kept::FUNCTION, _) if contents.routine(*oid).is_some() => {
                     let routine = contents.routine(*oid).cloned();
                     routine

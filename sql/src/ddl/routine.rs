@@ -14,13 +14,13 @@ use crate::bind::type_name::oid;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge, Edges};
-use crate::catalog::object::{Class, Object, ObjectKey, Schema};
+use crate::catalog::object::{Class, Object, ObjectKey, Schema, SettingList};
 use crate::catalog::privilege::kept;
 use crate::catalog::routine::{self, PLPGSQL, Parameter, Routine, SQL};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     AlterRoutine, CreateRoutine, ObjectName, ParameterMode, Returns, RoutineChange, RoutineOption,
-    StandardBody, TypeName,
+    SettingChange, StandardBody, TypeName,
 };
 use crate::sqlstate::SqlState;
 use crate::types::type_name::format_type;
@@ -49,18 +49,15 @@ struct Options {
     parallel: Option<u8>,
     cost: Option<f64>,
     rows: Option<f64>,
-    settings: Vec<(String, Option<String>)>,
+    /// By SET and RESET, in their order.
+    settings: Vec<SettingChange>,
     support: Option<Oid>,
     body: Option<Arc<str>>,
     standard: Option<StandardBody>,
 }
 
 impl Options {
-    fn of(
-        options: &[RoutineOption],
-        procedure: bool,
-        current: &dyn Fn(&str) -> Result<String>,
-    ) -> Result<Options> {
+    fn of(options: &[RoutineOption], procedure: bool) -> Result<Options> {
         let mut all = Options::default();
         let twice = || SqlError::new(SqlState::SYNTAX_ERROR, "conflicting or redundant options");
         for option in options {
@@ -113,9 +110,8 @@ impl Options {
                     }
                     all.rows.replace(rows).is_some()
                 }
-                RoutineOption::Set(set) => {
-                    let value = kept_settings::text_of(set, current)?;
-                    all.settings.push((set.name.to_string(), value));
+                RoutineOption::Setting(change) => {
+                    all.settings.push(change.clone());
                     false
                 }
                 RoutineOption::Support(name) => all.support.replace(support(name)?).is_some(),
@@ -362,7 +358,7 @@ fn demand_trusted(ddl: &mut Ddl<'_>, leakproof: Option<bool>) -> Result<()> {
 pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<Routine>> {
     let schema = ddl.creation_schema(&create.name, 'p')?;
     let name = create.name.name();
-    let options = Options::of(&create.options, create.procedure, ddl.current_setting)?;
+    let options = Options::of(&create.options, create.procedure)?;
     let Signature { parameters, result, returns_set } = signature(ddl, create)?;
     let language = match options.language {
         None if options.standard.is_some() => SQL,
@@ -403,11 +399,10 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
         let message = "must be superuser to specify a support function";
         return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
     }
-    let settings = options
-        .settings
-        .into_iter()
-        .filter_map(|(name, value)| value.map(|value| (name, value)))
-        .collect();
+    let mut settings = SettingList::new();
+    for change in &options.settings {
+        kept_settings::apply(ddl, &mut settings, change)?;
+    }
     let mut next = Routine {
         oid: Oid(0),
         schema: schema.oid,
@@ -927,7 +922,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
             next.schema = snapshot.schema(name).ok_or_else(|| undefined_schema(name))?.oid;
         }
         RoutineChange::Options(options) => {
-            let options = Options::of(options, routine.procedure, ddl.current_setting)?;
+            let options = Options::of(options, routine.procedure)?;
             demand_trusted(ddl, options.leakproof)?;
             next.volatility = options.volatility.unwrap_or(next.volatility);
             next.strict = options.strict.unwrap_or(next.strict);
@@ -937,8 +932,8 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
             next.cost = options.cost.unwrap_or(next.cost);
             next.rows = options.rows.unwrap_or(next.rows);
             next.support = options.support.unwrap_or(next.support);
-            for (name, value) in options.settings {
-                kept_settings::replace(&mut next.settings, name, value);
+            for change in &options.settings {
+                kept_settings::apply(ddl, &mut next.settings, change)?;
             }
         }
     }

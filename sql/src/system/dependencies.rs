@@ -426,6 +426,8 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             kept::FUNCTION => (FUNCTION, snapshot.routine(*oid).map(|routine| routine.owner)),
             kept::TYPE => (TYPE, snapshot.user_type(*oid).map(|ty| ty.owner)),
             kept::LANGUAGE => (LANGUAGE, None),
+            kept::RELATION => (CLASS, None),
+            _ if oid.0 < well_known::FIRST_NORMAL => (CLASS, None),
             _ => continue,
         };
         let of_member = || {
@@ -433,8 +435,9 @@ pub(super) fn shared(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             Some(snapshot.extension(known.name)?.owner)
         };
         let owner = owner.or_else(of_member).unwrap_or(well_known::SUPERUSER);
+        let number = if *sub < kept::FUNCTION { *sub } else { 0 };
         for role in parties(Some(acl), owner) {
-            emit((here, class, *oid, 0), role, 'a')?;
+            emit((here, class, *oid, number), role, 'a')?;
         }
     }
     for one in snapshot.attachments() {

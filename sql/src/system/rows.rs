@@ -444,6 +444,11 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
             "pg_proc" => ("proacl", kept::FUNCTION),
             "pg_type" => ("typacl", kept::TYPE),
             "pg_language" => ("lanacl", kept::LANGUAGE),
+            "pg_class" => ("relacl", kept::RELATION),
+            "pg_attribute" => match relation.column("attnum").and_then(|at| row.get(at)) {
+                Some(Datum::Int2(number @ 1..)) => ("attacl", u32::from(number.unsigned_abs())),
+                _ => return,
+            },
             _ => return,
         };
         let Some(Datum::Oid(oid)) = row.first() else { return };

@@ -105,8 +105,8 @@ pub enum RoutineOption {
     Cost(Ident),
     /// ROWS.
     Rows(Ident),
-    /// SET.
-    Set(super::SetStatement),
+    /// SET, RESET.
+    Setting(super::SettingChange),
     /// AS, and where the body begins in the query text.
     Body(Ident, u32),
     /// SUPPORT.
