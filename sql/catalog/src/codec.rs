@@ -33,7 +33,7 @@ use std::sync::Arc;
 use txn::{SchemeKind, TreeId};
 
 /// The version of what follows.
-const VERSION: u8 = 23;
+const VERSION: u8 = 24;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -167,7 +167,7 @@ stored_struct! {
         oid, name, columns, tree, unique, primary, constraint, options, expressions, include, filter,
         nulls_not_distinct, state, deferral, clustered, replica_identity
     }
-    IndexExpression { text, name, ty, collation, statistics }
+    IndexExpression { value, name, ty, collation, statistics }
     Constraint { oid, name, kind, validated, deferral }
     ForeignKey {
         columns, references, referenced, index, match_type, on_update, on_delete, delete_columns,
@@ -714,9 +714,9 @@ mod tests {
                 constraint: Some((Oid(16386), Arc::from("t_pkey"))),
                 options: vec![("fillfactor".into(), "90".into())],
                 expressions: vec![IndexExpression {
-                    text: Definition::new(
-                        Arc::from("lower(a)"),
-                        vec![Edge::Own(1), Edge::Function(Oid(20002))],
+                    value: Expression::new(
+                        [4, 5].into(),
+                        Edges::new(vec![Edge::Own(1), Edge::Function(Oid(20002))]),
                     ),
                     name: Arc::from("lower"),
                     ty: SqlType { oid: Oid(25), typmod: -1 },
@@ -724,7 +724,7 @@ mod tests {
                     statistics: Some(20),
                 }],
                 include: vec![0],
-                filter: Some(Definition::new(Arc::from("(a IS NOT NULL)"), vec![Edge::Own(1)])),
+                filter: Some(Expression::new([6].into(), Edges::new(vec![Edge::Own(1)]))),
                 nulls_not_distinct: false,
                 state: IndexState::Valid,
                 deferral: Deferral::Never,

@@ -308,14 +308,9 @@ impl fmt::Debug for Expression {
 }
 
 impl Index {
-    /// What it computes, and its predicate.
+    /// What all that it computes depends on.
     pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
-        self.texts().map(Definition::edges)
-    }
-
-    /// Those of them that are texts.
-    fn texts(&self) -> impl Iterator<Item = &Definition> {
-        self.expressions.iter().map(|made| &made.text).chain(&self.filter)
+        self.trees().map(Expression::edges)
     }
 }
 
@@ -330,17 +325,17 @@ impl Relation {
     /// Those of them that are texts.
     pub fn texts(&self) -> impl Iterator<Item = &Definition> {
         let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
-        let computed = self.indexes.iter().flat_map(Index::texts);
         let conditions = self.triggers.iter().filter_map(|trigger| trigger.when.as_ref());
-        self.query().into_iter().chain(defaults).chain(computed).chain(conditions)
+        self.query().into_iter().chain(defaults).chain(conditions)
     }
 
     /// Those of them that are trees.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        self.constraints.iter().filter_map(|constraint| match &constraint.kind {
+        let checks = self.constraints.iter().filter_map(|constraint| match &constraint.kind {
             ConstraintKind::Check { condition, .. } => Some(condition),
             ConstraintKind::ForeignKey(_) => None,
-        })
+        });
+        checks.chain(self.indexes.iter().flat_map(Index::trees))
     }
 }
 

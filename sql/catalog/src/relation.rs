@@ -213,7 +213,7 @@ pub struct Index {
     /// INCLUDE: columns that belong to it without being keys.
     pub include: Vec<usize>,
     /// WHERE: it has entries only for rows of which this expression over the table is true.
-    pub filter: Option<Definition>,
+    pub filter: Option<Expression>,
     /// UNIQUE NULLS NOT DISTINCT.
     pub nulls_not_distinct: bool,
     /// Who writes and reads it.
@@ -269,7 +269,7 @@ pub enum IndexState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexExpression {
     /// Over the table's columns.
-    pub text: Definition,
+    pub value: Expression,
     /// The name of its column: that of a function, or `expr`.
     pub name: Arc<str>,
     /// Its type.
@@ -350,42 +350,39 @@ pub struct ForeignKey {
     pub triggers: KeyTriggers,
 }
 
-impl IndexExpression {
-    /// Whether it is one call of a function: a name, and a pair of parentheses around the rest.
-    #[must_use]
-    pub fn is_call(&self) -> bool {
-        let name = self.text.find('(').map_or("", |open| &self.text[..open]);
-        let named = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '"');
-        !name.is_empty() && name.chars().all(named) && self.closes(name.len())
-    }
+/// Whether an expression, as it is printed, is one call of a function: a name, and a pair of parentheses around the rest.
+#[must_use]
+pub fn is_call(text: &str) -> bool {
+    let name = text.find('(').map_or("", |open| &text[..open]);
+    let named = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '"');
+    !name.is_empty() && name.chars().all(named) && closes(text, name.len())
+}
 
-    /// Its text, in parentheses unless it is a call or has them.
-    #[must_use]
-    pub fn enclosed(&self) -> Arc<str> {
-        if self.is_call() || self.text.starts_with('(') && self.closes(0) {
-            return Arc::clone(self.text.text());
-        }
-        format!("({})", self.text).into()
+/// The key of an index in parentheses, unless it is a call or has them.
+fn enclosed(text: &str) -> String {
+    match is_call(text) || text.starts_with('(') && closes(text, 0) {
+        true => text.to_owned(),
+        false => format!("({text})"),
     }
+}
 
-    /// Whether the parenthesis that opens at `open` is closed by the text's last character.
-    fn closes(&self, open: usize) -> bool {
-        let (mut depth, mut quote) = (0, None);
-        for (at, c) in self.text.char_indices().filter(|(at, _)| *at >= open) {
-            match (quote, c) {
-                (Some(mark), c) if mark == c => quote = None,
-                (Some(_), _) => {}
-                (None, '\'' | '"') => quote = Some(c),
-                (None, '(') => depth += 1,
-                (None, ')') => depth -= 1,
-                (None, _) => {}
-            }
-            if depth == 0 && quote.is_none() {
-                return at + 1 == self.text.len();
-            }
+/// Whether the parenthesis that opens at `open` is closed by the text's last character.
+fn closes(text: &str, open: usize) -> bool {
+    let (mut depth, mut quote) = (0, None);
+    for (at, c) in text.char_indices().filter(|(at, _)| *at >= open) {
+        match (quote, c) {
+            (Some(mark), c) if mark == c => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            (None, _) => {}
         }
-        false
+        if depth == 0 && quote.is_none() {
+            return at + 1 == text.len();
+        }
     }
+    false
 }
 
 impl IndexColumn {
@@ -410,6 +407,16 @@ impl IndexColumn {
 }
 
 impl Index {
+    /// What it computes, and its predicate.
+    pub fn trees(&self) -> impl Iterator<Item = &Expression> {
+        self.expressions.iter().map(|made| &made.value).chain(&self.filter)
+    }
+
+    /// The same, to be changed.
+    pub fn trees_mut(&mut self) -> impl Iterator<Item = &mut Expression> {
+        self.expressions.iter_mut().map(|made| &mut made.value).chain(&mut self.filter)
+    }
+
     /// When equal keys meet in it.
     #[must_use]
     pub fn uniqueness(&self) -> Uniqueness {
@@ -542,19 +549,20 @@ impl Relation {
         }
     }
 
-    /// An index's key by itself: a column's name, or an expression, in parentheses unless it is a call.
+    /// An index's key by itself: a column's name, or one of the index's expressions as they are shown, in parentheses unless it
+    /// is a call.
     #[must_use]
-    pub fn key_text(&self, index: &Index, key: &IndexColumn) -> String {
+    pub fn key_text(&self, key: &IndexColumn, shown: &[String]) -> String {
         match key.expression() {
-            Some(at) => index.expressions[at].enclosed().to_string(),
+            Some(at) => enclosed(&shown[at]),
             None => identifier(&self.columns[key.column].name),
         }
     }
 
     /// All keys of an index, as messages show them: `a, lower(b)`.
     #[must_use]
-    pub fn key_texts(&self, index: &Index) -> String {
-        let keys = index.columns.iter().map(|key| self.key_text(index, key));
+    pub fn key_texts(&self, index: &Index, shown: &[String]) -> String {
+        let keys = index.columns.iter().map(|key| self.key_text(key, shown));
         keys.collect::<Vec<_>>().join(", ")
     }
 
@@ -649,26 +657,24 @@ impl Relation {
         }
     }
 
-    /// Every text of it but the conditions of its triggers: its query, its defaults, and what its indexes compute.
+    /// Every text of it but the conditions of its triggers: its query and its defaults.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
         let query = match (&mut self.kind, &mut self.stored_query) {
             (RelationKind::View { query }, _) => Some(query),
             (_, stored) => stored.as_mut().map(|stored| &mut stored.text),
         };
         let defaults = self.columns.iter_mut().filter_map(|column| column.default.as_mut());
-        let computed = self.indexes.iter_mut().flat_map(|index| {
-            let keys = index.expressions.iter_mut().map(|expression| &mut expression.text);
-            keys.chain(&mut index.filter)
-        });
-        query.into_iter().chain(defaults).chain(computed)
+        query.into_iter().chain(defaults)
     }
 
     /// Every expression of it.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expression> {
-        self.constraints.iter_mut().filter_map(|constraint| match &mut constraint.kind {
-            ConstraintKind::Check { condition, .. } => Some(condition),
-            ConstraintKind::ForeignKey(_) => None,
-        })
+        let checks =
+            self.constraints.iter_mut().filter_map(|constraint| match &mut constraint.kind {
+                ConstraintKind::Check { condition, .. } => Some(condition),
+                ConstraintKind::ForeignKey(_) => None,
+            });
+        checks.chain(self.indexes.iter_mut().flat_map(Index::trees_mut))
     }
 
     /// The query of a view or of a materialized one.

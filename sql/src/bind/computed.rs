@@ -11,6 +11,7 @@ use crate::bind::through::Through;
 use crate::bind::typed::{Expr, conjuncts};
 use crate::bind::{Binder, Wanted, bind_expression, know_table, table_item};
 use crate::catalog::builtin;
+use crate::catalog::definition::Expression;
 use crate::catalog::operator_class::BTREE;
 use crate::catalog::{IndexColumn, Relation};
 use crate::error::{Result, SqlError};
@@ -19,25 +20,19 @@ use crate::plan::logical::{Arbiters, ComputedIndex};
 use crate::sqlstate::SqlState;
 
 impl Binder<'_> {
-    fn over_row(&self, relation: &Relation, text: &str, clause: &'static str) -> Result<Expr> {
-        let parsed = crate::parse::parse_expression(text)?;
-        let anything = Wanted::Anything;
-        bind_expression(self.environment(), text, &parsed, Some(relation), anything, clause)
-    }
-
     /// The indexes of a table that have expressions or predicates, and are written.
     pub(super) fn computed_indexes(&self, relation: &Relation) -> Result<Vec<ComputedIndex>> {
         let computed = relation.indexes.iter().enumerate();
         let computed = computed.filter(|(_, index)| index.is_computed() && index.is_written());
         computed
             .map(|(at, index)| {
-                let bind = |text: &str| self.over_row(relation, text, clause::INDEX_EXPRESSION);
-                let texts = index.expressions.iter().map(|expression| &*expression.text);
-                let filter = index.filter.as_deref().map(bind).transpose()?;
+                let take = |made: &Expression| self.kept(Some(relation), made);
+                let values = index.expressions.iter().map(|expression| &expression.value);
+                let filter = index.filter.as_ref().map(take).transpose()?;
                 Ok(ComputedIndex {
                     index: at,
                     filter: filter.map(conjuncts).unwrap_or_default(),
-                    expressions: texts.map(bind).collect::<Result<_>>()?,
+                    expressions: values.map(take).collect::<Result<_>>()?,
                 })
             })
             .collect()

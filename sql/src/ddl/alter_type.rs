@@ -13,7 +13,7 @@ use super::create_table::column_type;
 use super::dependency::Dependents;
 use super::resolve::{changeable_column, undefined_column};
 use super::{Ddl, RowFunction};
-use crate::catalog::definition::{Definition, Edges};
+use crate::catalog::definition::{Definition, Edges, Expression};
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
@@ -221,14 +221,16 @@ impl<'a> Ddl<'a> {
         let (semantics, snapshot) = (self.semantics, self.snapshot());
         let is_changed = |columns: &[usize]| columns.iter().any(|column| changed.contains(column));
         let names = |made: &Edges| made.own_columns().any(|column| changed.contains(&column));
+        let parsed =
+            |made: &Expression| parse_expression(&semantics.text(&snapshot, relation, made)?);
         let over = next.clone();
         for index in &mut next.indexes {
             for expression in &mut index.expressions {
-                if names(expression.text.edges()) {
-                    let parsed = parse_expression(&expression.text)?;
+                if names(expression.value.edges()) {
+                    let parsed = parsed(&expression.value)?;
                     let made = semantics.index_expression(&snapshot, &over, &parsed);
                     let made = made.map_err(SqlError::nowhere)?;
-                    expression.text = made.text;
+                    expression.value = made.value;
                     let usual = snapshot.collation_of(made.ty.oid);
                     let derived = Some(made.collation).filter(|derived| *derived != Oid(0));
                     expression.ty = made.ty;
@@ -238,7 +240,7 @@ impl<'a> Ddl<'a> {
             if let Some(filter) = &mut index.filter
                 && names(filter.edges())
             {
-                let parsed = parse_expression(filter)?;
+                let parsed = parsed(filter)?;
                 let made = semantics.index_predicate(&snapshot, &over, &parsed);
                 *filter = made.map_err(SqlError::nowhere)?;
             }
@@ -253,8 +255,7 @@ impl<'a> Ddl<'a> {
                     if !names(condition.edges()) {
                         continue;
                     }
-                    let parsed =
-                        parse_expression(&semantics.text(&snapshot, relation, condition)?)?;
+                    let parsed = parsed(condition)?;
                     let made = semantics.check(&snapshot, &over, &parsed);
                     *condition = made.map_err(SqlError::nowhere)?;
                     if constraint.validated {

@@ -10,6 +10,7 @@ use super::constraint::violated;
 use super::value_text::key_values;
 use super::{Ddl, RowFunction, Semantics};
 use crate::catalog::CatalogSnapshot;
+use crate::catalog::definition::Expression;
 use crate::catalog::relation::{Index, IndexState, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
@@ -18,7 +19,7 @@ use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
 use crate::tuple::long_value::{self, LongValue, Stored};
 use crate::tuple::{Form, Heap, KeyColumn, RowBuf, RowLayout, entry};
-use crate::types::{Datum, SqlType, oids};
+use crate::types::Datum;
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{
@@ -181,18 +182,11 @@ impl<'a> KeyFunction<'a> {
         index: &Index,
     ) -> Result<KeyFunction<'a>> {
         let owner = Some(relation.owner);
-        let evaluate =
-            |ty: SqlType, text: &str| semantics.evaluate(snapshot, relation, owner, (ty, text));
-        let filter = index.filter.as_deref();
+        let compute = |made: &Expression| semantics.compute(snapshot, relation, owner, made);
+        let expressions = index.expressions.iter().map(|expression| compute(&expression.value));
         Ok(KeyFunction {
-            filter: filter
-                .map(|filter| evaluate(SqlType::plain(oids::BOOL), filter))
-                .transpose()?,
-            expressions: index
-                .expressions
-                .iter()
-                .map(|expression| evaluate(expression.ty, &expression.text))
-                .collect::<Result<_>>()?,
+            filter: index.filter.as_ref().map(compute).transpose()?,
+            expressions: expressions.collect::<Result<_>>()?,
         })
     }
 

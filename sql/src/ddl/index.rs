@@ -85,14 +85,14 @@ pub(super) fn new_index(
     let snapshot = ddl.snapshot();
     let filter = match &create.filter {
         Some((filter, _)) => {
-            let mut text = ddl.semantics.index_predicate(&snapshot, relation, filter)?;
-            ddl.hold_text(&snapshot, Some(relation), &mut text)?;
-            Some(text)
+            let filter = ddl.semantics.index_predicate(&snapshot, relation, filter)?;
+            ddl.hold_named(filter.edges())?;
+            // It may say no more than no predicate does.
+            let shown = ddl.semantics.text(&snapshot, relation, &filter)?;
+            (&*shown != "true").then_some(filter)
         }
         None => None,
     };
-    // Says no more than no predicate does.
-    let filter = filter.filter(|text| &**text != "true");
     let mut index = Index {
         oid: ddl.catalog.next_oid()?,
         name: "".into(),

@@ -146,7 +146,8 @@ impl Ddl<'_> {
                 Some(at) => (at, relation.columns[at].ty, relation.columns[at].collation),
                 None => {
                     let mut made = self.semantics.index_expression(&snapshot, relation, expr)?;
-                    self.hold_text(&snapshot, Some(relation), &mut made.text)?;
+                    self.hold_named(made.value.edges())?;
+                    let shown = self.semantics.text(&snapshot, relation, &made.value)?;
                     let ty = made.ty;
                     // Of several that columns bring, the key has to say which one counts.
                     let usual = snapshot.collation_of(ty.oid);
@@ -156,7 +157,7 @@ impl Ddl<'_> {
                     }
                     let own = made.collation;
                     // A cast to the type that a column has leaves the column.
-                    let at = shown_column(relation, &made.text).unwrap_or_else(|| {
+                    let at = shown_column(relation, &shown).unwrap_or_else(|| {
                         expressions.push(made);
                         EXPRESSIONS + expressions.len() - 1
                     });

@@ -250,9 +250,11 @@ impl Ddl<'_> {
         };
         for made in &mut copy.expressions {
             made.statistics = None;
-            made.text = made.text.over_copy(&there);
         }
-        copy.filter = copy.filter.map(|filter| filter.over_copy(&there));
+        let snapshot = self.snapshot();
+        for made in copy.trees_mut() {
+            *made = kept::copy(&snapshot, source, made, &there)?;
+        }
         copy.name = self.like_index_name(relation, &copy)?;
         if index.constraint.is_some() {
             copy.constraint = Some((self.catalog.next_oid()?, Arc::clone(&copy.name)));

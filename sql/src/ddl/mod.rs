@@ -210,7 +210,7 @@ pub trait Semantics {
         snapshot: &CatalogSnapshot,
         relation: &Relation,
         expr: &Expr,
-    ) -> Result<Definition>;
+    ) -> Result<Expression>;
     /// Binds a domain's condition over VALUE.
     ///
     /// # Errors
@@ -267,7 +267,7 @@ pub trait Semantics {
         relation: &Relation,
         text: &str,
     ) -> Result<Vec<usize>>;
-    /// Prints the texts of generated columns and indexes anew: `before` is the relation they were bound over,
+    /// Prints the texts of generated columns and of triggers anew: `before` is the relation they were bound over,
     /// `after` the same with other names.
     ///
     /// # Errors

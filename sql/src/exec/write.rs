@@ -625,7 +625,7 @@ pub(crate) fn index_key_text(
         return Ok(None);
     }
     let keys = context.catalog.index_keys(context, index.oid);
-    let keys = keys.unwrap_or_else(|| relation.key_texts(index));
+    let keys = keys.unwrap_or_else(|| index.column_names(relation).join(", "));
     let values = index.columns.iter().map(value).collect::<Result<Vec<_>>>()?;
     Ok(Some(format!("({keys})=({})", values.join(", "))))
 }

@@ -613,10 +613,10 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 let known = scan.computed.iter().find(|known| Some(known.index) == key.index);
                 let at = part.column - EXPRESSIONS;
                 let shown = known.and_then(|known| known.expressions.get(at));
-                let shown = shown.map(|computed| self.printer.text(computed, scope));
-                let text = shown.as_deref().unwrap_or(&expression.text);
+                let Some(computed) = shown else { return };
+                let text = self.printer.text(computed, scope);
                 let ty = expression.ty;
-                conditions.push(self.printer.compared(text, ty, kind, value, scope));
+                conditions.push(self.printer.compared(&text, ty, kind, value, scope));
                 return;
             }
             let column = &scan.relation.columns[part.column];

@@ -5,11 +5,11 @@ use super::{Call, SessionCatalog};
 use crate::bind::kept;
 use crate::catalog::built_in_domain;
 use crate::catalog::builtin::{self, ArgumentMode, ProcedureOf};
-use crate::catalog::definition::{Definition, Expression};
+use crate::catalog::definition::Expression;
 use crate::catalog::operator_class::UserOperatorClass;
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
 use crate::catalog::relation::{
-    Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation,
+    Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation, is_call,
 };
 use crate::catalog::routine::{PLPGSQL, Routine};
 use crate::catalog::trigger;
@@ -185,7 +185,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             _ => 0,
         };
         let pretty = self.arguments.len() > 2 && self.flag(2);
-        let index = &self.shown_index(table, index, pretty);
+        let shown = &self.shown_expressions(table, index, pretty);
         if column > 0 {
             let key = usize::try_from(column - 1).ok().and_then(|at| index.columns.get(at));
             let included = || {
@@ -193,7 +193,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 Some(identifier(&table.columns[*index.include.get(at)?].name))
             };
             let own = |key| {
-                if pretty { table.key_text(index, key) } else { key_name(table, index, key) }
+                if pretty { table.key_text(key, shown) } else { key_name(table, key, shown) }
             };
             let name = key.map(own).or_else(included);
             return self.text(&name.unwrap_or_default());
@@ -203,23 +203,27 @@ impl<'a> Call<'_, '_, '_, 'a> {
         } else {
             table.qualified_name()
         };
-        self.text(&index_definition(self.session, table, index, &name))
+        let filter = index.filter.as_ref().map(|filter| self.shown_tree(table, filter, pretty));
+        let shown = (&**shown, filter.as_deref());
+        self.text(&index_definition(self.session, table, index, &name, shown))
     }
 
     /// The keys of an index, which the catalog may not have yet, with the fewest parentheses.
     pub(super) fn index_keys(&self, table: &Relation, index: &Index) -> String {
-        table.key_texts(&self.shown_index(table, index, true))
+        table.key_texts(index, &self.shown_expressions(table, index, true))
     }
 
-    /// An index whose expressions are as they are shown.
-    fn shown_index(&self, table: &Relation, index: &Index, pretty: bool) -> Index {
-        let shown = |made: &Definition| made.reworded(self.shown(Some(table), made, pretty).into());
-        let mut index = index.clone();
-        for expression in &mut index.expressions {
-            expression.text = shown(&expression.text);
-        }
-        index.filter = index.filter.as_ref().map(shown);
-        index
+    /// The expressions of an index as they are shown.
+    fn shown_expressions(&self, table: &Relation, index: &Index, pretty: bool) -> Vec<String> {
+        let all = index.expressions.iter();
+        all.map(|made| self.shown_tree(table, &made.value, pretty)).collect()
+    }
+
+    /// An expression over the columns of a table as it is shown; nothing of one that cannot be.
+    fn shown_tree(&self, table: &Relation, made: &Expression, pretty: bool) -> String {
+        let how = (Some(&*self.session.settings.path.get().schemas), pretty);
+        let shown = kept::text(self.session.snapshot, how, self.context, Some(table), made);
+        shown.unwrap_or_default()
     }
 
     /// A view's query; the second argument is the pretty form or, as a number, the width that its lines may have.
@@ -374,10 +378,10 @@ impl<'a> Call<'_, '_, '_, 'a> {
 }
 
 /// A column's name, or an expression.
-fn key_name(relation: &Relation, index: &Index, key: &IndexColumn) -> String {
+fn key_name(relation: &Relation, key: &IndexColumn, shown: &[String]) -> String {
     match key.expression() {
-        Some(at) if index.expressions[at].is_call() => index.expressions[at].text.to_string(),
-        Some(at) => format!("({})", index.expressions[at].text),
+        Some(at) if is_call(&shown[at]) => shown[at].clone(),
+        Some(at) => format!("({})", shown[at]),
         None => identifier(&relation.columns[key.column].name),
     }
 }
@@ -388,8 +392,9 @@ fn key(
     relation: &Relation,
     index: &Index,
     key: &IndexColumn,
+    shown: &[String],
 ) -> String {
-    let mut text = key_name(relation, index, key);
+    let mut text = key_name(relation, key, shown);
     let class = builtin::operator_class(key.class.0);
     if let Some(name) = builtin::collation(key.collation.0) {
         let _ = write!(text, " COLLATE {}", identifier(name));
@@ -449,10 +454,11 @@ fn index_definition(
     table: &Relation,
     index: &Index,
     name: &str,
+    (shown, filter): (&[String], Option<&str>),
 ) -> String {
     let unique = if index.unique { "UNIQUE " } else { "" };
     let keys: Vec<String> =
-        index.columns.iter().map(|part| key(session, table, index, part)).collect();
+        index.columns.iter().map(|part| key(session, table, index, part, shown)).collect();
     format!(
         "CREATE {unique}INDEX {} ON {name} USING {} ({}){}{}{}{}",
         identifier(&index.name),
@@ -461,7 +467,7 @@ fn index_definition(
         include(table, index),
         if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" },
         with_options(&index.options),
-        index.filter.as_ref().map_or_else(String::new, |filter| format!(" WHERE {filter}")),
+        filter.map_or_else(String::new, |filter| format!(" WHERE {filter}")),
     )
 }
 
@@ -477,11 +483,8 @@ impl Call<'_, '_, '_, '_> {
         let session = self.session;
         let snapshot = session.snapshot;
         if let Some((table, found)) = snapshot.constraint(oid) {
-            let shown = |condition: &Expression| {
-                let how = (Some(&*session.settings.path.get().schemas), pretty);
-                kept::text(snapshot, how, self.context, Some(table), condition).ok()
-            };
-            return constraint_definition(session, table, found, &shown);
+            let shown = |condition: &Expression| self.shown_tree(table, condition, pretty);
+            return Some(constraint_definition(session, table, found, &shown));
         }
         if let Some((ty, check)) = snapshot.domain_check(oid) {
             let value = crate::bind::value_relation(ty.domain()?.base);
@@ -527,11 +530,11 @@ fn constraint_definition(
     session: &SessionCatalog<'_>,
     table: &Relation,
     found: &Constraint,
-    shown: &dyn Fn(&Expression) -> Option<String>,
-) -> Option<String> {
+    shown: &dyn Fn(&Expression) -> String,
+) -> String {
     let mut text = match &found.kind {
         ConstraintKind::Check { condition, no_inherit } => {
-            format!("CHECK ({}){}", shown(condition)?, if *no_inherit { " NO INHERIT" } else { "" })
+            format!("CHECK ({}){}", shown(condition), if *no_inherit { " NO INHERIT" } else { "" })
         }
         ConstraintKind::ForeignKey(foreign) => {
             let parent = session.snapshot.relation(foreign.references);
@@ -566,7 +569,7 @@ fn constraint_definition(
     if !found.validated {
         text.push_str(" NOT VALID");
     }
-    Some(text)
+    text
 }
 
 /// All arguments of a function with their modes.

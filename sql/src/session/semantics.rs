@@ -564,29 +564,20 @@ impl Semantics for Meaning<'_> {
         relation: &Relation,
         expr: &ast::Expr,
     ) -> Result<IndexExpression> {
-        let clause = INDEX_EXPRESSION;
-        let bound =
-            self.bound(snapshot, &self.text, expr, Some(relation), Wanted::Anything, clause)?;
+        let (clause, over) = (INDEX_EXPRESSION, Some(relation));
+        let mut wanted = Wanted::Anything;
+        let mut bound = self.bound(snapshot, &self.text, expr, over, wanted, clause)?;
         // An untyped literal would have been text.
-        let bound = if bound.ty().oid.0 == oids::UNKNOWN {
-            let text = SqlType::plain(oids::TEXT);
-            self.bound(
-                snapshot,
-                &self.text,
-                expr,
-                Some(relation),
-                Wanted::Assignable(text, "expr"),
-                clause,
-            )?
-        } else {
-            bound
-        };
+        if bound.ty().oid.0 == oids::UNKNOWN {
+            wanted = Wanted::Assignable(SqlType::plain(oids::TEXT), "expr");
+            bound = self.bound(snapshot, &self.text, expr, over, wanted, clause)?;
+        }
         demand_immutable(snapshot, &bound, "index expression")?;
-        let text = self.own_text(snapshot, Some(relation), expr, &bound, clause)?;
+        let value = self.tree(snapshot, over, expr, (wanted, clause))?;
         let ty = bound.ty();
         let collation = bind::collation_over(snapshot, relation, &bound)?;
         let name = bind::expression_name(expr);
-        Ok(IndexExpression { text, name, ty, collation, statistics: None })
+        Ok(IndexExpression { value, name, ty, collation, statistics: None })
     }
 
     fn index_keys(&self, snapshot: &CatalogSnapshot, relation: &Relation, index: &Index) -> String {
@@ -598,7 +589,7 @@ impl Semantics for Meaning<'_> {
         snapshot: &CatalogSnapshot,
         relation: &Relation,
         expr: &ast::Expr,
-    ) -> Result<Definition> {
+    ) -> Result<Expression> {
         let bound = self.bound(
             snapshot,
             &self.text,
@@ -616,7 +607,7 @@ impl Semantics for Meaning<'_> {
             .at(self.position(expr.start())));
         }
         demand_immutable(snapshot, &bound, "index predicate")?;
-        self.own_text(snapshot, Some(relation), expr, &bound, INDEX_PREDICATE)
+        self.tree(snapshot, Some(relation), expr, (Wanted::Anything, INDEX_PREDICATE))
     }
 
     fn domain_check(
@@ -704,14 +695,6 @@ impl Semantics for Meaning<'_> {
             self.renewed((snapshot, Some(before)), (snapshot, Some(after)), text)
         };
         let names = after.clone();
-        for index in &mut after.indexes {
-            for expression in &mut index.expressions {
-                expression.text = expression.text.reworded(again(&expression.text, &names)?);
-            }
-            if let Some(filter) = &mut index.filter {
-                *filter = filter.reworded(again(filter, &names)?);
-            }
-        }
         for when in after.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut()) {
             let now = (snapshot, &names);
             *when = when.reworded(self.renewed_condition((snapshot, before), now, when)?);

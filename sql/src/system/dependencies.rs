@@ -273,7 +273,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                     let whole = columns.is_empty().then_some(0);
                     let computed: Vec<&Edges> = index.definitions().collect();
                     emit_edges(rows, own, &computed)?;
-                    let expressions = index.expressions.iter().map(|made| &made.text);
+                    let expressions = index.expressions.iter().map(|made| &made.value);
                     let read: BTreeSet<i16> =
                         expressions.flat_map(|made| made.edges().own_numbers()).collect();
                     let filter = index.filter.iter().flat_map(|made| made.edges().own_numbers());

@@ -265,12 +265,15 @@ pub(super) fn indexes(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) -> R
                 .map(|key| i16::from(key.descending) | i16::from(key.nulls_first) << 1)
                 .collect();
             let count = index.columns.len();
-            let expressions: Vec<&str> =
-                index.expressions.iter().map(|expression| &*expression.text).collect();
-            let text = |text: &str| rows.text(text);
-            let expressions =
-                if expressions.is_empty() { Datum::Null } else { text(&expressions.join(", ")) };
-            let filter = index.filter.as_deref().map_or(Datum::Null, text);
+            let text = |made| {
+                kept::text(rows.system.snapshot, (None, false), rows.call, Some(relation), made)
+            };
+            let values = index.expressions.iter().map(|expression| text(&expression.value));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            let expressions = (!values.is_empty()).then(|| values.join(", "));
+            let filter = index.filter.as_ref().map(text).transpose()?;
+            let expressions = rows.optional(expressions.as_deref());
+            let filter = rows.optional(filter.as_deref());
             let row = [
                 Datum::Oid(index.oid.0),
                 Datum::Oid(relation.oid.0),
@@ -512,7 +515,7 @@ fn constraint(
         equals,
         deleted.map_or(Datum::Null, |columns| rows.numbers(&columns)),
         Datum::Null,
-        shown.as_deref().map_or(Datum::Null, |shown| rows.text(shown)),
+        rows.optional(shown.as_deref()),
     ];
     rows.row(&row)
 }
