@@ -9,6 +9,9 @@ use crate::plan::physical::Table;
 use crate::plan::scalar::Scalar;
 use std::collections::BTreeSet;
 
+/// How many texts are read together rather than one by one.
+const TEXTS_MIN: usize = 3;
+
 /// The columns of an update, by index in the relation.
 #[derive(Debug)]
 pub struct Narrow {
@@ -16,6 +19,8 @@ pub struct Narrow {
     pub assigned: Vec<usize>,
     /// Those that are read.
     pub read: Vec<usize>,
+    /// Whether these are several of the texts that a record begins with.
+    pub texts: bool,
     /// The indexes whose entries may change, by place in `table.indexes`.
     pub indexes: Vec<usize>,
     /// Whether a column of a unique key may change, which others may refer to.
@@ -65,7 +70,9 @@ impl Narrow {
             .iter()
             .filter(|index| index.unique)
             .any(|index| touches(&assigned, index.columns.iter().map(|one| one.column)));
+        let texts = read.iter().filter(|column| table.layout.begins_with(**column)).count();
         Some(Narrow {
+            texts: texts >= TEXTS_MIN,
             assigned: assigned.into_iter().collect(),
             read: read.into_iter().collect(),
             indexes,

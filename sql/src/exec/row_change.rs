@@ -238,7 +238,7 @@ impl RowChange {
         narrow: &Narrow,
     ) -> Result<bool> {
         let record = self.record.value().unwrap_or_default();
-        if !writer.read_columns(record, &narrow.read, &mut self.old)? {
+        if !writer.read_columns(record, narrow, &mut self.old)? {
             return Ok(false);
         }
         cx.invalidate(&self.row_subqueries);
@@ -253,7 +253,7 @@ impl RowChange {
             Ok(())
         })?;
         let columns = &table.relation.columns;
-        let missing = |column: &usize| columns[*column].not_null && self.new.get(*column).is_null();
+        let missing = |column: &usize| columns[*column].not_null && self.new.is_null(*column);
         if narrow.assigned.iter().any(missing)
             || !writer.patch(cx, &self.key, record, &narrow.assigned, &self.new)
         {

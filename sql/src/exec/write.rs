@@ -15,7 +15,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::{self, LongValue, Stored};
 use crate::tuple::row::{self, Field, Opened};
-use crate::tuple::{Form, KeyLayout, RowBuf, corrupt};
+use crate::tuple::{Form, KeyLayout, RowBuf, Texts, corrupt};
 use crate::types::{CallContext, CatalogQueries, Datum, SqlType, text_of};
 use std::sync::Arc;
 use txn::{RecordBuffer, RecordView, RowLock, Transaction, Tree, WaitPolicy};
@@ -160,14 +160,15 @@ impl Writer {
         Ok(())
     }
 
-    /// Reads some columns of a record, the others as NULL; false if it has long values, or fewer columns than its table.
+    /// Reads the columns of a record that an update needs, the others as NULL; false if it has long values, or fewer columns
+    /// than its table.
     ///
     /// # Errors
     /// XX001.
     pub fn read_columns(
         &self,
         record: &[u8],
-        columns: &[usize],
+        narrow: &Narrow,
         into: &mut StoredRow,
     ) -> Result<bool> {
         into.row.set_nulls(self.table.layout.len());
@@ -176,10 +177,14 @@ impl Writer {
         if !record.is_plain()? {
             return Ok(false);
         }
-        for column in columns {
-            into.row.set_with(*column, |heap| match record.read(*column, heap)? {
-                Field::Value(value) => Ok(value),
-                Field::Long(_) => Err(corrupt("a long value stands where there is none")),
+        let (_, heap) = into.row.parts_mut();
+        let texts = if narrow.texts { record.texts(heap) } else { Texts::default() };
+        for column in &narrow.read {
+            into.row.set_with(*column, |heap| {
+                match record.read_beside(*column, texts, heap)? {
+                    Field::Value(value) => Ok(value),
+                    Field::Long(_) => Err(corrupt("a long value stands where there is none")),
+                }
             })?;
         }
         Ok(true)
@@ -205,9 +210,9 @@ impl Writer {
     /// That.
     pub fn check_not_null(&self, cx: &Context<'_>, live: &RowBuf) -> Result<()> {
         let relation = &self.table.relation;
-        for (column, datum) in self.table.live.iter().zip(live.iter()) {
+        for (at, column) in self.table.live.iter().enumerate() {
             let column = &relation.columns[*column];
-            if column.not_null && datum.is_null() {
+            if column.not_null && live.is_null(at) {
                 return Err(SqlError::new(
                     SqlState::NOT_NULL_VIOLATION,
                     format!(

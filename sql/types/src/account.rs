@@ -212,10 +212,16 @@ pub fn copied_text<'a>(arena: &'a Bump, text: &str) -> &'a str {
     std::str::from_utf8(copied(arena, text.as_bytes())).unwrap_or("")
 }
 
+/// Whether so many bytes are taken a stretch at a time, and asked for.
+#[inline]
+pub(crate) fn is_large(bytes: usize) -> bool {
+    bytes >= LARGE
+}
+
 /// As [`insist`], before `bytes` are taken, where these are many.
 #[inline]
 pub(crate) fn insist_on(bytes: usize) {
-    if bytes >= LARGE
+    if is_large(bytes)
         && let Err(error) = poll().and_then(|()| demand(bytes))
     {
         resume_unwind(Box::new(error));

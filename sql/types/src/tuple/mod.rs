@@ -21,7 +21,7 @@ pub mod value;
 pub use form::Form;
 pub use key::{KeyColumn, KeyLayout};
 pub use row::RowLayout;
-pub use value::{Heap, RowBuf, RowSet, RowWriter, Value};
+pub use value::{Heap, RowBuf, RowSet, RowWriter, Texts, Value};
 
 use crate::error::SqlError;
 use crate::sqlstate::SqlState;

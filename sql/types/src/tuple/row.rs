@@ -20,7 +20,7 @@
 use super::corrupt;
 use super::form::Form;
 use super::long_value::LongValue;
-use super::value::{Heap, RowBuf, Value};
+use super::value::{Heap, RowBuf, Texts, Value};
 use crate::error::Result;
 use crate::{Datum, Interval, TimeTz};
 use std::sync::Arc;
@@ -45,6 +45,9 @@ const ELSEWHERE: u16 = 1 << 14;
 
 /// What the number adds to a record.
 pub const STAMP_BYTES: usize = 4;
+
+/// How long texts are on average, at most, that are copied together though not all of them are read.
+const TEXT_BYTES: usize = 64;
 
 /// Writes a record whose row is the record that `pointer` leads to.
 pub fn write_elsewhere(pointer: &LongValue, out: &mut Vec<u8>) {
@@ -82,6 +85,8 @@ struct ColumnPlace {
 pub struct RowLayout {
     columns: Vec<ColumnPlace>,
     total: (u32, u32),
+    /// How many of the varying columns are texts before one is not.
+    texts: u32,
 }
 
 /// What a record's header says.
@@ -136,8 +141,16 @@ impl RowLayout {
                 };
                 ColumnPlace { form, place, missing, before }
             })
-            .collect();
-        RowLayout { columns, total }
+            .collect::<Vec<ColumnPlace>>();
+        let varying = columns.iter().filter(|column| column.form.width().is_none());
+        let texts = varying.take_while(|column| column.form == Form::Text).count() as u32;
+        RowLayout { columns, total, texts }
+    }
+
+    /// Whether a column is one of the texts that [`OpenRecord::texts`] copies.
+    #[must_use]
+    pub fn begins_with(&self, column: usize) -> bool {
+        matches!(self.columns[column].place, Place::Varying(index) if index < self.texts)
     }
 
     /// How many columns, dropped ones too.
@@ -284,6 +297,33 @@ impl OpenRecord<'_> {
     /// XX001.
     #[inline]
     pub fn read(&self, column: usize, heap: &mut Heap) -> Result<Field> {
+        self.read_beside(column, Texts::default(), heap)
+    }
+
+    /// Copies the texts with which the varying columns begin, all at once, for who reads several of them: they are looked at
+    /// once and not one by one. None where they are long, where one is elsewhere and the whole is no text, and of records of
+    /// fewer columns.
+    pub fn texts(&self, heap: &mut Heap) -> Texts {
+        let nothing = Texts::default();
+        let count = self.layout.texts as usize;
+        if count == 0 || self.count != self.layout.columns.len() {
+            return nothing;
+        }
+        let Ok(end) = self.end_of(count - 1) else { return nothing };
+        let bytes = self.record.get(self.data..self.data + usize::from(end & !LONG));
+        let bytes = bytes.filter(|bytes| bytes.len() <= TEXT_BYTES * count);
+        match bytes.and_then(|bytes| simdutf8::basic::from_utf8(bytes).ok()) {
+            Some(texts) => heap.store_texts(count, texts),
+            None => nothing,
+        }
+    }
+
+    /// As [`OpenRecord::read`], where these texts of the record have been copied to the heap.
+    ///
+    /// # Errors
+    /// XX001.
+    #[inline]
+    pub fn read_beside(&self, column: usize, texts: Texts, heap: &mut Heap) -> Result<Field> {
         let place = &self.layout.columns[column];
         if column >= self.count {
             return match &place.missing {
@@ -306,9 +346,16 @@ impl OpenRecord<'_> {
                     _ => self.end_of(index as usize - 1)? & !LONG,
                 };
                 let end = self.end_of(index as usize)?;
+                let range = usize::from(start)..usize::from(end & !LONG);
+                if (index as usize) < texts.count
+                    && end & LONG == 0
+                    && let Some(value) = heap.part(texts, range.clone())
+                {
+                    return Ok(Field::Value(value));
+                }
                 let bytes = self
                     .record
-                    .get(self.data + usize::from(start)..self.data + usize::from(end & !LONG))
+                    .get(self.data + range.start..self.data + range.end)
                     .ok_or_else(short)?;
                 if end & LONG != 0 {
                     return Ok(Field::Long(LongValue::read(place.form, bytes)?));
@@ -582,6 +629,52 @@ mod tests {
         for (column, datum) in row.iter().enumerate() {
             assert_eq!(text_of(&layout, &record, column), format!("{datum:?}"));
         }
+    }
+
+    #[test]
+    fn texts_that_come_first_may_be_copied_together() {
+        let forms = [Form::Text, Form::Int4, Form::Text, Form::Text, Form::Bytea, Form::Text];
+        let layout = RowLayout::new(forms.map(|form| (form, None)));
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5].map(|at| layout.begins_with(at)),
+            [true, false, true, true, false, false]
+        );
+        let row = [
+            Datum::Text("né"),
+            Datum::Int4(7),
+            Datum::Null,
+            Datum::Text(""),
+            Datum::Bytea(b"\xFF"),
+            Datum::Text("last"),
+        ];
+        let mut record = Vec::new();
+        layout.write(&row, &[], &mut record);
+        let read = |record: &[u8], column: usize| {
+            let (record, mut heap) = (here(&layout, record), Heap::default());
+            let texts = record.texts(&mut heap);
+            let field = record.read_beside(column, texts, &mut heap);
+            (
+                texts.count,
+                field.map(|field| match field {
+                    Field::Value(value) => format!("{:?}", heap.view(&value)),
+                    Field::Long(long) => format!("{long:?}"),
+                }),
+            )
+        };
+        for (column, datum) in row.iter().enumerate() {
+            let (count, value) = read(&record, column);
+            assert_eq!((count, value.expect("it is well formed")), (3, format!("{datum:?}")));
+        }
+        // An end within a character, and bytes that are no text at all: found by whoever reads the column, as it is alone.
+        let at = record.iter().position(|byte| *byte == b'n').expect("the text is there");
+        let ends = at - 2 * 5;
+        record[ends] = 2;
+        assert!(read(&record, 0).1.is_err());
+        record[ends] = 3;
+        record[at] = 0xFF;
+        let (count, value) = read(&record, 0);
+        assert!(count == 0 && value.is_err());
+        assert!(read(&record, 5).1.is_ok());
     }
 
     #[test]

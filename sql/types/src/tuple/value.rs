@@ -6,11 +6,21 @@
 
 use crate::account;
 use crate::{Datum, Interval, TimeTz};
+use std::ops::Range;
 
 /// Where the bytes of a value lie in its heap. Not narrower: a row of several long values is longer than 4 GiB where memory
 /// allows, and a [`Value`] has the room, for the sake of its intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
+    start: usize,
+    length: usize,
+}
+
+/// Texts that were copied to a heap as one, to become values one by one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Texts {
+    /// How many there are.
+    pub count: usize,
     start: usize,
     length: usize,
 }
@@ -92,20 +102,56 @@ impl Heap {
         self.bytes.len() + self.text.len()
     }
 
+    #[inline]
     fn span(&mut self, bytes: &[u8]) -> Span {
         let start = self.bytes.len();
-        account::insist_on(bytes.len());
-        self.bytes.reserve(bytes.len());
-        account::byte_stretches(bytes).for_each(|stretch| self.bytes.extend_from_slice(stretch));
+        match account::is_large(bytes.len()) {
+            false => self.bytes.extend_from_slice(bytes),
+            true => self.take_large(bytes),
+        }
         Span { start, length: bytes.len() }
     }
 
+    #[inline]
     fn text_span(&mut self, text: &str) -> Span {
         let start = self.text.len();
+        match account::is_large(text.len()) {
+            false => self.text.push_str(text),
+            true => self.take_large_text(text),
+        }
+        Span { start, length: text.len() }
+    }
+
+    /// Appends many bytes, a stretch at a time.
+    #[cold]
+    fn take_large(&mut self, bytes: &[u8]) {
+        account::insist_on(bytes.len());
+        self.bytes.reserve(bytes.len());
+        account::byte_stretches(bytes).for_each(|stretch| self.bytes.extend_from_slice(stretch));
+    }
+
+    /// As [`Heap::take_large`], of a text.
+    #[cold]
+    fn take_large_text(&mut self, text: &str) {
         account::insist_on(text.len());
         self.text.reserve(text.len());
         account::stretches(text).for_each(|stretch| self.text.push_str(stretch));
-        Span { start, length: text.len() }
+    }
+
+    /// Copies so many texts in, as one.
+    pub fn store_texts(&mut self, count: usize, texts: &str) -> Texts {
+        let Span { start, length } = self.text_span(texts);
+        Texts { count, start, length }
+    }
+
+    /// One of such texts, by where it lies among them; none where no text does.
+    #[inline]
+    pub(crate) fn part(&self, texts: Texts, range: Range<usize>) -> Option<Value> {
+        let is_edge =
+            |at: usize| at <= texts.length && self.text.is_char_boundary(texts.start + at);
+        let length = range.end.checked_sub(range.start)?;
+        let start = texts.start + range.start;
+        (is_edge(range.start) && is_edge(range.end)).then_some(Value::Text(Span { start, length }))
     }
 
     /// Copies a datum in. A long one is copied a stretch at a time, with [`account::insist`] at each.
@@ -349,6 +395,13 @@ impl RowBuf {
             Datum::Bool(v) => Value::Bool(v),
             other => self.heap.store(other),
         };
+    }
+
+    /// Whether a column is NULL.
+    #[must_use]
+    #[inline]
+    pub fn is_null(&self, column: usize) -> bool {
+        matches!(self.values[column], Value::Null)
     }
 
     /// A column that is an integer.
