@@ -244,7 +244,14 @@ fn remainder<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>
 }
 
 fn apply_modifier<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
-    let number = text::apply_modifier(view(&a[0]).into(), a[1].int4())?;
+    let (number, typmod) = (view(&a[0]), a[1].int4());
+    if let (Some((precision, scale)), Some(small)) = (text::modifier(typmod), Small::of(number))
+        && let Some(limited) = small.within(precision, scale)
+    {
+        let stays = limited == small;
+        return Ok(if stays { a[0] } else { Datum::Numeric(limited.store(context.arena)) });
+    }
+    let number = text::apply_modifier(number.into(), typmod)?;
     Ok(Datum::Numeric(number.store(context.arena)))
 }
 

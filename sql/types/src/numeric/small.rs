@@ -204,6 +204,14 @@ impl Small {
         Some(Small { mantissa: magnitude * self.mantissa.signum(), scale })
     }
 
+    /// x as `numeric(precision, scale)` holds it, where it does.
+    #[must_use]
+    pub fn within(self, precision: i32, scale: i32) -> Option<Small> {
+        let rounded = self.rounded(u32::try_from(scale).ok()?)?;
+        let limit = power(u32::try_from(precision).ok()?);
+        limit.is_none_or(|limit| rounded.mantissa.abs() < limit).then_some(rounded)
+    }
+
     /// Compares values.
     #[must_use]
     pub fn compare(self, other: Small) -> Option<Ordering> {
@@ -235,6 +243,8 @@ fn leading(number: Small) -> (i32, u128) {
 #[cfg(test)]
 mod tests {
     use super::super::decimal::Rounding;
+    use super::super::stored::Number;
+    use super::super::text::apply_modifier;
     use super::*;
     use proptest::prelude::*;
 
@@ -264,6 +274,13 @@ mod tests {
                 prop_assert_eq!(product.store(&arena), p.multiply(&q).store(&arena));
             }
             prop_assert_eq!(a.rounded(to).expect("small").store(&arena), p.clone().rounded(to as i32).store(&arena));
+            let (precision, scale) = (1 + (b.scale as i32 * 3) % 40, to as i32);
+            let typmod = (precision << 16 | scale) + 4;
+            let limited = apply_modifier(Number::Finite(p.clone()), typmod);
+            prop_assert_eq!(
+                a.within(precision, scale).map(|limited| limited.store(&arena)),
+                limited.ok().map(|limited| limited.store(&arena)),
+            );
             prop_assert_eq!(a.compare(b).expect("small"), p.compare(&q));
             prop_assert_eq!(x.compare(&y), p.compare(&q));
             if b.mantissa != 0 && let Some(quotient) = a.divide(b) {
