@@ -21,6 +21,7 @@ use crate::tuple::RowBuf;
 use crate::types::array::{self, Array};
 use crate::types::assign::AssignStep;
 use crate::types::datetime::calendar;
+use crate::types::primitive::Primitive;
 use crate::types::{CallContext, Datum, SqlType, record};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -122,7 +123,16 @@ impl Eval<'_> {
             Scalar::Constant(row, _) => Ok(row.get(0)),
             Scalar::Parameter(number) => Ok(self.parameters.get(*number as usize)),
             // What fails while a row is made has no place in the text, as in PostgreSQL.
-            Scalar::Call { callee, arguments, .. } => self.call(callee, arguments),
+            Scalar::Call { callee, arguments, .. } => match callee.primitive {
+                Some(what) if what.takes_integers() => Ok(self.primitive(what, arguments)?),
+                _ => self.call(callee, arguments),
+            },
+            Scalar::Subscript { operand, indices, slice, .. } => {
+                self.subscript(operand, indices, *slice)
+            }
+            Scalar::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref())
+            }
             other => self.composed(other),
         }
     }
@@ -136,9 +146,12 @@ impl Eval<'_> {
     /// The value of any other scalar.
     fn composed<'x>(&'x self, scalar: &'x Scalar) -> Evaluated<'x> {
         Ok(match scalar {
-            Scalar::Var(_) | Scalar::Constant(..) | Scalar::Parameter(_) | Scalar::Call { .. } => {
-                return self.scalar(scalar);
-            }
+            Scalar::Var(_)
+            | Scalar::Constant(..)
+            | Scalar::Parameter(_)
+            | Scalar::Call { .. }
+            | Scalar::Subscript { .. }
+            | Scalar::Case { .. } => return self.scalar(scalar),
             Scalar::And(all) => self.and(all)?,
             Scalar::Or(all) => self.or(all)?,
             Scalar::Not(one) => match self.scalar(one)? {
@@ -167,25 +180,6 @@ impl Eval<'_> {
                     _ => true,
                 };
                 Datum::Bool(distinct != *negated)
-            }
-            Scalar::Case { operand, branches, otherwise } => {
-                let inner = match operand.as_deref() {
-                    Some((operand, home)) => Some(self.with(*home, self.scalar(operand)?)),
-                    None => None,
-                };
-                for (when, then) in branches {
-                    let met = match &inner {
-                        Some(inner) => matches!(inner.scalar(when)?, Datum::Bool(true)),
-                        None => matches!(self.scalar(when)?, Datum::Bool(true)),
-                    };
-                    if met {
-                        return self.scalar(then);
-                    }
-                }
-                match otherwise {
-                    Some(otherwise) => self.scalar(otherwise)?,
-                    None => Datum::Null,
-                }
             }
             Scalar::Coalesce(all) => {
                 for one in all {
@@ -229,9 +223,6 @@ impl Eval<'_> {
                 self.array_cast(operand, to.0, element, *home)?
             }
             Scalar::Array(elements, ty, nested) => self.array(elements, ty.0, *nested)?,
-            Scalar::Subscript { operand, indices, slice, .. } => {
-                self.subscript(operand, indices, *slice)?
-            }
             Scalar::ScalarArray { left, callee, array, quantifier, .. } => {
                 self.scalar_array(left, callee, array, *quantifier)?
             }
@@ -256,6 +247,58 @@ impl Eval<'_> {
             }
             Scalar::CurrentValue(value) => self.current_value(*value)?,
         })
+    }
+
+    /// The value of an operation of integers: no value between its parts is more than a number.
+    #[inline(never)]
+    fn primitive(&self, what: Primitive, arguments: &[Scalar]) -> Result<Datum<'static>, Failure> {
+        let left = self.integer(&arguments[0])?;
+        let right = match arguments {
+            [_, right] => self.integer(right)?,
+            _ => left,
+        };
+        Ok(match (left, right) {
+            (Some(left), Some(right)) => what.apply_to_integers(left, right)?,
+            _ => Datum::Null,
+        })
+    }
+
+    /// The value of a scalar that is an integer; none: NULL.
+    #[inline]
+    fn integer(&self, scalar: &Scalar) -> Result<Option<i64>, Failure> {
+        match scalar {
+            Scalar::Var(var) if self.local.is_none() => {
+                Ok(self.frame.row(var.slot).integer(var.column as usize))
+            }
+            Scalar::Constant(row, _) => Ok(row.integer(0)),
+            Scalar::Parameter(number) => Ok(self.parameters.integer(*number as usize)),
+            other => Ok(match self.scalar(other)? {
+                Datum::Int4(value) => Some(i64::from(value)),
+                Datum::Int8(value) => Some(value),
+                Datum::Int2(value) => Some(i64::from(value)),
+                _ => None,
+            }),
+        }
+    }
+
+    #[inline(never)]
+    fn case<'x>(
+        &'x self,
+        operand: Option<&'x (Scalar, Var)>,
+        branches: &'x [(Scalar, Scalar)],
+        otherwise: Option<&'x Scalar>,
+    ) -> Evaluated<'x> {
+        let inner = match operand {
+            Some((operand, home)) => Some(self.with(*home, self.scalar(operand)?)),
+            None => None,
+        };
+        let around = inner.as_ref().unwrap_or(self);
+        for (when, then) in branches {
+            if matches!(around.scalar(when)?, Datum::Bool(true)) {
+                return self.scalar(then);
+            }
+        }
+        otherwise.map_or(Ok(Datum::Null), |otherwise| self.scalar(otherwise))
     }
 
     fn and<'x>(&'x self, all: &'x [Scalar]) -> Evaluated<'x> {
@@ -467,23 +510,41 @@ impl Eval<'_> {
         })
     }
 
+    #[inline(never)]
     fn subscript<'x>(
         &'x self,
         operand: &'x Scalar,
         indices: &'x [(Option<Scalar>, Option<Scalar>)],
         slice: bool,
     ) -> Evaluated<'x> {
-        let array = match self.scalar(operand)? {
-            Datum::Array(bytes) => Array::of(bytes),
+        let operand = match operand {
+            Scalar::Parameter(number) => self.parameters.get(*number as usize),
+            other => self.scalar(other)?,
+        };
+        let bytes = match operand {
+            Datum::Array(bytes) => bytes,
             Datum::Text(name) => return self.byte_of(name, indices),
             _ => return Ok(Datum::Null),
         };
-        if let ([(None, Some(subscript))], false) = (indices, slice) {
-            return Ok(match self.scalar(subscript)? {
-                Datum::Int4(subscript) => array.subscript(self.call.arena, &[subscript])?,
-                _ => Datum::Null,
-            });
+        let ([(None, Some(subscript))], false) = (indices, slice) else {
+            return self.subscripts(Array::of(bytes), indices, slice);
+        };
+        let subscript =
+            self.integer(subscript)?.and_then(|subscript| i32::try_from(subscript).ok());
+        let Some(subscript) = subscript else { return Ok(Datum::Null) };
+        match array::number_at(bytes, subscript) {
+            Some(number) => Ok(number),
+            None => Ok(Array::of(bytes).subscript(self.call.arena, &[subscript])?),
         }
+    }
+
+    /// The element or the part of an array at several subscripts.
+    fn subscripts<'x>(
+        &'x self,
+        array: Array<'x>,
+        indices: &'x [(Option<Scalar>, Option<Scalar>)],
+        slice: bool,
+    ) -> Evaluated<'x> {
         let mut bounds = Vec::with_capacity(indices.len());
         for (low, high) in indices {
             let bound = |scalar: &'x Option<Scalar>| -> Result<Option<Option<i32>>, Failure> {

@@ -322,7 +322,7 @@ impl Machine {
         let mut portion = 0;
         loop {
             let more = match kept {
-                None if program.changes && program.columns.is_some() => {
+                None if program.changes && program.columns.is_some() && !sink.keeps_back() => {
                     // It runs to its end before its first row goes out.
                     let mut rows = spare.take().unwrap_or_else(|| Spool::new(program.output.len()));
                     while step(root, (opened, *holds), &mut cx)? {

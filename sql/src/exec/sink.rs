@@ -85,6 +85,11 @@ pub trait RowSink {
     fn formats(&mut self, _formats: &[Format]) {}
     /// None of the rows to come is shown if the statement fails: they are kept back as long as there is room for them.
     fn shown_at_end(&mut self) {}
+    /// Whether nobody sees a row before the run has ended, and none if it fails: then those of a modification need not be
+    /// kept back from it.
+    fn keeps_back(&self) -> bool {
+        false
+    }
     /// One row, in the order of the columns described. `columns` has their types: what decides the encoding, with
     /// `context` for what it leaves to the session (time zone, names behind OIDs).
     ///

@@ -39,6 +39,11 @@ impl RowSink for First<'_> {
         Ok(Flow::Continue)
     }
 
+    /// INTO is done when the statement is.
+    fn keeps_back(&self) -> bool {
+        true
+    }
+
     fn notice(&mut self, notice: &Notice) {
         self.notices.push(notice.clone());
     }
