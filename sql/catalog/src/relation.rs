@@ -353,9 +353,18 @@ pub struct ForeignKey {
 /// Whether an expression, as it is printed, is one call of a function: a name, and a pair of parentheses around the rest.
 #[must_use]
 pub fn is_call(text: &str) -> bool {
-    let name = text.find('(').map_or("", |open| &text[..open]);
-    let named = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '"');
-    !name.is_empty() && name.chars().all(named) && closes(text, name.len())
+    let name = name_bytes(text);
+    name > 0 && text[name..].starts_with('(') && closes(text, name)
+}
+
+/// How many bytes of a text are the name that it begins with: words, quoted or not, with dots between them.
+fn name_bytes(text: &str) -> usize {
+    let mut quoted = false;
+    let ends = |c: char| {
+        quoted ^= c == '"';
+        !quoted && !c.is_alphanumeric() && !matches!(c, '_' | '$' | '.' | '"')
+    };
+    text.find(ends).unwrap_or(text.len())
 }
 
 /// The key of an index in parentheses, unless it is a call or has them.

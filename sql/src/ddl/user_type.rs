@@ -662,7 +662,8 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
     if !dependents.is_empty() && !drop.cascade {
         let message = match going.as_slice() {
             [one] => {
-                format!("cannot drop type {} because other objects depend on it", one.name)
+                let shown = ddl.display_type(one);
+                format!("cannot drop type {shown} because other objects depend on it")
             }
             _ => "cannot drop desired object(s) because other objects depend on them".to_owned(),
         };
