@@ -3,8 +3,10 @@
 //! What is measured, and how, is fixed here and not chosen per result: interleaved pairs with alternating order, the
 //! least CPU of the runs (the figure that noise can only raise), the median of the throughput ratios.
 
+pub mod abyss;
 pub mod callgrind;
 pub mod catalog;
+pub mod chart;
 pub mod copy;
 pub mod cpu;
 pub mod disjoint;

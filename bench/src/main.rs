@@ -51,6 +51,8 @@ enum Measurement {
     Tpcc(measurement::Arguments),
     /// YCSB for every concurrency-control scheme, embedded or over the wire: throughput, aborts, latencies, breakdown.
     Ycsb(bench::ycsb::measurement::Arguments),
+    /// The figures of "Staring into the Abyss" on up to 1,024 cores, simulated with the schemes' own decisions.
+    Abyss(bench::abyss::measurement::Arguments),
     /// sysbench's OLTP tests, Atoll beside PostgreSQL.
     Sysbench(bench::sysbench::Effort),
     /// COPY of a million rows, in and out, Atoll beside PostgreSQL.
@@ -159,6 +161,9 @@ fn main() -> Result<()> {
         }
         Measurement::Tpcc(arguments) => tpcc(arguments),
         Measurement::Ycsb(arguments) => ycsb(&arguments),
+        Measurement::Abyss(arguments) => {
+            bench::abyss::measurement::run(&arguments, &report::machine(), &results())
+        }
         Measurement::Sysbench(effort) => {
             let page = bench::sysbench::run(effort)?;
             Ok(std::fs::write(results().join("sysbench.md"), page)?)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use storage::breakdown::Breakdown;
 use txn::{
     Abort, Begin, ColumnEnd, Environment, Error, FirstColumn, Isolation, Manager, Placement,
-    RecordBuffer, RowLock, SchemeKind, SessionWait, Tree, WaitPolicy,
+    RecordBuffer, RowLock, SchemeKind, SessionWait, Transaction, Tree, WaitPolicy,
 };
 
 /// Rows of a transaction that loads.
@@ -122,7 +122,11 @@ pub struct Session {
 }
 
 impl Session {
-    fn transaction(&mut self, accesses: &[Access]) -> txn::Result<()> {
+    /// Runs a transaction up to its commit.
+    ///
+    /// # Errors
+    /// The transaction's, which is rolled back.
+    pub fn execute(&mut self, accesses: &[Access]) -> txn::Result<Transaction> {
         let mut transaction = self.manager.begin(self.begin, &self.wait);
         let done = transaction.begin_statement().and_then(|view| {
             for access in accesses {
@@ -144,12 +148,20 @@ impl Session {
             Ok(())
         });
         match done {
-            Ok(()) => self.begin.after = transaction.commit(&mut |_| ())?.wait_for,
+            Ok(()) => Ok(transaction),
             Err(error) => {
                 let _ = transaction.rollback();
-                return Err(error);
+                Err(error)
             }
         }
+    }
+
+    /// Commits it.
+    ///
+    /// # Errors
+    /// The commit's.
+    pub fn commit(&mut self, transaction: Transaction) -> txn::Result<()> {
+        self.begin.after = transaction.commit(&mut |_| ())?.wait_for;
         Ok(())
     }
 }
@@ -160,7 +172,8 @@ impl Worker for Session {
     }
 
     fn attempt(&mut self, accesses: &[Access]) -> Result<Attempt> {
-        match self.transaction(accesses) {
+        let executed = self.execute(accesses);
+        match executed.and_then(|transaction| self.commit(transaction)) {
             Ok(()) => Ok(Attempt::Committed),
             // Run again, it may succeed.
             Err(error @ (Error::Conflict(_) | Error::Deadlock(_))) => {

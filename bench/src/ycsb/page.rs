@@ -2,8 +2,8 @@
 
 use super::run::Outcome;
 use super::workload::Workload;
+use crate::chart::Chart;
 use anyhow::{Context, Result, anyhow};
-use plotters::prelude::*;
 use std::fmt::Write;
 use std::path::Path;
 use storage::breakdown::Class;
@@ -213,18 +213,6 @@ pub fn tsv(all: &[Measured]) -> String {
     out
 }
 
-/// A colour for each scheme.
-const COLOURS: [RGBColor; 8] = [
-    RGBColor(20, 80, 120),
-    RGBColor(200, 90, 30),
-    RGBColor(60, 140, 60),
-    RGBColor(150, 50, 130),
-    RGBColor(190, 160, 30),
-    RGBColor(90, 90, 90),
-    RGBColor(40, 160, 170),
-    RGBColor(180, 40, 50),
-];
-
 /// Writes the picture of each figure beside the page: throughput over the skew, a line for each scheme.
 ///
 /// # Errors
@@ -239,52 +227,21 @@ pub fn pictures(all: &[Measured], directory: &Path, name: &str) -> Result<()> {
 }
 
 fn picture(path: &Path, runs: &[&Measured], title: &str) -> Result<()> {
-    const LEFT: i32 = 70;
-    const TOP: i32 = 40;
-    const WIDTH: i32 = 460;
-    const HEIGHT: i32 = 300;
-    let root = SVGBackend::new(path, (760, 400)).into_drawing_area();
-    let fail = |error: DrawingAreaErrorKind<std::io::Error>| anyhow!("{error}");
-    let text = ("sans-serif", 12).into_font().color(&BLACK);
-    let write = |words: String, at: (i32, i32)| {
-        root.draw(&Text::new(words, at, text.clone())).map_err(fail)
-    };
-    root.fill(&WHITE).map_err(fail)?;
-    write(format!("Transactions a second, {title}"), (LEFT, 12))?;
-    let most = runs.iter().map(|run| run.outcome.per_second()).fold(1.0, f64::max);
     let skews = distinct(runs.iter().map(|run| run.case.workload.theta));
-    let right = skews.len().saturating_sub(1).max(1) as f64;
-    let x = |theta: f64| {
-        let at = skews.iter().position(|skew| *skew == theta).unwrap_or_default() as f64;
-        LEFT + (at / right * f64::from(WIDTH)) as i32
+    let schemes = distinct(runs.iter().map(|run| run.case.scheme.clone()));
+    let lines = schemes.into_iter().map(|scheme| {
+        let own = runs.iter().filter(|run| run.case.scheme == scheme);
+        let rates = own.map(|run| run.outcome.per_second()).collect();
+        (scheme, rates)
+    });
+    let chart = Chart {
+        title: format!("Transactions a second, {title}"),
+        over: "theta".to_owned(),
+        places: skews.iter().map(f64::to_string).collect(),
+        lines: lines.collect(),
+        logarithmic: false,
     };
-    let y = |rate: f64| TOP + HEIGHT - (rate / most * f64::from(HEIGHT)) as i32;
-    for part in 0..=4 {
-        let rate = most * f64::from(part) / 4.0;
-        let line = [(LEFT, y(rate)), (LEFT + WIDTH, y(rate))];
-        root.draw(&PathElement::new(line, RGBColor(225, 225, 225))).map_err(fail)?;
-        write(format!("{rate:.0}"), (8, y(rate) - 6))?;
-    }
-    for theta in &skews {
-        write(theta.to_string(), (x(*theta) - 8, TOP + HEIGHT + 10))?;
-    }
-    write("theta".to_owned(), (LEFT + WIDTH / 2, TOP + HEIGHT + 30))?;
-    let schemes = distinct(runs.iter().map(|run| &*run.case.scheme));
-    for (number, scheme) in schemes.iter().enumerate() {
-        let colour = COLOURS[number % COLOURS.len()];
-        let points = runs.iter().filter(|run| run.case.scheme == *scheme);
-        let points: Vec<(i32, i32)> =
-            points.map(|run| (x(run.case.workload.theta), y(run.outcome.per_second()))).collect();
-        for point in &points {
-            root.draw(&Circle::new(*point, 3, colour.filled())).map_err(fail)?;
-        }
-        root.draw(&PathElement::new(points, colour.stroke_width(2))).map_err(fail)?;
-        let top = TOP + number as i32 * 18;
-        let mark = [(LEFT + WIDTH + 20, top), (LEFT + WIDTH + 34, top + 10)];
-        root.draw(&Rectangle::new(mark, colour.filled())).map_err(fail)?;
-        write((*scheme).to_owned(), (LEFT + WIDTH + 40, top))?;
-    }
-    root.present().map_err(fail)
+    chart.draw(path)
 }
 
 #[cfg(test)]

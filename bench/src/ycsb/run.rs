@@ -13,7 +13,7 @@ use storage::breakdown::{self, Breakdown, Class};
 /// How many transactions a thread goes through, again and again.
 const DRAWN: usize = 20_000;
 /// How many aborted transactions may wait for their time beside the one that runs, as in the paper's code.
-const WAITING: usize = 10;
+pub const WAITING: usize = 10;
 
 /// How an attempt to run a transaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
