@@ -16,12 +16,14 @@
 //! ([`spilled`]), and memory is empty again. Then every question has two answers, memory's, which is the newer one, and
 //! the runs', which may have to be read.
 
+pub mod delta;
 pub mod spilled;
 
 use crate::record::hash::hash;
 use crate::run::{BlockCache, Runs, filter_place};
 use crate::sync::Arc;
 use crate::{CommandId, TreeId};
+use delta::Form;
 use spilled::{Merge, SpilledWrites};
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -115,18 +117,20 @@ pub struct Write<'a> {
     pub met: Met,
 }
 
-/// Where a write's record was met, as far as that is known: it is looked for there first, and nothing of this is believed.
+/// Where a write's record was met, as far as that is known: it is looked for there first, and none of these places is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
     /// Its leaf.
     pub leaf: ReadToken,
     /// How many row locks the transaction had: the last of them is likely to be the record's.
     pub rows: usize,
+    /// What the write changes of its record, which was read at `leaf` behind its lock.
+    pub delta: Option<Form>,
 }
 
 impl Met {
     /// It has not been met.
-    pub const NOWHERE: Met = Met { leaf: ReadToken::NOWHERE, rows: 0 };
+    pub const NOWHERE: Met = Met { leaf: ReadToken::NOWHERE, rows: 0, delta: None };
 }
 
 /// What a write set had at a time: see [`WriteSet::has_changed`].

@@ -86,7 +86,7 @@ impl Tree {
 
     /// Counts the hints of a descent that has come to its end.
     #[inline(always)]
-    fn count_hints(&self, hits: u64) {
+    pub(super) fn count_hints(&self, hits: u64) {
         self.volume.pool.counters.hint_hits.add(hits);
         usage::count(|used| &used.hit, hits);
     }
@@ -130,7 +130,7 @@ impl Tree {
     /// The leaf that was read under `token`, if it is in its frame, has kept its structure and has not been freed: its range is
     /// the same then. To be validated as one that a descent has come to.
     #[inline]
-    fn leaf_again(&self, token: ReadToken) -> Option<OptimisticGuard<'_>> {
+    pub(super) fn leaf_again(&self, token: ReadToken) -> Option<OptimisticGuard<'_>> {
         let leaf = self.volume.pool.by_hint(PageId(token.page), FrameId(token.frame))?;
         let is_leaf = self.has_kept(token, leaf.page()) && leaf.page().level() == 0;
         is_leaf.then_some(leaf)

@@ -221,6 +221,15 @@ const SHAPINGS: usize = 4;
 /// The height of a tree whose root nobody has looked at for long: more than a file of 2^32 pages makes.
 const HEIGHT_MAX: u8 = 8;
 
+/// A record that is to be put somewhere, or changed.
+#[derive(Clone, Copy, Debug)]
+struct Coming<'k> {
+    key: &'k [u8],
+    value_len: usize,
+    /// Whether there most likely is one already, so that it is looked for.
+    is_change: bool,
+}
+
 /// What is to be seen of a record's leaf before the record is changed.
 #[derive(Clone, Copy, Debug)]
 struct Look {
@@ -233,6 +242,18 @@ struct Look {
     alone: bool,
     /// What the change needs of that.
     wanted: usize,
+}
+
+impl Growth {
+    /// What the batch needs already in the leaf that is looked at.
+    fn beside(&self, look: &Look) -> usize {
+        if self.leaf == Some(look.id) { self.bytes } else { 0 }
+    }
+
+    /// Whether what is looked at has room there as a record of its own.
+    fn has_room(&self, look: &Look) -> bool {
+        self.beside(look) + look.wanted <= look.room
+    }
 }
 
 /// What one attempt to apply a change came to.
@@ -384,7 +405,13 @@ impl Tree {
         into: &mut RecordBuffer,
     ) -> std::result::Result<bool, Stop<'v>> {
         let page = leaf.page();
-        let Place { slot, found } = node::place_near(page, key, near);
+        let Place { slot, found } = match near {
+            Some(near) => {
+                let behind = node::behind_last_insert(page);
+                node::place_near(page, key, [near as usize, behind])
+            }
+            None => node::place(page, key),
+        };
         into.token = self.token(leaf, slot);
         if found {
             into.lsn = self.lsn_of(page.entry_word(slot));
@@ -412,37 +439,75 @@ impl Tree {
         into: &mut RecordBuffer,
         growth: &mut Growth,
     ) -> Result<bool> {
+        Ok(self.make_ready(Coming { key, value_len, is_change: true }, into, growth)?.found)
+    }
+
+    /// As [`Tree::get_to_change`], of a record that most likely is not there, and whose image nobody asks for: it is not looked for
+    /// as long as there is room for another. Where its leaf is, is in the token of `into` afterwards.
+    ///
+    /// # Errors
+    /// As [`Tree::get_to_change`].
+    pub fn make_room(
+        &self,
+        key: &[u8],
+        value_len: usize,
+        into: &mut RecordBuffer,
+        growth: &mut Growth,
+    ) -> Result<()> {
+        self.make_ready(Coming { key, value_len, is_change: false }, into, growth)?;
+        Ok(())
+    }
+
+    fn make_ready(
+        &self,
+        coming: Coming<'_>,
+        into: &mut RecordBuffer,
+        growth: &mut Growth,
+    ) -> Result<Look> {
         let _class = breakdown::enter(Class::Index);
-        self.check_size(key, value_len)?;
-        let look = self.look_to_change(key, value_len, into)?;
+        self.check_size(coming.key, coming.value_len)?;
+        let mut look = self.look_to_change(coming, into)?;
+        if !coming.is_change && !growth.has_room(&look) {
+            look = self.look_to_change(Coming { is_change: true, ..coming }, into)?;
+        }
         if look.wanted > 0 {
             growth.count(self)?;
-            match self.shape(key, value_len, look, into, growth) {
+            match self.shape(coming, look, into, growth) {
                 // What the commit sets aside is enough for so few, or it is refused there.
                 Err(Error::Full(_)) if growth.is_covered() => {}
                 shaped => shaped?,
             }
         }
-        Ok(look.found)
+        Ok(look)
     }
 
-    fn look_to_change(
-        &self,
-        key: &[u8],
-        value_len: usize,
-        into: &mut RecordBuffer,
-    ) -> Result<Look> {
+    /// Whether the leaf that was read under `token` is in memory, and was not cut or freed since.
+    #[must_use]
+    pub fn has_leaf(&self, token: ReadToken) -> bool {
+        let kept = self.leaf_again(token).is_some_and(|leaf| leaf.validate().is_ok());
+        self.count_hints(u64::from(kept));
+        kept
+    }
+
+    fn look_to_change(&self, coming: Coming<'_>, into: &mut RecordBuffer) -> Result<Look> {
+        let Coming { key, value_len, is_change } = coming;
         let mut held = None;
         let mut spins = 0;
         let mut near = Some(into.token);
-        let slot = Some(into.token.slot);
+        let slot = into.token.slot;
         loop {
             let read = self.leaf_beside(near.take(), key).and_then(|leaf| {
                 let page = leaf.page();
                 let (id, room) = ((page.id(), page.structure_lsn()), node::room(page));
                 let alone = node::is_alone(page, key);
                 let whole = node::record_bytes(page, key, value_len);
-                let found = self.read_leaf(&leaf, (key, slot), into)?;
+                let found = if is_change {
+                    self.read_leaf(&leaf, (key, Some(slot)), into)?
+                } else {
+                    into.token = self.token(&leaf, slot as usize);
+                    leaf.validate()?;
+                    false
+                };
                 Ok(Look { found, id, room, alone, wanted: whole })
             });
             match read {
@@ -465,21 +530,20 @@ impl Tree {
     /// Splits the leaf of `key` until it has room for the last write of a batch beside those before it.
     fn shape(
         &self,
-        key: &[u8],
-        value_len: usize,
+        coming: Coming<'_>,
         mut look: Look,
         into: &mut RecordBuffer,
         growth: &mut Growth,
     ) -> Result<()> {
+        let key = coming.key;
         // Others may use the room up as soon as it is made; what is set aside is there for that.
         for _ in 0..SHAPINGS {
-            let beside = if growth.leaf == Some(look.id) { growth.bytes } else { 0 };
-            if beside + look.wanted <= look.room || (beside == 0 && look.alone) {
+            let beside = growth.beside(&look);
+            if growth.has_room(&look) || (beside == 0 && look.alone) {
                 break;
             }
             if beside > 0 && self.separate_above(key)? {
-                let before =
-                    std::mem::replace(&mut look, self.look_to_change(key, value_len, into)?);
+                let before = std::mem::replace(&mut look, self.look_to_change(coming, into)?);
                 // What the batch puts before the key stays beside it.
                 growth.leaf = Some(look.id);
                 if look.id != before.id {
@@ -495,12 +559,12 @@ impl Tree {
                     node::room(page) >= wanted || node::is_alone(page, key)
                 })?;
             }
-            let before = std::mem::replace(&mut look, self.look_to_change(key, value_len, into)?);
+            let before = std::mem::replace(&mut look, self.look_to_change(coming, into)?);
             if look.id == before.id {
                 break;
             }
         }
-        let beside = if growth.leaf == Some(look.id) { growth.bytes } else { 0 };
+        let beside = growth.beside(&look);
         growth.goes_to(look.id, beside + look.wanted, key);
         Ok(())
     }
@@ -616,13 +680,13 @@ impl Tree {
             Change::Patch { .. } | Change::Delete => 0,
         };
         self.check_size(key, value_len)?;
-        let near = token.map(|token| token.slot);
+        let read = token;
         let mut held = None;
         let mut spins = 0;
         loop {
             let leaf = self.leaf_of(token.take(), key).and_then(|leaf| Ok(leaf.upgrade()?));
             match leaf {
-                Ok(leaf) => match self.apply_to(leaf, (lsn, since), (key, near), change, before)? {
+                Ok(leaf) => match self.apply_to(leaf, (lsn, since), (key, read), change, before)? {
                     Attempt::Ended(applied) => return Ok(applied),
                     Attempt::NoRoom if !wait => return Ok(Applied::WouldWait),
                     Attempt::NoRoom => {
@@ -650,13 +714,21 @@ impl Tree {
         &self,
         mut leaf: ExclusiveGuard<'_>,
         (lsn, since): (Lsn, Lsn),
-        (key, near): (&[u8], Option<u32>),
+        (key, read): (&[u8], Option<ReadToken>),
         change: Change<'_>,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Attempt> {
         let page = leaf.page();
         debug_assert!(page.covers(key), "the descent ends at the leaf whose range holds the key");
-        let place = node::place_near(page, key, near);
+        let behind = node::behind_last_insert(page);
+        let place = match read {
+            Some(read) if page.changes() == read.changes => {
+                node::place_near(page, key, [read.slot as usize, behind])
+            }
+            // Where the leaf has changed, it most likely is this commit that puts one key behind another.
+            Some(read) => node::place_near(page, key, [behind, read.slot as usize]),
+            None => node::place(page, key),
+        };
         let old = place.found.then(|| (Lsn(page.entry_word(place.slot)), page.value(place.slot)));
         if old.is_some_and(|(old, _)| old >= lsn) {
             return Ok(Attempt::Ended(Applied::Older));

@@ -170,18 +170,21 @@ pub fn place(page: Page<'_>, key: &[u8]) -> Place {
     Place { slot, found }
 }
 
-/// Finds `key` in a leaf, looking at slot `near` first if there is one, and then behind the record that was inserted last: who inserts one key
-/// beside another comes there.
+/// Finds `key` in a leaf, looking near these slots first.
 #[inline]
 #[must_use]
-pub fn place_near(page: Page<'_>, key: &[u8], near: Option<u32>) -> Place {
+pub fn place_near(page: Page<'_>, key: &[u8], near: [usize; 2]) -> Place {
     let suffix = suffix(page, key);
-    let found = near.and_then(|near| {
-        let near = page.search_near(suffix, near as usize);
-        near.or_else(|| page.search_near(suffix, page.insert_run().0 + 1))
-    });
-    let (slot, found) = found.unwrap_or_else(|| page.search(suffix));
+    let [first, second] = near.map(|slot| move || page.search_near(suffix, slot));
+    let (slot, found) = first().or_else(second).unwrap_or_else(|| page.search(suffix));
     Place { slot, found }
+}
+
+/// Where the next record belongs if it follows the one that was inserted last.
+#[inline]
+#[must_use]
+pub fn behind_last_insert(page: Page<'_>) -> usize {
+    page.insert_run().0 + 1
 }
 
 /// Whether a leaf has no record but that of `key`: it has room for any.
@@ -269,7 +272,17 @@ pub(super) fn fences(page: Page<'_>) -> (Vec<u8>, Option<Vec<u8>>) {
 /// A node like `page`, with the same counters, that holds the entries `from` between other fences.
 fn cut(page: Page<'_>, from: Range<usize>, low: &[u8], high: Option<&[u8]>) -> PageBuf {
     let mut buf = PageBuf::new(page.bytes());
-    let mut to = buf.page_mut();
+    cut_to(&mut buf.page_mut(), page, from, (low, high));
+    buf
+}
+
+/// Makes such a node in place of `to`.
+fn cut_to(
+    to: &mut PageMut<'_>,
+    page: Page<'_>,
+    from: Range<usize>,
+    (low, high): (&[u8], Option<&[u8]>),
+) {
     let kind = page.kind().expect("only nodes are cut");
     to.format(kind, page.level(), page.id(), page.tree());
     for at in [24, 32, 40] {
@@ -277,7 +290,6 @@ fn cut(page: Page<'_>, from: Range<usize>, low: &[u8], high: Option<&[u8]>) -> P
     }
     to.set_fences(low, high);
     to.append_entries(page, from, &mut Vec::new());
-    buf
 }
 
 /// Gathers the free bytes of a node in one place.
@@ -311,11 +323,17 @@ pub fn kept_below(page: Page<'_>, key: &[u8]) -> PageBuf {
 /// What [`kept_below`] drops, as page `id` of the same tree.
 #[must_use]
 pub fn kept_above(page: Page<'_>, key: &[u8], id: PageId) -> PageBuf {
+    let mut buf = PageBuf::new(page.bytes());
+    keep_above(&mut buf.page_mut(), page, key, id);
+    buf
+}
+
+/// As [`kept_above`], in place of `to`.
+pub fn keep_above(to: &mut PageMut<'_>, page: Page<'_>, key: &[u8], id: PageId) {
     let (_, high) = fences(page);
     let from = first_not_below(page, key)..page.slots();
-    let mut buf = cut(page, from, key, high.as_deref());
-    renumber(&mut buf, id);
-    buf
+    cut_to(to, page, from, (key, high.as_deref()));
+    renumber(to, id);
 }
 
 /// A copy of `page` that is page `id`: what a root hands down when it grows, and takes back when it shrinks.
@@ -323,12 +341,12 @@ pub fn kept_above(page: Page<'_>, key: &[u8], id: PageId) -> PageBuf {
 pub fn moved(page: Page<'_>, id: PageId) -> PageBuf {
     let (low, high) = fences(page);
     let mut buf = cut(page, 0..page.slots(), &low, high.as_deref());
-    renumber(&mut buf, id);
+    renumber(&mut buf.page_mut(), id);
     buf
 }
 
-fn renumber(buf: &mut PageBuf, id: PageId) {
-    let page = buf.page();
+fn renumber(page: &mut PageMut<'_>, id: PageId) {
+    let page = page.page();
     let rest = racy::word(page.words(), 8) & !0xFFFF_FFFF;
     racy::set_word(page.words(), 8, rest | u64::from(id.0));
 }
@@ -580,8 +598,11 @@ mod tests {
                 let lsn = Lsn(n as u64 + 1);
                 let at = place(buf.page(), key);
                 prop_assert_eq!(at.found, model.contains_key(key));
-                for near in 0..=buf.page().slots() as u32 + 2 {
-                    prop_assert_eq!(place_near(buf.page(), key, Some(near)), at);
+                for near in 0..buf.page().slots() + 3 {
+                    prop_assert_eq!(place_near(buf.page(), key, [near, near / 2]), at);
+                    if let Some((slot, found)) = buf.page().search_near(suffix(buf.page(), key), near) {
+                        prop_assert_eq!(Place { slot, found }, at);
+                    }
                 }
                 if *remove && at.found {
                     buf.page_mut().remove(at.slot);

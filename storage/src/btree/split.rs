@@ -69,9 +69,15 @@ impl Tree {
         let mut held = None;
         let mut spins = 0;
         loop {
-            let is_root = match self.node_at(Target::At(key), level) {
+            // Whether there is anything to do is asked before pages are taken for it: most nodes are cut once.
+            let looked = self.node_at(Target::At(key), level).and_then(|at| {
+                let Some(at) = at else { return Ok(None) };
+                let done = cut.is_done(at.node.upgrade()?.page());
+                Ok((!done).then_some(at.parent.is_none()))
+            });
+            let is_root = match looked {
                 Ok(None) => return Ok(()),
-                Ok(Some(at)) => at.parent.is_none(),
+                Ok(Some(is_root)) => is_root,
                 Err(stop) => {
                     self.recover(stop, &mut held, &mut spins)?;
                     continue;
@@ -120,8 +126,7 @@ impl Tree {
             Some(Err(_)) => return Attempt::Again,
         };
         let Ok(node) = at.node.upgrade() else { return Attempt::Again };
-        let empty = level == 0 && node.page().slots() == 0;
-        if (cut.enough)(node.page()) || (cut.at.is_none() && empty) {
+        if cut.is_done(node.page()) {
             return Attempt::Done;
         }
         let separator = match cut.at {
@@ -169,8 +174,13 @@ impl Tree {
     ) {
         let right_id = new.ids[0];
         let left = node::kept_below(node.page(), cut);
-        let right = node::kept_above(node.page(), cut, right_id);
-        let mut right_guard = new.pins[0].exclusive();
+        let mut right = new.pins[0].exclusive();
+        let tail = self.volume.log.tail();
+        for guard in [&parent, &node, &right] {
+            guard.mark_dirty(tail);
+        }
+        // Nobody can reach it before its parent has it, so it is made in its place.
+        node::keep_above(&mut right.page_mut(), node.page(), cut, right_id);
         let mut actions = Actions::new(self.id, 2 * (self.page_bytes() + IMAGE_OVERHEAD));
         actions.allocate(right_id, false);
         actions.image(right.page());
@@ -181,19 +191,13 @@ impl Tree {
             actions.image(left.page());
         }
         actions.put_child(parent.id(), cut, right_id);
-
-        let tail = self.volume.log.tail();
-        for guard in [&parent, &node, &right_guard] {
-            guard.mark_dirty(tail);
-        }
         let _abort = AbortOnUnwind;
         let lsn = self.volume.log_structure(&mut new.space, &actions, &[right_id]);
-        for (guard, contents) in [(&mut node, &left), (&mut right_guard, &right)] {
-            let mut page = guard.page_mut();
-            page.copy_from(contents.page());
-            page.set_structure_lsn(lsn);
-        }
-        let child = Child { page: right_id, frame: right_guard.frame() };
+        right.page_mut().set_structure_lsn(lsn);
+        let mut page = node.page_mut();
+        page.copy_from(left.page());
+        page.set_structure_lsn(lsn);
+        let child = Child { page: right_id, frame: right.frame() };
         let mut page = parent.page_mut();
         node::put_child(&mut page, cut, child);
         page.set_structure_lsn(lsn);
@@ -249,6 +253,14 @@ struct Cut<'c> {
     at: Option<&'c [u8]>,
     /// Whether the node need not be cut.
     enough: &'c dyn Fn(Page<'_>) -> bool,
+}
+
+impl Cut<'_> {
+    /// Whether the node need not be cut, or cannot be.
+    fn is_done(&self, node: Page<'_>) -> bool {
+        let empty = node.level() == 0 && node.slots() == 0;
+        (self.enough)(node) || (self.at.is_none() && empty)
+    }
 }
 
 /// What a split needs before it may latch anything: log space, page ids and frames. Given back if it was not used.

@@ -228,7 +228,7 @@ impl BufferPool {
             Arrival::Here(pin) => Ok(pin),
             Arrival::Ours => {
                 let pin = self.claim_frame().and_then(|frame| {
-                    self.install(page, frame, &PageBuf::new(self.page_bytes()))
+                    self.install(page, frame, &|mut page| page.blank())
                         .inspect_err(|_| self.frame(frame).unclaim(0))
                 });
                 self.transit.finish(&self.env, page);
@@ -315,16 +315,21 @@ impl BufferPool {
         let pin = read.and_then(|()| {
             self.counters.reads.add_one();
             usage::count(|used| &used.read, 1);
-            self.install(page, frame, &buf)
+            self.install(page, frame, &|mut page| page.copy_from(buf.page()))
         });
         lock(&self.scratch).push(buf);
         pin
     }
 
     /// Puts a page into a claimed frame and enters it into the table.
-    fn install(&self, page: PageId, frame: FrameId, contents: &PageBuf) -> Result<Pin<'_>> {
+    fn install(
+        &self,
+        page: PageId,
+        frame: FrameId,
+        contents: &dyn Fn(PageMut<'_>),
+    ) -> Result<Pin<'_>> {
         let state = self.frame(frame);
-        let fill = || PageMut::new(self.words(frame)).copy_from(contents.page());
+        let fill = || contents(PageMut::new(self.words(frame)));
         let deadline = self.env.clock.now().plus(EXHAUSTED_AFTER);
         loop {
             match state.enter(&self.table, (page, frame), &fill, &mut |frame, page| {

@@ -21,7 +21,7 @@ pub mod slotted;
 
 use crate::{Error, Lsn, PageId, Result, TreeId};
 use racy::Words;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 64;
@@ -181,6 +181,11 @@ impl<'a> PageMut<'a> {
     /// Takes over every byte of `other`.
     pub fn copy_from(&mut self, other: Page<'_>) {
         racy::copy_page(other.words, self.page.words);
+    }
+
+    /// Makes all of it zeros.
+    pub fn blank(&mut self) {
+        self.page.words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
     /// Makes it an empty page: header only.

@@ -65,8 +65,8 @@ impl Manager {
                 }
             }
             let tree = trees.get(&self.data, write.tree)?;
-            let form = super::prepare_leaf(self, tree, &write, scratch, growth)?;
-            record.write(write.tree, write.key, form.change(&write));
+            let prepared = super::prepare_leaf(self, tree, &write, scratch, growth)?;
+            record.write(write.tree, write.key, prepared.form.change(&write));
         }
         self.log_part(record.payload(), header)?;
         // The list of parts has to fit one record.

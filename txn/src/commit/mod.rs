@@ -19,14 +19,11 @@
 //! From the claim until the transaction has ended a panic ends the process: pages would have half of a commit, or its
 //! client would be told that it failed.
 
-mod delta;
 mod large;
 pub mod late;
 pub mod slots;
 mod validate;
 pub mod watermark;
-
-use delta::Form;
 
 use crate::log::{self, Writer};
 use crate::manager::Manager;
@@ -39,6 +36,7 @@ use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, relax};
 use crate::transaction::state::{HeldRow, State, TreeHandles};
 use crate::wait::SessionWait;
+use crate::writeset::delta::Form;
 use crate::writeset::{Write, WriteSet};
 use crate::{Error, Lsn, Result, Transaction};
 use late::LateCommit;
@@ -312,8 +310,7 @@ fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<Ready
         if manager.planted(Fault::RoomNotReserved) {
             growth.begin();
         }
-        let form = prepare_leaf(manager, tree, &write, scratch, growth)?;
-        prepared.push(PreparedWrite { form, leaf: scratch.token() });
+        prepared.push(prepare_leaf(manager, tree, &write, scratch, growth)?);
     }
     if manager.planted(Fault::RoomNotReserved) {
         growth.begin();
@@ -328,19 +325,38 @@ fn prepare_leaf(
     write: &Write<'_>,
     scratch: &mut RecordBuffer,
     growth: &mut Growth,
-) -> storage::Result<Form> {
-    let value_len = write.value.map_or(0, <[u8]>::len);
-    scratch.look_near(write.met.leaf);
-    let found = tree.get_to_change(write.key, value_len, scratch, growth)?;
+) -> storage::Result<PreparedWrite> {
+    let Write { key, value, met, .. } = *write;
+    let known = match met.delta {
+        // It takes no more room than what it changes.
+        Some(_) if tree.has_leaf(met.leaf) => met.delta,
+        _ => None,
+    };
+    let form = match known {
+        Some(delta) => delta,
+        None => {
+            scratch.look_near(met.leaf);
+            let size = value.map_or(0, <[u8]>::len);
+            if value.is_some() && !write.update {
+                tree.make_room(key, size, scratch, growth)?;
+                Form::Whole
+            } else {
+                let found = tree.get_to_change(key, size, scratch, growth)?;
+                Form::of(write, found.then_some(&*scratch))
+            }
+        }
+    };
     if manager.planted(Fault::NothingDeposited) {
         growth.forget_batches();
     }
-    if manager.options.without.log {
-        return Ok(Form::Whole);
-    }
-    let form = Form::of(write, found.then_some(&*scratch));
     let cut = manager.planted(Fault::DeltaCutShort);
-    Ok(if cut { form.cut_short() } else { form })
+    let form = match form {
+        _ if manager.options.without.log => Form::Whole,
+        form if cut => form.cut_short(),
+        form => form,
+    };
+    let leaf = if known.is_some() { met.leaf } else { scratch.token() };
+    Ok(PreparedWrite { form, leaf })
 }
 
 impl Manager {

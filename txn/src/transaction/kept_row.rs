@@ -57,10 +57,14 @@ impl KeptRow {
         self.tree == Some(tree) && self.key == key
     }
 
+    /// The row at `key`, if it is settled: nobody else changes it before the transaction ends.
+    pub(crate) fn base(&self, tree: TreeId, key: &[u8]) -> Option<&RecordBuffer> {
+        (self.settled && self.is_of(tree, key)).then_some(&self.record)
+    }
+
     /// The row at `key`, if it is settled and `snapshot` shows it.
     pub(crate) fn settled(&self, tree: TreeId, key: &[u8], snapshot: Lsn) -> Option<&RecordBuffer> {
-        let shown = self.settled && self.is_of(tree, key) && self.record.lsn() <= snapshot;
-        shown.then_some(&self.record)
+        self.base(tree, key).filter(|record| record.lsn() <= snapshot)
     }
 
     /// The latest state of the row at `key`, which the transaction has just locked, if it is known.

@@ -24,6 +24,7 @@ use crate::scheme::ssi::Inner;
 use crate::scheme::timestamp::{Stamp, sees};
 use crate::scheme::{SchemeKind, Tracking};
 use crate::wait::SessionWait;
+use crate::writeset::delta::Form;
 use crate::writeset::{Met, Write};
 use crate::{CommandId, ConflictKind, Error, Isolation, Result, TxnId};
 pub use locking::Locked;
@@ -518,7 +519,7 @@ impl Transaction {
         let (command, manager) = (self.command, &self.manager);
         // What no page takes could not be applied once it is claimed.
         manager.data.check_record_size(key.len(), value.map_or(0, <[u8]>::len))?;
-        let State { writes, loads, leaves, rows, .. } =
+        let State { writes, loads, leaves, rows, kept, .. } =
             &mut **self.state.as_mut().expect("the transaction has not ended");
         if !loads.is_empty()
             && let Some(load) = loading::of(loads, tree.id())
@@ -529,7 +530,12 @@ impl Transaction {
         if writes.bytes() > manager.options.write_set_bytes_max {
             writes.spill(&manager.runs, manager.data.scratch())?;
         }
-        let met = Met { leaf: leaves.of(tree.id()), rows: rows.len() };
+        let base = if update { kept.base(tree.id(), key) } else { None };
+        let met = Met {
+            leaf: base.map_or_else(|| leaves.of(tree.id()), |base| base.token()),
+            rows: rows.len(),
+            delta: base.zip(value).and_then(|(base, value)| Form::delta(value, base)),
+        };
         writes.record((tree.id(), met), key, (value, update), command);
         Ok(())
     }

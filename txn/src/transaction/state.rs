@@ -93,7 +93,11 @@ pub struct State {
 /// Handles of the trees that recent transactions wrote to. A tree's number is never used again, so a handle never
 /// becomes that of another tree; one of a dropped tree is not asked for any more.
 #[derive(Debug, Default)]
-pub struct TreeHandles(Vec<Arc<Tree>>);
+pub struct TreeHandles {
+    trees: Vec<(TreeId, Arc<Tree>)>,
+    /// Where the last one is: writes come ordered by tree.
+    last: usize,
+}
 
 impl TreeHandles {
     /// The handle of `tree`.
@@ -102,17 +106,19 @@ impl TreeHandles {
         data: &DataComponent,
         tree: TreeId,
     ) -> storage::Result<&Arc<Tree>> {
-        let at = match self.0.iter().position(|handle| handle.id() == tree) {
-            Some(at) => at,
-            None => {
-                if self.0.len() >= TREES {
-                    self.0.clear();
+        if self.trees.get(self.last).is_none_or(|(id, _)| *id != tree) {
+            self.last = match self.trees.iter().position(|(id, _)| *id == tree) {
+                Some(at) => at,
+                None => {
+                    if self.trees.len() >= TREES {
+                        self.trees.clear();
+                    }
+                    self.trees.push((tree, data.tree(tree)?));
+                    self.trees.len() - 1
                 }
-                self.0.push(data.tree(tree)?);
-                self.0.len() - 1
-            }
-        };
-        Ok(&self.0[at])
+            };
+        }
+        Ok(&self.trees[self.last].1)
     }
 }
 

@@ -2,14 +2,15 @@
 //!
 //! A delta says which bytes of which base are others now, and names the base by its LSN. The base is what stands on the
 //! page when the commit gets ready, and it stays that until the commit is applied, because the writer of an update
-//! holds the record's lock ([`crate::Transaction::update`]); what is not locked is logged whole. In recovery the
+//! holds the record's lock ([`crate::Transaction::update`]); what is not locked is logged whole. Who has just read the record
+//! behind its lock knows the base as soon as it writes, and the commit need not look at the page again. In recovery the
 //! record is on the page at just that LSN when the delta's turn comes, or the page is newer, or a delete follows.
 //!
 //! Only values of one length are compared, and one range covers all that differs: rows keep columns of fixed width at
 //! fixed places for this.
 
+use super::Write;
 use crate::Lsn;
-use crate::writeset::Write;
 use std::ops::Range;
 use storage::{Change, RecordBuffer};
 
@@ -17,28 +18,35 @@ use storage::{Change, RecordBuffer};
 const DELTA_BYTES: usize = 12;
 
 /// How one write of a commit is logged.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
     /// As it is.
     Whole,
     /// These bytes of its value, over what stands at `base`.
-    Delta { base: Lsn, from: u32, to: u32 },
+    Delta {
+        /// The LSN of what stands there.
+        base: Lsn,
+        /// The first of them.
+        from: u32,
+        /// The first behind them.
+        to: u32,
+    },
 }
 
 impl Form {
     /// The shorter form of `write` over the record that stands there, if one does.
     pub(crate) fn of(write: &Write<'_>, there: Option<&RecordBuffer>) -> Form {
-        if let (true, Some(new), Some(there)) = (write.update, write.value, there)
-            && let Some(old) = there.value()
-            && old.len() == new.len()
-        {
-            let changed = changed(old, new);
-            if changed.len() + DELTA_BYTES < new.len() {
-                let (from, to) = (changed.start as u32, changed.end as u32);
-                return Form::Delta { base: there.lsn(), from, to };
-            }
-        }
-        Form::Whole
+        let there = there.filter(|_| write.update).zip(write.value);
+        there.and_then(|(there, new)| Form::delta(new, there)).unwrap_or(Form::Whole)
+    }
+
+    /// The delta that makes `new` of the record that stands there; none if the whole is as short.
+    pub(crate) fn delta(new: &[u8], there: &RecordBuffer) -> Option<Form> {
+        let old = there.value().filter(|old| old.len() == new.len())?;
+        let changed = changed(old, new);
+        let (from, to) = (changed.start as u32, changed.end as u32);
+        let shorter = changed.len() + DELTA_BYTES < new.len();
+        shorter.then_some(Form::Delta { base: there.lsn(), from, to })
     }
 
     /// What is logged of `write`.
@@ -78,6 +86,7 @@ fn changed(old: &[u8], new: &[u8]) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Met;
     use super::*;
     use crate::{CommandId, TreeId};
     use proptest::prelude::*;
@@ -120,7 +129,7 @@ mod tests {
             value,
             command: CommandId(1),
             update,
-            met: crate::writeset::Met::NOWHERE,
+            met: Met::NOWHERE,
         };
         let update = write(Some(&value[..]), true);
         let patch = Change::Patch { base: Lsn(7), from: 9, bytes: &[2] };
