@@ -52,9 +52,12 @@ impl Filter {
         filter_place(hash(0, tree, key), Filter::WORDS)
     }
 
-    fn add(&mut self, tree: TreeId, key: &[u8]) {
+    /// Adds a key; whether it may have been there.
+    fn add(&mut self, tree: TreeId, key: &[u8]) -> bool {
         let (word, bits) = Filter::place(tree, key);
+        let before = self.0[word];
         self.0[word] |= bits;
+        before & bits == bits
     }
 
     fn may_have(&self, tree: TreeId, key: &[u8]) -> bool {
@@ -309,7 +312,10 @@ impl WriteSet {
         command: CommandId,
     ) {
         debug_assert!(self.entries.last().is_none_or(|last| last.command <= command));
-        let place = self.find(tree, key);
+        let place = match self.filter.add(tree, key) {
+            true => self.find(tree, key),
+            false => Err(self.place_of_new(tree, key)),
+        };
         let index = u32::try_from(self.entries.len()).expect("fewer writes than 2^32 - 1");
         let arena = self.bytes.len();
         let (previous, key_at) = match place {
@@ -320,7 +326,6 @@ impl WriteSet {
             }
             Err(place) => {
                 self.last = self.insert(place, Ordered { tree, head: head(key), index });
-                self.filter.add(tree, key);
                 self.bytes.extend_from_slice(key);
                 (NONE, arena)
             }
@@ -471,20 +476,20 @@ impl WriteSet {
     }
 
     fn find(&self, tree: TreeId, key: &[u8]) -> Result<Place, Place> {
-        // Who writes one key behind another, as a load does, comes right behind the last one.
-        let behind = |place| self.compare(place, tree, key) == Some(Ordering::Less);
-        if behind(self.last) {
-            let next = Place { chunk: self.last.chunk, at: self.last.at + 1 };
-            let before = match self.compare(self.settle(next), tree, key) {
-                None => true,
-                Some(order) => order == Ordering::Greater,
-            };
-            if before {
-                return Err(next);
-            }
-        }
         let place = self.first(tree, Bound::Included(key));
         if self.compare(place, tree, key) == Some(Ordering::Equal) { Ok(place) } else { Err(place) }
+    }
+
+    /// Where a key that has not been written belongs.
+    fn place_of_new(&self, tree: TreeId, key: &[u8]) -> Place {
+        // Who writes one key behind another, as a load does, comes right behind the last one.
+        if self.compare(self.last, tree, key) == Some(Ordering::Less) {
+            let next = Place { chunk: self.last.chunk, at: self.last.at + 1 };
+            if self.compare(self.settle(next), tree, key) != Some(Ordering::Less) {
+                return next;
+            }
+        }
+        self.first(tree, Bound::Included(key))
     }
 
     fn find_bytes(&self, tree: TreeId, key: std::ops::Range<usize>) -> Option<Place> {
@@ -511,8 +516,13 @@ impl WriteSet {
             self.compare_ordered(ordered, begin, key).then(equal) == Ordering::Less
         };
         // The chunk before the first one that begins beyond is where the place lies.
-        let chunk = self.order.partition_point(|chunk| chunk.first().is_some_and(less));
-        let chunk = chunk.saturating_sub(1);
+        let chunk = match self.order.len() {
+            0 | 1 => 0,
+            _ => self
+                .order
+                .partition_point(|chunk| chunk.first().is_some_and(less))
+                .saturating_sub(1),
+        };
         let at = self.order.get(chunk).map_or(0, |chunk| chunk.partition_point(less));
         self.settle(Place { chunk, at })
     }

@@ -228,15 +228,29 @@ pub fn store(words: &Words, at: usize, bytes: &[u8]) {
     store_within(words, at + chunks.len() * 8, rest);
 }
 
+/// Writes two bytes at `at`. The caller has the page to itself.
+#[inline]
+pub fn store_u16(words: &Words, at: usize, value: u16) {
+    match at & 7 {
+        7 => store(words, at, &value.to_le_bytes()),
+        _ => store_low(words, at, 2, u64::from(value)),
+    }
+}
+
 /// Writes fewer than eight bytes, which lie within one word.
 #[inline]
 fn store_within(words: &Words, at: usize, bytes: &[u8]) {
-    if bytes.is_empty() {
-        return;
+    if !bytes.is_empty() {
+        store_low(words, at, bytes.len(), little(bytes));
     }
+}
+
+/// Writes the lowest `count` bytes of a number, fewer than eight, which lie within one word.
+#[inline(always)]
+fn store_low(words: &Words, at: usize, count: usize, value: u64) {
     let (word, shift) = (&words[at >> 3], (at & 7) * 8);
-    let mask = (1 << (8 * bytes.len())) - 1;
-    word.store(word.load(Relaxed) & !(mask << shift) | little(bytes) << shift, Relaxed);
+    let mask = (1 << (8 * count)) - 1;
+    word.store(word.load(Relaxed) & !(mask << shift) | (value & mask) << shift, Relaxed);
 }
 
 /// Fewer than eight bytes as a number, the first the lowest.
@@ -254,7 +268,9 @@ fn little(bytes: &[u8]) -> u64 {
 pub fn copy(source: &Words, from: usize, target: &Words, to: usize, len: usize) {
     // Up to a word's end in the target, then whole words of it, then what is left.
     let mut done = (to.wrapping_neg() & 7).min(len);
-    store(target, to, &load(source, from).to_le_bytes()[..done]);
+    if done > 0 {
+        store_low(target, to, done, load(source, from));
+    }
     let whole = (len - done) / 8;
     let (words, shift) = (&target[(to + done) >> 3..][..whole], ((from + done) & 7) * 8);
     let read = source.get((from + done) >> 3..).unwrap_or_default();
@@ -271,7 +287,9 @@ pub fn copy(source: &Words, from: usize, target: &Words, to: usize, len: usize) 
         }
     }
     done += whole * 8;
-    store(target, to + done, &load(source, from + done).to_le_bytes()[..len - done]);
+    if done < len {
+        store_low(target, to + done, len - done, load(source, from + done));
+    }
 }
 
 /// Copies a whole page.
@@ -328,6 +346,13 @@ mod tests {
                 prop_assert_eq!(&copies.bytes()[first..][..probe.len()], copied.as_slice());
                 prop_assert_eq!(&copies.bytes()[second..][..8], b"in front");
                 prop_assert_eq!(&copies.bytes()[second + 8..][..probe.len()], copied.as_slice());
+                if let Some(two) = probe.first_chunk::<2>() {
+                    let (one, other) = (page(256), page(256));
+                    store(&one, *at, two);
+                    store_u16(&other, *at, u16::from_le_bytes(*two));
+                    let all = |page: &[AtomicU64]| (0..32).map(|at| word(page, at * 8)).collect::<Vec<_>>();
+                    prop_assert_eq!(all(&one), all(&other));
+                }
                 if let Some(eight) = probe.first_chunk::<8>() {
                     let (one, other) = (page(256), page(256));
                     store(&one, *at, eight);

@@ -453,7 +453,7 @@ impl PageMut<'_> {
         racy::store_u64(self.words(), at, word);
         let at = at + ENTRY_BYTES + suffix.len();
         let flag = if value.is_none() { TOMBSTONE } else { 0 };
-        racy::store(self.words(), at, &(bytes.len() as u16 | flag).to_le_bytes());
+        racy::store_u16(self.words(), at, bytes.len() as u16 | flag);
         racy::store(self.words(), at + VALUE_LEN_BYTES, bytes);
     }
 
@@ -482,8 +482,7 @@ impl PageMut<'_> {
         let bytes = value.unwrap_or_default();
         assert!(bytes.len() <= old.len, "a longer value needs another place");
         let flag = if value.is_none() { TOMBSTONE } else { 0 };
-        let len = (bytes.len() as u16 | flag).to_le_bytes();
-        racy::store(self.words(), old.at - VALUE_LEN_BYTES, &len);
+        racy::store_u16(self.words(), old.at - VALUE_LEN_BYTES, bytes.len() as u16 | flag);
         racy::store(self.words(), old.at, bytes);
         self.add_garbage(old.len - bytes.len());
     }
@@ -506,7 +505,7 @@ impl PageMut<'_> {
         let prefix = self.page().prefix_len();
         let leaf = source.kind() == Some(Kind::Leaf);
         if leaf && let Some(more) = prefix.checked_sub(source.prefix_len()) {
-            return from.for_each(|slot| self.append_record(source, slot, more));
+            return self.append_records(source, from, more);
         }
         for slot in from {
             scratch.clear();
@@ -526,22 +525,27 @@ impl PageMut<'_> {
 }
 
 impl PageMut<'_> {
-    /// Copies a record of `source`, whose prefix is `more` bytes shorter than the one here, behind those that are here: as it
-    /// lies there, but for these bytes of its suffix.
-    fn append_record(&mut self, source: Page<'_>, slot: usize, more: usize) {
-        let from = source.entry(slot);
-        let suffix_len = from.suffix_len - more;
-        let rest = suffix_len + VALUE_LEN_BYTES + from.value_len;
+    /// Copies records of `source`, whose prefix is `more` bytes shorter than the one here, behind those that are here: as they
+    /// lie there, but for these bytes of their suffixes.
+    fn append_records(&mut self, source: Page<'_>, from: std::ops::Range<usize>, more: usize) {
         let page = self.page();
-        let (slots, bytes) = (page.slots(), ENTRY_BYTES + rest);
-        assert!(bytes + SLOT_BYTES <= page.contiguous(), "the caller has made room");
-        let at = page.heap_start() - bytes;
-        let head = racy::load_chunk(source.words(), from.at + more, suffix_len) >> 32;
-        let place = Slot(at as u64 | (suffix_len as u64) << 16 | head << 32);
-        racy::set_word(self.words(), HEADER_BYTES + slots * SLOT_BYTES, place.0);
-        self.set_counts(slots + 1, at);
-        racy::store_u64(self.words(), at, from.word);
-        racy::copy(source.words(), from.at + more, self.words(), at + ENTRY_BYTES, rest);
+        let (mut slots, mut at) = (page.slots(), page.heap_start());
+        for slot in from {
+            let entry = source.entry(slot);
+            let suffix_len = entry.suffix_len - more;
+            let rest = suffix_len + VALUE_LEN_BYTES + entry.value_len;
+            let place = HEADER_BYTES + slots * SLOT_BYTES;
+            let bytes = ENTRY_BYTES + rest;
+            assert!(place + SLOT_BYTES + bytes <= at, "the caller has made room");
+            at -= bytes;
+            let head = racy::load_chunk(source.words(), entry.at + more, suffix_len) >> 32;
+            let written = Slot(at as u64 | (suffix_len as u64) << 16 | head << 32);
+            racy::set_word(self.words(), place, written.0);
+            racy::store_u64(self.words(), at, entry.word);
+            racy::copy(source.words(), entry.at + more, self.words(), at + ENTRY_BYTES, rest);
+            slots += 1;
+        }
+        self.set_counts(slots, at);
     }
 }
 

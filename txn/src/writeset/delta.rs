@@ -73,15 +73,39 @@ const BLOCK: usize = 32;
 
 /// The range outside of which two values of one length are the same.
 fn changed(old: &[u8], new: &[u8]) -> Range<usize> {
+    let from = same_at_beginning(old, new);
+    from..new.len() - same_at_end(&old[from..], &new[from..])
+}
+
+/// How many bytes are the same from the first on.
+fn same_at_beginning(old: &[u8], new: &[u8]) -> usize {
     let blocks = old.as_chunks::<BLOCK>().0.iter().zip(new.as_chunks::<BLOCK>().0);
-    let same = blocks.take_while(|(old, new)| old == new).count() * BLOCK;
-    let bytes = old[same..].iter().zip(&new[same..]);
-    let from = same + bytes.take_while(|(old, new)| old == new).count();
-    let (old, new) = (&old[from..], &new[from..]);
+    let mut same = blocks.take_while(|(old, new)| old == new).count() * BLOCK;
+    let (old, new) = (old[same..].as_chunks::<8>(), new[same..].as_chunks::<8>());
+    for (old, new) in old.0.iter().zip(new.0) {
+        let differs = u64::from_le_bytes(*old) ^ u64::from_le_bytes(*new);
+        if differs != 0 {
+            return same + differs.trailing_zeros() as usize / 8;
+        }
+        same += 8;
+    }
+    same + old.1.iter().zip(new.1).take_while(|(old, new)| old == new).count()
+}
+
+/// How many bytes are the same up to the last.
+fn same_at_end(old: &[u8], new: &[u8]) -> usize {
     let blocks = old.as_rchunks::<BLOCK>().1.iter().zip(new.as_rchunks::<BLOCK>().1).rev();
-    let left = old.len() - blocks.take_while(|(old, new)| old == new).count() * BLOCK;
-    let bytes = old[..left].iter().zip(&new[..left]).rev();
-    from..from + left - bytes.take_while(|(old, new)| old == new).count()
+    let mut same = blocks.take_while(|(old, new)| old == new).count() * BLOCK;
+    let left = old.len() - same;
+    let (old, new) = (old[..left].as_rchunks::<8>(), new[..left].as_rchunks::<8>());
+    for (old, new) in old.1.iter().zip(new.1).rev() {
+        let differs = u64::from_le_bytes(*old) ^ u64::from_le_bytes(*new);
+        if differs != 0 {
+            return same + differs.leading_zeros() as usize / 8;
+        }
+        same += 8;
+    }
+    same + old.0.iter().zip(new.0).rev().take_while(|(old, new)| old == new).count()
 }
 
 #[cfg(test)]
@@ -94,7 +118,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_delta_makes_the_new_value_of_the_old(
-            old in proptest::collection::vec(0u8..3, 0..60),
+            old in proptest::collection::vec(0u8..3, 0..120),
             edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         ) {
             let mut new = old.clone();
