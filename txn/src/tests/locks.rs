@@ -2,6 +2,7 @@
 
 use super::versions::wait_until;
 use super::*;
+use crate::writeset::delta::Form;
 use crate::{ConflictKind, LockTarget, Locked, TableId, TableLock};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -285,4 +286,40 @@ fn a_thousand_waiters_proceed_one_after_another() {
     let view = txn.begin_statement().unwrap();
     let count = read(&mut txn, &view, &world.tree, b"a").unwrap();
     assert_eq!(count, (WAITERS + 1).to_le_bytes());
+}
+
+/// What an update changes is known as soon as it is written, from the row that was read behind its lock; a row that others may have
+/// changed since is read again.
+#[test]
+fn an_update_knows_its_base_as_long_as_its_row_is_locked() {
+    let world = World::new(small());
+    world.set(b"a", Some(&[0; 100]));
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let update = |txn: &mut Transaction, at: usize| {
+        let (view, mut found) = (txn.begin_statement().unwrap(), RecordBuffer::default());
+        let (mode, policy) = (RowLock::NoKeyUpdate, WaitPolicy::Block);
+        txn.lock_row(&view, &world.tree, b"a", mode, policy, &mut found).unwrap();
+        let mut value = found.value().unwrap().to_vec();
+        value[at] = 1;
+        txn.update(&world.tree, b"a", &value).unwrap();
+        txn.state().writes.iter().next().unwrap().met.delta
+    };
+    let savepoint = txn.savepoint();
+    let Some(Form::Delta { base: first, from: 7, to: 8 }) = update(&mut txn, 7) else {
+        panic!("the row has just been read");
+    };
+    txn.rollback_to(savepoint);
+    world.set(b"a", Some(&[2; 100]));
+    let Some(Form::Delta { base, from: 9, to: 10 }) = update(&mut txn, 9) else {
+        panic!("the row has been read again");
+    };
+    assert!(base > first);
+    txn.put(&world.tree, b"b", &[0; 100]).unwrap();
+    assert_eq!(txn.state().writes.iter().last().unwrap().met.delta, None);
+    world.answer(txn.commit(&mut |_| ()).unwrap());
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let view = txn.begin_statement().unwrap();
+    let mut wanted = [2; 100];
+    wanted[9] = 1;
+    assert_eq!(read(&mut txn, &view, &world.tree, b"a").unwrap(), wanted);
 }
