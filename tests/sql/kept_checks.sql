@@ -1,6 +1,6 @@
 -- A CHECK is a bound tree: renames of what it names, other columns and copies of its table leave it as it is, and it says the new names.
 create table kept_t (a int check (a > 0), b varchar(5) check (b in ('x','y','zzzzz')), c numeric, d int[], constraint abc check (c > 1.5 and (a,c) < (10, 20.5)),
-  check (tableoid > 0), check (d[1] > 2 or d is null), check (case a when 1 then true when 2 then false else b like 'x%' end), check ('t'), check (null));
+  check (kept_t is not null or kept_t.a > 5), check (row(a, b, c, d) is not null), check (tableoid > 0), check (d[1] > 2 or d is null), check (case a when 1 then true when 2 then false else b like 'x%' end), check ('t'), check (null));
 select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = 'kept_t'::regclass and contype = 'c' order by conname;
 select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true), pg_get_expr(conbin, conrelid), conkey from pg_constraint where conrelid = 'kept_t'::regclass order by conname;
 insert into kept_t values (1,'x',2,'{3}');
@@ -73,3 +73,14 @@ select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from 
 insert into kept_b values ('2020-01-01', '2020-01-01');
 drop table kept_a, kept_b, kept_z, kept_y, kept_x, kept_w, kept_u; drop type kept_s.kept_cc; drop schema kept_s; drop domain kept_dam; drop function kept_g;
 drop table kept_v;
+-- The whole row is called as the table is, and has the columns that the table has.
+create table kept_row (a int, check (kept_row is not null), check (a > 0), check (kept_row::text <> '(5)'));
+create index kept_row_i on kept_row ((kept_row is null)) where kept_row is not null;
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true), pg_get_expr(conbin, conrelid) from pg_constraint where conrelid = 'kept_row'::regclass order by conname;
+alter table kept_row rename to "kept Row";
+alter table "kept Row" add column b int;
+select conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) from pg_constraint where conrelid = '"kept Row"'::regclass order by conname;
+select pg_get_indexdef('kept_row_i'::regclass);
+insert into "kept Row" values (1);
+insert into "kept Row" values (1, 2);
+drop table "kept Row";

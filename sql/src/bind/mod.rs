@@ -661,6 +661,17 @@ fn row_item(relation: &Relation) -> ScopeItem {
     table_item(relation, None, 0, system)
 }
 
+/// The place of the first column of a relation's whole row, where an expression is that.
+#[must_use]
+pub fn row_at(relation: &Relation, expr: &Expr) -> Option<usize> {
+    let Expr::Row(fields, ty, _) = expr else { return None };
+    let width = relation.columns.iter().filter(|column| !column.dropped).count();
+    let Some(Expr::Column { level: 0, column: first, .. }) = fields.first() else { return None };
+    let follows = |(field, at): (&Expr, u32)| matches!(field, Expr::Column { level: 0, column, .. } if *column == at);
+    let whole = fields.len() == width && ty.oid == relation.row_type.0;
+    (whole && fields.iter().zip(*first..).all(follows)).then_some(*first as usize)
+}
+
 /// The number of the system column that is the column at `place` of [`row_item`].
 #[must_use]
 pub fn system_column_at(relation: &Relation, place: u32) -> Option<i16> {

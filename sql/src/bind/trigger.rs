@@ -7,7 +7,7 @@ use super::expression::Place;
 use super::levels;
 use super::scope::Scope;
 use super::typed::Expr;
-use super::{Binder, Environment, table_item};
+use super::{Binder, Environment, row_at, table_item};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::definition::Edge;
 use crate::catalog::relation::Relation;
@@ -129,19 +129,9 @@ pub fn column_at(relation: &Relation, column: u32) -> Option<(&'static str, &Ide
 /// The row that an expression is the whole of.
 #[must_use]
 pub fn row_of(relation: &Relation, expr: &Expr) -> Option<&'static str> {
-    let Expr::Row(fields, ty, _) = expr else { return None };
-    let width = live(relation).count();
-    if fields.len() != width || ty.oid != relation.row_type.0 || width == 0 {
-        return None;
-    }
-    let Expr::Column { level: 0, column: first, .. } = fields[0] else { return None };
-    let whole = fields
-        .iter()
-        .zip(first..)
-        .all(|(field, at)| matches!(field, Expr::Column { level: 0, column, .. } if *column == at));
-    match first as usize {
-        0 if whole => Some("old"),
-        first if whole && first == width => Some("new"),
+    match row_at(relation, expr)? {
+        0 => Some("old"),
+        first if first == live(relation).count() => Some("new"),
         _ => None,
     }
 }

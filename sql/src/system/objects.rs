@@ -446,7 +446,7 @@ fn of_constraint(found: &Constraint) -> ConstraintRow<'_> {
             no_inherit: *no_inherit,
             deferral: found.deferral,
             index: Oid(0),
-            columns: condition.edges().own_numbers(),
+            columns: condition.edges().own(),
             foreign: None,
             condition: Some(condition),
         },

@@ -66,10 +66,6 @@ pub trait Names {
     fn is_value(&self) -> bool {
         false
     }
-    /// Whether it is the type of the rows that the expression is over, which have no name here.
-    fn is_own_row(&self, _ty: SqlType) -> bool {
-        false
-    }
     /// The name of a type that is about to have another one than the catalog knows.
     fn renamed_type(&self, _ty: SqlType) -> Option<String> {
         None
@@ -450,7 +446,7 @@ impl Printer<'_, '_> {
                     self.column(field, out)?;
                 }
                 out.push(')');
-                if fields_of(self.catalog, ty.oid).is_some() && !self.names.is_own_row(*ty) {
+                if fields_of(self.catalog, ty.oid).is_some() {
                     write!(out.text, "::{}", self.type_name(*ty)).expect("a string grows");
                 }
                 Ok(())

@@ -1,13 +1,13 @@
 //! Expressions over one row, which has no name: of a relation's columns, or VALUE of a domain's condition.
 
 use super::{Names, Printer, expression};
-use crate::bind::system_column_at;
 use crate::bind::typed::Expr;
+use crate::bind::{row_at, system_column_at};
 use crate::catalog::quote::identifier;
 use crate::catalog::system_column::system_column;
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
-use crate::types::{CallContext, Oid, SqlType};
+use crate::types::{CallContext, Oid};
 
 /// An expression over the columns of a relation, or of none, as PostgreSQL prints it: types as this path finds them, or
 /// qualified without one; with the fewest parentheses or with all.
@@ -48,8 +48,10 @@ impl Names for Columns<'_> {
         }
     }
 
-    fn is_own_row(&self, ty: SqlType) -> bool {
-        self.0.is_some_and(|relation| relation.row_type.0 == ty.oid)
+    fn item(&self, expr: &Expr) -> Option<String> {
+        self.0
+            .filter(|relation| row_at(relation, expr) == Some(0))
+            .map(|relation| relation.name.to_string())
     }
 }
 

@@ -11,8 +11,8 @@
 use super::Tree;
 use crate::account;
 use crate::bind::scope::column_at;
-use crate::bind::system_column_at;
 use crate::bind::typed::{CallForm, CurrentValue, Expr, Literal, Quantifier};
+use crate::bind::{row_at, system_column_at};
 use crate::catalog::routine::Routine;
 use crate::catalog::system_column::SYSTEM_COLUMNS;
 use crate::catalog::{CatalogSnapshot, Relation};
@@ -528,7 +528,7 @@ impl Part for Expr {
                 out.number_of(*column)?.write(out)?;
                 ty.write(out)?;
             }
-            Expr::Row(fields, ty, None) if out.is_own_row(fields, *ty) => out.bytes.push(OWN_ROW),
+            Expr::Row(_, _, None) if out.is_own_row(self) => out.bytes.push(OWN_ROW),
             Expr::ArrayCast { operand, element, ty } => {
                 out.bytes.push(ARRAY_CAST);
                 operand.write(out)?;
@@ -601,16 +601,9 @@ impl Writer<'_> {
         Ok((self.number)(number))
     }
 
-    /// Whether these are the fields of the whole row that the expression is over.
-    fn is_own_row(&self, fields: &[Expr], ty: SqlType) -> bool {
-        let is_next = |(at, field): (usize, &Expr)| {
-            matches!(field,
-            Expr::Column { level: 0, column, .. } if *column as usize == at)
-        };
-        self.own
-            && self.relation.is_some_and(|relation| relation.row_type.0 == ty.oid)
-            && fields.len() == self.live.len()
-            && fields.iter().enumerate().all(is_next)
+    /// Whether it is the whole row that the expression is over.
+    fn is_own_row(&self, expr: &Expr) -> bool {
+        self.own && self.relation.is_some_and(|relation| row_at(relation, expr) == Some(0))
     }
 }
 
