@@ -102,7 +102,7 @@ impl Row {
     }
 
     fn is_near(&self) -> bool {
-        (1.0 - BAR..=1.0 / (1.0 - BAR)).contains(&self.ratio())
+        (1.0 - BAR..=1.0 + BAR).contains(&self.ratio())
     }
 
     fn line(&self) -> String {
@@ -164,9 +164,9 @@ mod tests {
             predicted: outcome(predicted),
             real: outcome(20.0),
         };
-        assert!(row(15.5).is_near() && row(26.0).is_near());
-        assert!(!row(14.0).is_near() && !row(28.0).is_near());
-        let page = markdown(&[row(15.0), row(40.0)], "Here.").expect("a text grows");
+        assert!(row(15.5).is_near() && row(24.5).is_near());
+        assert!(!row(14.5).is_near() && !row(25.5).is_near());
+        let page = markdown(&[row(16.0), row(40.0)], "Here.").expect("a text grows");
         assert!(page.contains("1 of 2 predictions"), "{page}");
         assert!(page.contains("| occ | 50 | 0.6 | 2 | 40.0 | 20.0 | 2.00 | **no** |"), "{page}");
     }
