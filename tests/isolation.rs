@@ -15,6 +15,7 @@ use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::golden::{assert_golden, difference};
 use tests::oracle;
+use tests::remembered::remembered;
 use tests::script::{files, name_of, write_reply};
 
 /// How long a step is silent before the server is asked what it does, and after how many such looks in a row it counts as
@@ -181,32 +182,42 @@ fn run_levels(port: u16, database: &str, text: &str) -> String {
     })
 }
 
-/// Runs every schedule on the server at `port`, several at once because most of their time is patience.
-fn run_all(port: u16) -> Vec<(PathBuf, String)> {
+/// Runs every schedule by `run_file`, several at once because most of their time is patience.
+fn run_all(
+    run_file: impl Fn((PathBuf, String)) -> (PathBuf, String) + Sync,
+) -> Vec<(PathBuf, String)> {
     let scripts = files("isolation", "spec").into_iter().map(|path| {
         let text = std::fs::read_to_string(&path).expect("scripts are readable");
         (path, text)
     });
     let (alone, beside): (Vec<_>, Vec<_>) =
         scripts.partition(|(_, text)| text.lines().any(|line| line == ALONE));
-    let run_file = |(path, text): (PathBuf, String)| {
-        let found = run_levels(port, &format!("i_{}", name_of(&path)), &text);
-        (path, found)
-    };
     let left = Mutex::new(beside.into_iter());
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
     let mut all: Vec<_> = std::thread::scope(|scope| {
-        let lane = || std::iter::from_fn(next).map(run_file).collect::<Vec<_>>();
+        let lane = || std::iter::from_fn(next).map(&run_file).collect::<Vec<_>>();
         let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(lane)).collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("schedules end")).collect()
     });
-    all.extend(alone.into_iter().map(run_file));
+    all.extend(alone.into_iter().map(&run_file));
     all
 }
 
 #[test]
 fn files_hold_what_postgresql_does() {
-    for (path, found) in run_all(oracle::shared()) {
+    let version = Client::connect(oracle::shared(), "postgres", "postgres")
+        .query("SELECT version()")
+        .value()
+        .to_owned();
+    let all = run_all(|(path, text)| {
+        let database = format!("i_{}", name_of(&path));
+        let held = std::fs::read_to_string(path.with_extension("out")).unwrap_or_default();
+        let asked = [&*version, include_str!("isolation.rs"), &*text];
+        let run = || run_levels(oracle::shared(), &database, &text);
+        let found = remembered(&database, &asked, &held, run);
+        (path, found)
+    });
+    for (path, found) in all {
         assert_golden(&path.with_extension("out"), "PostgreSQL", &found, true);
     }
 }
@@ -215,7 +226,11 @@ fn files_hold_what_postgresql_does() {
 fn schedules_go_as_in_postgresql() {
     let atoll = Atoll::start(&[]);
     let mut failures = Vec::new();
-    for (path, found) in run_all(atoll.port()) {
+    let all = run_all(|(path, text)| {
+        let found = run_levels(atoll.port(), &format!("i_{}", name_of(&path)), &text);
+        (path, found)
+    });
+    for (path, found) in all {
         let theirs =
             std::fs::read_to_string(path.with_extension("out")).expect("PostgreSQL was asked");
         if found != theirs {

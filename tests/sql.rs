@@ -1,13 +1,14 @@
 //! Answers: every script in `sql/` answers as PostgreSQL 15 answered it, field by field, by both protocols.
 //!
-//! `sql/NAME.out` holds PostgreSQL's transcript. Each run asks PostgreSQL again (so that a wrong file is found), then
-//! Atoll. `UPDATE_GOLDEN=1` writes the files anew, from PostgreSQL.
+//! `sql/NAME.out` holds PostgreSQL's transcript. PostgreSQL is asked again where anything has changed (so that a wrong file is
+//! found), then Atoll. `UPDATE_GOLDEN=1` writes the files anew, from PostgreSQL.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::golden::assert_golden;
+use tests::remembered::remembered;
 use tests::script::{
     Protocol, files, name_of, transcript, transcript_with_other_literals, with_other_literals,
 };
@@ -33,23 +34,33 @@ fn files_hold_what_postgresql_answers() {
     for path in files("sql", "sql") {
         let text = std::fs::read_to_string(&path).expect("scripts are readable");
         let name = format!("f_{}", name_of(&path));
-        let answers = postgresqls_answers(&name, &text, Protocol::Simple, transcript);
-        assert_golden(&path.with_extension("out"), "PostgreSQL", &answers, true);
+        let file = path.with_extension("out");
+        let held = std::fs::read_to_string(&file).unwrap_or_default();
+        let answers = postgresqls_answers((&name, &text), Protocol::Simple, transcript, &held);
+        assert_golden(&file, "PostgreSQL", &answers, true);
     }
 }
 
-/// What PostgreSQL answers to a script. Roles are the whole cluster's, which the tests of this program share: a script that
+/// What PostgreSQL answers to a script, which is going to be `compared` with this. Roles are the whole cluster's, which the tests of this program share: a script that
 /// makes some has it to itself among these.
 fn postgresqls_answers(
-    database: &str,
-    text: &str,
+    (database, text): (&str, &str),
     protocol: Protocol,
     run: fn(&mut Client, &str, Protocol) -> String,
+    compared: &str,
 ) -> String {
     static ROLES: Mutex<()> = Mutex::new(());
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let mut client = Client::connect(oracle::shared(), "postgres", "postgres");
+        client.query("SELECT version()").value().to_owned()
+    });
     let makes_roles = text.to_ascii_uppercase().contains("CREATE ROLE");
     let _alone = makes_roles.then(|| ROLES.lock().unwrap_or_else(PoisonError::into_inner));
-    in_fresh_database(oracle::shared(), database, text, protocol, run)
+    // The prefix of the database's name stands for the way in which the script is run.
+    let name = format!("{database}_{protocol:?}");
+    remembered(&name, &[&VERSION, include_str!("sql.rs"), &name, text], compared, || {
+        in_fresh_database(oracle::shared(), database, text, protocol, run)
+    })
 }
 
 /// Demands that both servers answer every script alike, run in this way, by both protocols. `known` gives what PostgreSQL
@@ -66,15 +77,11 @@ fn compare(
         let name = name_of(&path);
         for protocol in [Protocol::Simple, Protocol::Extended] {
             // What is known was answered in a database of this name.
-            let (database, wanted) = match known(&path, protocol) {
-                Some(answers) => (format!("f_{name}"), answers),
-                None => {
-                    let database = format!("{prefix}_{name}");
-                    let answers = postgresqls_answers(&database, &text, protocol, run);
-                    (database, answers)
-                }
-            };
+            let known = known(&path, protocol);
+            let database = format!("{}_{name}", if known.is_some() { "f" } else { prefix });
             let actual = in_fresh_database(atoll.port(), &database, &text, protocol, run);
+            let wanted = known
+                .unwrap_or_else(|| postgresqls_answers((&database, &text), protocol, run, &actual));
             if actual != wanted {
                 failures.push(format!(
                     "{name}, {protocol:?}:\n{}",
