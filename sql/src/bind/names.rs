@@ -231,6 +231,15 @@ impl Binder<'_> {
             (ExprKind::Column(parts) | ExprKind::Star(parts), Expr::Row(..)) => parts.last(),
             _ => None,
         };
+        // The row of a relation that is being made has no type yet: its field is the column.
+        if let (ExprKind::Column(parts) | ExprKind::Star(parts), Expr::Row(..)) =
+            (&operand.kind, &bound)
+            && self.composite_result(&bound).is_none()
+        {
+            let column = parts.iter().cloned().chain([name.into()]).collect();
+            let column = ast::Expr { kind: ExprKind::Column(column), ..operand.clone() };
+            return self.expression(&column, place);
+        }
         // A row that was written is printed with its field.
         if self.prints()
             && item.is_none()

@@ -245,7 +245,9 @@ impl Binder<'_> {
         // Of a row IS NULL asks for the fields.
         let is_row = |expr: &Expr| {
             let ty = expr.ty().oid;
-            ty.0 == oid::RECORD || fields_of(self.catalog, ty).is_some()
+            let known = ty.0 == oid::RECORD || fields_of(self.catalog, ty).is_some();
+            // That of a relation that is being made has no fields yet.
+            known || matches!(expr, Expr::Row(..))
         };
         // One that is written without a type.
         let is_null = |expr: &Expr| matches!(expr, Expr::Constant(Literal::Null, ty) if ty.oid.0 == oid::UNKNOWN);
@@ -260,6 +262,24 @@ impl Binder<'_> {
                 operand: Box::new(self.without_type(right)?),
                 negated: !negated,
             });
+        }
+        // A row of a relation that is being made is compared as any record is.
+        let unmade = |expr: &Expr| {
+            let ty = expr.ty().oid;
+            matches!(expr, Expr::Row(..))
+                && ty.0 != oid::RECORD
+                && fields_of(self.catalog, ty).is_none()
+        };
+        let row = match (unmade(&left) && is_null(&right), unmade(&right) && is_null(&left)) {
+            (true, _) => Some(left.clone()),
+            (_, true) => Some(right.clone()),
+            _ => None,
+        };
+        if let Some(row) = row {
+            let null = Expr::Constant(Literal::Null, SqlType::plain(oid::RECORD));
+            let (equals, _, null) = self.comparison("=", null.clone(), null, at)?;
+            let (left, right) = (Box::new(row), Box::new(null));
+            return Ok(Expr::IsDistinct { left, right, equals, negated });
         }
         let (equals, left, right) = self.comparison("=", left, right, at)?;
         Ok(Expr::IsDistinct { left: Box::new(left), right: Box::new(right), equals, negated })

@@ -293,6 +293,12 @@ impl Printer<'_, '_> {
                     out,
                 )
             }
+            Expr::IsDistinct { left, right, negated, .. }
+                if let Some(row) = simple::tested_row(left, right) =>
+            {
+                let word = if *negated { "NOT " } else { "" };
+                self.postfix(row, &format!(" IS {word}DISTINCT FROM NULL"), out)
+            }
             Expr::IsDistinct { left, right, negated, .. } => {
                 // PostgreSQL prints the negated form as NOT of the plain one.
                 if *negated {

@@ -3,8 +3,9 @@
 //! PostgreSQL knows the precedence of `+ - * / %` and of AND, OR and NOT only; everything else that is not shaped like a
 //! function call, a name or a constant is put in parentheses.
 
-use crate::bind::typed::{CallForm, Expr};
+use crate::bind::typed::{CallForm, Expr, Literal};
 use crate::catalog::builtin::operator;
+use crate::types::oids;
 
 /// What an operand belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +60,26 @@ pub fn is_simple(expr: &Expr, parent: Parent<'_>) -> bool {
         | Expr::IsNull { .. }
         | Expr::IsBool { .. }
         | Expr::IsDistinct { negated: false, .. } => boolean,
+        Expr::IsDistinct { left, right, .. } if tested_row(left, right).is_some() => boolean,
         Expr::IsDistinct { negated: true, .. } | Expr::Not(_) | Expr::And(_) => {
             matches!(parent, Parent::And | Parent::Or)
         }
         Expr::Or(_) => matches!(parent, Parent::Or),
         Expr::ScalarArray { .. } | Expr::Collate { .. } => false,
         _ => true,
+    }
+}
+
+/// The row that IS DISTINCT FROM compares with a NULL without a type: a test of the row as a whole (`NullTest`, `argisrow`).
+pub(super) fn tested_row<'e>(left: &'e Expr, right: &'e Expr) -> Option<&'e Expr> {
+    let is_null = |expr: &Expr| match expr {
+        Expr::Constant(Literal::Null, ty) => ty.oid.0 == oids::RECORD,
+        _ => false,
+    };
+    match (is_null(left), is_null(right)) {
+        (_, true) => Some(left),
+        (true, false) => Some(right),
+        (false, false) => None,
     }
 }
 
