@@ -123,3 +123,8 @@ INSERT INTO tcndata VALUES (1, date '2012-12-22', 'one');
 SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal AND tgname LIKE '%tcn%' ORDER BY 1;
 SELECT moddatetime();
 SELECT triggered_change_notification();
+-- Where the path does not lead to them, their functions have their schema in definitions.
+SET search_path = '';
+SELECT pg_get_triggerdef(oid) FROM pg_catalog.pg_trigger WHERE NOT tgisinternal ORDER BY 1;
+RESET search_path;
+SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1;

@@ -164,16 +164,21 @@ impl<'a> Call<'_, '_, '_, 'a> {
             write!(text, "WHEN ({shown}) ").expect("a string grows");
         }
         let arguments: Vec<String> = found.arguments.iter().map(|one| literal(one)).collect();
-        let name = snapshot.routine(found.function).map(|routine| {
-            let path = self.session.settings.path.get();
-            let schema = snapshot.schema_by_oid(routine.schema);
-            match schema.filter(|schema| !path.schemas.contains(&schema.oid)) {
-                Some(schema) => qualified(&schema.name, &routine.name),
-                None => identifier(&routine.name),
-            }
-        });
-        let built_in = || snapshot.procedure(found.function).map(|own| identifier(own.name));
-        let name = name.or_else(built_in).unwrap_or_default();
+        let made = snapshot
+            .routine(found.function)
+            .map(|routine| (Some(routine.schema), identifier(&routine.name)));
+        let built_in = || {
+            let own = snapshot.procedure(found.function)?;
+            let schema = own.extension.and_then(|_| snapshot.function_schema(&own));
+            Some((schema, identifier(own.name)))
+        };
+        let (schema, name) = made.or_else(built_in).unwrap_or_default();
+        let path = self.session.settings.path.get();
+        let hidden = schema.filter(|schema| !path.schemas.contains(schema));
+        let name = match hidden.and_then(|schema| snapshot.schema_by_oid(schema)) {
+            Some(schema) => format!("{}.{name}", identifier(&schema.name)),
+            None => name,
+        };
         write!(text, "EXECUTE FUNCTION {name}({})", arguments.join(", ")).expect("a string grows");
         self.text(&text)
     }
