@@ -1,7 +1,7 @@
 //! The paper's figures: what each is made of, and what the paper found there, as claims that are held against what comes of it here.
 //!
-//! The claims are those of the paper's text, with its numbers where it has some: who is above whom, up to where somebody grows, and how
-//! much it is. A claim that does not hold is said to differ; nothing is fitted to it.
+//! The claims are a summary of what its figures show, not its words, and its numbers are rounded: who is above whom, up to where
+//! somebody grows, and how much it is. A claim that does not hold is said to differ; nothing is fitted to it.
 
 use super::costs::Costs;
 use super::machine::Machine;

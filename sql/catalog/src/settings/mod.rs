@@ -7,6 +7,7 @@
 pub mod auto_file;
 pub mod check;
 pub mod definition;
+mod libraries;
 mod plpgsql;
 pub mod server;
 pub mod session;
@@ -16,50 +17,9 @@ pub mod value;
 
 use sql_types::ValueSettings;
 use sql_types::dialect::Dialect;
-use sql_types::error::{Notice, Result, Severity, SqlError};
-use sql_types::sqlstate::SqlState;
+use sql_types::error::{Notice, Severity};
 
-/// The library `pg_stat_statements`.
-pub const STATEMENT_STATISTICS: &str = "pg_stat_statements";
-/// The library `auto_explain`.
-pub const AUTO_EXPLAIN: &str = "auto_explain";
-/// The library `pg_trgm`.
-pub const TRIGRAMS: &str = "pg_trgm";
-/// Libraries that PostgreSQL loads and that are part of the server. The last one brings no settings.
-const LIBRARIES: [&str; 4] = [STATEMENT_STATISTICS, AUTO_EXPLAIN, TRIGRAMS, "plpgsql"];
-
-/// The library that brings a setting.
-#[must_use]
-pub fn library_of(setting: &str) -> Option<&'static str> {
-    let (prefix, _) = setting.split_once('.')?;
-    LIBRARIES.into_iter().find(|library| prefix.eq_ignore_ascii_case(library))
-}
-
-/// A library by the name of its file: with a directory or an ending it is the same.
-///
-/// # Errors
-/// 58P01 for one that there is not.
-pub fn library(name: &str) -> Result<&'static str> {
-    let bare = name.strip_prefix("$libdir/").unwrap_or(name);
-    let bare = bare.strip_prefix("plugins/").unwrap_or(bare);
-    let bare = bare.strip_suffix(".so").unwrap_or(bare);
-    LIBRARIES.into_iter().find(|library| *library == bare).ok_or_else(|| {
-        SqlError::new(
-            SqlState::UNDEFINED_FILE,
-            format!("could not access file \"{name}\": No such file or directory"),
-        )
-    })
-}
-
-/// The libraries that a setting lists.
-///
-/// # Errors
-/// 58P01 for one that there is not.
-pub fn libraries(listed: &str) -> Result<Vec<&'static str>> {
-    let names = crate::search_path::split_identifiers(listed).unwrap_or_default();
-    names.iter().map(|name| library(name)).collect()
-}
-
+pub use libraries::{AUTO_EXPLAIN, STATEMENT_STATISTICS, TRIGRAMS, libraries, library, library_of};
 pub use server::{ServerSettings, Source};
 pub use session::{SettingRow, Settings, SettingsSavepoint};
 pub use setter::{Moment, Setter, UserSetting};

@@ -32,22 +32,22 @@ use txn::SchemeKind;
 #[derive(Clone, Debug)]
 pub struct Settings {
     server: Arc<ServerSettings>,
-    entries: Arc<HashMap<Key, Entry>>,
+    pub(super) entries: Arc<HashMap<Key, Entry>>,
     undo: Vec<(Key, Option<Entry>)>,
     plain: Arc<SessionSettings>,
     reported: Arc<Vec<String>>,
     changed: bool,
     /// Moves with every change, so that what follows from settings is worked out anew only then.
-    generation: u64,
+    pub(super) generation: u64,
     /// What the client's socket does by itself; none where it is not one of TCP.
     socket: Option<SocketTimes>,
     /// The libraries that the session has loaded.
-    loaded: Vec<&'static str>,
+    pub(super) loaded: Vec<&'static str>,
 }
 
 /// A setting by number, or a custom one by its lower-case name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Key {
+pub(super) enum Key {
     Known(usize),
     Custom(Arc<str>),
 }
@@ -61,7 +61,7 @@ impl Key {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Entry {
+pub(super) struct Entry {
     /// What RESET goes back to, where it is not the server's.
     reset: Option<(Value, Source)>,
     /// What SET made of it.
@@ -137,86 +137,6 @@ impl Settings {
             self.server = Arc::clone(server);
             self.refresh_plain();
         }
-    }
-
-    /// The session loads a library: by LOAD, or by the settings that it begins with.
-    ///
-    /// # Errors
-    /// 58P01 for one that there is not.
-    pub fn load(&mut self, name: &str) -> Result<Vec<Notice>> {
-        let library = super::library(name)?;
-        if self.loaded.contains(&library) {
-            return Ok(Vec::new());
-        }
-        self.loaded.push(library);
-        self.generation += 1;
-        if !self.has_library(library) {
-            return Ok(Vec::new());
-        }
-        // What somebody has set of its names before is none of them (`MarkGUCPrefixReserved`).
-        let mut gone: Vec<Arc<str>> = Vec::new();
-        Arc::make_mut(&mut self.entries).retain(|key, _| match key {
-            Key::Custom(name) if super::library_of(name) == Some(library) => {
-                gone.push(Arc::clone(name));
-                false
-            }
-            _ => true,
-        });
-        gone.sort();
-        let warning = |name: &Arc<str>| {
-            let message = format!("invalid configuration parameter name \"{name}\", removing it");
-            SqlError::warning(SqlState::INVALID_NAME, message)
-                .detail(format!("\"{library}\" is now a reserved prefix."))
-        };
-        Ok(gone.iter().map(warning).collect())
-    }
-
-    /// Loads what `session_preload_libraries` and `local_preload_libraries` list.
-    ///
-    /// # Errors
-    /// 58P01 for one that there is not.
-    pub fn preload(&mut self) -> Result<()> {
-        for setting in ["session_preload_libraries", "local_preload_libraries"] {
-            let listed = self.text(setting);
-            if !listed.is_empty() {
-                for library in super::libraries(&listed)? {
-                    self.load(library)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the server has begun with a library.
-    #[must_use]
-    pub fn is_preloaded(&self, library: &str) -> bool {
-        let listed = self.text("shared_preload_libraries");
-        !listed.is_empty() && super::libraries(&listed).is_ok_and(|all| all.contains(&library))
-    }
-
-    /// Whether a library is there, for this session. That of statistics needs room that only a server has that begins with it
-    /// (`_PG_init` of `pg_stat_statements.c`).
-    #[must_use]
-    pub fn has_library(&self, library: &str) -> bool {
-        library != super::STATEMENT_STATISTICS && self.loaded.contains(&library)
-            || self.is_preloaded(library)
-    }
-
-    /// 42602 for a name that only a library's own settings have, once that is there.
-    fn demand_unreserved(&self, name: &str) -> Result<()> {
-        match super::library_of(name) {
-            Some(library) if self.has_library(library) => Err(SqlError::new(
-                SqlState::INVALID_NAME,
-                format!("invalid configuration parameter name \"{name}\""),
-            )
-            .detail(format!("\"{library}\" is a reserved prefix."))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether a setting is there: one of a library only with that.
-    fn is_there(&self, definition: &Definition) -> bool {
-        definition.library.is_none_or(|library| self.has_library(library))
     }
 
     /// The plain values.
