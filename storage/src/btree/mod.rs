@@ -858,7 +858,7 @@ impl Tree {
     }
 
     /// Whether nothing that was read under `token` can have changed since: by structure LSN and change counter. A page
-    /// that has left the memory counts as changed.
+    /// that has left the memory counts as changed, and so does one while somebody has its latch, if only to write it.
     #[must_use]
     pub fn unchanged(&self, token: ReadToken) -> bool {
         let page = PageId(token.page);
