@@ -18,7 +18,7 @@ use txn::LogInsert;
 
 /// The server's: what runs the engine in this process measures it with the allocator that users have.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: storage::Heap = storage::Heap;
 
 #[derive(Parser)]
 #[command(about = "Measures Atoll next to PostgreSQL 15 in the same run")]

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: server::heap::Counted<mimalloc::MiMalloc> =
-    server::heap::Counted(mimalloc::MiMalloc);
+static ALLOCATOR: server::heap::Counted<sql::environment::Heap> =
+    server::heap::Counted(sql::environment::Heap);
 
 unsafe extern "C" {
     /// mimalloc's own: looks through what the thread has, and gives what is free back.

@@ -50,7 +50,7 @@ pub mod environment {
     pub use txn::restore::Met;
     pub use txn::{
         Archive, Archived, Cancel, CheckpointReason, CheckpointReport, CheckpointWatch, Clock,
-        Device, FaultyDevice, File, FileDevice, Joinable, LogInsert, Micros, Plan, Restore,
+        Device, FaultyDevice, File, FileDevice, Heap, Joinable, LogInsert, Micros, Plan, Restore,
         RestoreFrom, Scheduler, StorageError, SystemClock, Threads, WaitCell, WaitEvent,
         is_asked_for, is_due, resume,
     };

@@ -41,6 +41,8 @@ pub mod device;
 pub mod environment;
 #[cfg(not(loom))]
 pub mod error;
+#[cfg(not(loom))]
+pub mod heap;
 pub mod id;
 #[cfg(not(loom))]
 pub mod page;
@@ -89,6 +91,8 @@ pub use device::{Device, File};
 pub use environment::{Cancel, Clock, Environment, Scheduler, WaitCell, WaitEvent, Woken};
 #[cfg(not(loom))]
 pub use error::{Error, Result};
+#[cfg(not(loom))]
+pub use heap::Heap;
 pub use id::{FrameId, Lsn, Micros, PageId, TreeId};
 #[cfg(not(loom))]
 pub use planted::{Fault, Planted};

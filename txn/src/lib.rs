@@ -59,6 +59,7 @@ pub use storage::device::faulty::FaultyDevice;
 pub use storage::device::file::FileDevice;
 pub use storage::device::overlay::OverlayDevice;
 pub use storage::environment::{Joinable, SystemClock, Threads};
+pub use storage::heap::Heap;
 pub use storage::recovery::verify_log;
 pub use storage::restore::{
     Label, Plan, Restore, RestoreFrom, TargetTimeline, is_asked_for, is_due, resume,
