@@ -445,13 +445,21 @@ fn separator_before(page: Page<'_>, slot: usize) -> Vec<u8> {
 /// Whether a leaf can be cut at `key`: it lies between the fences, and both halves have room for it as a fence.
 #[must_use]
 pub fn can_be_cut(page: Page<'_>, key: &[u8]) -> bool {
-    let (low, high) = fences(page);
-    let between = low.as_slice() < key && high.is_none_or(|high| key < high.as_slice());
-    between && halves_fit(page, first_not_below(page, key), key)
+    let between = page.covers(key) && !page.begins_at(key);
+    between && (takes_fence(page, key) || halves_fit(page, first_not_below(page, key), key))
+}
+
+/// Whether all entries of a node have room beside `key` in place of either fence. Then either half has, wherever the node is cut:
+/// what is between nearer fences has no shorter prefix.
+fn takes_fence(page: Page<'_>, key: &[u8]) -> bool {
+    key.len() <= page.free() + page.low_len().min(page.high_len())
 }
 
 /// Whether both halves of a node that is cut before the slot `place` have room for `key` as a fence.
 fn halves_fit(page: Page<'_>, place: usize, key: &[u8]) -> bool {
+    if takes_fence(page, key) {
+        return true;
+    }
     let (low, high) = fences(page);
     let fits = |entries, low: &[u8], high: Option<&[u8]>| {
         let fences = low.len() + high.map_or(0, <[u8]>::len);

@@ -106,8 +106,10 @@ impl<'a> Page<'a> {
         (racy::word(self.words(), 48) >> 16) as u16 as usize
     }
 
+    /// The length of the low fence, in bytes.
     #[inline(always)]
-    fn low_len(self) -> usize {
+    #[must_use]
+    pub fn low_len(self) -> usize {
         (racy::word(self.words(), 48) >> 32) as u16 as usize
     }
 
@@ -164,6 +166,12 @@ impl<'a> Page<'a> {
     #[must_use]
     pub fn is_below_or_at(self, key: &[u8]) -> bool {
         racy::compare(self.words(), self.low_at(), self.low_len(), key).is_ge()
+    }
+
+    /// Whether `key` is the low fence.
+    #[must_use]
+    pub fn begins_at(self, key: &[u8]) -> bool {
+        racy::compare(self.words(), self.low_at(), self.low_len(), key).is_eq()
     }
 
     /// Slot number `slot`.
