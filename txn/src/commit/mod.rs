@@ -550,8 +550,7 @@ impl Manager {
                 let node = locked_node(rows, write)
                     .map_or_else(|| records.pin(write.tree, write.key), NodeRef::again);
                 let mut state = node.state();
-                let mut bytes =
-                    node.chain.push(&mut state, old.lsn, old.value, &crossbeam_epoch::pin());
+                let mut bytes = node.chain.push(&mut state, old.lsn, old.value);
                 state.current = lsn;
                 let again = std::mem::replace(&mut state.noted, true);
                 let long = again && Collector::is_long(state.versions);

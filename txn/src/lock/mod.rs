@@ -24,6 +24,7 @@ use crate::owner::{OwnerId, Owners, Waiting};
 use crate::record::{NodeRef, RecordTable};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
+use crate::transaction::state::HeldRow;
 use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
 use deadlock::Search;
@@ -58,6 +59,9 @@ pub enum RowGrant {
     /// SKIP LOCKED met a holder.
     Skipped,
 }
+
+/// Row locks that a transaction lets go of under one guard.
+const UNLOCKED_AT_ONCE: usize = 64;
 
 /// Takes a waiter out of its queue, and tells who goes on because of it.
 type Cancelling<'c> = dyn Fn(&mut dyn FnMut(OwnerId)) + 'c;
@@ -200,6 +204,22 @@ impl LockManager {
             state.lock.release(Kind::Row, owner, modes, &mut |owner| granted.push(owner));
         });
         self.wake(&granted);
+    }
+
+    /// Lets go of the locks on several records, the last first, and gives their pins back.
+    pub(crate) fn unlock_rows(&self, owner: OwnerId, rows: &mut Vec<HeldRow>) {
+        let mut granted = Vec::new();
+        while !rows.is_empty() {
+            // What is retired meanwhile stays as long as the guard.
+            let guard = crossbeam_epoch::pin();
+            for held in rows.drain(rows.len().saturating_sub(UNLOCKED_AT_ONCE)..).rev() {
+                self.records.unpin_under(&guard, held.node, |_, state, _| {
+                    state.lock.release(Kind::Row, owner, 0, &mut |owner| granted.push(owner));
+                });
+                self.wake(&granted);
+                granted.clear();
+            }
+        }
     }
 
     /// Locks a table in a mode that is not held yet; false if somebody has it and `policy` skips.

@@ -53,15 +53,9 @@ impl Chain {
 
     /// Puts the image that is about to be replaced in front; returns what it occupies, in bytes. Like whoever takes versions
     /// out the caller shows the node's state, which it holds: one changes a chain at a time.
-    pub fn push(
-        &self,
-        state: &mut NodeState,
-        lsn: Lsn,
-        value: Option<&[u8]>,
-        guard: &Guard,
-    ) -> usize {
+    pub fn push(&self, state: &mut NodeState, lsn: Lsn, value: Option<&[u8]>) -> usize {
         state.versions += 1;
-        let older = Atomic::from(self.newest.load(Ordering::Relaxed, guard));
+        let older = self.newest.clone();
         let version = Version { lsn, value: value.map(Box::from), older };
         let bytes = version.bytes();
         // Release: pairs with Acquire in `walk`.
@@ -218,7 +212,7 @@ mod tests {
             let chain = Chain::default();
             let mut state = NodeState { current: *current, ..NodeState::default() };
             for lsn in older {
-                chain.push(&mut state, *lsn, Some(&lsn.0.to_be_bytes()), &guard);
+                chain.push(&mut state, *lsn, Some(&lsn.0.to_be_bytes()));
             }
             let (count, bytes) = if between {
                 chain.prune_between(&mut state, &snapshots, visible, &guard)

@@ -22,7 +22,7 @@ use super::table::RecordTable;
 use crate::Lsn;
 use crate::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
-use crossbeam_epoch::Guard;
+use crossbeam_epoch::{self as epoch, Guard};
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use storage::Tree;
@@ -256,12 +256,12 @@ impl Collector {
     fn end_note(
         &self,
         worker: usize,
-        table: &RecordTable,
+        (table, guard): (&RecordTable, &Guard),
         note: Garbage,
         take: impl FnOnce(&Node, &mut NodeState, &Guard) -> (usize, usize),
     ) -> ((usize, usize), Option<Garbage>) {
         let bytes = note.node.bytes();
-        let (taken, again) = table.unpin_after(note.node, |node, state, guard| {
+        let (taken, again) = table.unpin_under(guard, note.node, |node, state, guard| {
             let taken = take(node, state, guard);
             state.noted = !node.chain.is_empty(guard);
             let again = state.noted.then(|| Garbage {
@@ -288,7 +288,7 @@ impl Collector {
         let take = |node: &Node, state: &mut NodeState, guard: &Guard| {
             newest.map_or((0, 0), |newest| node.chain.cut_from(state, newest, guard))
         };
-        let (taken, again) = self.end_note(worker, table, note, take);
+        let (taken, again) = self.end_note(worker, (table, &epoch::pin()), note, take);
         self.gone(worker, taken);
         if let Some(again) = again {
             lock(&self.queues[worker].versions).push_back(again);
@@ -326,12 +326,13 @@ impl Collector {
             }
         }
         let mut sum = (0, 0);
+        let guard = epoch::pin();
         for place in &mut batch[..done.notes] {
             let Some(note) = place.take() else { continue };
             let take = |node: &Node, state: &mut NodeState, guard: &Guard| {
                 node.chain.prune(state, horizon, guard)
             };
-            let (taken, again) = self.end_note(worker, table, note, take);
+            let (taken, again) = self.end_note(worker, (table, &guard), note, take);
             sum = (sum.0 + taken.0, sum.1 + taken.1);
             done.again += usize::from(again.is_some());
             *place = again;

@@ -152,19 +152,28 @@ impl RecordTable {
         node: NodeRef,
         last: impl FnOnce(&Node, &mut super::NodeState, &Guard) -> T,
     ) -> T {
-        let guard = epoch::pin();
+        self.unpin_under(&epoch::pin(), node, last)
+    }
+
+    /// The same for one of several pins that are given back under one guard.
+    pub fn unpin_under<T>(
+        &self,
+        guard: &Guard,
+        node: NodeRef,
+        last: impl FnOnce(&Node, &mut super::NodeState, &Guard) -> T,
+    ) -> T {
         let mut state = node.state();
-        let result = last(&node, &mut state, &guard);
+        let result = last(&node, &mut state, guard);
         state.pins -= 1;
-        if state.pins > 0 || !node.chain.is_empty(&guard) {
+        if state.pins > 0 || !node.chain.is_empty(guard) {
             return result;
         }
         debug_assert!(state.lock.is_idle(), "whoever holds or waits has a pin");
         state.dead = true;
         drop(state);
         // From here the guard alone keeps the node from being freed.
-        node.next.fetch_or(UNLINKED, Ordering::AcqRel, &guard);
-        self.search(self.bucket(node.hash), &|_| false, &guard);
+        node.next.fetch_or(UNLINKED, Ordering::AcqRel, guard);
+        self.search(self.bucket(node.hash), &|_| false, guard);
         result
     }
 
@@ -227,7 +236,7 @@ mod tests {
         assert!(table.has_node(TreeId(1), b"a") && !table.has_node(TreeId(2), b"a"));
         table.unpin(node);
         assert!(table.has_node(TreeId(1), b"a"));
-        again.chain.push(&mut again.state(), Lsn(5), Some(b"five"), &epoch::pin());
+        again.chain.push(&mut again.state(), Lsn(5), Some(b"five"));
         table.unpin(again);
         assert!(table.has_node(TreeId(1), b"a"));
         let mut read = None;

@@ -208,7 +208,7 @@ fn late_commits_are_read_from_the_list() {
     let applied = world.tree.apply(lsn, b"a", change, true, &mut |old| {
         let old = old.unwrap();
         let mut state = node.state();
-        node.chain.push(&mut state, old.lsn, old.value, &crossbeam_epoch::pin());
+        node.chain.push(&mut state, old.lsn, old.value);
         state.current = lsn;
     });
     assert_eq!(applied.unwrap(), storage::Applied::Done);

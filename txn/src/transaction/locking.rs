@@ -441,9 +441,7 @@ impl Manager {
             self.locks.release_runs(owner, &mut state.lock_runs);
         }
         state.rows_kept = 0;
-        while let Some(held) = state.rows.pop() {
-            self.locks.unlock_row((owner, &[]), held.node, 0);
-        }
+        self.locks.unlock_rows(owner, &mut state.rows);
         while let Some(held) = state.tables.pop() {
             self.locks.unlock_table(owner, held.table, held.after & !held.before);
         }
