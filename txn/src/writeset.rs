@@ -117,7 +117,7 @@ pub struct Write<'a> {
     /// Whether it changes a record that the transaction has locked.
     pub update: bool,
     /// Where its record was met.
-    pub met: Met,
+    pub met: &'a Met,
 }
 
 /// Where a write's record was met, as far as that is known: it is looked for there first, and none of these places is believed.
@@ -467,7 +467,7 @@ impl WriteSet {
         let value = (entry.value_bytes != NONE)
             .then(|| &self.bytes[entry.value_at..entry.value_at + entry.value_bytes as usize]);
         let Entry { tree, command, update, .. } = *entry;
-        let met = self.met.get(index as usize).copied().unwrap_or(Met::NOWHERE);
+        let met = self.met.get(index as usize).unwrap_or(&Met::NOWHERE);
         Write { tree, key: self.key(entry), value, command, update, met }
     }
 

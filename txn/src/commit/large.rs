@@ -47,7 +47,8 @@ impl Manager {
         let log = self.data.log();
         let limit = log.payload_bytes_max().min(self.options.part_bytes_max).min(PART_BYTES_MAX);
         header.parts.clear();
-        let begin = Header { txn, wall: self.env.clock.wall(), ..Header::default() };
+        (header.txn, header.wall) = (txn, self.env.clock.wall());
+        let begin = Header { txn, wall: header.wall, ..Header::default() };
         let mut guard = self.take_slot(session)?;
         self.slots.hold_floor(guard.slot, log.tail());
         guard.stretch = Some(log.stretch());
@@ -77,7 +78,7 @@ impl Manager {
             ));
         }
         growth.end();
-        Ok((Ready { last: false }, guard))
+        Ok((Ready { last: false, recorded: false }, guard))
     }
 
     fn log_part(&self, payload: &[u8], header: &mut Header) -> Result<()> {

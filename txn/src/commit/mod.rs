@@ -43,7 +43,7 @@ use late::LateCommit;
 use slots::SlotId;
 use storage::breakdown::{self, Class};
 use storage::{
-    Applied, Change, Claim, Growth, ReadToken, RecordBuffer, Reservation, Room, RunsFor,
+    Applied, Change, Claim, Growth, ReadToken, Record, RecordBuffer, Reservation, Room, RunsFor,
     SpaceClass, Stretch, Tree, WaitEvent, Waiter,
 };
 use validate::Reading;
@@ -66,6 +66,8 @@ pub(crate) struct SlotGuard<'m> {
 pub(crate) struct Ready {
     /// Whether it may have the last room.
     last: bool,
+    /// Whether the record has all of its writes.
+    recorded: bool,
 }
 
 /// A write of such a commit: how it is logged, and where its leaf was found.
@@ -211,14 +213,12 @@ impl Transaction {
         let (ready, mut guard) = if state.writes.is_spilled() {
             manager.log_ahead(state, id, session)?
         } else {
-            state.header.parts.clear();
             // Who may have to wait for other large commits has his slot before, so that they never lack theirs.
             let early = state.writes.keys() > manager.data.covered_writes();
             let slot = early.then(|| manager.take_slot(session)).transpose()?;
-            let ready = prepare_leaves(manager, state)?;
+            let ready = prepare_leaves(manager, state, id)?;
             (ready, slot.map_or_else(|| manager.take_slot(session), Ok)?)
         };
-        state.header.txn = id;
         let tracking = self.tracking.as_deref();
         let reads = tracking.and_then(Tracking::occ).zip(self.snapshot);
         let owner = state.owner;
@@ -300,23 +300,34 @@ impl Transaction {
     }
 }
 
-/// Brings every leaf that will be changed into memory, with room for what grows, and decides how each write is logged.
-fn prepare_leaves(manager: &Manager, state: &mut State) -> storage::Result<Ready> {
-    let State { writes, trees, scratch, prepared, growth, .. } = state;
+/// Brings every leaf that will be changed into memory, with room for what grows, and decides how each write is logged. Where
+/// one record takes them all they are put into it on the way.
+fn prepare_leaves(manager: &Manager, state: &mut State, txn: u64) -> storage::Result<Ready> {
+    let State { writes, trees, scratch, prepared, growth, record, header, .. } = state;
     prepared.clear();
     growth.begin();
+    header.parts.clear();
+    header.txn = txn;
+    header.wall = manager.env.clock.wall();
+    record.begin(header);
+    let logs = !manager.options.without.log;
+    let recorded = !logs || writes.bytes() <= manager.record_bytes_max();
     for write in writes.iter() {
         let tree = trees.get(&manager.data, write.tree)?;
         if manager.planted(Fault::RoomNotReserved) {
             growth.begin();
         }
-        prepared.push(prepare_leaf(manager, tree, &write, scratch, growth)?);
+        let ready = prepare_leaf(manager, tree, &write, scratch, growth)?;
+        if recorded && logs {
+            record.write(write.tree, write.key, ready.form.change(&write));
+        }
+        prepared.push(ready);
     }
     if manager.planted(Fault::RoomNotReserved) {
         growth.begin();
     }
     growth.end();
-    Ok(Ready { last: state.gives_room_back })
+    Ok(Ready { last: state.gives_room_back, recorded })
 }
 
 fn prepare_leaf(
@@ -394,33 +405,10 @@ impl Manager {
         let slot = guard.slot;
         let State { writes, trees, scratch, prepared, record, header, growth, .. } = state;
         let log = self.data.log();
-        header.wall = self.env.clock.wall();
-        let limit = log.payload_bytes_max().min(self.options.part_bytes_max);
-        record.begin(header);
-        let forms = prepared.iter().map(|write| write.form);
-        let mut rest = writes.iter().zip(forms).peekable();
-        if writes.bytes() > limit && !self.options.without.log {
-            let tail = log.tail();
-            self.slots.hold_floor(slot, tail);
-            // Each part is complete in memory before its claim, and of no effect until a commit lists it.
-            while rest.peek().is_some() {
-                fill(record, &mut rest, limit);
-                let mut space =
-                    log.reserve(SpaceClass::Commit, 1, record.payload().len() as u64)?;
-                let claim = log.claim(&mut space, record.payload().len());
-                let part = claim.publish(log::PART, record.payload());
-                record.begin(&log::Header {
-                    txn: header.txn,
-                    wall: header.wall,
-                    ..Default::default()
-                });
-                header.parts.push(part);
-            }
-            record.begin(header);
-        } else if !self.options.without.log {
-            fill(record, &mut rest, usize::MAX);
+        if !ready.recorded {
+            let forms = prepared.iter().map(|write| write.form);
+            self.log_parts(slot, writes.iter().zip(forms), (record, header))?;
         }
-        drop(rest);
         let payload = record.payload();
         let first = header.parts.first().copied();
         let reserved = match ready.reserve(self, growth, payload.len()) {
@@ -442,6 +430,38 @@ impl Manager {
         let claimed = reserved.claim(payload.len());
         self.slots.claimed(slot, claimed.lsn());
         Ok(claimed.publish(payload, first))
+    }
+
+    /// Logs what no one record takes in parts, and begins the record that lists them. What is in scratch space has been logged
+    /// before.
+    #[cold]
+    fn log_parts<'w>(
+        &self,
+        slot: SlotId,
+        writes: impl Iterator<Item = (Write<'w>, Form)>,
+        (record, header): (&mut Writer, &mut log::Header),
+    ) -> Result<()> {
+        let log = self.data.log();
+        let mut rest = writes.peekable();
+        if rest.peek().is_some() {
+            self.slots.hold_floor(slot, log.tail());
+        }
+        let begin = log::Header { txn: header.txn, wall: header.wall, ..Default::default() };
+        // Each part is complete in memory before its claim, and of no effect until a commit lists it.
+        while rest.peek().is_some() {
+            record.begin(&begin);
+            fill(record, &mut rest, self.record_bytes_max());
+            let mut space = log.reserve(SpaceClass::Commit, 1, record.payload().len() as u64)?;
+            let claim = log.claim(&mut space, record.payload().len());
+            header.parts.push(claim.publish(log::PART, record.payload()));
+        }
+        record.begin(header);
+        Ok(())
+    }
+
+    /// Bytes of payload that a commit's record, or a part of it, has at most.
+    fn record_bytes_max(&self) -> usize {
+        self.data.log().payload_bytes_max().min(self.options.part_bytes_max)
     }
 
     /// Shapes the leaves of a large commit once more: the room that they had may have been taken while it waited to be alone,
@@ -512,15 +532,15 @@ impl Manager {
         let State { writes, prepared, trees, notes, rows, .. } = state;
         let writes = elsewhere.unwrap_or(writes);
         let mut left = writes.keys();
-        let leaves = prepared.iter().map(|write| Some(write.leaf)).chain(std::iter::repeat(None));
-        for (write, leaf) in writes.iter().zip(leaves) {
+        let prepared = prepared.iter().map(Some).chain(std::iter::repeat(None));
+        for (write, prepared) in writes.iter().zip(prepared) {
             left -= 1;
             if left == 0 && self.planted(Fault::WriteLost) {
                 break;
             }
             self.interrupt();
             let tree = trees.get(&self.data, write.tree)?;
-            let to = (tree, leaf, rows.as_slice());
+            let to = (tree, prepared, rows.as_slice());
             let applied = self.apply_one(to, &write, at, room.again(), worker, notes)?;
             if applied == Applied::WouldWait {
                 return Ok(false);
@@ -531,39 +551,43 @@ impl Manager {
 
     fn apply_one(
         &self,
-        (tree, leaf, rows): (&Arc<Tree>, Option<ReadToken>, &[HeldRow]),
+        (tree, prepared, rows): (&Arc<Tree>, Option<&PreparedWrite>, &[HeldRow]),
         write: &Write<'_>,
         (lsn, since): (Lsn, Lsn),
-        room: Room<'_, '_>,
+        mut room: Room<'_, '_>,
         worker: usize,
         notes: &mut Vec<Garbage>,
     ) -> storage::Result<Applied> {
         let records = &self.locks.records;
-        let applied = tree.apply_since(
-            (lsn, since),
-            (write.key, leaf),
-            as_change(write),
-            room,
-            &mut |old| {
-                let kept = old.filter(|_| !self.options.without.versions);
-                let Some(old) = kept else { return };
-                let node = locked_node(rows, write)
-                    .map_or_else(|| records.pin(write.tree, write.key), NodeRef::again);
-                let mut state = node.state();
-                let mut bytes = node.chain.push(&mut state, old.lsn, old.value);
-                state.current = lsn;
-                let again = std::mem::replace(&mut state.noted, true);
-                let long = again && Collector::is_long(state.versions);
-                drop(state);
-                if again && !long {
-                    records.unpin(node);
-                } else {
-                    bytes += if again { 0 } else { node.bytes() };
-                    notes.push(Garbage { lsn, node, again });
-                }
-                self.collector.pushed(worker, bytes);
-            },
-        )?;
+        let mut keep = |old: Option<Record<'_>>| {
+            let kept = old.filter(|_| !self.options.without.versions);
+            let Some(old) = kept else { return };
+            let node = locked_node(rows, write)
+                .map_or_else(|| records.pin(write.tree, write.key), NodeRef::again);
+            let mut state = node.state();
+            let mut bytes = node.chain.push(&mut state, old.lsn, old.value);
+            state.current = lsn;
+            let again = std::mem::replace(&mut state.noted, true);
+            let long = again && Collector::is_long(state.versions);
+            drop(state);
+            if again && !long {
+                records.unpin(node);
+            } else {
+                bytes += if again { 0 } else { node.bytes() };
+                notes.push(Garbage { lsn, node, again });
+            }
+            self.collector.pushed(worker, bytes);
+        };
+        let (at, key) = ((lsn, since), (write.key, prepared.map(|prepared| prepared.leaf)));
+        // What is logged is what changes the page.
+        let change = prepared.map_or_else(|| as_change(write), |ready| ready.form.change(write));
+        let applied = match tree.apply_since(at, key, change, room.again(), &mut keep) {
+            // Nobody has kept the base of a delta, as where locks are switched off: the last write stands.
+            Err(storage::Error::CorruptLog(_)) => {
+                tree.apply_since(at, key, as_change(write), room, &mut keep)?
+            }
+            applied => applied?,
+        };
         if applied == Applied::Done && write.value.is_none() {
             let tombstone = Tombstone { lsn, tree: Arc::clone(tree), key: write.key.into() };
             self.collector.note_tombstone(worker, tombstone);

@@ -54,6 +54,31 @@ fn without_locks_nobody_is_in_the_way() {
     }
 }
 
+/// Both know the row as it was before either has changed it.
+#[test]
+fn without_locks_the_last_of_two_updates_stands() {
+    let without = Without { locks: true, ..Without::default() };
+    let world = World::new(Options { without, ..small() });
+    world.set(b"a", Some(&[0; 60]));
+    let mut updates = Vec::new();
+    for number in [1, 2] {
+        let mut txn = world.begin(Isolation::ReadCommitted, number);
+        let (view, mut row) = (txn.begin_statement().unwrap(), RecordBuffer::default());
+        let (mode, policy) = (RowLock::NoKeyUpdate, WaitPolicy::Block);
+        txn.lock_row(&view, &world.tree, b"a", mode, policy, &mut row).unwrap();
+        let mut value = row.value().unwrap().to_vec();
+        value[number as usize] = number as u8;
+        txn.update(&world.tree, b"a", &value).unwrap();
+        updates.push((txn, value));
+    }
+    for (txn, value) in updates {
+        world.answer(txn.commit(&mut |_| ()).unwrap());
+        let mut txn = world.begin(Isolation::ReadCommitted, 3);
+        let view = txn.begin_statement().unwrap();
+        assert_eq!(read(&mut txn, &view, &world.tree, b"a"), Some(value));
+    }
+}
+
 #[test]
 fn without_versions_an_older_snapshot_finds_nothing() {
     for versions in [false, true] {

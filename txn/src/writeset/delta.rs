@@ -153,7 +153,7 @@ mod tests {
             value,
             command: CommandId(1),
             update,
-            met: Met::NOWHERE,
+            met: &Met::NOWHERE,
         };
         let update = write(Some(&value[..]), true);
         let patch = Change::Patch { base: Lsn(7), from: 9, bytes: &[2] };

@@ -54,7 +54,7 @@ fn write_of(entry: Entry<'_>) -> Write<'_> {
         value: entry.value,
         command: CommandId(entry.order as u32),
         update: entry.mark == UPDATE,
-        met: super::Met::NOWHERE,
+        met: &super::Met::NOWHERE,
     }
 }
 
