@@ -100,20 +100,27 @@ pub fn set_simulated(yield_now: Option<SimulatedYield>) {
 }
 
 /// Takes a lock whose holders never panic half way through a change, so that poison means nothing.
+#[inline]
 pub fn lock<T, const RANK: u16>(mutex: &Mutex<T, RANK>) -> MutexGuard<'_, T, RANK> {
     Held::<RANK>::before();
     #[cfg(not(loom))]
-    if let Some(yield_now) = SIMULATED.with(Cell::get) {
-        loop {
-            match try_lock(mutex) {
-                Some(guard) => return guard,
-                None => yield_now(),
-            }
-        }
-    }
-    #[cfg(not(loom))]
     if let Some(guard) = try_lock(mutex) {
         return guard;
+    }
+    wait_for_lock(mutex)
+}
+
+/// Takes a lock that somebody else has.
+#[cold]
+fn wait_for_lock<T, const RANK: u16>(mutex: &Mutex<T, RANK>) -> MutexGuard<'_, T, RANK> {
+    #[cfg(not(loom))]
+    if let Some(yield_now) = SIMULATED.with(Cell::get) {
+        loop {
+            yield_now();
+            if let Some(guard) = try_lock(mutex) {
+                return guard;
+            }
+        }
     }
     let _held_by_another = breakdown::enter(Class::Latching);
     let guard = mutex.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,6 +128,7 @@ pub fn lock<T, const RANK: u16>(mutex: &Mutex<T, RANK>) -> MutexGuard<'_, T, RAN
 }
 
 /// Takes a lock if nobody has it.
+#[inline]
 pub fn try_lock<T, const RANK: u16>(mutex: &Mutex<T, RANK>) -> Option<MutexGuard<'_, T, RANK>> {
     let guard = match mutex.0.try_lock() {
         Ok(guard) => guard,

@@ -75,6 +75,20 @@ struct Ordered {
     index: u32,
 }
 
+impl Ordered {
+    /// Tree and head, as one number.
+    #[inline]
+    fn begin(&self) -> u128 {
+        begin(self.tree, self.head)
+    }
+}
+
+/// The order of keys as far as their trees and heads tell it, as that of numbers.
+#[inline]
+fn begin(tree: TreeId, head: u64) -> u128 {
+    u128::from(tree.0) << 64 | u128::from(head)
+}
+
 /// The head of a key.
 #[inline]
 fn head(key: &[u8]) -> u64 {
@@ -499,21 +513,24 @@ impl WriteSet {
     /// How the key at `place` lies to another; none behind the last one.
     fn compare(&self, place: Place, tree: TreeId, key: &[u8]) -> Option<Ordering> {
         let ordered = self.order.get(place.chunk)?.get(place.at)?;
-        Some(self.compare_ordered(ordered, (tree, head(key)), key))
+        Some(self.compare_ordered(ordered, begin(tree, head(key)), key))
     }
 
     /// The same of what stands in the order, with the head of the other key.
     #[inline]
-    fn compare_ordered(&self, ordered: &Ordered, begin: (TreeId, u64), key: &[u8]) -> Ordering {
-        let begins = (ordered.tree, ordered.head).cmp(&begin);
+    fn compare_ordered(&self, ordered: &Ordered, begin: u128, key: &[u8]) -> Ordering {
+        let begins = ordered.begin().cmp(&begin);
         begins.then_with(|| self.key(&self.entries[ordered.index as usize]).cmp(key))
     }
 
     /// The first place that is not before the key; one that has it counts as `equal`.
     fn lower(&self, tree: TreeId, key: &[u8], equal: Ordering) -> Place {
-        let begin = (tree, head(key));
-        let less = |ordered: &Ordered| {
-            self.compare_ordered(ordered, begin, key).then(equal) == Ordering::Less
+        let begin = begin(tree, head(key));
+        let less = |ordered: &Ordered| match ordered.begin() {
+            other if other == begin => {
+                self.compare_ordered(ordered, begin, key).then(equal) == Ordering::Less
+            }
+            other => other < begin,
         };
         // The chunk before the first one that begins beyond is where the place lies.
         let chunk = match self.order.len() {

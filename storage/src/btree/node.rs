@@ -175,8 +175,9 @@ pub fn place(page: Page<'_>, key: &[u8]) -> Place {
 #[must_use]
 pub fn place_near(page: Page<'_>, key: &[u8], near: [usize; 2]) -> Place {
     let suffix = suffix(page, key);
-    let [first, second] = near.map(|slot| move || page.search_near(suffix, slot));
-    let (slot, found) = first().or_else(second).unwrap_or_else(|| page.search(suffix));
+    let [first, second] = near;
+    let near = page.search_near(suffix, first).or_else(|| page.search_near(suffix, second));
+    let (slot, found) = near.unwrap_or_else(|| page.search(suffix));
     Place { slot, found }
 }
 

@@ -149,6 +149,7 @@ impl<'a> Page<'a> {
     }
 
     /// Whether `key` lies between the fences.
+    #[inline]
     #[must_use]
     pub fn covers(self, key: &[u8]) -> bool {
         racy::compare(self.words(), self.low_at(), self.low_len(), key).is_ge()
@@ -156,6 +157,7 @@ impl<'a> Page<'a> {
     }
 
     /// Whether the high fence is above `key`.
+    #[inline]
     #[must_use]
     pub fn is_above(self, key: &[u8]) -> bool {
         self.high_is_infinite()

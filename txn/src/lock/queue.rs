@@ -121,6 +121,9 @@ impl LockQueue {
     /// The modes `owner` holds.
     #[must_use]
     pub fn held(&self, owner: OwnerId) -> Modes {
+        if self.first.is_none() && self.more.is_empty() {
+            return 0;
+        }
         self.holders().find(|holder| holder.owner == owner).map_or(0, |holder| holder.modes)
     }
 
@@ -132,6 +135,10 @@ impl LockQueue {
 
     /// Grants `mode` to `owner` if nobody is in the way.
     pub fn request(&mut self, kind: Kind, owner: OwnerId, mode: u8) -> Request {
+        if self.is_idle() {
+            self.first = Some(Holder { owner, modes: 1 << mode });
+            return Request::Granted(0);
+        }
         let held = self.held(owner);
         let conflicts = kind.conflicts()[usize::from(mode)];
         if !self.compatible(owner, conflicts) {
@@ -343,7 +350,9 @@ impl LockQueue {
     }
 
     fn set(&mut self, owner: OwnerId, modes: Modes) {
-        if let Some(waiter) = self.waiters.iter_mut().find(|waiter| waiter.owner == owner) {
+        if !self.waiters.is_empty()
+            && let Some(waiter) = self.waiters.iter_mut().find(|waiter| waiter.owner == owner)
+        {
             waiter.held = modes;
         }
         if let Some(first) = &mut self.first

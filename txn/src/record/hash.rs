@@ -8,6 +8,7 @@ use storage::TreeId;
 
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
+#[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product as u64) ^ ((product >> 64) as u64)
@@ -20,15 +21,33 @@ pub fn hash(seed: u64, tree: TreeId, key: &[u8]) -> u64 {
     for word in words {
         state = fold(state ^ u64::from_le_bytes(*word), MULTIPLIER ^ seed);
     }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    fold(state ^ u64::from_le_bytes(last), MULTIPLIER ^ seed.rotate_left(32))
+    fold(state ^ little(rest), MULTIPLIER ^ seed.rotate_left(32))
+}
+
+/// Fewer than eight bytes as a number, the first the lowest.
+#[inline]
+fn little(bytes: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // The two overlap, and agree where they do.
+        let last = u64::from(u32::from_le_bytes(*last)) << (8 * (bytes.len() - 4));
+        return u64::from(u32::from_le_bytes(*first)) | last;
+    }
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::hash;
+    use super::{hash, little};
     use storage::TreeId;
+
+    #[test]
+    fn what_is_left_of_a_key_is_read_as_if_zeros_followed() {
+        for len in 0..8 {
+            let (bytes, mut padded) = ([1, 2, 3, 4, 5, 6, 7], [0; 8]);
+            padded[..len].copy_from_slice(&bytes[..len]);
+            assert_eq!(little(&bytes[..len]), u64::from_le_bytes(padded));
+        }
+    }
 
     #[test]
     fn keys_spread_over_buckets() {

@@ -106,19 +106,25 @@ impl TreeHandles {
         data: &DataComponent,
         tree: TreeId,
     ) -> storage::Result<&Arc<Tree>> {
-        if self.trees.get(self.last).is_none_or(|(id, _)| *id != tree) {
-            self.last = match self.trees.iter().position(|(id, _)| *id == tree) {
-                Some(at) => at,
-                None => {
-                    if self.trees.len() >= TREES {
-                        self.trees.clear();
-                    }
-                    self.trees.push((tree, data.tree(tree)?));
-                    self.trees.len() - 1
-                }
-            };
+        let is_at = |at: usize| self.trees.get(at).is_some_and(|(id, _)| *id == tree);
+        if !is_at(self.last) {
+            // The trees of the transaction before came in the same order.
+            let next = self.last + 1;
+            self.last = if is_at(next) { next } else { self.find(data, tree)? };
         }
         Ok(&self.trees[self.last].1)
+    }
+
+    /// Where the handle of `tree` is, which is fetched if it is not here.
+    fn find(&mut self, data: &DataComponent, tree: TreeId) -> storage::Result<usize> {
+        if let Some(at) = self.trees.iter().position(|(id, _)| *id == tree) {
+            return Ok(at);
+        }
+        if self.trees.len() >= TREES {
+            self.trees.clear();
+        }
+        self.trees.push((tree, data.tree(tree)?));
+        Ok(self.trees.len() - 1)
     }
 }
 
