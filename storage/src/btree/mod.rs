@@ -160,6 +160,7 @@ impl RecordBuffer {
     }
 
     /// The value; none for a tombstone.
+    #[inline]
     #[must_use]
     pub fn value(&self) -> Option<&[u8]> {
         (!self.tombstone).then(|| &self.copies.bytes()[self.value.clone()])
@@ -454,7 +455,11 @@ impl Tree {
         into: &mut RecordBuffer,
         growth: &mut Growth,
     ) -> Result<()> {
-        self.make_ready(Coming { key, value_len, is_change: false }, into, growth)?;
+        self.check_size(key, value_len)?;
+        let leaf = (PageId(into.token.page), Lsn(into.token.structure));
+        if !growth.goes_beside(self, leaf, (key, value_len))? {
+            self.make_ready(Coming { key, value_len, is_change: false }, into, growth)?;
+        }
         Ok(())
     }
 
@@ -466,9 +471,9 @@ impl Tree {
     ) -> Result<Look> {
         let _class = breakdown::enter(Class::Index);
         self.check_size(coming.key, coming.value_len)?;
-        let mut look = self.look_to_change(coming, into)?;
+        let mut look = self.look_to_change(coming, into, growth)?;
         if !coming.is_change && !growth.has_room(&look) {
-            look = self.look_to_change(Coming { is_change: true, ..coming }, into)?;
+            look = self.look_to_change(Coming { is_change: true, ..coming }, into, growth)?;
         }
         if look.wanted > 0 {
             growth.count(self)?;
@@ -489,7 +494,12 @@ impl Tree {
         kept
     }
 
-    fn look_to_change(&self, coming: Coming<'_>, into: &mut RecordBuffer) -> Result<Look> {
+    fn look_to_change(
+        &self,
+        coming: Coming<'_>,
+        into: &mut RecordBuffer,
+        growth: &mut Growth,
+    ) -> Result<Look> {
         let Coming { key, value_len, is_change } = coming;
         let mut held = None;
         let mut spins = 0;
@@ -501,6 +511,11 @@ impl Tree {
                 let (id, room) = ((page.id(), page.structure_lsn()), node::room(page));
                 let alone = node::is_alone(page, key);
                 let whole = node::record_bytes(page, key, value_len);
+                // The second write to a leaf makes more of them likely.
+                let comes_back = growth.leaf == Some(id);
+                if comes_back {
+                    growth.known.read(page);
+                }
                 let found = if is_change {
                     self.read_leaf(&leaf, (key, Some(slot)), into)?
                 } else {
@@ -508,6 +523,7 @@ impl Tree {
                     leaf.validate()?;
                     false
                 };
+                growth.known.id = comes_back.then_some(id);
                 Ok(Look { found, id, room, alone, wanted: whole })
             });
             match read {
@@ -543,7 +559,8 @@ impl Tree {
                 break;
             }
             if beside > 0 && self.separate_above(key)? {
-                let before = std::mem::replace(&mut look, self.look_to_change(coming, into)?);
+                let before =
+                    std::mem::replace(&mut look, self.look_to_change(coming, into, growth)?);
                 // What the batch puts before the key stays beside it.
                 growth.leaf = Some(look.id);
                 if look.id != before.id {
@@ -559,7 +576,7 @@ impl Tree {
                     node::room(page) >= wanted || node::is_alone(page, key)
                 })?;
             }
-            let before = std::mem::replace(&mut look, self.look_to_change(coming, into)?);
+            let before = std::mem::replace(&mut look, self.look_to_change(coming, into, growth)?);
             if look.id == before.id {
                 break;
             }
@@ -604,7 +621,7 @@ impl Tree {
     }
 
     /// The room that a leaf needs to grow by so many bytes, if they are a record of its own.
-    fn room_for(growth: usize) -> usize {
+    pub(crate) fn room_for(growth: usize) -> usize {
         SLOT_BYTES + ENTRY_BYTES + VALUE_LEN_BYTES + growth
     }
 

@@ -4,7 +4,7 @@ use crate::device::faulty::FaultyDevice;
 use crate::environment::{SystemClock, Threads};
 use crate::{
     Applied, Change, DataComponent, Direction, Environment, Error, Lsn, Options, Packing,
-    RecordBuffer, RecordKind, SpaceClass, Tree,
+    RecordBuffer, RecordKind, Room, SpaceClass, Tree,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -707,6 +707,49 @@ fn what_no_page_takes_is_refused_before_it_is_claimed() {
         assert!(matches!(refused, Err(Error::TooLarge { .. })), "{key} and {value}");
         assert!(component.check_record_size(key, value).is_err());
     }
+}
+
+/// Behind the second record that goes to a leaf the next ones are counted without a look at it, as far as it reaches and has room.
+#[test]
+fn a_batch_that_goes_over_many_leaves_has_the_leaf_of_each_record() {
+    let component = fresh(&Options { pool_frames: 2048, ..tiny() });
+    let tree = component.create_tree().unwrap();
+    let mut chance = crate::chance::Chance::new(7);
+    let mut model = Model::new();
+    let (mut into, mut growth) = (RecordBuffer::default(), crate::Growth::default());
+    let (mut applied, mut without_room) = (0, 0);
+    for _ in 0..200 {
+        let mut keys = std::collections::BTreeSet::new();
+        while keys.len() < 60 {
+            // Runs of keys beside each other, of which some go on in the next leaf.
+            let first = chance.below(20_000) as u32;
+            keys.extend((0..=chance.below(12) as u32).map(|n| first + n));
+        }
+        let keys: Vec<_> =
+            keys.iter().map(|n| [b"k".as_slice(), &n.to_be_bytes()].concat()).collect();
+        let value = vec![1; chance.below(150) as usize];
+        growth.begin();
+        let mut leaves = Vec::new();
+        for key in &keys {
+            tree.make_room(key, value.len(), &mut into, &mut growth).unwrap();
+            leaves.push(into.token());
+        }
+        growth.end();
+        let lsn = stamp(&component);
+        for (key, leaf) in keys.into_iter().zip(leaves) {
+            let (at, change) = ((key.as_slice(), Some(leaf)), Change::Put(&value));
+            let apply = |room| tree.apply_since((lsn, lsn), at, change, room, &mut |_| ());
+            if apply(Room::AtHand).unwrap() == Applied::WouldWait {
+                without_room += 1;
+                assert_eq!(apply(Room::Free).unwrap(), Applied::Done);
+            }
+            applied += 1;
+            model.insert(key, (lsn, Some(value.clone())));
+        }
+    }
+    assert!(without_room * 50 < applied, "{without_room} of {applied}");
+    same(&tree, &model);
+    check(&component);
 }
 
 /// A split that finds the log ring full waits before it latches anything: readers of its leaf go on.

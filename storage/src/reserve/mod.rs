@@ -12,6 +12,7 @@ pub(crate) mod escrow;
 
 use crate::btree::smo::IMAGE_OVERHEAD;
 use crate::btree::{Forest, Tree, node};
+use crate::page::Page;
 use crate::space::{EXTENT_PAGES, Grant, Promise, TreeSpace};
 use crate::sync::Arc;
 use crate::volume::Volume;
@@ -65,6 +66,29 @@ pub struct Growth {
     pub(crate) leaf: Option<(PageId, Lsn)>,
     pub(crate) bytes: usize,
     pub(crate) last_key: Vec<u8>,
+    pub(crate) known: KnownLeaf,
+}
+
+/// A leaf that several writes of a batch go to, as it was when it was looked at: the next ones need not look at it.
+#[derive(Debug, Default)]
+pub(crate) struct KnownLeaf {
+    /// Which, in a state of its structure; none if none is known.
+    pub(crate) id: Option<(PageId, Lsn)>,
+    /// What it had free, in bytes.
+    pub(crate) room: usize,
+    /// How much of each key its fences have.
+    pub(crate) prefix_len: usize,
+    /// Its high fence; empty if it has none.
+    pub(crate) high: Vec<u8>,
+}
+
+impl KnownLeaf {
+    /// What `page` says, which is to be validated before the leaf is known.
+    pub(crate) fn read(&mut self, page: Page<'_>) {
+        (self.id, self.room, self.prefix_len) = (None, node::room(page), page.prefix_len());
+        self.high.clear();
+        page.append_high(&mut self.high);
+    }
 }
 
 /// What one tree may need.
@@ -112,10 +136,14 @@ impl Growth {
         if self.is_fresh() {
             return;
         }
-        let (last_key, mut trees) =
-            (std::mem::take(&mut self.last_key), std::mem::take(&mut self.trees));
+        let (last_key, mut trees, mut known) = (
+            std::mem::take(&mut self.last_key),
+            std::mem::take(&mut self.trees),
+            std::mem::take(&mut self.known),
+        );
         trees.clear();
-        *self = Growth { last_key, trees, ..Growth::default() };
+        known.id = None;
+        *self = Growth { last_key, trees, known, ..Growth::default() };
     }
 
     /// Whether nothing has been counted since it began.
@@ -159,7 +187,7 @@ impl Growth {
             self.end_tree();
             (self.tree, self.height) = (Some(tree.id()), tree.height());
             self.cuts_max = tree.volume.cuts_max;
-            self.leaf = None;
+            (self.leaf, self.known.id) = (None, None);
         }
         let was_covered = self.is_covered();
         self.writes += 1;
@@ -193,6 +221,34 @@ impl Growth {
         (self.leaf, self.bytes) = (Some(leaf), bytes);
         self.last_key.clear();
         self.last_key.extend_from_slice(key);
+    }
+
+    /// Counts one more record, if its leaf is known to be the one of the write before it, which it is above, and to have room for it.
+    /// Nobody has to look at the leaf then: if it changes meanwhile, that is as if it changed behind the look.
+    ///
+    /// # Errors
+    /// As [`Growth::count`].
+    #[inline]
+    pub(crate) fn goes_beside(
+        &mut self,
+        tree: &Tree,
+        leaf: (PageId, Lsn),
+        (key, value_len): (&[u8], usize),
+    ) -> Result<bool> {
+        let known = &self.known;
+        if self.tree != Some(tree.id()) || self.leaf != Some(leaf) || known.id != Some(leaf) {
+            return Ok(false);
+        }
+        let within = self.last_key.as_slice() < key
+            && (known.high.is_empty() || key < known.high.as_slice());
+        let suffix_len = key.len().saturating_sub(known.prefix_len);
+        let bytes = self.bytes + Tree::room_for(suffix_len + value_len);
+        if !within || bytes > known.room {
+            return Ok(false);
+        }
+        self.count(tree)?;
+        self.goes_to(leaf, bytes, key);
+        Ok(true)
     }
 
     /// Whether what is set aside is enough for all writes so far, whatever their leaves are like.
