@@ -252,14 +252,12 @@ impl Collector {
     }
 
     /// Ends a note after `take`, which takes versions out of its record's chain. If the chain is not empty then, the
-    /// note goes on for what is left. Returns what `take` did.
+    /// note goes on for what is left. Returns what `take` did, and how many bytes of node and note are not counted any more.
     fn end_note(
-        &self,
-        worker: usize,
         (table, guard): (&RecordTable, &Guard),
         note: Garbage,
         take: impl FnOnce(&Node, &mut NodeState, &Guard) -> (usize, usize),
-    ) -> ((usize, usize), Option<Garbage>) {
+    ) -> ((usize, usize), Option<Garbage>, usize) {
         let bytes = note.node.bytes();
         let (taken, again) = table.unpin_under(guard, note.node, |node, state, guard| {
             let taken = take(node, state, guard);
@@ -271,10 +269,8 @@ impl Collector {
             });
             (taken, again)
         });
-        if again.is_none() {
-            self.count_bytes(worker, -(bytes as i64));
-        }
-        (taken, again)
+        let bytes = if again.is_none() { bytes } else { 0 };
+        (taken, again, bytes)
     }
 
     /// Ends a note whose record's versions from `newest` on have been spilled, if any.
@@ -288,8 +284,8 @@ impl Collector {
         let take = |node: &Node, state: &mut NodeState, guard: &Guard| {
             newest.map_or((0, 0), |newest| node.chain.cut_from(state, newest, guard))
         };
-        let (taken, again) = self.end_note(worker, (table, &epoch::pin()), note, take);
-        self.gone(worker, taken);
+        let (taken, again, bytes) = Collector::end_note((table, &epoch::pin()), note, take);
+        self.gone(worker, (taken.0, taken.1 + bytes));
         if let Some(again) = again {
             lock(&self.queues[worker].versions).push_back(again);
         }
@@ -332,12 +328,12 @@ impl Collector {
             let take = |node: &Node, state: &mut NodeState, guard: &Guard| {
                 node.chain.prune(state, horizon, guard)
             };
-            let (taken, again) = self.end_note(worker, (table, &guard), note, take);
-            sum = (sum.0 + taken.0, sum.1 + taken.1);
+            let (taken, again, bytes) = Collector::end_note((table, &guard), note, take);
+            sum = (sum.0 + taken.0, sum.1 + taken.1 + bytes);
             done.again += usize::from(again.is_some());
             *place = again;
         }
-        if sum.0 > 0 {
+        if sum != (0, 0) {
             self.pruned(worker, sum);
         }
         if done.again > 0 {
