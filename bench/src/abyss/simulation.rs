@@ -362,8 +362,10 @@ impl Simulation<'_> {
                 one.waits = Some((time, false));
                 let number = one.waited;
                 match self.setup.scheme {
-                    SchemeKind::Locking(OnConflict::Detect) => self.look_for_cycle(core, time),
-                    SchemeKind::Mvcc | SchemeKind::Occ => {
+                    SchemeKind::Locking(OnConflict::Detect) | SchemeKind::Occ => {
+                        self.look_for_cycle(core, time);
+                    }
+                    SchemeKind::Mvcc => {
                         let timeout = self.setup.machine.micros(self.setup.deadlock_timeout * 1e3);
                         self.at(time + timeout, core, Kind::Long(number));
                     }

@@ -8,9 +8,9 @@
 //! The session's owner and its transaction's are peers: a deadlock goes through both. A transaction that is prepared takes
 //! its locks along ([`AdvisoryLocks::hand_over`]): from then on they are its owner's, and exclude the session.
 
-use super::LockManager;
 use super::mode::TableLock;
 use super::queue::{Kind, Request};
+use super::{FirstSearch, LockManager};
 use crate::manager::Manager;
 use crate::owner::{OwnerId, Waiting};
 use crate::record::NodeRef;
@@ -136,6 +136,7 @@ impl LockManager {
         let cancel = |wake: &mut dyn FnMut(OwnerId)| {
             node.state().lock.abandon(Kind::Table, owner, before, wake);
         };
+        let waiting = (waiting, FirstSearch::AfterTimeout);
         match self.wait(owner, session, WaitEvent::Advisory, waiting, &is_granted, &cancel) {
             Ok(()) => Ok(Some(node)),
             Err(error) => {

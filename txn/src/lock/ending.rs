@@ -7,8 +7,8 @@
 //! **Not to be missed.** Who waits stands in the list, then looks whether the transaction still runs; who ends a transaction
 //! says so, then looks whether the list has anybody. Both are sequentially consistent, so one of them sees the other.
 
-use super::LockManager;
 use super::mode::TableLock;
+use super::{FirstSearch, LockManager};
 use crate::manager::Manager;
 use crate::owner::{OwnerId, Waiting};
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
@@ -60,7 +60,7 @@ impl LockManager {
     ) -> Result<()> {
         let place = self.owners.get(owner);
         self.endings.change(|list| list.push((owner, me)));
-        let waiting = Waiting::End(owner, txn, self.env.clock.wall());
+        let waiting = (Waiting::End(owner, txn, self.env.clock.wall()), FirstSearch::AfterTimeout);
         let ended = || place.txn() != Some(txn);
         let waited = self.wait(me, session, WaitEvent::TransactionId, waiting, &ended, &|_| ());
         self.endings.change(|list| list.retain(|entry| *entry != (owner, me)));

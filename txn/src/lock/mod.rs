@@ -63,6 +63,15 @@ pub enum RowGrant {
 /// Row locks that a transaction lets go of under one guard.
 const UNLOCKED_AT_ONCE: usize = 64;
 
+/// When who has to wait looks for a deadlock first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstSearch {
+    /// As its wait begins: of those who read and then write the same most would wait for nothing.
+    AtOnce,
+    /// When it has lasted `deadlock_timeout`, as in PostgreSQL.
+    AfterTimeout,
+}
+
 /// Takes a waiter out of its queue, and tells who goes on because of it.
 type Cancelling<'c> = dyn Fn(&mut dyn FnMut(OwnerId)) + 'c;
 
@@ -104,17 +113,17 @@ impl LockManager {
         }
     }
 
-    /// Locks a record. `own` are the locks that the owner has in scratch space.
+    /// Locks a record. `own` are the locks that the owner has in scratch space. Who has to wait looks for a cycle `first`.
     ///
     /// # Errors
     /// [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
-    pub fn lock_row(
+    pub(crate) fn lock_row(
         &self,
         (owner, own): (OwnerId, &[Arc<LockRun>]),
         session: &SessionWait,
         (tree, key): (TreeId, &[u8]),
         mode: RowLock,
-        policy: WaitPolicy,
+        (policy, first): (WaitPolicy, FirstSearch),
     ) -> Result<RowGrant> {
         let _class = breakdown::enter(Class::Locking);
         let node = self.records.pin(tree, key);
@@ -182,7 +191,8 @@ impl LockManager {
             let before = before | spilled::modes_back(own, &node);
             state.lock.abandon(Kind::Row, owner, before, wake);
         };
-        match self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel) {
+        let (event, waiting) = (WaitEvent::Tuple, (waiting, first));
+        match self.wait(owner, session, event, waiting, &granted, &cancel) {
             Ok(()) => Ok(RowGrant::Granted(node, before)),
             Err(error) => {
                 self.records.unpin(node);
@@ -257,6 +267,7 @@ impl LockManager {
                 self.tables.release(&self.owners, owner, table, mode.bit(), wake);
             }
         };
+        let waiting = (waiting, FirstSearch::AfterTimeout);
         self.wait(owner, session, WaitEvent::Relation, waiting, &granted, &cancel)?;
         Ok(true)
     }
@@ -298,13 +309,13 @@ impl LockManager {
         owner: OwnerId,
         session: &SessionWait,
         event: WaitEvent,
-        waiting: Waiting,
+        (waiting, first): (Waiting, FirstSearch),
         granted: &dyn Fn() -> bool,
         cancel: &Cancelling<'_>,
     ) -> Result<()> {
         self.waits.fetch_add(1, Ordering::Relaxed);
         let place = self.owners.get(owner);
-        let at_once = matches!(waiting, Waiting::Range(..));
+        let at_once = first == FirstSearch::AtOnce;
         *lock(&place.waiting) = Some(waiting);
         let begun = self.env.clock.now();
         let after = |span_ms: u32| begun.plus(Micros(u64::from(span_ms) * 1000));
@@ -312,11 +323,10 @@ impl LockManager {
         let give_up = (lock_timeout > 0).then(|| after(lock_timeout));
         let deadlock_timeout = session.deadlock_timeout_ms.load(Ordering::Relaxed).max(1);
         let again = Micros(u64::from(deadlock_timeout) * 1000);
-        // Of those who read and then write the same most would wait for nothing: who waits for a key or a range looks at once,
-        // and once more when others look.
+        // Who looks at once may look before the cycle has closed: once more when others look.
         let early = std::cell::Cell::new(at_once);
-        let first = if at_once { begun } else { after(deadlock_timeout) };
-        let limits = Limits { give_up, look: Some(first), again };
+        let look = if at_once { begun } else { after(deadlock_timeout) };
+        let limits = Limits { give_up, look: Some(look), again };
         let waited = || Micros(self.env.clock.now().0.saturating_sub(begun.0));
         let mut told = None;
         let mut others = Vec::new();

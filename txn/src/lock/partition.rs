@@ -5,7 +5,7 @@
 //!
 //! Invariants. (1) A partition that nobody is in has no queue. (2) Nobody is passed by a younger one that came later.
 
-use super::{LockManager, WaitPolicy};
+use super::{FirstSearch, LockManager, WaitPolicy};
 use crate::owner::{OwnerId, Waiting};
 use crate::sync::{Mutex, lock, rank};
 use crate::wait::SessionWait;
@@ -204,7 +204,7 @@ impl LockManager {
         let cancel = |wake: &mut dyn FnMut(OwnerId)| {
             self.partitions.leave(partition, owner).into_iter().for_each(wake);
         };
-        let waiting = Waiting::Partition(partition);
+        let waiting = (Waiting::Partition(partition), FirstSearch::AfterTimeout);
         self.wait(owner, session, WaitEvent::Partition, waiting, &granted, &cancel)?;
         Ok(true)
     }

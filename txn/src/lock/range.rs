@@ -18,7 +18,7 @@
 use super::segments::Edge;
 use super::spans::Holder;
 pub(crate) use super::spans::{Ages, Asked, RangeMode, Rule, Span, TreeLocks};
-use super::{LockManager, WaitPolicy};
+use super::{FirstSearch, LockManager, WaitPolicy};
 use crate::owner::{OwnerId, Owners, Waiting};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::wait::SessionWait;
@@ -333,7 +333,7 @@ impl LockManager {
         let cancel = |wake: &mut dyn FnMut(OwnerId)| {
             self.leave_wait(owner, own, (tree, span, mode)).into_iter().for_each(wake);
         };
-        let waiting = Waiting::Range(tree, key);
+        let waiting = (Waiting::Range(tree, key), FirstSearch::AtOnce);
         self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel)?;
         match self.ranges.with(tree, |locks| locks.answer(owner)) {
             None => Ok(RangeGrant::Waited),

@@ -7,7 +7,12 @@ use crate::{ConflictKind, LockTarget, Locked, TableId, TableLock};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-fn lock(txn: &mut Transaction, tree: &Tree, key: &[u8], policy: WaitPolicy) -> Result<Locked> {
+pub(super) fn lock(
+    txn: &mut Transaction,
+    tree: &Tree,
+    key: &[u8],
+    policy: WaitPolicy,
+) -> Result<Locked> {
     let view = txn.begin_statement().unwrap();
     txn.lock_row(&view, tree, key, RowLock::Update, policy, &mut RecordBuffer::default())
 }

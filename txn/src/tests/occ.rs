@@ -1,5 +1,6 @@
 //! `occ`: what a commit finds of what it has read, and that no more is refused than has to be.
 
+use super::locks::lock;
 use super::*;
 use crate::{ConflictKind, Fault, Planted, TableId, TableLock};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -371,4 +372,24 @@ fn threads_on_keys_of_their_own_are_never_refused() {
             });
         }
     });
+}
+
+/// Under `occ` a cycle is looked for as soon as somebody waits for a row, however long `deadlock_timeout` is.
+#[test]
+fn a_cycle_of_row_locks_ends_at_once() {
+    let world = filled(small());
+    let barrier = std::sync::Barrier::new(2);
+    let run = |pid: u32, first: u16, second: u16| {
+        let mut txn = world.begin_occ(SERIALIZABLE, pid);
+        txn.wait().deadlock_timeout_ms.store(u32::MAX, Ordering::Relaxed);
+        lock(&mut txn, &world.tree, &key(first), WaitPolicy::Block).unwrap();
+        barrier.wait();
+        lock(&mut txn, &world.tree, &key(second), WaitPolicy::Block).map(|_| ())
+    };
+    let ended = std::thread::scope(|scope| {
+        let (one, two) = (scope.spawn(|| run(1, 0, 2)), scope.spawn(|| run(2, 2, 0)));
+        [one.join().unwrap(), two.join().unwrap()]
+    });
+    let victims = ended.iter().filter(|end| matches!(end, Err(Error::Deadlock(_)))).count();
+    assert_eq!((victims, ended.iter().filter(|end| end.is_ok()).count()), (1, 1), "{ended:?}");
 }

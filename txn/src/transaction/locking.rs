@@ -5,7 +5,7 @@
 
 use super::state::{HeldRow, HeldTable, State};
 use super::{Purpose, ReadView, RecordBuffer, RecordView, Transaction};
-use crate::lock::{LockManager, RowGrant, RowLock, TableLock, WaitPolicy};
+use crate::lock::{FirstSearch, LockManager, RowGrant, RowLock, TableLock, WaitPolicy};
 use crate::manager::Manager;
 use crate::planted::Fault;
 use crate::scheme::{SchemeKind, Tracking};
@@ -290,7 +290,13 @@ impl Transaction {
     fn pass_row(&self, rows: &Tree, key: &[u8], policy: WaitPolicy) -> Result<bool> {
         let state = self.state();
         let (owner, locks) = ((state.owner, &state.lock_runs[..]), &self.manager.locks);
-        match locks.lock_row(owner, &self.wait, (rows.id(), key), RowLock::Share, policy)? {
+        match locks.lock_row(
+            owner,
+            &self.wait,
+            (rows.id(), key),
+            RowLock::Share,
+            (policy, self.first_search()),
+        )? {
             RowGrant::Skipped => return Ok(false),
             RowGrant::Held => {}
             RowGrant::Granted(node, before) => {
@@ -304,13 +310,26 @@ impl Transaction {
     pub(crate) fn lock_again(&mut self, tree: TreeId, key: &[u8], mode: RowLock) -> Result<()> {
         let (owner, policy) = (self.state().owner, WaitPolicy::Error);
         let locks = &self.manager.locks;
-        if let RowGrant::Granted(node, before) =
-            locks.lock_row((owner, &[]), &self.wait, (tree, key), mode, policy)?
-        {
+        if let RowGrant::Granted(node, before) = locks.lock_row(
+            (owner, &[]),
+            &self.wait,
+            (tree, key),
+            mode,
+            (policy, FirstSearch::AfterTimeout),
+        )? {
             let command = self.command;
             self.state_mut().rows.push(HeldRow { node, before, command });
         }
         Ok(())
+    }
+
+    /// When it looks for a deadlock where it waits for a row.
+    fn first_search(&self) -> FirstSearch {
+        if self.begin.scheme.searches_at_once() {
+            FirstSearch::AtOnce
+        } else {
+            FirstSearch::AfterTimeout
+        }
     }
 
     /// Takes a row lock; false if it was skipped.
@@ -334,7 +353,13 @@ impl Transaction {
         }
         let state = self.state();
         let owner = (state.owner, &state.lock_runs[..]);
-        match self.manager.locks.lock_row(owner, &self.wait, record, mode, policy)? {
+        match self.manager.locks.lock_row(
+            owner,
+            &self.wait,
+            record,
+            mode,
+            (policy, self.first_search()),
+        )? {
             RowGrant::Held => Ok(true),
             RowGrant::Skipped => Ok(false),
             RowGrant::Granted(node, before) => {
