@@ -61,7 +61,7 @@ pub fn run(
                 let mut workers: Vec<_> =
                     (1..=threads).map(|number| database.worker(&mode, number)).collect();
                 let penalty = Duration::from_micros(100);
-                let workload = Real { reads, theta };
+                let workload = Real { reads, theta, partitions: None };
                 let process = std::process::id();
                 let real = run::run(&mut workers, &workload, (time, false), penalty, process)?;
                 let scheme = mode.begin.scheme;

@@ -2,7 +2,7 @@
 //! (`synchronous_commit = off`). The database has files, a log, pages and recovery as always.
 
 use super::run::{Attempt, Worker};
-use super::workload::{Access, FIELD_BYTES, FIELDS, ROWS};
+use super::workload::{Access, FIELD_BYTES, FIELDS, Partitions, ROWS};
 use anyhow::Result;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +14,10 @@ use txn::{
 
 /// Rows of a transaction that loads.
 const LOADED_AT_ONCE: u32 = 2048;
+
+/// The column that keys are.
+pub(super) const COLUMN: FirstColumn =
+    FirstColumn { marker: 0, end: ColumnEnd::Fixed(size_of::<u32>() as u8) };
 
 /// How transactions run.
 #[derive(Clone, Debug)]
@@ -70,8 +74,7 @@ impl Database {
         Manager::create(&env, &options)?;
         let manager = Manager::open::<Error>(env, options, |_| Ok(Vec::new()))?;
         let tree = manager.data().create_tree()?;
-        let column = FirstColumn { marker: 0, end: ColumnEnd::Fixed(size_of::<u32>() as u8) };
-        manager.place(tree.id(), Placement::ByKey(column));
+        manager.place(tree.id(), Placement::ByKey(COLUMN));
         let wait = Arc::new(SessionWait::new(1));
         for first in (0..ROWS).step_by(LOADED_AT_ONCE as usize) {
             let mut transaction = manager.begin(Begin::default(), &wait);
@@ -166,7 +169,19 @@ impl Session {
     }
 }
 
+/// Which keys are in which partition of a database as it is made, where keys are these bytes.
+pub(super) fn partitions(bytes: impl Fn(u32) -> [u8; 4]) -> Partitions {
+    let count = txn::Options::default().partitions;
+    Partitions::new(count, |key| {
+        COLUMN.partition(&bytes(key), count).expect("the column is there").into()
+    })
+}
+
 impl Worker for Session {
+    fn partitions(&self) -> Partitions {
+        partitions(u32::to_be_bytes)
+    }
+
     fn begin(&mut self, _: bool) -> Result<()> {
         Ok(())
     }

@@ -25,6 +25,9 @@ pub struct Arguments {
     /// Skews: 0 is uniform, all are below 1.
     #[arg(long, value_delimiter = ',', default_value = "0,0.6,0.8,0.9,0.99")]
     theta: Vec<f64>,
+    /// In how many partitions the keys of a transaction are: a page of its own, over these; by itself keys are anywhere.
+    #[arg(long, value_delimiter = ',')]
+    partitions: Vec<u32>,
     /// Threads.
     #[arg(long, value_delimiter = ',', default_value = "1,2")]
     threads: Vec<u32>,
@@ -41,7 +44,31 @@ impl Arguments {
     /// The name of the pages.
     #[must_use]
     pub fn page(&self) -> &'static str {
-        if self.wire { "ycsb_wire" } else { "ycsb" }
+        match (self.wire, self.partitions.is_empty()) {
+            (false, true) => "ycsb",
+            (true, true) => "ycsb_wire",
+            (false, false) => "ycsb_partitions",
+            (true, false) => "ycsb_wire_partitions",
+        }
+    }
+
+    /// Every share of reads, skew and number of partitions.
+    fn workloads(&self) -> Vec<Workload> {
+        let partitions: Vec<Option<u32>> = match &self.partitions[..] {
+            [] => vec![None],
+            several => several.iter().copied().map(Some).collect(),
+        };
+        let mut all = Vec::new();
+        for &reads in &self.reads {
+            for &theta in &self.theta {
+                all.extend(partitions.iter().map(|&partitions| Workload {
+                    reads,
+                    theta,
+                    partitions,
+                }));
+            }
+        }
+        all
     }
 
     /// How it was measured.
@@ -65,6 +92,10 @@ impl Arguments {
 /// The database's, the server's.
 pub fn run(arguments: &Arguments, tell: &mut dyn FnMut(&Measured)) -> Result<Vec<Measured>> {
     ensure!(arguments.theta.iter().all(|theta| (0.0..1.0).contains(theta)), "a skew is below 1");
+    ensure!(
+        arguments.partitions.is_empty() || arguments.theta.len() == 1,
+        "a page over partitions is of one skew (--theta)"
+    );
     let modes: Vec<Mode> =
         Mode::all().into_iter().filter(|mode| mode.name.contains(&arguments.only)).collect();
     let mut all = Vec::new();
@@ -111,22 +142,19 @@ fn each<W: Worker + Send>(
     open: &dyn Fn(u32) -> Result<W>,
     done: &mut dyn FnMut(Measured),
 ) -> Result<()> {
-    for &reads in &arguments.reads {
-        for &theta in &arguments.theta {
-            for &threads in &arguments.threads {
-                let workload = Workload { reads, theta };
-                let mut workers = (1..=threads).map(open).collect::<Result<Vec<W>>>()?;
-                let time = Duration::from_secs_f64(arguments.seconds);
-                let penalty = Duration::from_micros(arguments.penalty);
-                let mut run = |time, measured| {
-                    run::run(&mut workers, &workload, (time, measured), penalty, process)
-                };
-                let (mut outcome, measured) = (run(time, false)?, run(time / 4, true)?);
-                let Outcome { breakdown, committed, .. } = measured;
-                outcome.breakdown = breakdown;
-                let case = Case { scheme: mode.name.clone(), workload, threads };
-                done(Measured { case, outcome, measured: committed });
-            }
+    for workload in arguments.workloads() {
+        for &threads in &arguments.threads {
+            let mut workers = (1..=threads).map(open).collect::<Result<Vec<W>>>()?;
+            let time = Duration::from_secs_f64(arguments.seconds);
+            let penalty = Duration::from_micros(arguments.penalty);
+            let mut run = |time, measured| {
+                run::run(&mut workers, &workload, (time, measured), penalty, process)
+            };
+            let (mut outcome, measured) = (run(time, false)?, run(time / 4, true)?);
+            let Outcome { breakdown, committed, .. } = measured;
+            outcome.breakdown = breakdown;
+            let case = Case { scheme: mode.name.clone(), workload, threads };
+            done(Measured { case, outcome, measured: committed });
         }
     }
     Ok(())

@@ -34,6 +34,16 @@ pub struct Measured {
     pub measured: u64,
 }
 
+impl Case {
+    /// Over what a figure is drawn, and where this case is.
+    fn place(&self) -> (&'static str, String) {
+        match self.workload.partitions {
+            Some(partitions) => ("partitions", partitions.to_string()),
+            None => ("theta", self.workload.theta.to_string()),
+        }
+    }
+}
+
 impl Measured {
     /// Cycles of a transaction in a class, in thousands.
     fn kilocycles(&self, class: Class) -> f64 {
@@ -55,9 +65,10 @@ impl Measured {
     pub fn line(&self) -> String {
         let Measured { case: Case { scheme, workload, threads }, outcome, .. } = self;
         format!(
-            "{scheme:24} {:3} % reads  theta {:<4}  {threads} threads  {:7.0} /s  {:6.1} µs of CPU  {:.3} aborted",
+            "{scheme:24} {:3} % reads  theta {:<4}{}  {threads} threads  {:7.0} /s  {:6.1} µs of CPU  {:.3} aborted",
             workload.reads,
             workload.theta,
+            workload.partitions.map_or_else(String::new, |count| format!("  {count:2} partitions")),
             outcome.per_second(),
             outcome.cpu_us(),
             outcome.abort_share()
@@ -108,7 +119,11 @@ pub fn markdown(all: &[Measured], conditions: &str, name: &str) -> Result<String
             out,
             "\n## {reads} % reads, {threads} threads\n\n![]({name}_{reads}_{threads}.svg)\n\n"
         )?;
-        out.push_str("| scheme | theta | transactions/s | aborted | CPU µs | p50 µs | p95 | p99 | p99.9 | aborts for each commit |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
+        let (over, _) = runs[0].case.place();
+        write!(
+            out,
+            "| scheme | {over} | transactions/s | aborted | CPU µs | p50 µs | p95 | p99 | p99.9 | aborts for each commit |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n"
+        )?;
         for run in &runs {
             let Measured { case, outcome, .. } = run;
             let at = |share| outcome.percentile_us(share);
@@ -116,7 +131,7 @@ pub fn markdown(all: &[Measured], conditions: &str, name: &str) -> Result<String
                 out,
                 "| {} | {} | {:.0} | {:.3} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {} |",
                 case.scheme,
-                case.workload.theta,
+                case.place().1,
                 outcome.per_second(),
                 outcome.abort_share(),
                 outcome.cpu_us(),
@@ -127,22 +142,25 @@ pub fn markdown(all: &[Measured], conditions: &str, name: &str) -> Result<String
                 run.reasons()
             )?;
         }
-        out.push_str(
-            "\nWhere the time goes, in thousands of cycles a transaction:\n\n| scheme | theta |",
-        );
+        write!(
+            out,
+            "\nWhere the time goes, in thousands of cycles a transaction:\n\n| scheme | {over} |"
+        )?;
         for class in Class::ALL {
             write!(out, " {} |", class.name())?;
         }
         write!(out, "\n|---|--:|{}\n", "--:|".repeat(Class::ALL.len()))?;
         for run in &runs {
-            write!(out, "| {} | {} |", run.case.scheme, run.case.workload.theta)?;
+            write!(out, "| {} | {} |", run.case.scheme, run.case.place().1)?;
             for class in Class::ALL {
                 write!(out, " {:.1} |", run.kilocycles(class))?;
             }
             out.push('\n');
         }
     }
-    anchored(all, &mut out)?;
+    if all.iter().all(|run| run.case.workload.partitions.is_none()) {
+        anchored(all, &mut out)?;
+    }
     Ok(out)
 }
 
@@ -182,7 +200,7 @@ fn anchored(all: &[Measured], out: &mut String) -> Result<()> {
 #[must_use]
 pub fn tsv(all: &[Measured]) -> String {
     let mut out = String::from(
-        "scheme\treads\ttheta\tthreads\tper_second\tcpu_us\tabort_share\tp50_us\tp95_us\tp99_us\tp999_us\taborts",
+        "scheme\treads\ttheta\tpartitions\tthreads\tper_second\tcpu_us\tabort_share\tp50_us\tp95_us\tp99_us\tp999_us\taborts",
     );
     for class in Class::ALL {
         out += &format!("\t{}_kilocycles", class.name());
@@ -190,12 +208,13 @@ pub fn tsv(all: &[Measured]) -> String {
     out.push('\n');
     for run in all {
         let Measured {
-            case: Case { scheme, workload: Workload { reads, theta }, threads },
+            case: Case { scheme, workload: Workload { reads, theta, partitions }, threads },
             outcome,
             ..
         } = run;
+        let partitions = partitions.map_or_else(String::new, |count| count.to_string());
         out += &format!(
-            "{scheme}\t{reads}\t{theta}\t{threads}\t{:.1}\t{:.3}\t{:.4}\t{}\t{}\t{}\t{}\t{}",
+            "{scheme}\t{reads}\t{theta}\t{partitions}\t{threads}\t{:.1}\t{:.3}\t{:.4}\t{}\t{}\t{}\t{}\t{}",
             outcome.per_second(),
             outcome.cpu_us(),
             outcome.abort_share(),
@@ -213,7 +232,7 @@ pub fn tsv(all: &[Measured]) -> String {
     out
 }
 
-/// Writes the picture of each figure beside the page: throughput over the skew, a line for each scheme.
+/// Writes the picture of each figure beside the page: throughput over the skew or the partitions, a line for each scheme.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -227,7 +246,7 @@ pub fn pictures(all: &[Measured], directory: &Path, name: &str) -> Result<()> {
 }
 
 fn picture(path: &Path, runs: &[&Measured], title: &str) -> Result<()> {
-    let skews = distinct(runs.iter().map(|run| run.case.workload.theta));
+    let places = distinct(runs.iter().map(|run| run.case.place().1));
     let schemes = distinct(runs.iter().map(|run| run.case.scheme.clone()));
     let lines = schemes.into_iter().map(|scheme| {
         let own = runs.iter().filter(|run| run.case.scheme == scheme);
@@ -236,8 +255,8 @@ fn picture(path: &Path, runs: &[&Measured], title: &str) -> Result<()> {
     });
     let chart = Chart {
         title: format!("Transactions a second, {title}"),
-        over: "theta".to_owned(),
-        places: skews.iter().map(f64::to_string).collect(),
+        over: runs[0].case.place().0.to_owned(),
+        places,
         lines: lines.collect(),
         logarithmic: false,
     };
@@ -256,7 +275,7 @@ mod tests {
         let measured = |scheme: &str, theta| Measured {
             case: Case {
                 scheme: scheme.to_owned(),
-                workload: Workload { reads: 50, theta },
+                workload: Workload { reads: 50, theta, partitions: None },
                 threads: 1,
             },
             outcome: Outcome {

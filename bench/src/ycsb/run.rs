@@ -1,6 +1,6 @@
 //! Threads side by side for a time, each with transactions of its own that were drawn beforehand.
 
-use super::workload::{Access, Workload};
+use super::workload::{Access, Partitions, Workload};
 use crate::cpu;
 use crate::tpcc::random::Random;
 use anyhow::Result;
@@ -26,6 +26,9 @@ pub enum Attempt {
 
 /// One session of the database that is measured.
 pub trait Worker {
+    /// Which keys are in which partition of the database.
+    fn partitions(&self) -> Partitions;
+
     /// The run begins, on the thread that makes it; `measured` says whether it is told where its time goes.
     ///
     /// # Errors
@@ -109,7 +112,7 @@ pub fn run<W: Worker + Send>(
             .enumerate()
             .map(|(number, worker)| {
                 scope.spawn(move || {
-                    let drawn = workload.draw(DRAWN, number as u64 + 1);
+                    let drawn = workload.draw(DRAWN, number, &worker.partitions());
                     let begun = worker.begin(measured);
                     ready.wait();
                     begun?;

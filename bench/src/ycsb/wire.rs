@@ -1,8 +1,9 @@
 //! The workload by statements over a socket: a transaction is BEGIN, a prepared statement for each access, and COMMIT, each a
 //! round trip of its own.
 
+use super::embedded;
 use super::run::{Attempt, Worker};
-use super::workload::{Access, FIELD_BYTES, FIELDS, ROWS};
+use super::workload::{Access, FIELD_BYTES, FIELDS, Partitions, ROWS};
 use crate::tpcc::client::{Client, Failure};
 use crate::tpcc::statement::{Parameters, Rows, Statement};
 use crate::tpcc::wire::{Url, WireClient};
@@ -123,6 +124,11 @@ impl Session {
 }
 
 impl Worker for Session {
+    fn partitions(&self) -> Partitions {
+        // Keys are integers with a sign, which is turned so that their bytes are in their order.
+        embedded::partitions(|key| (key ^ 1 << 31).to_be_bytes())
+    }
+
     fn begin(&mut self, measured: bool) -> Result<()> {
         let on = if measured { "on" } else { "off" };
         let text = format!("SET atoll.track_breakdown = {on}");

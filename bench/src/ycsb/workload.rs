@@ -19,6 +19,43 @@ pub struct Workload {
     pub reads: u32,
     /// How skewed the keys are: 0 is uniform, and it stays below 1.
     pub theta: f64,
+    /// In how many partitions a transaction's keys are, the first of them its session's own, as in the paper's code; none is anywhere.
+    pub partitions: Option<u32>,
+}
+
+/// Which keys are in which partition of the database.
+#[derive(Clone, Debug)]
+pub struct Partitions(Vec<Vec<u32>>);
+
+impl Partitions {
+    /// Of so many partitions; `of` says which one a key is in.
+    #[must_use]
+    pub fn new(count: usize, of: impl Fn(u32) -> usize) -> Partitions {
+        let mut keys = vec![Vec::new(); count];
+        (0..ROWS).for_each(|key| keys[of(key)].push(key));
+        assert!(keys.iter().all(|keys| !keys.is_empty()), "each has some of so many rows");
+        Partitions(keys)
+    }
+
+    /// So many different partitions, the first of them that of a session.
+    fn choose(&self, wanted: u32, session: usize, random: &mut Random) -> Vec<usize> {
+        let wanted = (wanted as usize).clamp(1, self.0.len());
+        let mut chosen = vec![session % self.0.len()];
+        while chosen.len() < wanted {
+            let one = random.uniform(0, self.0.len() as u32 - 1) as usize;
+            if !chosen.contains(&one) {
+                chosen.push(one);
+            }
+        }
+        chosen
+    }
+
+    /// The key of a partition that is drawn where `rank` would be without partitions: what is hot lies together in each.
+    fn key(&self, partition: usize, rank: u32) -> u32 {
+        let keys = &self.0[partition];
+        let next = keys.partition_point(|key| *key < rank);
+        keys[next % keys.len()]
+    }
 }
 
 /// An access.
@@ -66,16 +103,22 @@ impl Zipf {
 }
 
 impl Workload {
-    /// Transactions, drawn beforehand.
+    /// Transactions of a session, drawn beforehand.
     #[must_use]
-    pub fn draw(&self, count: usize, seed: u64) -> Vec<Vec<Access>> {
+    pub fn draw(&self, count: usize, session: usize, partitions: &Partitions) -> Vec<Vec<Access>> {
         let zipf = Zipf::new(self.theta);
-        let mut random = Random::new(seed);
+        let mut random = Random::new(session as u64 + 1);
         (0..count)
             .map(|_| {
+                let chosen =
+                    self.partitions.map(|wanted| partitions.choose(wanted, session, &mut random));
                 let mut accesses: Vec<Access> = Vec::with_capacity(ACCESSES);
-                for _ in 0..ACCESSES {
-                    let key = zipf.draw(&mut random);
+                for at in 0..ACCESSES {
+                    let rank = zipf.draw(&mut random);
+                    let key = match &chosen {
+                        Some(chosen) => partitions.key(chosen[at % chosen.len()], rank),
+                        None => rank,
+                    };
                     let reads = random.chance(self.reads);
                     let writes = (!reads).then(|| random.uniform(0, FIELDS as u32 - 1));
                     if accesses.iter().all(|known| known.key != key) {
@@ -90,7 +133,7 @@ impl Workload {
 
 #[cfg(test)]
 mod tests {
-    use super::{ROWS, Workload, Zipf};
+    use super::{Partitions, ROWS, Workload, Zipf};
     use crate::tpcc::random::Random;
 
     #[test]
@@ -118,7 +161,8 @@ mod tests {
 
     #[test]
     fn a_transaction_has_no_key_twice_and_as_many_reads_as_it_should() {
-        let drawn = Workload { reads: 50, theta: 0.9 }.draw(2_000, 3);
+        let workload = Workload { reads: 50, theta: 0.9, partitions: None };
+        let drawn = workload.draw(2_000, 2, &by_remainder());
         let all: Vec<_> = drawn.iter().flatten().collect();
         for transaction in &drawn {
             let mut keys: Vec<u32> = transaction.iter().map(|access| access.key).collect();
@@ -128,7 +172,27 @@ mod tests {
         }
         let reads = all.iter().filter(|access| access.writes.is_none()).count() as f64;
         assert!((0.47..0.53).contains(&(reads / all.len() as f64)));
-        let only = Workload { reads: 100, theta: 0.0 }.draw(100, 3);
+        let only = Workload { reads: 100, theta: 0.0, partitions: None };
+        let only = only.draw(100, 2, &by_remainder());
         assert!(only.iter().flatten().all(|access| access.writes.is_none()));
+    }
+
+    fn by_remainder() -> Partitions {
+        Partitions::new(64, |key| key as usize % 64)
+    }
+
+    #[test]
+    fn a_transaction_is_in_as_many_partitions_as_it_should() {
+        for (wanted, theta) in [(1, 0.9), (3, 0.0), (64, 0.0)] {
+            let workload = Workload { reads: 50, theta, partitions: Some(wanted) };
+            for transaction in workload.draw(500, 66, &by_remainder()) {
+                let mut all: Vec<u32> = transaction.iter().map(|access| access.key % 64).collect();
+                assert_eq!(all[0], 2, "the session's own is the first");
+                all.sort_unstable();
+                all.dedup();
+                assert!(all.len() <= wanted as usize);
+                assert!(theta > 0.0 || all.len() == wanted.min(16) as usize, "{all:?}");
+            }
+        }
     }
 }

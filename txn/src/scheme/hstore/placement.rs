@@ -63,8 +63,9 @@ impl FirstColumn {
         value.get(..end)
     }
 
-    /// Which of `count` partitions a key is in.
-    pub(crate) fn partition(self, key: &[u8], count: usize) -> Option<u16> {
+    /// Which of `count` partitions a key is in; none if the key ends before the column does.
+    #[must_use]
+    pub fn partition(self, key: &[u8], count: usize) -> Option<u16> {
         // The same of equal columns, whatever tree they stand in.
         let hash = hash(0, TreeId(0), self.of(key)?);
         Some((hash % count as u64) as u16)
