@@ -8,7 +8,7 @@ use bench::tpcc::embedded::Embedded;
 use bench::tpcc::statement::Rows;
 use bench::tpcc::transactions::{Form, Isolation, Kind};
 use bench::tpcc::wire::Url;
-use bench::tpcc::{Connector, Scale, consistency, load, procedures};
+use bench::tpcc::{Connector, Scale, consistency, functions, load, procedures};
 use std::time::Duration;
 use tests::atoll::Atoll;
 use tests::process::TemporaryDirectory;
@@ -20,6 +20,7 @@ fn run(connector: &dyn Connector, isolation: Isolation, form: Form) -> Result<Re
     let mut client = connector.connect()?;
     load::load(&mut *client, SCALE, true)?;
     procedures::create(&mut *client)?;
+    functions::create(&mut *client, &SCALE)?;
     assert_eq!(load::warehouses(&mut *client)?, Some(2));
     assert_eq!(consistency::check(&mut *client, &SCALE)?, [0; 12], "before");
     let load = Load {
@@ -49,6 +50,8 @@ fn a_run_over_the_wire_holds_every_condition() {
     run(&url, Isolation::RepeatableRead, Form::Statements).expect("the server answers");
     run(&url, Isolation::ReadCommitted, Form::Calls).expect("the server answers");
     run(&url, Isolation::RepeatableRead, Form::Calls).expect("the server answers");
+    run(&url, Isolation::ReadCommitted, Form::Functions).expect("the server answers");
+    run(&url, Isolation::RepeatableRead, Form::Functions).expect("the server answers");
     atoll.stop();
     atoll.check();
 }

@@ -4,7 +4,7 @@
 use super::driver::{self, Load, Report, percentile};
 use super::transactions::{Form, Isolation, Kind};
 use super::wire::Url;
-use super::{Connector, Scale, consistency, load, procedures};
+use super::{Connector, Scale, consistency, functions, load, procedures};
 use crate::cpu::{self, Cpu};
 use crate::sample::{self, Sample, cells, in_turn, least_cpu, median};
 use crate::target::{Kind as Server, Target};
@@ -123,6 +123,7 @@ pub fn run(effort: &Effort, tell: &mut dyn FnMut(&Row)) -> Result<Vec<Row>> {
             let time = load::load(&mut *client, scale, true)?;
             println!("{:?}: {warehouses} W loaded in {:.1} s", target.kind(), time.as_secs_f64());
             procedures::create(&mut *client)?;
+            functions::create(&mut *client, &scale)?;
             checked(target, &scale)?;
         }
         let mixes = effort.clients.iter().map(|&clients| (clients, None));

@@ -7,7 +7,7 @@ use super::embedded::Embedded;
 use super::statement::Rows;
 use super::transactions::{Form, Isolation, Kind};
 use super::wire::Url;
-use super::{Connector, Scale, consistency, load, procedures, schemes};
+use super::{Connector, Scale, consistency, functions, load, procedures, schemes};
 use crate::cpu;
 use crate::report;
 use anyhow::{Context, Result, bail, ensure};
@@ -52,7 +52,7 @@ pub struct Arguments {
     /// Isolation level.
     #[arg(long, value_enum, default_value_t)]
     isolation: Isolation,
-    /// Statement by statement, or each transaction as one CALL.
+    /// Statement by statement, each transaction as one CALL, or as one query of a function.
     #[arg(long, value_enum, default_value_t)]
     form: Form,
     /// Load anew, even where there are tables.
@@ -80,6 +80,7 @@ impl Arguments {
             _ if self.schemes => "tpcc_schemes.md",
             Form::Statements => "tpcc.md",
             Form::Calls => "tpcc_calls.md",
+            Form::Functions => "tpcc_functions.md",
         }
     }
 }
@@ -223,6 +224,7 @@ fn against(connector: &dyn Connector, arguments: &Arguments) -> Result<()> {
         ),
     }
     procedures::create(&mut *client)?;
+    functions::create(&mut *client, &scale)?;
     tell(&consistency::check(&mut *client, &scale)?, "before the run")?;
     each(arguments, scale, &mut |load, begun| Ok(driver::run(connector, load, begun)?))?;
     tell(&consistency::check(&mut *client, &scale)?, "after the run")
@@ -241,6 +243,7 @@ fn compare(arguments: &Arguments) -> Result<String> {
     let how = match arguments.form {
         Form::Statements => "by statements",
         Form::Calls => "as one CALL a transaction",
+        Form::Functions => "by functions as other kits have them",
     };
     let mut page = format!("# TPC-C {how}: Atoll beside PostgreSQL 15\n\n");
     write!(
@@ -257,6 +260,7 @@ fn compare(arguments: &Arguments) -> Result<String> {
             "One transaction is some 35 round trips, each statement prepared and sent on its own.\n\n"
         }
         Form::Calls => "One transaction is one round trip of a prepared CALL.\n\n",
+        Form::Functions => "One transaction is one round trip of a prepared query of a function, which draws what is ordered.\n\n",
     });
     page.push_str(&comparison::markdown(&rows));
     if arguments.form == Form::Statements {

@@ -7,7 +7,7 @@
 //!
 //! - [`random`]: NURand, names, strings; [`schema`]: tables; [`population`]: their rows; [`load`]: the loader
 //! - [`client`]: what a session can do; [`wire`], [`embedded`]: the two kinds; [`statement`]: prepared statements
-//! - [`transactions`]: the five; [`procedures`]: the same in the server; [`driver`]: sessions side by side; [`consistency`]: conditions 1 to 12
+//! - [`transactions`]: the five; [`procedures`]: the same in the server; [`functions`]: as other kits have them; [`driver`]: sessions side by side; [`consistency`]: conditions 1 to 12
 //! - [`direct`]: the five, and the conditions, straight on `txn`
 //! - [`measurement`]: the command; [`comparison`]: Atoll beside PostgreSQL; [`schemes`]: one scheme after another
 
@@ -17,6 +17,7 @@ pub mod consistency;
 pub mod direct;
 pub mod driver;
 pub mod embedded;
+pub mod functions;
 pub mod load;
 pub mod measurement;
 pub mod population;

@@ -3,6 +3,7 @@
 use super::Scale;
 use super::client::{Client, Failure};
 use super::driver::Performer;
+use super::functions;
 use super::procedures::{self, array};
 use super::random::{RUN, Random, last_name};
 use super::statement::{Cents, Parameters, Rows, Statement};
@@ -315,6 +316,8 @@ pub enum Form {
     Statements,
     /// As one CALL of a procedure each.
     Calls,
+    /// As one query of a function each, as in kits that people point at PostgreSQL.
+    Functions,
 }
 
 /// A session at work.
@@ -358,7 +361,9 @@ impl Terminal {
     pub fn begin(&mut self) -> Result<(), Failure> {
         match self.form {
             Form::Statements => Ok(()),
-            Form::Calls => self.client.execute(self.isolation.default_of_session(), &mut self.rows),
+            Form::Calls | Form::Functions => {
+                self.client.execute(self.isolation.default_of_session(), &mut self.rows)
+            }
         }
     }
 
@@ -418,6 +423,36 @@ impl Terminal {
             }
             Err(failure) => Err(failure),
         }
+    }
+
+    /// Runs a transaction as one query of a function, which draws what is ordered.
+    fn query(&mut self, input: &Input) -> Result<Ended, Failure> {
+        let Place { warehouse: w, district } = self.place;
+        match input {
+            Input::NewOrder(order) => {
+                let (d, c, lines) = (order.district, order.customer, order.lines.len());
+                self.run(&functions::NEW_ORDER, &[&w, &d, &c, &lines])?;
+                if self.rows.get(0, 0).is_none() {
+                    return Ok(Ended::RolledBack);
+                }
+            }
+            Input::Payment(payment) => {
+                let (number, name) = payment.customer.parts();
+                let (cw, cd) = (payment.customer_warehouse, payment.customer_district);
+                let given: [&dyn Display; 7] =
+                    [&w, &payment.district, &cw, &cd, &number, &name, &payment.amount];
+                self.run(&functions::PAYMENT, &given)?;
+            }
+            Input::OrderStatus(status) => {
+                let (number, name) = status.customer.parts();
+                self.run(&functions::ORDER_STATUS, &[&w, &status.district, &number, &name])?;
+            }
+            Input::Delivery(carrier) => self.run(&functions::DELIVERY, &[&w, carrier])?,
+            Input::StockLevel(threshold) => {
+                self.run(&functions::STOCK_LEVEL, &[&w, &district, threshold])?;
+            }
+        }
+        Ok(Ended::Committed)
     }
 
     fn new_order(&mut self, order: &NewOrder) -> Result<Ended, Failure> {
@@ -543,8 +578,10 @@ impl Terminal {
 
 impl Performer for Terminal {
     fn perform(&mut self, input: &Input) -> Result<Ended, Failure> {
-        if self.form == Form::Calls {
-            return self.call(input);
+        match self.form {
+            Form::Statements => {}
+            Form::Calls => return self.call(input),
+            Form::Functions => return self.query(input),
         }
         let begin = self.isolation.begin();
         self.run(&begin, &[])?;
