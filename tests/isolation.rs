@@ -10,22 +10,15 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tests::atoll::Atoll;
 use tests::client::Client;
 use tests::golden::{assert_golden, difference};
 use tests::oracle;
 use tests::remembered::remembered;
 use tests::script::{files, name_of, write_reply};
+use tests::waiting::{LOOK, RUNNING_PATIENCE, answers};
 
-/// How long a step is silent before the server is asked what it does, and after how many such looks in a row it counts as
-/// waiting: fewer if another session blocks it. Deadlocks are found well before.
-const LOOK: Duration = Duration::from_millis(175);
-const LOOKS: usize = 4;
-const LOOKS_BLOCKED: usize = 2;
-/// How long a step may take that the server says is running, or waiting for a disk or a buffer: a busy machine must not make it
-/// one that waits for others.
-const RUNNING_PATIENCE: Duration = Duration::from_secs(10);
 /// How many schedules run at once.
 const AT_ONCE: usize = 12;
 /// The line of a schedule beside which no other may run.
@@ -44,29 +37,7 @@ struct Session {
 impl Session {
     /// Whether the server has answered before patience ends.
     fn answers(&mut self, observer: &mut Client) -> bool {
-        let state = format!(
-            "SELECT coalesce(max(CASE WHEN pg_blocking_pids(pid) <> '{{}}' THEN 'blocked' \
-             WHEN wait_event_type = 'Lock' OR wait_event = 'SafeSnapshot' THEN 'waiting' ELSE 'running' END), 'gone') \
-             FROM pg_stat_activity WHERE pid = {}",
-            self.pid
-        );
-        let until = Instant::now() + RUNNING_PATIENCE;
-        let mut looks = 0;
-        while !self.client.answers_within(LOOK) {
-            let enough = match observer.run(&state).value() {
-                "running" if Instant::now() < until => {
-                    looks = 0;
-                    continue;
-                }
-                "blocked" => LOOKS_BLOCKED,
-                _ => LOOKS,
-            };
-            looks += 1;
-            if looks >= enough {
-                return false;
-            }
-        }
-        true
+        answers(&mut self.client, observer, &self.pid, LOOK)
     }
 }
 

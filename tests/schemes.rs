@@ -5,11 +5,10 @@
 use std::time::Duration;
 use tests::atoll::Atoll;
 use tests::client::Client;
+use tests::waiting::{LOOK, answers};
 
 const SCHEMES: [&str; 8] =
     ["mvcc", "occ", "2pl_detect", "2pl_no_wait", "2pl_wait_die", "timestamp", "mvto", "hstore"];
-/// How long a step may be silent before it counts as waiting.
-const PATIENCE: Duration = Duration::from_millis(300);
 
 fn shown(client: &mut Client) -> String {
     client.run("SHOW concurrency_control").value().to_owned()
@@ -124,31 +123,45 @@ fn outcome(client: &mut Client) -> String {
     }
 }
 
+/// How long what waits is silent behind another's step before the server is asked whether it still does.
+const LOOK_AGAIN: Duration = Duration::from_millis(30);
+
+/// A session of a schedule.
+struct Session<'s> {
+    who: &'s str,
+    client: Client,
+    /// Its process, by which others find it in `pg_stat_activity`.
+    pid: String,
+    waits: bool,
+}
+
 /// Runs a schedule of steps `SESSION: SQL`; what became of each, a step that waits and what it came to. One whose session still
 /// waits is left out.
 fn play(port: u16, database: &str, steps: &[&str]) -> String {
-    let mut sessions: Vec<(&str, Client, bool)> = Vec::new();
+    let mut observer = Client::connect(port, "postgres", "postgres");
+    let mut sessions: Vec<Session<'_>> = Vec::new();
     let mut out: Vec<String> = Vec::new();
     for step in steps {
         let (who, sql) = step.split_once(": ").expect("a step is `SESSION: SQL`");
-        let at = sessions.iter().position(|session| session.0 == who).unwrap_or_else(|| {
+        let at = sessions.iter().position(|session| session.who == who).unwrap_or_else(|| {
             let mut client = Client::connect(port, "postgres", database);
             client.run("SET deadlock_timeout = '100ms'");
+            let pid = client.run("SELECT pg_backend_pid()").value().to_owned();
             // Every level is the scheme's own.
             client.run("BEGIN ISOLATION LEVEL READ COMMITTED");
-            sessions.push((who, client, false));
+            sessions.push(Session { who, client, pid, waits: false });
             sessions.len() - 1
         });
-        let (_, client, waits) = &mut sessions[at];
+        let Session { client, pid, waits, .. } = &mut sessions[at];
         if *waits {
             out.push("still waits".to_owned());
             continue;
         }
         client.start(sql);
-        *waits = !client.answers_within(PATIENCE);
+        *waits = !answers(client, &mut observer, pid, LOOK);
         out.push(if *waits { "waits".to_owned() } else { outcome(client) });
-        for (who, client, waits) in sessions.iter_mut().filter(|session| session.2) {
-            if client.answers_within(Duration::from_millis(30)) {
+        for Session { who, client, pid, waits } in sessions.iter_mut().filter(|one| one.waits) {
+            if answers(client, &mut observer, pid, LOOK_AGAIN) {
                 *waits = false;
                 out.push(format!("{who} {}", outcome(client)));
             }
@@ -765,8 +778,9 @@ fn a_database_has_as_many_partitions_as_the_setting_says() {
     one.run("SET enable_seqscan = off");
     one.run("SELECT v FROM t WHERE grp = 1");
     assert_eq!(one.run(held).value(), "5 ExclusiveLock 4");
+    let pid = two.run("SELECT pg_backend_pid()").value().to_owned();
     two.start("SELECT v FROM t WHERE id = 2");
-    assert!(!two.answers_within(PATIENCE));
+    assert!(!answers(&mut two, &mut one, &pid, LOOK));
     let waits = "SELECT wait_event_type || ' ' || wait_event || ' ' || cardinality(pg_blocking_pids(pid)) \
                  FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
     assert_eq!(one.run(waits).value(), "Lock partition 1");

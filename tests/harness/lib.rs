@@ -14,3 +14,4 @@ pub mod oracle;
 pub mod process;
 pub mod remembered;
 pub mod script;
+pub mod waiting;
