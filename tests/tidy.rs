@@ -1,5 +1,6 @@
 //! House rules: the few that are not taste, checked like any test.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 fn root() -> &'static Path {
@@ -139,6 +140,29 @@ fn files_named_in_prose_exist() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn what_the_glossary_names_is_where_it_says() {
+    let page = read(&root().join("docs/glossary.md"));
+    let mut found = Vec::new();
+    for row in page.lines().skip(4) {
+        let quoted: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        let (files, names): (Vec<&str>, Vec<&str>) =
+            quoted.into_iter().partition(|one| one.ends_with(".rs"));
+        let code: String = files.iter().map(|file| read(&root().join(file))).collect();
+        let words: HashSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        for name in &names {
+            let last = name.rsplit("::").next().expect("a name has a part");
+            if !words.contains(last) {
+                found.push(format!("{name} is not in {}", files.join(", ")));
+            }
+        }
+        if files.is_empty() || names.is_empty() {
+            found.push(format!("no type or no file: {row}"));
+        }
+    }
+    assert!(page.lines().count() > 60 && found.is_empty(), "{}", found.join("\n"));
 }
 
 /// Where a function that calls itself needs no guard: the stack is sized for the trees that these walk (`parse::depth`).
