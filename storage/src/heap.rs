@@ -6,10 +6,8 @@
 //! on) that is a block of the next class, so that the list that is looked at first stays empty for good, and each such block
 //! takes some 140 instructions instead of 20: a record node has one of these sizes.
 
-use libmimalloc_sys::{
-    mi_free, mi_malloc, mi_malloc_aligned, mi_realloc, mi_realloc_aligned, mi_zalloc,
-    mi_zalloc_aligned,
-};
+use libmimalloc_sys::{mi_malloc, mi_realloc, mi_zalloc};
+use mimalloc::MiMalloc;
 use std::alloc::{GlobalAlloc, Layout};
 
 /// What every block is aligned to, in bytes, if it is that long.
@@ -28,8 +26,8 @@ unsafe impl GlobalAlloc for Heap {
             // SAFETY: any size may be asked for.
             return unsafe { mi_malloc(layout.size()) }.cast();
         }
-        // SAFETY: a layout's alignment is a power of two.
-        unsafe { mi_malloc_aligned(layout.size(), layout.align()) }.cast()
+        // SAFETY: the same layout.
+        unsafe { MiMalloc.alloc(layout) }
     }
 
     #[inline]
@@ -38,14 +36,14 @@ unsafe impl GlobalAlloc for Heap {
             // SAFETY: as in `alloc`.
             return unsafe { mi_zalloc(layout.size()) }.cast();
         }
-        // SAFETY: as in `alloc`.
-        unsafe { mi_zalloc_aligned(layout.size(), layout.align()) }.cast()
+        // SAFETY: the same layout.
+        unsafe { MiMalloc.alloc_zeroed(layout) }
     }
 
     #[inline]
-    unsafe fn dealloc(&self, at: *mut u8, _: Layout) {
-        // SAFETY: the block is one of this allocator's, as the caller promises.
-        unsafe { mi_free(at.cast()) }
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the block is one of mimalloc's, as the caller promises.
+        unsafe { MiMalloc.dealloc(at, layout) }
     }
 
     #[inline]
@@ -54,8 +52,8 @@ unsafe impl GlobalAlloc for Heap {
             // SAFETY: as in `dealloc`.
             return unsafe { mi_realloc(at.cast(), size) }.cast();
         }
-        // SAFETY: as in `dealloc`, and as in `alloc`.
-        unsafe { mi_realloc_aligned(at.cast(), size, layout.align()) }.cast()
+        // SAFETY: as in `dealloc`.
+        unsafe { MiMalloc.realloc(at, layout, size) }
     }
 }
 
