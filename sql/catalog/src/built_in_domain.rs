@@ -3,11 +3,39 @@
 
 use crate::builtin::copy_text::{self, Row};
 use crate::builtin::{is_built_in_domain, type_by_oid};
-use crate::definition::Definition;
+use crate::definition::{Edges, Expression};
 use crate::user_type::{Domain, DomainCheck};
 use sql_types::{Oid, SqlType};
 use std::collections::HashMap;
 use std::sync::LazyLock;
+
+/// What they say, as PostgreSQL prints it, of values of which type, and as the binder stores it.
+pub const TREES: [(&str, SqlType, &[u8]); 3] = [
+    (
+        "CURRENT_TIMESTAMP(2)",
+        SqlType { oid: Oid(1184), typmod: 2 },
+        &[1, 1, 26, 3, 1, 2, 160, 9, 4, 0],
+    ),
+    (
+        "(VALUE >= 0)",
+        SqlType { oid: Oid(23), typmod: -1 },
+        &[1, 2, 5, 150, 1, 2, 2, 2, 23, 1, 1, 3, 0, 23, 1, 16, 1, 2, 141, 4, 0],
+    ),
+    (
+        "((VALUE)::text = ANY ((ARRAY['YES'::character varying, 'NO'::character varying])::text[]))",
+        SqlType { oid: Oid(1043), typmod: 7 },
+        &[
+            1, 4, 24, 19, 2, 2, 147, 8, 14, 25, 1, 98, 67, 19, 22, 2, 1, 9, 3, 89, 69, 83, 147, 8,
+            1, 1, 9, 2, 78, 79, 147, 8, 1, 247, 7, 1, 241, 7, 1, 1, 0,
+        ],
+    ),
+];
+
+/// What one of them says as a tree.
+fn expression_of(text: &str) -> Option<Expression> {
+    let (.., tree) = TREES.iter().find(|(known, ..)| *known == text)?;
+    Some(Expression::new((*tree).into(), Edges::new(Vec::new())))
+}
 
 static DOMAINS: LazyLock<HashMap<u32, Domain>> = LazyLock::new(|| {
     let mut all = HashMap::new();
@@ -21,9 +49,7 @@ static DOMAINS: LazyLock<HashMap<u32, Domain>> = LazyLock::new(|| {
         let oid = number(row, 0);
         let Some(ty) = type_by_oid(oid).filter(|_| is_built_in_domain(oid)) else { continue };
         let base = SqlType { oid: Oid(ty.base), typmod: ty.base_typmod };
-        let default = default
-            .and_then(|at| row.get(at))
-            .map(|text| Definition::new(text.as_ref().into(), Vec::new()));
+        let default = default.and_then(|at| row.get(at)).and_then(|text| expression_of(&text));
         let collation = Oid(crate::builtin::collation_of(ty.base));
         let checks = Vec::new();
         let domain = Domain { base, collation, dimensions: 0, not_null: false, default, checks };
@@ -44,10 +70,11 @@ static DOMAINS: LazyLock<HashMap<u32, Domain>> = LazyLock::new(|| {
         let Some(domain) = all.get_mut(&number(row, of_type)) else { continue };
         let text = row.get(definition).unwrap_or_default();
         let condition = text.strip_prefix("CHECK (").and_then(|text| text.strip_suffix(')'));
+        let Some(condition) = condition.and_then(expression_of) else { continue };
         domain.checks.push(DomainCheck {
             oid: Oid(number(row, 0)),
             name: row.get(1).unwrap_or_default().as_ref().into(),
-            text: Definition::new(condition.unwrap_or_default().into(), Vec::new()),
+            condition,
             validated: true,
         });
     }
@@ -83,7 +110,11 @@ mod tests {
                 let checks: Vec<String> = domain
                     .checks
                     .iter()
-                    .map(|check| format!("{}: {}", check.name, check.text))
+                    .map(|check| {
+                        let tree = check.condition.tree();
+                        let said = TREES.iter().find(|(.., known)| *known == tree);
+                        format!("{}: {}", check.name, said.map_or("", |said| said.0))
+                    })
                     .collect();
                 (domain.base.oid.0, domain.base.typmod, checks)
             })

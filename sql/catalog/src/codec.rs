@@ -33,7 +33,7 @@ use std::sync::Arc;
 use txn::{SchemeKind, TreeId};
 
 /// The version of what follows.
-const VERSION: u8 = 24;
+const VERSION: u8 = 25;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -515,7 +515,7 @@ stored_struct! {
     EnumLabel { oid, position, sort_order, name }
     Attribute { name, ty, dimensions, collation }
     Domain { base, collation, dimensions, not_null, default, checks }
-    DomainCheck { oid, name, text, validated }
+    DomainCheck { oid, name, condition, validated }
 }
 
 impl Stored for ObjectKey {
@@ -684,9 +684,13 @@ mod tests {
                 ty: SqlType { oid: Oid(1043), typmod: 14 },
                 collation: Oid(100),
                 not_null: true,
-                default: Some(Definition::new(
-                    Arc::from("'x'::text"),
-                    vec![Edge::Own(1), Edge::Relation(Oid(20000), -6), Edge::Type(Oid(20001))],
+                default: Some(Expression::new(
+                    [7, 8].into(),
+                    Edges::new(vec![
+                        Edge::Own(1),
+                        Edge::Relation(Oid(20000), -6),
+                        Edge::Type(Oid(20001)),
+                    ]),
                 )),
                 missing: Some(Arc::from([1_u8, 2].as_slice())),
                 dropped: false,

@@ -324,32 +324,32 @@ impl Relation {
 
     /// Those of them that are texts.
     pub fn texts(&self) -> impl Iterator<Item = &Definition> {
-        let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
         let conditions = self.triggers.iter().filter_map(|trigger| trigger.when.as_ref());
-        self.query().into_iter().chain(defaults).chain(conditions)
+        self.query().into_iter().chain(conditions)
     }
 
     /// Those of them that are trees.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
         let checks = self.constraints.iter().filter_map(|constraint| match &constraint.kind {
             ConstraintKind::Check { condition, .. } => Some(condition),
             ConstraintKind::ForeignKey(_) => None,
         });
-        checks.chain(self.indexes.iter().flat_map(Index::trees))
+        defaults.chain(checks).chain(self.indexes.iter().flat_map(Index::trees))
     }
 }
 
 impl UserType {
     /// What all definitions of a domain depend on: its default and its CHECKs.
     pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
-        self.texts().map(Definition::edges)
+        self.expressions().map(Expression::edges)
     }
 
-    /// Those of them that are texts.
-    pub fn texts(&self) -> impl Iterator<Item = &Definition> {
+    /// All these.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         let domain = self.domain().into_iter();
         domain.flat_map(|domain| {
-            domain.default.iter().chain(domain.checks.iter().map(|check| &check.text))
+            domain.default.iter().chain(domain.checks.iter().map(|check| &check.condition))
         })
     }
 }

@@ -635,7 +635,7 @@ fn rows_of(object: Option<&Object>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::Definition;
+    use crate::definition::Expression;
     use crate::relation::{Column, Constraint};
     use crate::testing::table;
     use crate::user_type::{Attribute, UserTypeKind};
@@ -760,8 +760,8 @@ mod tests {
                         SqlType::plain(other.0 + 5),
                         Oid(0),
                     ));
-                    made.columns[0].default =
-                        Some(Definition::new("x".into(), vec![Edge::Relation(other, 0)]));
+                    let edges = Edges::new(vec![Edge::Relation(other, 0)]);
+                    made.columns[0].default = Some(Expression::new([0].into(), edges));
                 }
                 vec![(key(Class::Relation, oid, 0), Some(Object::Relation(Arc::new(made))))]
             }

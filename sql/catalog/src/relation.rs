@@ -131,9 +131,9 @@ pub struct Column {
     pub collation: Oid,
     /// NOT NULL.
     pub not_null: bool,
-    /// DEFAULT, GENERATED or (of an identity column) `nextval` expression; its text binds with no relation (or, generated, this
-    /// one) in scope.
-    pub default: Option<Definition>,
+    /// DEFAULT, GENERATED or (of an identity column) `nextval` expression, of the column's type; over no columns or, generated,
+    /// those of this relation.
+    pub default: Option<Expression>,
     /// The value, in its type's stored form, of rows that are older than the column (ADD COLUMN with a constant).
     pub missing: Option<Arc<[u8]>>,
     /// DROP COLUMN: it keeps its place, without a name.
@@ -659,31 +659,28 @@ impl Relation {
 
     /// Says the query of a view, or of a materialized one, in other words.
     pub fn reword_query(&mut self, text: Arc<str>) {
-        match (&mut self.kind, &mut self.stored_query) {
-            (RelationKind::View { query }, _) => *query = query.reworded(text),
-            (_, Some(stored)) => stored.text = stored.text.reworded(text),
-            _ => {}
+        if let Some(query) = self.query_mut() {
+            *query = query.reworded(text);
         }
     }
 
-    /// Every text of it but the conditions of its triggers: its query and its defaults.
-    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
-        let query = match (&mut self.kind, &mut self.stored_query) {
+    /// The query of a view or of a materialized one, to be changed.
+    pub fn query_mut(&mut self) -> Option<&mut Definition> {
+        match (&mut self.kind, &mut self.stored_query) {
             (RelationKind::View { query }, _) => Some(query),
             (_, stored) => stored.as_mut().map(|stored| &mut stored.text),
-        };
-        let defaults = self.columns.iter_mut().filter_map(|column| column.default.as_mut());
-        query.into_iter().chain(defaults)
+        }
     }
 
     /// Every expression of it.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expression> {
+        let defaults = self.columns.iter_mut().filter_map(|column| column.default.as_mut());
         let checks =
             self.constraints.iter_mut().filter_map(|constraint| match &mut constraint.kind {
                 ConstraintKind::Check { condition, .. } => Some(condition),
                 ConstraintKind::ForeignKey(_) => None,
             });
-        checks.chain(self.indexes.iter_mut().flat_map(Index::trees_mut))
+        defaults.chain(checks).chain(self.indexes.iter_mut().flat_map(Index::trees_mut))
     }
 
     /// The query of a view or of a materialized one.

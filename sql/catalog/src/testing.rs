@@ -1,7 +1,7 @@
 //! A catalog for this crate's tests: a new directory in memory, and a table with a bit of everything.
 
 use crate::bootstrap::bootstrap;
-use crate::definition::{Definition, Edge, Edges, Expression};
+use crate::definition::{Edge, Edges, Expression};
 use crate::object::{Version, well_known};
 use crate::relation::{
     Action, Column, Constraint, ConstraintKind, Deferral, ForeignKey, Index, IndexColumn,
@@ -16,7 +16,11 @@ use txn::{
     Transaction, TreeId,
 };
 
-/// `a > 0` over the table's columns, as the binder stores it.
+/// `'x'` as the default of its column `b`, as the binder stores it.
+pub const DEFAULT: [u8; 28] = [
+    1, 2, 5, 157, 5, 3, 1, 9, 1, 120, 147, 8, 1, 1, 3, 28, 23, 1, 1, 1, 0, 16, 1, 147, 8, 28, 3, 0,
+];
+/// `a > 0` over its columns, the same.
 pub const CHECK: [u8; 21] = [1, 2, 5, 147, 1, 2, 2, 2, 23, 1, 1, 3, 0, 23, 1, 16, 1, 2, 137, 4, 0];
 
 /// The catalog of a new directory.
@@ -106,7 +110,7 @@ pub fn table(first: u32) -> Relation {
         column("up", SqlType::plain(23), 0),
     ];
     columns[0].not_null = true;
-    columns[1].default = Some(Definition::new("'x'::character varying".into(), Vec::new()));
+    columns[1].default = Some(Expression::new(DEFAULT.into(), Edges::new(Vec::new())));
     Relation {
         oid: oid(0),
         schema: (well_known::PUBLIC, "public".into()),

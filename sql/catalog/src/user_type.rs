@@ -5,7 +5,7 @@
 //! neighbours there is room for 32 more one after the other.
 
 use crate::builtin::array_of_made;
-use crate::definition::Definition;
+use crate::definition::Expression;
 use crate::object::Version;
 use crate::relation::{Column, Properties, Relation, RelationKind, ReplicaIdentity};
 use sql_types::{Oid, SqlType};
@@ -51,8 +51,8 @@ pub struct Domain {
     pub dimensions: u32,
     /// NOT NULL.
     pub not_null: bool,
-    /// DEFAULT, as PostgreSQL prints it.
-    pub default: Option<Definition>,
+    /// DEFAULT, of the type that it is over, or of one below that.
+    pub default: Option<Expression>,
     /// Its CHECKs.
     pub checks: Vec<DomainCheck>,
 }
@@ -64,8 +64,8 @@ pub struct DomainCheck {
     pub oid: Oid,
     /// Its name.
     pub name: Arc<str>,
-    /// The condition over VALUE, as PostgreSQL prints it.
-    pub text: Definition,
+    /// The condition over VALUE.
+    pub condition: Expression,
     /// Values that are stored have been held against it.
     pub validated: bool,
 }

@@ -1,15 +1,14 @@
 //! What a table works out of its rows: generated columns, keys of indexes that are expressions, predicates of indexes.
 //!
-//! Each is kept as text that binds over the table's live columns. Here too is which unique index ON CONFLICT means, since
+//! Each is kept as a tree over the table's columns. Here too is which unique index ON CONFLICT means, since
 //! that compares expressions.
 
-use crate::bind::clause;
 use crate::bind::expression::Place;
 use crate::bind::levels::{columns_of_expr, parts};
 use crate::bind::scope::Scope;
 use crate::bind::through::Through;
 use crate::bind::typed::{Expr, conjuncts};
-use crate::bind::{Binder, Wanted, bind_expression, know_table, table_item};
+use crate::bind::{Binder, table_item};
 use crate::catalog::builtin;
 use crate::catalog::definition::Expression;
 use crate::catalog::operator_class::BTREE;
@@ -44,15 +43,12 @@ impl Binder<'_> {
         let generated = columns.filter(|(_, column)| column.generated && !column.dropped);
         generated
             .map(|(at, column)| {
-                let text = column.default.as_deref().unwrap_or("NULL");
-                let parsed = crate::parse::parse_expression(text)?;
-                let wanted = Wanted::Assignable(column.ty, &column.name);
-                let clause = clause::GENERATED;
-                let environment = self.environment();
-                let row = Some(relation);
-                let mut expr = bind_expression(environment, text, &parsed, row, wanted, clause)?;
-                know_table(&mut expr, relation);
-                Ok((at, expr))
+                let made = column.default.as_ref();
+                let value = made.map_or_else(
+                    || Ok(self.null_of(column.ty)),
+                    |made| self.kept_as(Some(relation), made, (column.ty, &column.name)),
+                );
+                Ok((at, value?))
             })
             .collect()
     }

@@ -12,7 +12,7 @@ use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind, conjuncts};
 use crate::bind::updatable::NOT_OF_ONE;
 use crate::bind::with::CteScope;
-use crate::bind::{Binder, Environment, Wanted, bind_expression};
+use crate::bind::{Binder, Environment};
 use crate::catalog::acl::Privileges;
 use crate::catalog::system::is_served_view;
 use crate::catalog::system_column::is_system_column;
@@ -165,13 +165,8 @@ impl Binder<'_> {
         let column = &relation.columns[column];
         let own = || self.catalog.domain(column.ty.oid)?.default.as_ref();
         match column.default.as_ref().or_else(own) {
-            Some(text) if !column.generated => {
-                let parsed = crate::parse::parse_expression(text)?;
-                let wanted = Wanted::Assignable(column.ty, &column.name);
-                let clause = "DEFAULT expressions";
-                let environment = self.environment();
-                let mut value =
-                    bind_expression(environment, &**text, &parsed, None, wanted, clause)?;
+            Some(default) if !column.generated => {
+                let mut value = self.kept_as(None, default, (column.ty, &column.name))?;
                 super::levels::any(&value, &|part| {
                     if let Expr::Call { function, arguments, .. } = part {
                         self.hold_sequence(*function, arguments);
@@ -190,7 +185,7 @@ impl Binder<'_> {
     }
 
     /// NULL of a type, held against it if it is a domain.
-    fn null_of(&self, ty: SqlType) -> Expr {
+    pub(super) fn null_of(&self, ty: SqlType) -> Expr {
         if self.catalog.domain(ty.oid).is_none() {
             return Expr::Constant(Literal::Null, ty);
         }

@@ -10,14 +10,13 @@ use super::index::distinct_keys;
 use super::resolve::{changeable_column, refused_system_column, system_column_named};
 use super::row_shape::Reshape;
 use super::type_dependents::{Dependent, What};
-use super::{Ddl, RowFunction};
+use super::{Ddl, NewValue, RowFunction};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::definition::Definition;
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Index, Relation, RelationKind};
 use crate::catalog::sequence::{self, following};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{ColumnConstraintKind, ColumnElement, Expr, Ident};
+use crate::parse::ast::{ColumnElement, Expr, Ident};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::depth::deeper;
@@ -67,7 +66,7 @@ impl Ddl<'_> {
         if let RelationKind::Table { tree, .. } = relation.kind
             && !is_empty(self.transaction, tree)?
         {
-            self.fill_column(relation, &mut next, element, sequence)?;
+            self.fill_column(relation, &mut next, sequence)?;
         }
         self.put_grown(next.clone())?;
         for key in &distinct_keys(parts.keys) {
@@ -94,7 +93,6 @@ impl Ddl<'_> {
         &mut self,
         relation: &Relation,
         next: &mut Relation,
-        element: &ColumnElement,
         sequence: Option<Relation>,
     ) -> Result<()> {
         let at = next.columns.len() - 1;
@@ -124,16 +122,30 @@ impl Ddl<'_> {
                 })
             }
             None => {
-                let text = match &next.columns[at].default {
-                    Some(text) if next.columns[at].generated => Some(text.clone()),
-                    _ => self.note_default(next, at, element)?,
+                let value = match &next.columns[at].default {
+                    Some(made) if next.columns[at].generated => {
+                        NewValue::Computed(semantics.compute(&snapshot, relation, None, made)?)
+                    }
+                    own => {
+                        let domain = snapshot.domain(ty.oid);
+                        match own.as_ref().or_else(|| domain?.default.as_ref()) {
+                            None if domain.is_none() => NewValue::Constant(None),
+                            // A domain may not have NULL.
+                            given => semantics
+                                .new_value(&snapshot, ty, given)
+                                .map_err(SqlError::nowhere)?,
+                        }
+                    }
                 };
-                match text {
-                    Some(text) => semantics.evaluate(&snapshot, relation, None, (ty, &text))?,
-                    None if next.columns[at].not_null && next.columns[at].missing.is_none() => {
+                match value {
+                    NewValue::Computed(value) => value,
+                    NewValue::Constant(None) if next.columns[at].not_null => {
                         return Err(contains_null(next, at));
                     }
-                    None => return Ok(()),
+                    NewValue::Constant(constant) => {
+                        next.columns[at].missing = constant;
+                        return Ok(());
+                    }
                 }
             }
         };
@@ -151,40 +163,6 @@ impl Ddl<'_> {
             remembered.note(&catalog, sequence.oid, sequence::of(&sequence)?, state.last_value);
         }
         Ok(())
-    }
-
-    /// Notes a new column's default as what older rows have, where it is the same for all of them; else gives its text.
-    fn note_default(
-        &mut self,
-        next: &mut Relation,
-        at: usize,
-        element: &ColumnElement,
-    ) -> Result<Option<Definition>> {
-        let default = element.constraints.iter().find_map(|constraint| match &constraint.kind {
-            ColumnConstraintKind::Default(expr, _) => Some(expr),
-            _ => None,
-        });
-        let snapshot = self.snapshot();
-        let ty = next.columns[at].ty;
-        // Without a default of its own, the domain's; a domain may not have NULL.
-        let of_domain = match snapshot.domain(ty.oid) {
-            Some(domain) if default.is_none() => {
-                Some(crate::parse::parse_expression(domain.default.as_deref().unwrap_or("NULL"))?)
-            }
-            _ => None,
-        };
-        let Some(expr) = default.or(of_domain.as_ref()) else { return Ok(None) };
-        let bound = self
-            .semantics
-            .default(&snapshot, &element.name, ty, expr)
-            .map_err(SqlError::nowhere)?;
-        match bound.constant.map_err(SqlError::nowhere)? {
-            Some(constant) => {
-                next.columns[at].missing = constant;
-                Ok(None)
-            }
-            None => Ok(Some(bound.text)),
-        }
     }
 
     pub(super) fn drop_column(
@@ -329,8 +307,8 @@ impl Ddl<'_> {
             Some(expr) => {
                 let snapshot = self.snapshot();
                 let bound = self.semantics.default(&snapshot, name, old.ty, expr);
-                let mut bound = bound.map_err(SqlError::nowhere)?;
-                self.hold_text(&snapshot, None, &mut bound.text)?;
+                let bound = bound.map_err(SqlError::nowhere)?;
+                self.hold_named(bound.value.edges())?;
                 bound.kept()
             }
             None => None,

@@ -13,7 +13,7 @@ use super::create_table::column_type;
 use super::dependency::Dependents;
 use super::resolve::{changeable_column, undefined_column};
 use super::{Ddl, RowFunction};
-use crate::catalog::definition::{Definition, Edges, Expression};
+use crate::catalog::definition::{Edges, Expression};
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
@@ -314,11 +314,11 @@ impl<'a> Ddl<'a> {
         at: usize,
         name: &str,
         ty: SqlType,
-    ) -> Result<Option<Definition>> {
+    ) -> Result<Option<Expression>> {
         let old = &relation.columns[at];
         let Some(default) = &old.default else { return Ok(None) };
         let (semantics, snapshot) = (self.semantics, self.snapshot());
-        let parsed = parse_expression(default)?;
+        let parsed = parse_expression(&semantics.text(&snapshot, relation, default)?)?;
         let (bound, what) = match old.generated {
             true => (
                 semantics.generated(&snapshot, relation, (ty, name), &parsed),
@@ -326,11 +326,11 @@ impl<'a> Ddl<'a> {
             ),
             false => {
                 let bound = semantics.default(&snapshot, name, ty, &parsed);
-                (bound.map(|bound| bound.text), "default")
+                (bound.map(|bound| bound.value), "default")
             }
         };
         match bound {
-            Ok(bound) => Ok(Some(bound.reworded(Arc::clone(default.text())))),
+            Ok(bound) => Ok(Some(bound)),
             Err(error) if error.state() == SqlState::DATATYPE_MISMATCH => {
                 let plain = self.plain_type_shown(ty);
                 let message = format!(

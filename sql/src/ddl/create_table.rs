@@ -9,10 +9,8 @@ use super::index::{NewKey, distinct_keys, tablespace};
 use super::resolve::{duplicate_relation, undefined_schema};
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
-use crate::catalog::definition::{Definition, Edge};
 use crate::catalog::object::{Schema, Version, well_known};
 use crate::catalog::privilege::Grantable;
-use crate::catalog::quote::nextval;
 use crate::catalog::relation::{
     Column, Constraint, Identity, Properties, Relation, RelationKind, ReplicaIdentity, Sequence,
 };
@@ -326,11 +324,12 @@ impl Ddl<'_> {
                 let (ty, name) = (relation.columns[at].ty, Arc::clone(&relation.columns[at].name));
                 let snapshot = self.snapshot();
                 let default = self.semantics.default(&snapshot, &name, ty, expr);
-                let mut default =
+                let default =
                     if parts.altering { default.map_err(SqlError::nowhere)? } else { default? };
-                self.hold_text(&snapshot, None, &mut default.text)?;
-                if let (true, Err(error)) = (parts.altering, &default.constant) {
-                    return Err(error.clone().nowhere());
+                self.hold_named(default.value.edges())?;
+                if parts.altering {
+                    let value = self.semantics.new_value(&snapshot, ty, Some(&default.value));
+                    value.map_err(SqlError::nowhere)?;
                 }
                 relation.columns[at].default = default.kept();
             }
@@ -435,8 +434,8 @@ impl Ddl<'_> {
         let ty = relation.columns[column].ty;
         let snapshot = self.snapshot();
         let name = Arc::clone(&relation.columns[column].name);
-        let mut bound = self.semantics.generated(&snapshot, relation, (ty, &name), expr)?;
-        self.hold_text(&snapshot, Some(relation), &mut bound)?;
+        let bound = self.semantics.generated(&snapshot, relation, (ty, &name), expr)?;
+        self.hold_named(bound.edges())?;
         if bound.edges().names_whole_row() {
             let message = "cannot use whole-row variable in column generation expression";
             return Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message)
@@ -493,11 +492,10 @@ impl Ddl<'_> {
         let owner = relation.owner;
         let made =
             self.put_new_sequence(&name, schema.clone(), owner, relation.persistence, definition)?;
-        // An identity column's next value is its default too, though `pg_attrdef` does not show it. The name is
-        // qualified, so that it means the same whatever the search path is when it is used.
-        let shown = crate::catalog::quote::qualified(&schema.1, &name);
-        relation.columns[sequence.column].default =
-            Some(Definition::new(nextval(&shown).into(), vec![Edge::Relation(made.oid, 0)]));
+        // An identity column's next value is its default too, though `pg_attrdef` does not show it.
+        let (snapshot, ty) = (self.snapshot(), relation.columns[sequence.column].ty);
+        let next = self.semantics.next_value(&snapshot, made.oid, ty)?;
+        relation.columns[sequence.column].default = Some(next);
         Ok(made)
     }
 }

@@ -3,7 +3,6 @@
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, What, drop_all};
 use super::{Ddl, Reads};
-use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::definition::{Definition, Edge, Edges};
 use crate::catalog::extension::Extension;
@@ -13,7 +12,6 @@ use crate::catalog::quote::{qualified, regclass};
 use crate::catalog::relation::{Column, Constraint, ConstraintKind, ForeignKey, Relation};
 use crate::catalog::routine::Routine;
 use crate::catalog::snapshot::Change;
-use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::error::{Result, Severity, SqlError};
 use crate::parse::lexer::{Kind, Lexer};
 use crate::sqlstate::SqlState;
@@ -70,7 +68,7 @@ impl Reworded {
         }
     }
 
-    /// The relations and the domains whose definitions name one of them.
+    /// Whoever has a definition that names one of them.
     fn users(&self, snapshot: &CatalogSnapshot) -> BTreeSet<Oid> {
         let mut users = BTreeSet::new();
         for object in &self.objects {
@@ -387,11 +385,11 @@ impl Ddl<'_> {
         self.put_renewed(&reworded)
     }
 
-    /// Has defaults and whatever else is kept as text go on naming the relations and types that it names.
+    /// Has queries of views, and what routines keep as text, go on naming the relations and types that they name.
     fn put_renewed(&mut self, reworded: &Reworded) -> Result<()> {
         let renewed = |relation: &Arc<Relation>| {
             let mut next = Relation::clone(relation);
-            reworded.renew(next.texts_mut()).then_some(next)
+            reworded.renew(next.query_mut().into_iter()).then_some(next)
         };
         let snapshot = self.snapshot();
         let users = reworded.users(&snapshot);
@@ -400,22 +398,6 @@ impl Ddl<'_> {
             let found = self.lock_texts(relation)?;
             if let Some(next) = found.as_ref().and_then(renewed) {
                 self.catalog.put_relation(self.transaction, next)?;
-            }
-        }
-        let renewed = |ty: &Arc<UserType>| {
-            let mut next = UserType::clone(ty);
-            let UserTypeKind::Domain(domain) = &mut next.kind else { return None };
-            let checks = domain.checks.iter_mut().map(|check| &mut check.text);
-            reworded.renew(checks.chain(&mut domain.default)).then_some(next)
-        };
-        let types = users.iter().filter_map(|oid| snapshot.user_type(*oid));
-        for ty in types.filter(|ty| renewed(ty).is_some()) {
-            let key = self.catalog.key(Class::Type, ty.oid);
-            self.catalog.lock(self.transaction, key)?;
-            let now = self.snapshot();
-            let found = now.user_type(ty.oid);
-            if let Some(next) = found.and_then(renewed) {
-                super::user_type::put(self, found.map(|found| &**found), next)?;
             }
         }
         for routine in users.iter().filter_map(|oid| snapshot.routine(*oid)) {
@@ -482,15 +464,8 @@ impl Ddl<'_> {
             let Some(found) = self.lock_texts(relation)? else { continue };
             let now = self.snapshot();
             let mut next = Relation::clone(&found);
-            let over = Some(&*found);
-            for definition in next.texts_mut().filter(|made| of_relation(&found, made)) {
-                let text = match found.query() {
-                    Some(query) if query == definition => {
-                        semantics.reworded(before, &now, &found, &[])?
-                    }
-                    _ => semantics.renewed((before, over), (&now, over), definition)?,
-                };
-                *definition = definition.reworded(text);
+            if found.query().is_some_and(|query| names(true, query.edges())) {
+                next.reword_query(semantics.reworded(before, &now, &found, &[])?);
             }
             for when in next.triggers.iter_mut().filter_map(|one| one.when.as_mut()) {
                 if names(false, when.edges()) {
@@ -512,33 +487,13 @@ impl Ddl<'_> {
             let mut next = Routine::clone(&found);
             let defaults = next.parameters.iter_mut().filter_map(|one| one.default.as_mut());
             for definition in defaults.filter(|made| names(false, made.edges())) {
-                let text = semantics.renewed((before, None), (&now, None), definition)?;
+                let text = semantics.renewed(before, &now, definition)?;
                 *definition = definition.reworded(text);
             }
             if let Some(body) = next.standard.as_mut().filter(|made| names(true, made.edges())) {
                 *body = body.reworded(semantics.reworded_body(before, &now, &found, &[])?);
             }
             super::routine::put(self, Some(found), next)?;
-        }
-        for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
-            let key = self.catalog.key(Class::Type, ty.oid);
-            if !ty.texts().any(|made| names(false, made.edges())) {
-                continue;
-            }
-            self.catalog.lock(self.transaction, key)?;
-            let now = self.snapshot();
-            let Some(found) = now.user_type(ty.oid) else { continue };
-            let mut next = UserType::clone(found);
-            let UserTypeKind::Domain(domain) = &mut next.kind else { continue };
-            let value = value_relation(domain.base);
-            let checks = domain.checks.iter_mut().map(|check| &mut check.text);
-            let definitions = checks.chain(&mut domain.default);
-            for definition in definitions.filter(|made| names(false, made.edges())) {
-                let over = Some(&value);
-                let text = semantics.renewed((before, over), (&now, over), definition)?;
-                *definition = definition.reworded(text);
-            }
-            super::user_type::put(self, Some(found), next)?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::{Ddl, name};
 use crate::bind::value_relation;
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::{self, TypeKind};
-use crate::catalog::definition::Definition;
+use crate::catalog::definition::Expression;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::user_type::{Domain, DomainCheck, UserType, UserTypeKind};
 use crate::error::{Result, SqlError};
@@ -20,7 +20,7 @@ use crate::parse::ast::{
 };
 use crate::sqlstate::SqlState;
 use crate::types::depth::deeper;
-use crate::types::{Datum, Oid, SqlType, oids};
+use crate::types::{Datum, Oid, SqlType};
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -114,16 +114,16 @@ fn impossible(kind: &ColumnConstraintKind) -> SqlError {
     }
 }
 
-/// The default's text; none for NULL.
+/// The default; none for NULL.
 fn default_of(
     ddl: &mut Ddl<'_>,
     name: &str,
     base: SqlType,
     expr: &Expr,
-) -> Result<Option<Definition>> {
+) -> Result<Option<Expression>> {
     let snapshot = ddl.snapshot();
-    let mut default = ddl.semantics.default(&snapshot, name, base, expr)?;
-    ddl.hold_text(&snapshot, None, &mut default.text)?;
+    let default = ddl.semantics.default(&snapshot, name, base, expr)?;
+    ddl.hold_named(default.value.edges())?;
     Ok(default.kept())
 }
 
@@ -147,10 +147,10 @@ fn new_check(
         }
         None => name::domain_check_name(&snapshot, schema, domain, domain_name),
     };
-    let mut text = ddl.semantics.domain_check(&snapshot, domain.base, expr)?;
-    ddl.hold_text(&snapshot, Some(&value_relation(domain.base)), &mut text)?;
+    let condition = ddl.semantics.domain_check(&snapshot, domain.base, expr)?;
+    ddl.hold_named(condition.edges())?;
     let oid = ddl.catalog.next_oid()?;
-    Ok(DomainCheck { oid, name, text, validated: true })
+    Ok(DomainCheck { oid, name, condition, validated: true })
 }
 
 /// A domain of that name, locked, which the current user owns. Where it is none the message has its name `quoted`.
@@ -352,10 +352,7 @@ fn hold_rows_against(
         let value = value_relation(domain.base);
         let semantics = ddl.semantics;
         let mut condition = match check {
-            Some(check) => {
-                let boolean = SqlType::plain(oids::BOOL);
-                Some(semantics.evaluate(&snapshot, &value, None, (boolean, &check.text))?)
-            }
+            Some(check) => Some(semantics.compute(&snapshot, &value, None, &check.condition)?),
             None => None,
         };
         each_row(ddl.transaction, &table, &mut |_, _, _, row| {

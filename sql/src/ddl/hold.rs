@@ -3,14 +3,14 @@
 //!
 //! A relation is held by an ACCESS SHARE lock, anything else by a lock on its record that others may hold too. Who drops it has
 //! it locked against all others and looks for what depends on it only then. Behind a lock that was waited for the object may
-//! have gone, which is an error, or be called otherwise: expressions are kept as text, and then say the new name.
+//! have gone, which is an error, or be called otherwise, which is nothing to a tree.
 
 use super::resolve::dropped_meanwhile;
 use super::{Ddl, ViewQuery};
-use crate::catalog::definition::{Definition, Edge, Edges};
+use crate::catalog::builtin;
+use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::relation::Relation;
-use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Query;
 use crate::sqlstate::SqlState;
@@ -107,26 +107,6 @@ impl Ddl<'_> {
                 Some(relation) => self.hold_relation(relation, "relation")?,
                 None => self.hold_user_type(*oid)?,
             }
-        }
-        Ok(())
-    }
-
-    /// Holds what an expression depends on that was printed in `snapshot`, over that relation's columns; it then says what that
-    /// is called now.
-    ///
-    /// # Errors
-    /// Those of a lock; 42704 for what has gone.
-    pub(super) fn hold_text(
-        &mut self,
-        snapshot: &CatalogSnapshot,
-        over: Option<&Relation>,
-        definition: &mut Definition,
-    ) -> Result<()> {
-        self.hold_named(definition.edges())?;
-        let now = self.snapshot();
-        if now.version() != snapshot.version() {
-            let text = self.semantics.renewed((snapshot, over), (&now, over), definition)?;
-            *definition = definition.reworded(text);
         }
         Ok(())
     }

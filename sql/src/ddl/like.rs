@@ -2,7 +2,7 @@
 //! `expandTableLikeClause`).
 //!
 //! Columns come with their types and NOT NULL where LIKE stands among the others; the rest comes when the table's own keys and
-//! conditions are there. Names of columns are the same in both tables, so that texts are taken over as they are.
+//! conditions are there. Columns are found again by their names, which are the same in both tables.
 
 use super::build::NO_TREE;
 use super::constraint::constraint_is_new;
@@ -157,7 +157,8 @@ impl Ddl<'_> {
     pub(super) fn like_parts(&mut self, relation: &mut Relation, like: &Like) -> Result<()> {
         let source = &like.source;
         for column in source.columns.iter().filter(|column| !column.dropped) {
-            let Some(text) = column.default.as_ref().filter(|_| column.identity.is_none()) else {
+            let Some(default) = column.default.as_ref().filter(|_| column.identity.is_none())
+            else {
                 continue;
             };
             let property =
@@ -167,11 +168,13 @@ impl Ddl<'_> {
             }
             if column.generated {
                 let what = format!("Generation expression for column \"{}\"", column.name);
-                demand_columns(source, text.edges(), &what)?;
+                demand_columns(source, default.edges(), &what)?;
             }
             let at = relation.column(&column.name).expect("its columns have been added");
-            relation.columns[at].default =
-                Some(text.over_copy(&|column| place_of(relation, source, column)));
+            let snapshot = self.snapshot();
+            let place = |column| place_of(relation, source, column);
+            let copied = kept::copy(&snapshot, source, default, &place)?;
+            relation.columns[at].default = Some(copied);
             relation.columns[at].generated = column.generated;
         }
         if like.includes(LikeProperty::Comments) {

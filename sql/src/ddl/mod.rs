@@ -97,21 +97,25 @@ use txn::{TableLock, Transaction};
 #[derive(Clone, Debug)]
 pub struct DefaultValue {
     /// The expression.
-    pub text: Definition,
+    pub value: Expression,
     /// It is NULL, and nothing is to be computed of it.
     pub is_null: bool,
-    /// Its value in the column type's stored form, where it is the same for all rows (nothing in it is volatile): the
-    /// outer none says that it is volatile, the inner that it is NULL. One that cannot be computed stands in nobody's way
-    /// before it is wanted.
-    pub constant: Result<Option<Option<Arc<[u8]>>>>,
 }
 
 impl DefaultValue {
     /// What a column or a domain keeps: nothing of a NULL that needs no computing, as that is what it has without a default.
     #[must_use]
-    pub fn kept(self) -> Option<Definition> {
-        (!self.is_null).then_some(self.text)
+    pub fn kept(self) -> Option<Expression> {
+        (!self.is_null).then_some(self.value)
     }
+}
+
+/// What rows have in a column that they get.
+pub enum NewValue<'a> {
+    /// The same in all of them, in the column type's stored form; none is NULL.
+    Constant(Option<Arc<[u8]>>),
+    /// What is computed for each: something in it is volatile.
+    Computed(RowFunction<'a>),
 }
 
 /// A row's columns by index, dropped ones as NULL.
@@ -158,6 +162,36 @@ pub trait Semantics {
         ty: SqlType,
         expr: &Expr,
     ) -> Result<DefaultValue>;
+    /// Binds the default of a routine's parameter of this type.
+    ///
+    /// # Errors
+    /// 0A000, 42804 and so on.
+    fn parameter_default(
+        &self,
+        snapshot: &CatalogSnapshot,
+        ty: SqlType,
+        expr: &Expr,
+    ) -> Result<Definition>;
+    /// The next value of a sequence, as the default of a column of this type.
+    ///
+    /// # Errors
+    /// Those of a cast.
+    fn next_value(
+        &self,
+        snapshot: &CatalogSnapshot,
+        sequence: Oid,
+        ty: SqlType,
+    ) -> Result<Expression>;
+    /// What rows that are there get in a new column of this type, by its default or without one.
+    ///
+    /// # Errors
+    /// Those of computing what is the same for all rows.
+    fn new_value<'a>(
+        &'a self,
+        snapshot: &CatalogSnapshot,
+        ty: SqlType,
+        default: Option<&Expression>,
+    ) -> Result<NewValue<'a>>;
     /// Binds a CHECK over the columns of a relation.
     ///
     /// # Errors
@@ -188,7 +222,7 @@ pub trait Semantics {
         relation: &Relation,
         column: (SqlType, &str),
         expr: &Expr,
-    ) -> Result<Definition>;
+    ) -> Result<Expression>;
     /// Binds an expression that is to be the key of an index.
     ///
     /// # Errors
@@ -220,20 +254,9 @@ pub trait Semantics {
         snapshot: &CatalogSnapshot,
         base: SqlType,
         expr: &Expr,
-    ) -> Result<Definition>;
-    /// A function that evaluates a bound text over rows of a relation: one column. What it calls runs with the privileges of
-    /// `user`, and may not become anybody else; of none: with those of whoever runs the statement.
-    ///
-    /// # Errors
-    /// Those of binding.
-    fn evaluate<'a>(
-        &'a self,
-        snapshot: &CatalogSnapshot,
-        relation: &Relation,
-        user: Option<Oid>,
-        value: (SqlType, &str),
-    ) -> Result<RowFunction<'a>>;
-    /// The same of a stored expression.
+    ) -> Result<Expression>;
+    /// A function that evaluates a stored expression over rows of a relation: one column. What it calls runs with the privileges
+    /// of `user`, and may not become anybody else; of none: with those of whoever runs the statement.
     ///
     /// # Errors
     /// Those of opening it.
@@ -267,8 +290,8 @@ pub trait Semantics {
         relation: &Relation,
         text: &str,
     ) -> Result<Vec<usize>>;
-    /// Prints the texts of generated columns and of triggers anew: `before` is the relation they were bound over,
-    /// `after` the same with other names.
+    /// Prints the conditions of triggers anew: `before` is the relation they were bound over, `after` the same with other
+    /// names.
     ///
     /// # Errors
     /// Those of binding.
@@ -278,14 +301,14 @@ pub trait Semantics {
         before: &Relation,
         after: &mut Relation,
     ) -> Result<()>;
-    /// Prints an expression anew that was bound in `before`, over that relation's columns, with constants as `now` shows them.
+    /// Prints the default of a parameter anew that was bound in `before`, with constants as `now` shows them.
     ///
     /// # Errors
     /// Those of binding.
     fn renewed(
         &self,
-        before: (&CatalogSnapshot, Option<&Relation>),
-        now: (&CatalogSnapshot, Option<&Relation>),
+        before: &CatalogSnapshot,
+        now: &CatalogSnapshot,
         text: &str,
     ) -> Result<Arc<str>>;
     /// Why a view of this text cannot have WITH CHECK OPTION, as PostgreSQL says it; none if it can.

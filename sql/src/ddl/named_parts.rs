@@ -6,7 +6,7 @@ use super::alter_column::indexes_of_column;
 use super::dependency::Dependents;
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, What, follow};
-use crate::catalog::definition::{Definition, Edge, Edges};
+use crate::catalog::definition::{Definition, Edge, Edges, Expression};
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation};
 use crate::catalog::routine::Routine;
@@ -87,8 +87,8 @@ impl<N> Search<'_, '_, N> {
 
     fn defaults(&mut self, relation: &Relation) {
         for (at, column) in relation.columns.iter().enumerate() {
-            let Some(text) = &column.default else { continue };
-            let Some(names) = (self.names)(text.edges()) else { continue };
+            let Some(default) = &column.default else { continue };
+            let Some(names) = (self.names)(default.edges()) else { continue };
             if column.identity.is_some() || (self.goes)(relation.oid, at) {
                 continue;
             }
@@ -149,13 +149,13 @@ impl<N> Search<'_, '_, N> {
     /// A domain goes with what its default names, and else without the CHECKs that name it.
     fn domain(&mut self, ty: &UserType) {
         let Some(domain) = ty.domain() else { return };
-        if let Some(names) = domain.default.as_ref().map(Definition::edges).and_then(self.names) {
+        if let Some(names) = domain.default.as_ref().map(Expression::edges).and_then(self.names) {
             let shown = format!("type {}", self.ddl.display_type(ty));
             let place = (builtin::counted(ty.oid.0), 0, 0);
             return self.push(names, place, shown, What::Domain(ty.oid));
         }
         for check in &domain.checks {
-            let Some(names) = (self.names)(check.text.edges()) else { continue };
+            let Some(names) = (self.names)(check.condition.edges()) else { continue };
             let shown = format!("constraint {}", identifier(&check.name));
             let what = What::DomainConstraint(ty.oid, check.oid);
             self.push(names, (check.oid.0, 0, 0), shown, what);

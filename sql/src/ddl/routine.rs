@@ -265,9 +265,9 @@ pub(super) fn signature(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Sig
             Some(value) => {
                 had_default = true;
                 let snapshot = ddl.snapshot();
-                let kept = ddl.semantics.default(&snapshot, "", ty, value)?;
-                ddl.hold_named(kept.text.edges())?;
-                Some(kept.text)
+                let kept = ddl.semantics.parameter_default(&snapshot, ty, value)?;
+                ddl.hold_named(kept.edges())?;
+                Some(kept)
             }
         };
         let name: Arc<str> = one.name.clone().unwrap_or_default();

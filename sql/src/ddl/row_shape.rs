@@ -5,8 +5,8 @@
 //! array, in a domain, in another row) are rewritten. Difference: PostgreSQL changes no row; it keeps dropped attributes
 //! by their numbers and takes what a row does not have for NULL. It refuses, as this does, what would give the rows values.
 //!
-//! Defaults, checks and views are kept as text. One that has a constant of such a type would mean nothing any more,
-//! and is refused (0A000); what names a field goes before it ([`super::field_names`]).
+//! A definition that has a constant of such a type would mean nothing any more, and is refused (0A000); what names a field goes
+//! before it ([`super::field_names`]).
 
 use super::Ddl;
 use super::build::Rewrite;
@@ -106,8 +106,8 @@ impl Ddl<'_> {
         for user in snapshot.depending_on_relation(ty) {
             if let Some(relation) = self.relation(user) {
                 let mut next = Relation::clone(&relation);
-                for definition in next.texts_mut() {
-                    *definition = definition.without_attribute(ty, gone);
+                if let Some(query) = next.query_mut() {
+                    *query = query.without_attribute(ty, gone);
                 }
                 for made in next.expressions_mut() {
                     *made = kept::without_field(&snapshot, &relation, made, (ty, gone))?;
@@ -117,9 +117,10 @@ impl Ddl<'_> {
             let Some(found) = snapshot.user_type(user) else { continue };
             let mut next = UserType::clone(found);
             let UserTypeKind::Domain(domain) = &mut next.kind else { continue };
-            let checks = domain.checks.iter_mut().map(|check| &mut check.text);
-            for definition in checks.chain(&mut domain.default) {
-                *definition = definition.without_attribute(ty, gone);
+            let value = value_relation(domain.base);
+            let checks = domain.checks.iter_mut().map(|check| &mut check.condition);
+            for made in checks.chain(&mut domain.default) {
+                *made = kept::without_field(&snapshot, &value, made, (ty, gone))?;
             }
             super::user_type::put(self, Some(found), next)?;
         }
@@ -288,9 +289,7 @@ fn any_definition(
     for ty in users.iter().filter_map(|oid| snapshot.user_type(*oid)) {
         let Some(domain) = ty.domain() else { continue };
         let value = value_relation(domain.base);
-        let is_text =
-            |made: &Definition| is(&value, made.edges(), &|| Some(Arc::clone(made.text())));
-        if ty.texts().any(is_text) {
+        if ty.expressions().any(|made| is(&value, made.edges(), &|| shown(&value, made))) {
             return Some(("domain", Arc::clone(&ty.name)));
         }
     }

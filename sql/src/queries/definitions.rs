@@ -493,13 +493,13 @@ impl Call<'_, '_, '_, '_> {
         }
         if let Some((ty, check)) = snapshot.domain_check(oid) {
             let value = crate::bind::value_relation(ty.domain()?.base);
-            let text = self.shown(Some(&value), &check.text, pretty);
+            let text = self.shown_tree(&value, &check.condition, pretty);
             let unchecked = if check.validated { "" } else { " NOT VALID" };
             return Some(format!("CHECK ({text}){unchecked}"));
         }
         if let Some((domain, check)) = built_in_domain::check(oid) {
             let value = crate::bind::value_relation(domain.base);
-            return Some(format!("CHECK ({})", self.shown(Some(&value), &check.text, pretty)));
+            return Some(format!("CHECK ({})", self.shown_tree(&value, &check.condition, pretty)));
         }
         let table = snapshot.constraint_table(oid)?;
         let made = table.triggers.iter().filter_map(|trigger| trigger.constraint);

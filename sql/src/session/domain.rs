@@ -3,7 +3,7 @@
 
 use super::routine::aside::{Aside, Caller};
 use super::statement::{Known, Reader};
-use crate::bind::{self, Environment, Expr, levels};
+use crate::bind::{self, Environment, Expr, kept, levels};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::type_by_oid;
 use crate::compile::height::scalar_height;
@@ -11,15 +11,15 @@ use crate::error::{Result, SqlError};
 use crate::exec::drawn::Drawn;
 use crate::exec::eval::{Eval, Failure};
 use crate::exec::frame::Frame;
+use crate::parse::Deep;
 use crate::parse::depth::{fitting, with_stack_for};
-use crate::parse::{Deep, parse_expression};
 use crate::plan::{Planner, Scalar};
 use crate::queries::SessionCatalog;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::contrib::earthdistance::violated;
 use crate::types::depth::descend_by;
-use crate::types::{CallContext, Datum, Oid, SqlType, oids};
+use crate::types::{CallContext, Datum, Oid, oids};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -174,17 +174,17 @@ fn demands_of(
 ) -> Result<Demands> {
     let snapshot = session.snapshot;
     let mut demands = Demands::default();
-    // Names of types stand in the text as they were found: by the path, or beside the domain.
-    let mut path = session.settings.path.get().schemas.clone();
-    path.extend(snapshot.user_type(domain).map(|found| found.schema));
+    let (path, reader) = (&session.settings.path.get().schemas, Reader(context));
+    let environment = Environment { catalog: snapshot, path, constants: &reader };
     let mut outward: Vec<_> = snapshot.domains(domain).collect();
     outward.reverse();
     for domain in outward {
         demands.not_null |= domain.not_null;
+        let value = bind::value_relation(domain.base);
         let mut checks: Vec<_> = domain.checks.iter().collect();
         checks.sort_by(|a, b| a.name.cmp(&b.name));
         for check in checks {
-            let condition = bound(snapshot, &path, context, domain.base, &check.text)?;
+            let condition = kept::bound(environment, Some(&value), &check.condition)?;
             let known = Known::plain(snapshot, manager);
             let condition = Planner::new(&known).scalar(&over_parameter(condition))?;
             let height = scalar_height(&condition);
@@ -194,23 +194,7 @@ fn demands_of(
     Ok(demands)
 }
 
-/// A condition over VALUE, which is the only column.
-fn bound(
-    catalog: &CatalogSnapshot,
-    path: &[Oid],
-    context: &CallContext<'_>,
-    base: SqlType,
-    text: &str,
-) -> Result<Expr> {
-    let reader = Reader(context);
-    let environment = Environment { catalog, path, constants: &reader };
-    let parsed = parse_expression(text)?;
-    let boolean = bind::Wanted::Condition("CHECK");
-    let value = bind::value_relation(base);
-    bind::bind_expression(environment, text, &parsed, Some(&value), boolean, bind::clause::CHECK)
-}
-
-/// The same with the first parameter in place of VALUE.
+/// A condition with the first parameter in place of VALUE, which is the only column.
 fn over_parameter(mut expr: Expr) -> Expr {
     levels::columns_of_expr(&mut expr, 0, &mut |column, _| {
         if let Expr::Column { column: place, ty, .. } = column {

@@ -10,7 +10,7 @@ use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, Index, IndexExpression, Relation, SearchPath};
-use crate::ddl::{DefaultValue, Reads, RowFunction, Semantics, ViewQuery};
+use crate::ddl::{DefaultValue, NewValue, Reads, RowFunction, Semantics, ViewQuery};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::routine::Routines;
@@ -237,30 +237,26 @@ impl Meaning<'_> {
         })
     }
 
-    /// What an expression that was bound to be assigned says itself, and what it depends on: the cast to the column's type is
-    /// the column's, unless nothing else gives the literal a type. What is folded in one of the trees stands in the other.
-    fn own_text(
-        &self,
-        snapshot: &CatalogSnapshot,
-        relation: Option<&Relation>,
-        expr: &ast::Expr,
-        bound: &Expr,
-        clause: &'static str,
-    ) -> Result<Definition> {
-        let own = self.bound(snapshot, &self.text, expr, relation, Wanted::Written, clause)?;
-        let mut edges = edges_of_expression(snapshot, relation, bound);
-        edges.extend(edges_of_expression(snapshot, relation, &own));
-        Ok(Definition::new(self.print(snapshot, relation, &shown(own, bound))?, edges))
-    }
-
     /// What is kept of an expression that stands over the columns of a relation, or over none.
     fn tree(
         &self,
         snapshot: &CatalogSnapshot,
         relation: Option<&Relation>,
         expr: &ast::Expr,
-        (wanted, clause): (Wanted<'_>, &'static str),
+        wanted: (Wanted<'_>, &'static str),
     ) -> Result<Expression> {
+        let (tree, edges) = self.bound_tree(snapshot, relation, expr, wanted)?;
+        kept::store(snapshot, relation, &tree, edges)
+    }
+
+    /// The same before it is stored, with what it depends on.
+    fn bound_tree(
+        &self,
+        snapshot: &CatalogSnapshot,
+        relation: Option<&Relation>,
+        expr: &ast::Expr,
+        (wanted, clause): (Wanted<'_>, &'static str),
+    ) -> Result<(Tree, Edges)> {
         let bound = self.with_environment(snapshot, |environment| {
             bind::bind_stored(environment, &self.text, expr, relation, wanted, clause)
         })?;
@@ -273,21 +269,7 @@ impl Meaning<'_> {
         let text = self.print(snapshot, relation, &written)?;
         let tree = Tree { bound, written: None };
         let same = self.print(snapshot, relation, tree.shown()).is_ok_and(|shown| shown == text);
-        let tree = Tree { written: (!same).then_some(written), ..tree };
-        kept::store(snapshot, relation, &tree, Edges::new(edges))
-    }
-
-    /// The value of an expression that is the same for every row, in its type's stored form; none is NULL.
-    fn value_of(&self, snapshot: &CatalogSnapshot, bound: Expr) -> Result<Option<Arc<[u8]>>> {
-        let value = self.row_function(snapshot, None, bound, None)?(&[])?;
-        Ok(match value.get(0) {
-            Datum::Null => None,
-            datum => {
-                let mut bytes = Vec::new();
-                crate::tuple::row::encode(datum, &mut bytes);
-                Some(bytes.into())
-            }
-        })
+        Ok((Tree { written: (!same).then_some(written), ..tree }, Edges::new(edges)))
     }
 
     /// A function that evaluates an expression over a relation's live columns, with the privileges of `user` if there is one.
@@ -412,6 +394,18 @@ fn shown(own: Expr, bound: &Expr) -> Expr {
     }
 }
 
+/// What all rows have by a function that is the same for each.
+fn constant(mut function: RowFunction<'_>) -> Result<NewValue<'static>> {
+    Ok(NewValue::Constant(match function(&[])?.get(0) {
+        Datum::Null => None,
+        datum => {
+            let mut bytes = Vec::new();
+            crate::tuple::row::encode(datum, &mut bytes);
+            Some(bytes.into())
+        }
+    }))
+}
+
 /// The columns by index that an expression over the live ones names.
 fn named_columns(relation: &Relation, expr: &Expr) -> Vec<usize> {
     let live: Vec<usize> =
@@ -497,18 +491,53 @@ impl Semantics for Meaning<'_> {
         ty: SqlType,
         expr: &ast::Expr,
     ) -> Result<DefaultValue> {
-        let wanted = Wanted::Default(ty, column);
-        let bound = self.bound(snapshot, &self.text, expr, None, wanted, DEFAULT)?;
-        let text = self.own_text(snapshot, None, expr, &bound, DEFAULT)?;
+        let wanted = (Wanted::Default(ty, column), DEFAULT);
+        let (tree, edges) = self.bound_tree(snapshot, None, expr, wanted)?;
         // With a modifier, which only an interval takes before it is read, or a domain it is not the constant alone.
-        let is_null = matches!(&bound, Expr::Constant(Literal::Null, is)
+        let is_null = matches!(&tree.bound, Expr::Constant(Literal::Null, is)
             if is.typmod < 0 || is.oid.0 == oids::INTERVAL);
-        let constant = if levels::is_repeatable(&bound) {
-            self.value_of(snapshot, bound).map(Some)
-        } else {
-            Ok(None)
-        };
-        Ok(DefaultValue { text, is_null, constant })
+        Ok(DefaultValue { value: kept::store(snapshot, None, &tree, edges)?, is_null })
+    }
+
+    fn parameter_default(
+        &self,
+        snapshot: &CatalogSnapshot,
+        ty: SqlType,
+        expr: &ast::Expr,
+    ) -> Result<Definition> {
+        let wanted = Wanted::Default(ty, "");
+        let bound = self.bound(snapshot, &self.text, expr, None, wanted, DEFAULT)?;
+        let own = self.bound(snapshot, &self.text, expr, None, Wanted::Written, DEFAULT)?;
+        // What is folded in one of the trees stands in the other.
+        let mut edges = edges_of_expression(snapshot, None, &bound);
+        edges.extend(edges_of_expression(snapshot, None, &own));
+        Ok(Definition::new(self.print(snapshot, None, &shown(own, &bound))?, edges))
+    }
+
+    fn next_value(
+        &self,
+        snapshot: &CatalogSnapshot,
+        sequence: Oid,
+        ty: SqlType,
+    ) -> Result<Expression> {
+        let tree = self.with_environment(snapshot, |environment| {
+            kept::next_value(environment, sequence, ty)
+        })?;
+        kept::store(snapshot, None, &tree, Edges::new(vec![Edge::Relation(sequence, 0)]))
+    }
+
+    fn new_value<'a>(
+        &'a self,
+        snapshot: &CatalogSnapshot,
+        ty: SqlType,
+        default: Option<&Expression>,
+    ) -> Result<NewValue<'a>> {
+        let bound = self.with_environment(snapshot, |environment| {
+            kept::default_value(environment, ty, default)
+        })?;
+        let is_repeatable = levels::is_repeatable(&bound);
+        let function = self.row_function(snapshot, None, bound, None)?;
+        if is_repeatable { constant(function) } else { Ok(NewValue::Computed(function)) }
     }
 
     fn check(
@@ -540,7 +569,7 @@ impl Semantics for Meaning<'_> {
         relation: &Relation,
         (ty, column): (SqlType, &str),
         expr: &ast::Expr,
-    ) -> Result<Definition> {
+    ) -> Result<Expression> {
         let bind = |wanted| {
             let bound =
                 self.bound(snapshot, &self.text, expr, Some(relation), wanted, GENERATED)?;
@@ -550,12 +579,13 @@ impl Semantics for Meaning<'_> {
                     "generation expression is not immutable",
                 ));
             }
-            Ok(bound)
+            Ok(())
         };
         // That it is mutable is told before that its type does not fit the column.
         bind(Wanted::Anything)?;
-        let bound = bind(Wanted::Default(ty, column))?;
-        self.own_text(snapshot, Some(relation), expr, &bound, GENERATED)
+        let wanted = Wanted::Default(ty, column);
+        bind(wanted)?;
+        self.tree(snapshot, Some(relation), expr, (wanted, GENERATED))
     }
 
     fn index_expression(
@@ -615,36 +645,9 @@ impl Semantics for Meaning<'_> {
         snapshot: &CatalogSnapshot,
         base: SqlType,
         expr: &ast::Expr,
-    ) -> Result<Definition> {
-        let value = bind::value_relation(base);
-        let bound = self.bound(
-            snapshot,
-            &self.text,
-            expr,
-            Some(&value),
-            Wanted::Condition("CHECK"),
-            CHECK,
-        )?;
-        self.own_text(snapshot, Some(&value), expr, &bound, CHECK)
-    }
-
-    fn evaluate<'a>(
-        &'a self,
-        snapshot: &CatalogSnapshot,
-        relation: &Relation,
-        user: Option<Oid>,
-        (ty, text): (SqlType, &str),
-    ) -> Result<RowFunction<'a>> {
-        let parsed = crate::parse::parse_expression(text)?;
-        let bound = self.bound(
-            snapshot,
-            text,
-            &parsed,
-            Some(relation),
-            Wanted::Assignable(ty, "value"),
-            CHECK,
-        )?;
-        self.row_function(snapshot, Some(relation), bound, user)
+    ) -> Result<Expression> {
+        let wanted = (Wanted::Condition("CHECK"), CHECK);
+        self.tree(snapshot, Some(&bind::value_relation(base)), expr, wanted)
     }
 
     fn compute<'a>(
@@ -691,34 +694,25 @@ impl Semantics for Meaning<'_> {
         before: &Relation,
         after: &mut Relation,
     ) -> Result<()> {
-        let again = |text: &str, after: &Relation| {
-            self.renewed((snapshot, Some(before)), (snapshot, Some(after)), text)
-        };
         let names = after.clone();
         for when in after.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut()) {
             let now = (snapshot, &names);
             *when = when.reworded(self.renewed_condition((snapshot, before), now, when)?);
-        }
-        for column in after.columns.iter_mut().filter(|column| column.generated && !column.dropped)
-        {
-            if let Some(text) = &mut column.default {
-                *text = text.reworded(again(text, &names)?);
-            }
         }
         Ok(())
     }
 
     fn renewed(
         &self,
-        (before, over): (&CatalogSnapshot, Option<&Relation>),
-        (now, names): (&CatalogSnapshot, Option<&Relation>),
+        before: &CatalogSnapshot,
+        now: &CatalogSnapshot,
         text: &str,
     ) -> Result<Arc<str>> {
         let parsed = crate::parse::parse_expression(text)?;
         let bound = self.with_environment(before, |environment| {
-            bind::bind_printed(environment, text, &parsed, over)
+            bind::bind_printed(environment, text, &parsed, None)
         })?;
-        self.print(now, names, &bound)
+        self.print(now, None, &bound)
     }
 
     fn trigger_condition(

@@ -2,6 +2,7 @@
 
 use super::objects::{composites, users};
 use super::rows::Rows;
+use crate::bind::kept;
 use crate::catalog::builtin;
 use crate::catalog::relation::{Column, Identity, IndexColumn, Properties, Relation, RelationKind};
 use crate::catalog::system_column::{SYSTEM_COLUMNS, SystemColumn};
@@ -229,11 +230,13 @@ pub(super) fn defaults(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         }
         for (at, column) in relation.columns.iter().enumerate() {
             let (Some(default), None) = (&column.default, column.identity) else { continue };
+            let how = (None, false);
+            let shown = kept::text(rows.system.snapshot, how, rows.call, Some(relation), default)?;
             let row = [
                 Datum::Oid(default_oid(relation.oid, at).0),
                 Datum::Oid(relation.oid.0),
                 Datum::Int2(at as i16 + 1),
-                rows.text(default),
+                rows.text(&shown),
             ];
             rows.row(&row)?;
         }

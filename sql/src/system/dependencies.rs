@@ -204,7 +204,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             for check in &domain.checks {
                 let own = (CONSTRAINT, check.oid);
                 emit(rows, own, (TYPE, ty.oid, 0), 'a')?;
-                emit_edges(rows, own, &[check.text.edges()])?;
+                emit_edges(rows, own, &[check.condition.edges()])?;
             }
         }
     }

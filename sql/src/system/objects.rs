@@ -2,7 +2,7 @@
 //! what belongs to them, behind the built-in rows.
 
 use super::rows::Rows;
-use crate::bind::kept;
+use crate::bind::{kept, value_relation};
 use crate::catalog::builtin;
 use crate::catalog::definition::Expression;
 use crate::catalog::object::well_known;
@@ -404,6 +404,9 @@ pub(super) fn constraints(rows: &mut Rows<'_, '_, '_, '_>, relation: &Relation) 
 /// A CHECK of a domain.
 fn domain_check(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType, check: &DomainCheck) -> Result<()> {
     let none = letter(' ');
+    let value = ty.domain().map(|domain| value_relation(domain.base));
+    let (snapshot, how) = (rows.system.snapshot, (None, false));
+    let shown = kept::text(snapshot, how, rows.call, value.as_ref(), &check.condition)?;
     let row = [
         Datum::Oid(check.oid.0),
         rows.text(&check.name),
@@ -430,7 +433,7 @@ fn domain_check(rows: &mut Rows<'_, '_, '_, '_>, ty: &UserType, check: &DomainCh
         Datum::Null,
         Datum::Null,
         Datum::Null,
-        rows.optional(Some(&check.text)),
+        rows.text(&shown),
     ];
     rows.row(&row)
 }

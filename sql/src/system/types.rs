@@ -2,6 +2,7 @@
 
 use super::objects::{Users, users};
 use super::rows::Rows;
+use crate::bind;
 use crate::catalog::builtin::{self, array_of_made};
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
@@ -135,9 +136,12 @@ impl Own<'_> {
             None if is_enum => (3507, 3533),
             None => (2291, 2403),
         };
-        let category = crate::bind::type_name::category(Oid(base)).0;
+        let category = bind::type_name::category(Oid(base)).0;
         let storage = built_in.map_or(if is_enum { 'p' } else { 'x' }, |found| found.storage);
-        let default = domain.default.as_deref();
+        let text =
+            |made| bind::kept::text(rows.system.snapshot, (None, false), rows.call, None, made);
+        let default = domain.default.as_ref().map(text).transpose()?;
+        let default = default.as_deref();
         let shown = default.map(|text| rows.call.catalog.shown_expression(rows.call, text));
         let row = [
             Datum::Oid(self.oid.0),

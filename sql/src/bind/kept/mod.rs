@@ -18,8 +18,9 @@ mod code;
 mod tests;
 
 use crate::bind::deparse::{over_row, without_assignment};
+use crate::bind::dml::NEXTVAL;
 use crate::bind::levels::children;
-use crate::bind::typed::{CallForm, Expr};
+use crate::bind::typed::{CallForm, Expr, Literal};
 use crate::bind::{Binder, Environment, know_table};
 use crate::catalog::definition::{Edges, Expression};
 use crate::catalog::routine::Routine;
@@ -27,7 +28,7 @@ use crate::catalog::{CatalogSnapshot, Relation, builtin};
 use crate::error::Result;
 use crate::parse::Deep;
 use crate::parse::depth::{fitting, within};
-use crate::types::{CallContext, Oid};
+use crate::types::{CallContext, Oid, SqlType, oids};
 use std::sync::Arc;
 
 /// An expression as it is stored.
@@ -159,8 +160,49 @@ pub fn bound(
     Binder::new(environment, "", &[]).kept(relation, expression)
 }
 
+/// The default of a column of this type, which is its domain's or of another type that can be assigned to it; NULL without one.
+///
+/// # Errors
+/// Those of [`bound`], and of a cast.
+pub fn default_value(
+    environment: Environment<'_>,
+    ty: SqlType,
+    default: Option<&Expression>,
+) -> Result<Expr> {
+    let binder = Binder::new(environment, "", &[]);
+    default.map_or_else(|| Ok(binder.null_of(ty)), |made| binder.kept_as(None, made, (ty, "")))
+}
+
+/// The next value of a sequence as the default of a column of this type.
+///
+/// # Errors
+/// Those of a cast.
+pub fn next_value(environment: Environment<'_>, sequence: Oid, ty: SqlType) -> Result<Tree> {
+    let drawn = Expr::Call {
+        function: Oid(NEXTVAL),
+        arguments: vec![Expr::Constant(Literal::Oid(sequence.0), SqlType::plain(oids::REGCLASS))],
+        ty: SqlType::plain(oids::INT8),
+        form: CallForm::Function,
+        position: 0,
+    };
+    let binder = Binder { is_stored: true, ..Binder::new(environment, "", &[]) };
+    let bound = binder.assign(drawn.clone(), ty, "", 0)?;
+    Ok(Tree { bound, written: Some(drawn).filter(|drawn| drawn.ty() != ty) })
+}
+
 impl Binder<'_> {
-    /// The same.
+    /// A stored expression as a value of this type, for the column of this name.
+    pub(super) fn kept_as(
+        &self,
+        relation: Option<&Relation>,
+        expression: &Expression,
+        (ty, column): (SqlType, &str),
+    ) -> Result<Expr> {
+        let value = self.kept(relation, expression)?;
+        if value.ty() == ty { Ok(value) } else { self.assign(value, ty, column, 0) }
+    }
+
+    /// A stored expression as a plan takes it.
     pub(super) fn kept(
         &self,
         relation: Option<&Relation>,

@@ -2,7 +2,8 @@
 
 use super::{Tree, code, copy, open, store, text};
 use crate::bind::clause::CHECK;
-use crate::bind::{Constants, Environment, Literal, Wanted, bind_stored};
+use crate::bind::{Constants, Environment, Expr, Literal, Wanted, bind_stored, value_relation};
+use crate::catalog::built_in_domain;
 use crate::catalog::definition::{Edge, Edges, Expression};
 use crate::catalog::object::well_known;
 use crate::catalog::testing::{self, catalog, table};
@@ -11,7 +12,7 @@ use crate::error::Result;
 use crate::parse::parse_expression;
 use crate::sqlstate::SqlState;
 use crate::types::no_session::with_context;
-use crate::types::{SqlType, read_text};
+use crate::types::{Oid, SqlType, oids, read_text};
 use std::sync::Arc;
 
 /// One of each kind of part, over the columns of the table of the tests.
@@ -41,13 +42,22 @@ impl Constants for Reader {
     }
 }
 
-fn bound(snapshot: &CatalogSnapshot, relation: &Relation, text: &str) -> Tree {
+fn bound_as(
+    snapshot: &CatalogSnapshot,
+    relation: Option<&Relation>,
+    text: &str,
+    (wanted, clause): (Wanted<'_>, &'static str),
+) -> Expr {
     let path = [well_known::PG_CATALOG];
     let environment = Environment { catalog: snapshot, path: &path, constants: &Reader };
     let parsed = parse_expression(text).expect("it is an expression");
-    let wanted = Wanted::Condition("CHECK");
-    let bound = bind_stored(environment, text, &parsed, Some(relation), wanted, CHECK);
-    Tree { bound: bound.unwrap_or_else(|error| panic!("{text}: {error:?}")), written: None }
+    let bound = bind_stored(environment, text, &parsed, relation, wanted, clause);
+    bound.unwrap_or_else(|error| panic!("{text}: {error:?}"))
+}
+
+fn bound(snapshot: &CatalogSnapshot, relation: &Relation, text: &str) -> Tree {
+    let wanted = (Wanted::Condition("CHECK"), CHECK);
+    Tree { bound: bound_as(snapshot, Some(relation), text, wanted), written: None }
 }
 
 fn kept(snapshot: &CatalogSnapshot, relation: &Relation, text: &str) -> Expression {
@@ -75,6 +85,33 @@ fn a_tree_comes_back_as_it_was() {
     }
     let check = kept(&snapshot, &relation, "a > 0");
     assert_eq!(check.tree(), testing::CHECK, "what the catalog's tests have");
+}
+
+#[test]
+fn what_the_catalog_has_from_the_beginning_is_what_is_stored() {
+    let catalog = catalog();
+    let snapshot = catalog.snapshot(well_known::POSTGRES).expect("the database is there");
+    let stored = |text: &str, ty: SqlType| {
+        let value = Some(value_relation(ty)).filter(|_| text.to_uppercase().contains("VALUE"));
+        let (value, none) = (value.as_ref(), Edges::new(Vec::new()));
+        let wanted = match value {
+            Some(_) => Wanted::Condition("CHECK"),
+            None => Wanted::Default(ty, ""),
+        };
+        let bound = bound_as(&snapshot, value, text, (wanted, CHECK));
+        let tree = Tree { bound, written: None };
+        let stored = store(&snapshot, value, &tree, none).expect("it can be stored");
+        let how = (None, false);
+        let shown = with_context(|context| super::text(&snapshot, how, context, value, &stored));
+        (stored.tree().to_vec(), shown.expect("it is a tree"))
+    };
+    let varchar = SqlType { oid: Oid(oids::VARCHAR), typmod: 14 };
+    assert_eq!(stored("'x'", varchar).0, testing::DEFAULT);
+    for (text, ty, tree) in built_in_domain::TREES {
+        // As the list of an IN it is printed so.
+        let said = if text.contains("ANY") { "value in ('YES', 'NO')" } else { text };
+        assert_eq!(stored(said, ty), (tree.to_vec(), text.to_owned()));
+    }
 }
 
 #[test]
