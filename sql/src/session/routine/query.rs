@@ -522,7 +522,10 @@ impl Execution<'_> {
             }
             _ => {}
         }
-        self.put_into(&into.places, columns, (count > 0).then_some(&row))?;
+        match text.filter(|_| count > 0) {
+            Some(text) => self.put_row_into(text, (&into.places, columns), &row)?,
+            None => self.put_into(&into.places, columns, (count > 0).then_some(&row))?,
+        }
         self.kit.row = row;
         Ok(())
     }

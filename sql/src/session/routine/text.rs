@@ -6,6 +6,7 @@
 use super::context::{expression, in_expression};
 use super::frame::{Frame, Shape};
 use super::machine::code::Program;
+use super::value::Taken;
 use crate::bind::{Variable, VariableConflict, Variables, no_field};
 use crate::error::{Result, SqlError};
 use crate::exec::code::{Code, ElementCode};
@@ -24,7 +25,7 @@ use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The variables that a text sees, as they were when it was made ready.
 #[derive(Debug)]
@@ -203,6 +204,10 @@ pub struct Text {
     element: Option<ElementCode>,
     /// Whether its plan may be run at once.
     at_once: bool,
+    /// How the columns of its row go into the variables behind INTO, where they all go there without more ado.
+    into: OnceLock<Box<[Taken]>>,
+    /// [`Session::changes`] when that was found out last.
+    into_seen: AtomicU64,
     ty: SqlType,
     visible: Arc<Visible>,
     /// [`Session::changes`] when it was last found good.
@@ -283,6 +288,19 @@ impl Text {
         self.seen.load(Relaxed) == changes
     }
 
+    /// How the columns of its row go into variables, where that was found out when [`Session::changes`] was that number.
+    pub(super) fn taken_at(&self, changes: u64) -> Option<&[Taken]> {
+        let into = self.into.get().map(|into| &**into);
+        into.filter(|_| self.into_seen.load(Relaxed) == changes)
+    }
+
+    /// Remembers how they do, unless that is not what it was when it was first found out.
+    pub(super) fn note_taken(&self, taken: Box<[Taken]>, changes: u64) {
+        if *self.into.get_or_init(|| taken.clone()) == taken {
+            self.into_seen.store(changes, Relaxed);
+        }
+    }
+
     /// It has been run.
     pub(super) fn count_run(&self) {
         let runs = self.runs.load(Relaxed);
@@ -320,6 +338,8 @@ impl Text {
             ty,
             visible,
             seen: AtomicU64::new(0),
+            into: OnceLock::new(),
+            into_seen: AtomicU64::new(0),
             runs: AtomicU32::new(0),
             in_use: AtomicBool::new(false),
         }

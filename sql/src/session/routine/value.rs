@@ -15,6 +15,7 @@ use crate::session::source::Source;
 use crate::session::statement::Prepared;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::order::without_blanks;
 use crate::types::{Datum, SqlType, oids, record};
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct CastText {
     prepared: Arc<Prepared>,
     /// It gives the same value.
     same: bool,
+    /// It only takes the blanks from the end of a text.
+    trims: bool,
     /// It as a scalar over the value, if it is one.
     scalar: Option<Arc<Scalar>>,
     /// [`Session::changes`] when it was last found good.
@@ -34,8 +37,29 @@ impl CastText {
     fn new(prepared: Arc<Prepared>, seen: u64) -> CastText {
         let scalar = super::text::simple(&prepared).map(Arc::new);
         let same = matches!(scalar.as_deref(), Some(Scalar::Parameter(0)));
-        CastText { prepared, same, scalar, seen }
+        let free = prepared.planned.as_ref().is_some_and(|planned| planned.required.is_empty());
+        let trims = free && scalar.as_deref().is_some_and(trims);
+        CastText { prepared, same, trims, scalar, seen }
     }
+}
+
+/// `text(bpchar)`.
+const TRIMMED: u32 = 401;
+
+/// Whether a cast is that of its only parameter from `character` to a text, and nothing else.
+fn trims(scalar: &Scalar) -> bool {
+    let Scalar::Call { callee, arguments, .. } = scalar else { return false };
+    callee.oid == TRIMMED && matches!(arguments[..], [Scalar::Parameter(0)])
+}
+
+/// How a value goes into a variable that is no row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    variable: u32,
+    /// The variable is NOT NULL.
+    not_null: bool,
+    /// A text goes there without the blanks at its end; anything else as it is.
+    trimmed: bool,
 }
 
 /// The one parameter of a cast.
@@ -83,25 +107,18 @@ impl Session {
         if null || self.converts_nothing(from, to) {
             return Ok(());
         }
-        let cast = match self.casts.get(&(from, to)).cloned() {
-            Some(known) if self.is_settled(known.seen) => known,
-            Some(known) => match self.fresh(&known.prepared, false)? {
-                Some(fresh) => self.keep_cast((from, to), fresh),
-                None => {
-                    let changes = self.changes;
-                    self.casts.entry((from, to)).and_modify(|kept| kept.seen = changes);
-                    known
-                }
-            },
-            None => {
-                let source =
-                    super::text::one_statement(&"SELECT $1".into(), self.settings.plain().dialect)?;
-                let source: Source = source.seeing(Arc::new(CastFrom { from: [from], to }));
-                let prepared = self.prepare(Arc::new(source), &[from.oid])?;
-                self.keep_cast((from, to), prepared)
-            }
-        };
+        let cast = self.cast(from, to)?;
         if cast.same {
+            return Ok(());
+        }
+        if cast.trims
+            && let Datum::Text(text) = value.get(0)
+        {
+            let mut trimmed = std::mem::take(&mut self.spare_value);
+            trimmed.clear();
+            trimmed.push(Datum::Text(without_blanks(text)));
+            std::mem::swap(value, &mut trimmed);
+            self.keep_value(trimmed);
             return Ok(());
         }
         if let Some(scalar) = &cast.scalar {
@@ -119,6 +136,28 @@ impl Session {
             *value = row;
         }
         Ok(())
+    }
+
+    /// The cast by which an assignment makes values of one type those of another.
+    fn cast(&mut self, from: SqlType, to: SqlType) -> Result<CastText> {
+        match self.casts.get(&(from, to)).cloned() {
+            Some(known) if self.is_settled(known.seen) => Ok(known),
+            Some(known) => match self.fresh(&known.prepared, false)? {
+                Some(fresh) => Ok(self.keep_cast((from, to), fresh)),
+                None => {
+                    let changes = self.changes;
+                    self.casts.entry((from, to)).and_modify(|kept| kept.seen = changes);
+                    Ok(known)
+                }
+            },
+            None => {
+                let source =
+                    super::text::one_statement(&"SELECT $1".into(), self.settings.plain().dialect)?;
+                let source: Source = source.seeing(Arc::new(CastFrom { from: [from], to }));
+                let prepared = self.prepare(Arc::new(source), &[from.oid])?;
+                Ok(self.keep_cast((from, to), prepared))
+            }
+        }
     }
 
     /// Whether it is known that an assignment takes values of a type as they are.
@@ -564,6 +603,70 @@ impl Execution<'_> {
         }
         row.set(at, value.get(0));
         self.set_record(place.variable, &shape, &row)
+    }
+
+    /// Puts the columns of a statement's row into the places behind its INTO.
+    pub(super) fn put_row_into(
+        &mut self,
+        text: &Text,
+        (places, columns): (&[Place], &[ColumnDescription]),
+        row: &RowBuf,
+    ) -> Result<()> {
+        let changes = self.session.changes;
+        if text.taken_at(changes).is_none()
+            && let Some(taken) = self.all_taken(places, columns)
+        {
+            text.note_taken(taken, changes);
+        }
+        let Some(taken) = text.taken_at(changes) else {
+            return self.put_into(places, columns, Some(row));
+        };
+        for (at, one) in taken.iter().enumerate() {
+            let value = match row.get(at) {
+                Datum::Null if one.not_null => {
+                    return Err(not_null(&self.body.variables[one.variable as usize]));
+                }
+                Datum::Text(text) if one.trimmed => Datum::Text(without_blanks(text)),
+                value => value,
+            };
+            self.kit.frame.set(one.variable, value);
+        }
+        Ok(())
+    }
+
+    /// How columns go into places, where each goes into a variable of its own that is no row, as it is or nearly.
+    fn all_taken(
+        &mut self,
+        places: &[Place],
+        columns: &[ColumnDescription],
+    ) -> Option<Box<[Taken]>> {
+        if places.len() != columns.len() {
+            return None;
+        }
+        let mut all = Vec::with_capacity(places.len());
+        for (place, column) in places.iter().zip(columns) {
+            let own = &self.body.variables[place.variable as usize];
+            let (VariableType::Scalar(to), []) = (&own.ty, &place.path[..]) else {
+                return None;
+            };
+            let (to, not_null) = (*to, own.not_null);
+            // What a domain says of NULL is asked of each value.
+            if crate::catalog::builtin::is_domain(to.oid.0) {
+                return None;
+            }
+            let trimmed = if self.session.converts_nothing(column.ty, to) {
+                false
+            } else {
+                // A cast that cannot be made ready is nobody's affair before there is a value for it.
+                let cast = self.session.cast(column.ty, to).ok()?;
+                if !cast.same && !cast.trims {
+                    return None;
+                }
+                cast.trims
+            };
+            all.push(Taken { variable: place.variable, not_null, trimmed });
+        }
+        Some(all.into())
     }
 
     /// Puts the columns of a row, or NULLs where there is none, into places.
