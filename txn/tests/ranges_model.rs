@@ -91,6 +91,13 @@ enum WaitPolicy {
     Skip,
 }
 
+/// Nobody looks for deadlocks in the model.
+#[allow(dead_code, reason = "it is named as the crate names it")]
+enum FirstSearch {
+    AtOnce,
+    AfterTimeout,
+}
+
 #[derive(Clone, Copy, Default)]
 struct Planted {
     loses_wakes: bool,
@@ -117,7 +124,7 @@ impl LockManager {
         owner: OwnerId,
         session: &SessionWait,
         _: WaitEvent,
-        _: Waiting,
+        _: (Waiting, FirstSearch),
         granted: &dyn Fn() -> bool,
         cancel: &dyn Fn(&mut dyn FnMut(OwnerId)),
     ) -> Result<()> {
