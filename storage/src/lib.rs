@@ -112,6 +112,7 @@ pub use waiter::{RunsFor, Waiter};
 pub use wal::{Archive, ArchiveCounters, Archived};
 #[cfg(not(loom))]
 pub use wal::{
-    CheckpointSignal, Claim, FlushCounters, Log, LogRecord, LogScan, SpaceReservation, Stretch,
+    CheckpointSignal, Claim, FlushCounters, LimitExemption, Log, LogRecord, LogScan,
+    SpaceReservation,
 };
 pub use wal::{InsertCounters, LogInsert, RecordKind, SpaceClass};

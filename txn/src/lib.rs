@@ -84,7 +84,7 @@ pub use xact_id::{XactIds, XactSnapshot, XactStatus};
 pub mod decisions {
     pub use crate::lock::cycle::Reached;
     pub use crate::lock::partition::{PartitionId, PartitionLocks, PartitionSet};
-    pub use crate::lock::spans::{Ages, Asked, RangeMode, Rule, Span, TreeLocks};
+    pub use crate::lock::spans::{Ages, RangeMode, RequestOutcome, Rule, Span, TreeLocks};
     pub use crate::owner::OwnerId;
     pub use crate::scheme::hstore::Partitioned;
     pub use crate::scheme::locking::OnConflict;

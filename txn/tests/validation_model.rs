@@ -23,7 +23,7 @@ mod slots;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 use planted::Planted;
-use slots::{CommitSlots, Meeting, SlotId};
+use slots::{CommitSlots, ConflictingCommit, SlotId};
 use std::sync::Arc;
 pub use storage::Lsn;
 
@@ -101,10 +101,10 @@ impl Model {
             newer.then_some(End::Broken)
         };
         let slots = || match self.slots.meets_before(slot, lsn, |writes| *writes == read) {
-            Meeting::Nobody => None,
-            Meeting::Somebody(_) => Some(End::Broken),
-            Meeting::Unsure if order == Order::SharesAfterClaim => None,
-            Meeting::Unsure => Some(End::Unsure),
+            ConflictingCommit::None => None,
+            ConflictingCommit::At(_) => Some(End::Broken),
+            ConflictingCommit::Unknown if order == Order::SharesAfterClaim => None,
+            ConflictingCommit::Unknown => Some(End::Unsure),
         };
         match order {
             Order::PagesBeforeSlots => page().or_else(slots),

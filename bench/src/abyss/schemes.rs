@@ -10,8 +10,8 @@
 use super::workload::Access;
 use std::collections::{BTreeMap, HashMap};
 use txn::decisions::{
-    Ages, Asked, OnConflict, Order, OwnerId, PartitionId, PartitionLocks, PartitionSet,
-    Partitioned, RangeMode, Reached, ReadStamps, Rule, Span, TreeLocks, Verdict, counts,
+    Ages, OnConflict, Order, OwnerId, PartitionId, PartitionLocks, PartitionSet, Partitioned,
+    RangeMode, Reached, ReadStamps, RequestOutcome, Rule, Span, TreeLocks, Verdict, counts,
     is_in_time, judge, may_pass, may_wait, sees,
 };
 use txn::{
@@ -190,9 +190,9 @@ impl Decider {
         let asked = locks.ask(&self.began, owner(core), (&span, mode), rule, &mut refused_now);
         woken.extend(refused_now.iter().map(|owner| owner.0 as usize));
         match asked {
-            Asked::Granted => self.done(core, access),
-            Asked::Met(Some(reason)) => self.abort(core, reason),
-            Asked::Met(None) => {
+            RequestOutcome::Granted => self.done(core, access),
+            RequestOutcome::Conflict(Some(reason)) => self.abort(core, reason),
+            RequestOutcome::Conflict(None) => {
                 locks.wait(owner(core), span, mode, rule);
                 self.own[core].waits_for = Some(key);
                 self.waiting += 1;

@@ -439,7 +439,7 @@ fn holds_rows(plan: &Plan) -> bool {
         | Plan::Values(..)
         | Plan::Constants(..)
         | Plan::Filter(..)
-        | Plan::Gate(..)
+        | Plan::OneTimeFilter(..)
         | Plan::Barrier(..)
         | Plan::Project(..)
         | Plan::Limit(_)
@@ -532,7 +532,7 @@ impl Finishing<'_> {
                 costs.order(conditions);
                 self.plan(input);
             }
-            Plan::Gate(input, _)
+            Plan::OneTimeFilter(input, _)
             | Plan::Barrier(input, _)
             | Plan::ProjectSet(input, ..)
             | Plan::WithCtes(input, _) => self.plan(input),

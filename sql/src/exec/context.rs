@@ -1,10 +1,10 @@
 //! What operators work with: the transaction, the frame, the arena, and what the session lends them.
 
-use super::drawn::Drawn;
 use super::eval::{Eval, Failure};
 use super::frame::Frame;
 use super::subquery::{CteState, SubplanState};
 use super::temp_file::{TempSpace, TempUse};
+use super::volatile_memo::VolatileMemo;
 use crate::catalog::Relation;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::error::{Notice, Result, cancel};
@@ -92,7 +92,7 @@ pub struct Context<'s> {
     /// What expressions compute.
     pub arena: &'s mut Bump,
     /// What volatile calls have given in the evaluation at hand.
-    pub drawn: &'s mut Drawn,
+    pub drawn: &'s mut VolatileMemo,
     /// Subqueries of expressions.
     pub subplans: &'s mut Vec<SubplanState>,
     /// Common table expressions.

@@ -4,11 +4,11 @@
 //! missing the evaluation gives up with the subquery's number; the caller runs it and begins again. Subqueries are thus run
 //! exactly when they are needed, as in PostgreSQL: `CASE` and `AND` still guard them.
 
-use super::drawn::Drawn;
 use super::element_sets::ELEMENTS_MIN;
 use super::frame::Frame;
 use super::routine::RoutineCall;
 use super::subquery::SubplanState;
+use super::volatile_memo::VolatileMemo;
 use crate::account;
 use crate::bind::Quantifier;
 use crate::bind::typed::CurrentValue;
@@ -69,7 +69,7 @@ pub struct Eval<'a> {
     /// The value at hand that the expression itself has a home for.
     pub local: Option<Local<'a>>,
     /// What volatile calls have given, where the evaluation may begin again.
-    pub drawn: Option<&'a Drawn>,
+    pub drawn: Option<&'a VolatileMemo>,
 }
 
 impl Eval<'_> {
@@ -399,7 +399,7 @@ impl Eval<'_> {
     /// What a volatile call has given in this evaluation, or gives now.
     fn draw<'x>(
         &'x self,
-        drawn: &'x Drawn,
+        drawn: &'x VolatileMemo,
         callee: &'x Callee,
         arguments: &[Datum<'x>],
     ) -> Evaluated<'x> {

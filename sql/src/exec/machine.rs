@@ -3,7 +3,6 @@
 
 use super::context::{Context, Host};
 use super::deferred::Pending;
-use super::drawn::Drawn;
 use super::frame::Frame;
 use super::operator::{Builder, Operator};
 use super::probe::Probes;
@@ -13,6 +12,7 @@ use super::sink::{Flow, RowSink};
 use super::spool::{Spool, SpoolReader};
 use super::subquery::{CteRun, CteState, SubplanState, modifies};
 use super::trigger;
+use super::volatile_memo::VolatileMemo;
 use crate::catalog::trigger::INSERT;
 use crate::compile::Program;
 use crate::error::Result;
@@ -55,7 +55,7 @@ pub struct Run<'s, 'h> {
 struct State {
     frame: Frame,
     arena: Bump,
-    drawn: Drawn,
+    drawn: VolatileMemo,
     subplans: Vec<SubplanState>,
     ctes: Vec<CteState>,
     checks: Pending,
@@ -197,7 +197,7 @@ impl Machine {
             state: State {
                 frame: Frame::new(&program.widths),
                 arena: Bump::new(),
-                drawn: Drawn::default(),
+                drawn: VolatileMemo::default(),
                 subplans,
                 ctes,
                 checks: Pending::default(),

@@ -1,17 +1,18 @@
 //! Operators: what a plan's nodes become in one run.
 
 use super::context::Context;
-use super::either::Either;
 use super::foreign_key::Timing;
 use super::function_scan::FunctionScan;
 use super::grouping::{Distinct, Group};
+use super::index_union::IndexUnion;
 use super::instead::Instead;
 use super::join::{HashJoin, NestedLoop};
 use super::lock_rows::LockRows;
 use super::modify::Modify;
 use super::probe::{Changed, Part, Probes};
 use super::rows::{
-    Constants, CteScan, Filter, Gate, Limit, Materialize, Nothing, Project, Unit, Values, WithCtes,
+    Constants, CteScan, Filter, Limit, Materialize, Nothing, OneTimeFilter, Project, Unit, Values,
+    WithCtes,
 };
 use super::scan::Scan;
 use super::set_operation::SetOperation;
@@ -155,7 +156,7 @@ impl<'p> Builder<'p> {
 
     fn scan(&self, scan: &physical::Scan) -> Box<dyn Operator> {
         match &scan.access {
-            Access::Either(ways) => Box::new(Either::new(scan, ways, self)),
+            Access::IndexUnion(ways) => Box::new(IndexUnion::new(scan, ways, self)),
             Access::Full(_) | Access::Key(_) | Access::Current(_) => {
                 Box::new(Scan::new(scan, self))
             }
@@ -184,8 +185,8 @@ impl<'p> Builder<'p> {
             Plan::Values(slot, rows) => Box::new(Values::new(*slot, rows.clone(), self)),
             Plan::Constants(slot, rows) => Box::new(Constants::new(*slot, Arc::clone(rows))),
             Plan::Cte(scan) => Box::new(CteScan::new(scan.slot, scan.number)),
-            Plan::Gate(input, conjuncts) => {
-                Box::new(Gate::new(self.build(input), conjuncts.clone(), self))
+            Plan::OneTimeFilter(input, conjuncts) => {
+                Box::new(OneTimeFilter::new(self.build(input), conjuncts.clone(), self))
             }
             Plan::Barrier(input, _) => self.build(input),
             Plan::Filter(input, conjuncts) => {

@@ -1,11 +1,11 @@
 //! Calls of routines that users made: the statement lends what is the transaction's to the session, which runs the body.
 //!
 //! A body cannot run while an expression is being evaluated, for the same reason as a subquery: the evaluation gives up with
-//! what is to be called, its caller has it called, and begins again with the value at hand ([`super::drawn`]).
+//! what is to be called, its caller has it called, and begins again with the value at hand ([`super::volatile_memo`]).
 
 use super::context::Context;
-use super::drawn::Place;
 use super::trigger::Firing;
+use super::volatile_memo::Place;
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::plan::scalar::CallTypes;

@@ -5,8 +5,8 @@
 
 use super::context::Context;
 use super::foreign_key::{self, Timing};
-use super::narrow::Narrow;
 use super::operator::Builder;
+use super::partial_update::PartialUpdate;
 use super::trigger::{self as firing, Rows, Untouched};
 use super::write::{StoredRow, Writer, failing_row};
 use crate::catalog::trigger;
@@ -35,7 +35,7 @@ pub struct RowChange {
     whole: bool,
     /// The columns of the new row that are looked at when it has been written, by place among the live ones.
     shown: Vec<usize>,
-    narrow: Option<Option<Narrow>>,
+    partial: Option<Option<PartialUpdate>>,
     /// Whether it is a MERGE that changes it.
     of_merge: bool,
     /// Correlated subqueries of the new row's expressions.
@@ -166,7 +166,7 @@ impl RowChange {
                 || !checks.is_empty()
                 || table.relation.triggers.iter().any(|one| one.kind & trigger::UPDATE != 0),
             shown,
-            narrow: None,
+            partial: None,
             of_merge,
             row_subqueries,
             timing,
@@ -213,18 +213,18 @@ impl RowChange {
         assignments: &[(usize, Scalar)],
     ) -> Result<bool> {
         let (whole, table) = (self.whole, &self.table);
-        let narrow = self
-            .narrow
+        let partial = self
+            .partial
             .get_or_insert_with(|| match whole {
                 true => None,
-                false => Narrow::of(table, assignments, &self.shown),
+                false => PartialUpdate::of(table, assignments, &self.shown),
             })
             .take();
-        let done = match &narrow {
-            Some(narrow) => self.update_columns(cx, writer, assignments, narrow),
+        let done = match &partial {
+            Some(partial) => self.update_columns(cx, writer, assignments, partial),
             None => Ok(false),
         };
-        self.narrow = Some(narrow);
+        self.partial = Some(partial);
         if done? { Ok(true) } else { self.update_whole(cx, writer, assignments) }
     }
 
@@ -235,10 +235,10 @@ impl RowChange {
         cx: &mut Context<'_>,
         writer: &mut Writer,
         assignments: &[(usize, Scalar)],
-        narrow: &Narrow,
+        partial: &PartialUpdate,
     ) -> Result<bool> {
         let record = self.record.value().unwrap_or_default();
-        if !writer.read_columns(record, narrow, &mut self.old)? {
+        if !writer.read_columns(record, partial, &mut self.old)? {
             return Ok(false);
         }
         cx.invalidate(&self.row_subqueries);
@@ -254,12 +254,12 @@ impl RowChange {
         })?;
         let columns = &table.relation.columns;
         let missing = |column: &usize| columns[*column].not_null && self.new.is_null(*column);
-        if narrow.assigned.iter().any(missing)
-            || !writer.patch(cx, &self.key, record, &narrow.assigned, &self.new)
+        if partial.assigned.iter().any(missing)
+            || !writer.patch(cx, &self.key, record, &partial.assigned, &self.new)
         {
             return Ok(false);
         }
-        self.write(cx, writer, Some(narrow))?;
+        self.write(cx, writer, Some(partial))?;
         if !self.shown.is_empty() {
             let row = cx.frame.row_mut(self.new_slot);
             if self.table.live.len() == self.new.len() {
@@ -361,9 +361,10 @@ impl RowChange {
         &mut self,
         cx: &mut Context<'_>,
         writer: &mut Writer,
-        narrow: Option<&Narrow>,
+        partial: Option<&PartialUpdate>,
     ) -> Result<()> {
-        if narrow.is_none_or(|narrow| narrow.unique) && writer.changes_key(&self.old.row, &self.new)
+        if partial.is_none_or(|partial| partial.unique)
+            && writer.changes_key(&self.old.row, &self.new)
         {
             let view = cx.view;
             let mode = RowLock::Update;
@@ -377,7 +378,7 @@ impl RowChange {
                 &mut self.record,
             )?;
         }
-        writer.update(cx, &self.key, &self.old, &self.new, narrow)?;
+        writer.update(cx, &self.key, &self.old, &self.new, partial)?;
         self.check_views(cx, writer)?;
         foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new))?;
         foreign_key::check_child(cx, writer, &self.new, Some(&self.old.row), self.timing)

@@ -144,23 +144,27 @@ impl Operator for Filter {
 }
 
 /// All rows or none.
-pub struct Gate {
+pub struct OneTimeFilter {
     input: Box<dyn Operator>,
     conjuncts: Vec<Scalar>,
     correlated: Box<[u32]>,
     passes: bool,
 }
 
-impl Gate {
+impl OneTimeFilter {
     /// In front of an input.
     #[must_use]
-    pub fn new(input: Box<dyn Operator>, conjuncts: Vec<Scalar>, builder: &Builder<'_>) -> Gate {
+    pub fn new(
+        input: Box<dyn Operator>,
+        conjuncts: Vec<Scalar>,
+        builder: &Builder<'_>,
+    ) -> OneTimeFilter {
         let correlated = builder.correlated(&conjuncts);
-        Gate { input, conjuncts, correlated, passes: false }
+        OneTimeFilter { input, conjuncts, correlated, passes: false }
     }
 }
 
-impl Operator for Gate {
+impl Operator for OneTimeFilter {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.passes = cx.holds(&self.conjuncts, &self.correlated)?;
         if self.passes { self.input.open(cx) } else { Ok(()) }

@@ -43,11 +43,11 @@ pub struct Scan {
     count: Option<Arc<Count>>,
     state: State,
     /// What is still to be read, the next one last: apart from each other, in the key's order.
-    pending: Vec<Stretch>,
+    pending: Vec<KeyInterval>,
     /// What they are found of, a part at a time.
     combinations: Combinations,
     key: Vec<u8>,
-    stretch: Stretch,
+    interval: KeyInterval,
     record: RecordBuffer,
     /// Where entries hold all that is asked for: then rows are not read.
     covering: Option<Covering>,
@@ -59,12 +59,12 @@ pub struct Scan {
 
 /// Keys from `low` on to below `high`, which is empty where there is no end; or the one key `low`.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Stretch {
+struct KeyInterval {
     low: Vec<u8>,
     high: Vec<u8>,
 }
 
-/// How many stretches are found at a time.
+/// How many intervals are found at a time.
 const PENDING_MAX: usize = 1024;
 
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Scan {
     #[must_use]
     pub fn new(plan: &physical::Scan, builder: &Builder<'_>) -> Scan {
         let key_subqueries = match &plan.access {
-            Access::Full(_) | Access::Current(_) | Access::Either(_) => Box::default(),
+            Access::Full(_) | Access::Current(_) | Access::IndexUnion(_) => Box::default(),
             Access::Key(key) => builder.correlated(key.scalars()),
         };
         let outputs = plan.outputs.iter().copied().enumerate();
@@ -97,7 +97,7 @@ impl Scan {
             pending: Vec::new(),
             combinations: Combinations::default(),
             key: Vec::new(),
-            stretch: Stretch::default(),
+            interval: KeyInterval::default(),
             record: RecordBuffer::default(),
             covering: covering(plan),
             number: None,
@@ -120,7 +120,7 @@ impl Scan {
         let counted = match &self.plan.access {
             Access::Full(_) => Some(relation.oid),
             // A row that a cursor stands on is no scan's.
-            Access::Current(_) | Access::Either(_) => None,
+            Access::Current(_) | Access::IndexUnion(_) => None,
             Access::Key(key) => match key.index {
                 Some(at) => relation.indexes.get(at).map(|index| index.oid),
                 None => {
@@ -154,13 +154,13 @@ impl Scan {
     }
 
     fn open_range(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
-        let (prefix, stretch) = (&mut self.key, &mut self.stretch);
+        let (prefix, interval) = (&mut self.key, &mut self.interval);
         cx.invalidate(&self.key_subqueries);
         let there = cx.eval(|eval| {
             prefix.clear();
             Ok(values(eval, &key.equal, &key.layout.columns, prefix)?
                 && (key.point
-                    || range(eval, key.next_column(), prefix, (&key.low, &key.high), stretch)?))
+                    || range(eval, key.next_column(), prefix, (&key.low, &key.high), interval)?))
         })?;
         self.state = State::Done;
         if there {
@@ -196,7 +196,7 @@ impl Scan {
             while pending.len() < wanted
                 && let Some(first) = combinations.take()
             {
-                stretches(eval, key, first, pending)?;
+                intervals(eval, key, first, pending)?;
             }
             Ok(())
         })?;
@@ -232,7 +232,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Begins with the next of several stretches, if there is one.
+    /// Begins with the next of several intervals, if there is one.
     fn open_pending(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.with_key(cx, |scan, cx, key| {
             while scan.pending.is_empty() && scan.combinations.is_any_left() {
@@ -240,22 +240,22 @@ impl Scan {
                 scan.find_pending(cx, key)?;
             }
             let Some(next) = scan.pending.pop() else { return Ok(()) };
-            scan.stretch = next;
+            scan.interval = next;
             if key.point {
-                std::mem::swap(&mut scan.key, &mut scan.stretch.low);
+                std::mem::swap(&mut scan.key, &mut scan.interval.low);
             }
             scan.open_stretch(cx, key)
         })
     }
 
-    /// Begins with the stretch, or with the one record.
+    /// Begins with the interval, or with the one record.
     fn open_stretch(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
         self.count_scan(cx);
         if key.point {
             self.state = State::Point;
             return Ok(());
         }
-        let Stretch { low, high } = &self.stretch;
+        let KeyInterval { low, high } = &self.interval;
         let range = KeyRange {
             low: if low.is_empty() { Bound::Unbounded } else { Bound::Included(low) },
             high: if high.is_empty() { Bound::Unbounded } else { Bound::Excluded(high) },
@@ -403,9 +403,9 @@ fn read_entry<'e>(
     Ok(())
 }
 
-impl Stretch {
+impl KeyInterval {
     /// Grows by another one that does not begin before it, if there is nothing between the two.
-    fn takes(&mut self, next: &mut Stretch) -> bool {
+    fn takes(&mut self, next: &mut KeyInterval) -> bool {
         if !self.high.is_empty() && self.high < next.low {
             return false;
         }
@@ -435,22 +435,22 @@ fn values(
     Ok(true)
 }
 
-/// The stretches behind the key's first columns, `first`.
-fn stretches(
+/// The intervals behind the key's first columns, `first`.
+fn intervals(
     eval: &Eval<'_>,
     key: &KeyAccess,
     first: Vec<u8>,
-    found: &mut Vec<Stretch>,
+    found: &mut Vec<KeyInterval>,
 ) -> Evaluated<()> {
     let mut add = |prefix: &[u8], column, bounds: Bounds<'_>| -> Evaluated<()> {
-        let mut stretch = Stretch::default();
-        if range(eval, column, prefix, bounds, &mut stretch)? {
-            found.push(stretch);
+        let mut interval = KeyInterval::default();
+        if range(eval, column, prefix, bounds, &mut interval)? {
+            found.push(interval);
         }
         Ok(())
     };
     match &key.union {
-        None if key.point => found.push(Stretch { low: first, high: Vec::new() }),
+        None if key.point => found.push(KeyInterval { low: first, high: Vec::new() }),
         None => add(&first, key.next_column(), (&key.low, &key.high))?,
         Some(union) => {
             let columns = &key.layout.columns[key.prefix_columns()..];
@@ -528,13 +528,13 @@ fn several(eval: &Eval<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Evaluated<
 /// Lower and upper bound of a column, and whether they belong to the range.
 type Bounds<'p> = (&'p Option<(Scalar, bool)>, &'p Option<(Scalar, bool)>);
 
-/// Makes the stretch behind the key's first columns, `prefix`, that is bounded in the next one; false if it is empty.
+/// Makes the interval behind the key's first columns, `prefix`, that is bounded in the next one; false if it is empty.
 fn range(
     eval: &Eval<'_>,
     next: Option<&KeyColumn>,
     prefix: &[u8],
     bounds: Bounds<'_>,
-    Stretch { low, high }: &mut Stretch,
+    KeyInterval { low, high }: &mut KeyInterval,
 ) -> Evaluated<bool> {
     low.clear();
     high.clear();

@@ -6,11 +6,11 @@
 use super::context::Context;
 use super::deferred::{self, Check};
 use super::index_keys::{RowKeys, key_value};
-use super::narrow::Narrow;
+use super::partial_update::PartialUpdate;
 use crate::catalog::relation::{Index, Relation};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::error::{Result, SqlError};
-use crate::plan::physical::{Table, Told};
+use crate::plan::physical::{FailingRow, Table};
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::{self, LongValue, Stored};
@@ -168,7 +168,7 @@ impl Writer {
     pub fn read_columns(
         &self,
         record: &[u8],
-        narrow: &Narrow,
+        partial: &PartialUpdate,
         into: &mut StoredRow,
     ) -> Result<bool> {
         into.row.set_nulls(self.table.layout.len());
@@ -178,8 +178,8 @@ impl Writer {
             return Ok(false);
         }
         let (_, heap) = into.row.parts_mut();
-        let texts = if narrow.texts { record.texts(heap) } else { Texts::default() };
-        for column in &narrow.read {
+        let texts = if partial.texts { record.texts(heap) } else { Texts::default() };
+        for column in &partial.read {
             into.row.set_with(*column, |heap| {
                 match record.read_beside(*column, texts, heap)? {
                     Field::Value(value) => Ok(value),
@@ -523,7 +523,7 @@ impl Writer {
         })
     }
 
-    /// Replaces the row at `key`, which the caller has locked, by a row of all columns; or of some, `narrow`, where
+    /// Replaces the row at `key`, which the caller has locked, by a row of all columns; or of some, `partial`, where
     /// [`Writer::patch`] has made the record.
     ///
     /// # Errors
@@ -534,9 +534,9 @@ impl Writer {
         key: &[u8],
         old: &StoredRow,
         new: &RowBuf,
-        narrow: Option<&Narrow>,
+        partial: Option<&PartialUpdate>,
     ) -> Result<()> {
-        let moved = narrow.is_none() && self.clustered_key(cx, new)? && self.key != key;
+        let moved = partial.is_none() && self.clustered_key(cx, new)? && self.key != key;
         self.moved = moved;
         if !moved {
             self.key.clear();
@@ -551,7 +551,7 @@ impl Writer {
         }
         let mut changed = Vec::new();
         for at in 0..self.indexes.len() {
-            if narrow.is_some_and(|narrow| !narrow.indexes.contains(&at)) {
+            if partial.is_some_and(|partial| !partial.indexes.contains(&at)) {
                 continue;
             }
             let had = self.make_entry(at, &old.row, Row::Old, Some(key))?;
@@ -577,7 +577,7 @@ impl Writer {
             cx.transaction.move_row(&self.rows, key, &self.key);
             cx.transaction.delete(&self.rows, key)?;
         }
-        match narrow {
+        match partial {
             Some(_) => self.put_record(cx, !moved)?,
             None => self.put_row(cx, new, !moved)?,
         }
@@ -740,10 +740,10 @@ fn shown(cx: &Context<'_>, ty: SqlType, datum: &Datum<'_>, max: usize) -> Result
 /// # Errors
 /// Those of the types' text forms.
 pub fn failing_row(cx: &Context<'_>, table: &Table, live: &RowBuf) -> Result<Option<String>> {
-    let Table { relation, live: columns, told, .. } = table;
+    let Table { relation, live: columns, failing_row, .. } = table;
     let catalog = cx.host.catalog;
-    let named = match told {
-        Told::To { named } if !catalog.may_read(relation.oid, None) => Some(named),
+    let named = match failing_row {
+        FailingRow::To { named } if !catalog.may_read(relation.oid, None) => Some(named),
         _ => None,
     };
     let (mut names, mut values) = (Vec::new(), Vec::new());

@@ -331,7 +331,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
         let outer = |plan: &'p Plan| self.input("Outer", plan, needed);
         match parts.base {
             Plan::Unit => plain("Result"),
-            Plan::Gate(input, conjuncts) => {
+            Plan::OneTimeFilter(input, conjuncts) => {
                 let text = if never(conjuncts) {
                     "false".to_owned()
                 } else {
@@ -569,7 +569,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 item.properties.extend(text.map(|text| ("Index Cond", text.into())));
                 item
             }
-            Access::Either(ways) => {
+            Access::IndexUnion(ways) => {
                 let mut item = self.relation("Index Scan", &scan.relation, scan.slot);
                 let mut names: Vec<&str> =
                     ways.iter().map(|way| index_name(scan, &way.key)).collect();
@@ -591,7 +591,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             }
         };
         let mut filter = scan.filter.clone();
-        if let Access::Either(ways) = &scan.access
+        if let Access::IndexUnion(ways) = &scan.access
             && ways.iter().any(|way| !way.rest.is_empty())
         {
             filter.push(Scalar::Or(ways.iter().map(|way| way.side.clone()).collect()));

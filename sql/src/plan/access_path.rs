@@ -14,7 +14,7 @@ use super::functions::{Comparison, comparison, key_compatible};
 use super::implied::{implies, same};
 use super::join_order::disabled;
 use super::physical::{
-    self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union, Way,
+    self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union, UnionSide,
 };
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
@@ -97,7 +97,7 @@ pub fn choose(
     };
     let used = if let Some(found) = either {
         (scan.cost, scan.rows) = (found.cost, scan.rows.min(found.rows));
-        scan.access = Access::Either(found.ways);
+        scan.access = Access::IndexUnion(found.ways);
         vec![found.at]
     } else if let Some(key) = key
         && (key.cost < scan.cost.max(GROWTH_ROWS) || single && methods.keys)
@@ -178,7 +178,7 @@ fn by_key(
 
 /// Ways to read a table, one for each side of an OR.
 struct BySides {
-    ways: Box<[Way]>,
+    ways: Box<[UnionSide]>,
     rows: f64,
     cost: f64,
     /// The OR's place among the conditions.
@@ -211,7 +211,7 @@ fn by_sides(
         rows += found.rows;
         cost += found.cost;
         let rest = (0..parts.len()).filter(|part| !found.used.contains(part));
-        ways.push(Way {
+        ways.push(UnionSide {
             side: side.clone(),
             key: found.access,
             rest: rest.map(|part| parts[part].clone()).collect(),

@@ -79,8 +79,8 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
             let width = widths.fold(0.0, std::ops::Add::add);
             leaf(100.0, 100.0, width)
         }
-        Plan::Gate(_, conjuncts) if super::fold::never(conjuncts) => leaf(0.0, 0.0, 0.0),
-        Plan::Gate(..) => inputs[0],
+        Plan::OneTimeFilter(_, conjuncts) if super::fold::never(conjuncts) => leaf(0.0, 0.0, 0.0),
+        Plan::OneTimeFilter(..) => inputs[0],
         Plan::Filter(_, conjuncts) => {
             let input = inputs[0];
             let rows = (input.rows * figures.all(conjuncts)).max(1.0);

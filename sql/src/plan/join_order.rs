@@ -373,7 +373,7 @@ fn by_key(
 /// Whether a scan reads rows by a key rather than all of them.
 fn reads_by_key(plan: &Plan) -> bool {
     match plan {
-        Plan::Scan(scan) => matches!(scan.access, Access::Key(_) | Access::Either(_)),
+        Plan::Scan(scan) => matches!(scan.access, Access::Key(_) | Access::IndexUnion(_)),
         Plan::System(scan) => scan.is_keyed(),
         Plan::Barrier(input, _) => reads_by_key(input),
         _ => false,
@@ -591,7 +591,7 @@ pub fn find_scan<'p>(
     match plan {
         Plan::Scan(scan) => test(scan).then_some(&mut **scan),
         Plan::Filter(input, _)
-        | Plan::Gate(input, _)
+        | Plan::OneTimeFilter(input, _)
         | Plan::Barrier(input, _)
         | Plan::Project(input, ..)
         | Plan::ProjectSet(input, ..)

@@ -3,9 +3,9 @@
 use super::build::{Layout, Planner};
 use super::implied::implies;
 use super::physical::{
-    ComputedKey, ComputedKeys, ConflictUpdate, InsteadChange, MergeAction, MergeChange, Modify,
-    ModifyKind, NO_TREE, OnConflict, Plan, Reference, ReferentialAction, ScanColumn, Table,
-    TargetRow, Told,
+    ComputedKey, ComputedKeys, ConflictUpdate, FailingRow, InsteadChange, MergeAction, MergeChange,
+    Modify, ModifyKind, NO_TREE, OnConflict, Plan, Reference, ReferentialAction, ScanColumn, Table,
+    TargetRow,
 };
 use super::pushdown;
 use super::recheck::conditions;
@@ -36,7 +36,7 @@ impl Planner<'_> {
 
     fn modify_inner(&mut self, modify: &logical::Modify) -> Result<(Plan, Layout)> {
         let mut table = self.table(&modify.relation, &modify.computed)?;
-        table.told = Told::To { named: modify.named.clone() };
+        table.failing_row = FailingRow::To { named: modify.named.clone() };
         let table = Arc::new(table);
         let width = table.live.len();
         let new_slot = self.slot(width);
@@ -503,7 +503,7 @@ pub fn table_of(
             .collect(),
         references,
         referenced_by,
-        told: Told::Whole,
+        failing_row: FailingRow::Whole,
     })
 }
 

@@ -34,7 +34,9 @@ pub fn first_rows(plan: Plan, slot: &mut dyn FnMut() -> u32) -> Plan {
         Plan::Project(input, into, columns) => {
             Plan::Project(Box::new(first_rows(*input, slot)), into, columns)
         }
-        Plan::Gate(input, conjuncts) => Plan::Gate(Box::new(first_rows(*input, slot)), conjuncts),
+        Plan::OneTimeFilter(input, conjuncts) => {
+            Plan::OneTimeFilter(Box::new(first_rows(*input, slot)), conjuncts)
+        }
         Plan::Barrier(input, alias) => Plan::Barrier(Box::new(first_rows(*input, slot)), alias),
         Plan::LockRows(mut lock) => {
             lock.input = first_rows(lock.input, slot);
@@ -130,7 +132,7 @@ fn each_first(aggregate: &Aggregate, slot: &mut dyn FnMut() -> u32) -> Option<Pl
     let Plan::Scan(scan) = &aggregate.input else { return None };
     let asks = match &scan.access {
         Access::Key(key) => key.scalars().any(|value| !value.subqueries().is_empty()),
-        Access::Either(_) => true,
+        Access::IndexUnion(_) => true,
         Access::Full(_) | Access::Current(_) => false,
     };
     if !whole || aggregate.calls.len() < 2 || asks || !scan.filter.is_empty() {
@@ -192,7 +194,7 @@ fn begins_with(scan: &mut Scan, (var, order): (Var, Comparator), few: bool) -> b
     let one_row = match &scan.access {
         Access::Key(key) => key.is_single(),
         Access::Current(_) => true,
-        Access::Full(_) | Access::Either(_) => false,
+        Access::Full(_) | Access::IndexUnion(_) => false,
     };
     if one_row {
         return false;
@@ -214,7 +216,7 @@ fn leading_scan(plan: &mut Plan) -> Option<&mut Scan> {
     match plan {
         Plan::Scan(scan) => Some(scan),
         Plan::Filter(input, _)
-        | Plan::Gate(input, _)
+        | Plan::OneTimeFilter(input, _)
         | Plan::Barrier(input, _)
         | Plan::Project(input, ..) => leading_scan(input),
         Plan::LockRows(lock) => leading_scan(&mut lock.input),
@@ -234,7 +236,7 @@ fn leading_scan(plan: &mut Plan) -> Option<&mut Scan> {
 fn keep_order(plan: &mut Plan) {
     match plan {
         Plan::Filter(input, _)
-        | Plan::Gate(input, _)
+        | Plan::OneTimeFilter(input, _)
         | Plan::Barrier(input, _)
         | Plan::Project(input, ..) => keep_order(input),
         Plan::LockRows(lock) => keep_order(&mut lock.input),
@@ -278,7 +280,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             }
         }
         Access::Current(_) => true,
-        Access::Either(_) => false,
+        Access::IndexUnion(_) => false,
         Access::Full(_) => {
             if let RelationKind::Table { key, tree, .. } = &scan.relation.kind
                 && !key.is_empty()

@@ -39,7 +39,7 @@ pub enum Plan {
     /// Rows for which every conjunct is true.
     Filter(Box<Plan>, Vec<Scalar>),
     /// The input's rows if every conjunct is true, asked once before the first row; else none, and nothing is read.
-    Gate(Box<Plan>, Vec<Scalar>),
+    OneTimeFilter(Box<Plan>, Vec<Scalar>),
     /// The input's rows, which no condition may see before all of the input's own have let them through, unless it is
     /// leakproof; the name, for EXPLAIN, where it stands for a query in FROM.
     Barrier(Box<Plan>, Option<Arc<str>>),
@@ -137,7 +137,7 @@ pub enum Access {
     /// Through a key: the rows' own tree, or an index.
     Key(Box<KeyAccess>),
     /// Through several keys, one for each side of an OR: what meets any of them is read once.
-    Either(Box<[Way]>),
+    IndexUnion(Box<[UnionSide]>),
     /// WHERE CURRENT OF: the row that this cursor stands on.
     Current(super::logical::CursorName),
 }
@@ -198,7 +198,7 @@ impl KeyAccess {
 
 /// How the rows are found that meet one side of an OR.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct UnionSide {
     /// The side.
     pub side: Scalar,
     /// Through this key.
@@ -209,7 +209,7 @@ pub struct Way {
     pub given: Vec<Scalar>,
 }
 
-impl Way {
+impl UnionSide {
     /// Everything that is evaluated.
     pub fn scalars(&self) -> impl Iterator<Item = &Scalar> {
         self.key.scalars().chain(&self.rest).chain(&self.given)
@@ -939,12 +939,12 @@ pub struct Table {
     /// Foreign keys of others that refer to it.
     pub referenced_by: Vec<Reference>,
     /// What errors tell of a row of it that is refused.
-    pub told: Told,
+    pub failing_row: FailingRow,
 }
 
 /// What errors tell of a row that is refused.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum FailingRow {
     /// All of it: the table's owner is the one who changes it, as the actions of foreign keys do.
     Whole,
     /// What the current user may read, and what the statement itself writes.

@@ -41,11 +41,11 @@ pub fn gated(
 pub fn gate(plan: Plan, once: Vec<Scalar>) -> Plan {
     match plan {
         _ if once.is_empty() => plan,
-        Plan::Gate(input, mut own) => {
+        Plan::OneTimeFilter(input, mut own) => {
             own.extend(once);
-            Plan::Gate(input, own)
+            Plan::OneTimeFilter(input, own)
         }
-        other => Plan::Gate(Box::new(other), once),
+        other => Plan::OneTimeFilter(Box::new(other), once),
     }
 }
 

@@ -103,7 +103,7 @@ impl Planner<'_> {
                 Some(Position { table: scan.relation.oid, key, locked: false })
             }
             Plan::Filter(input, _)
-            | Plan::Gate(input, _)
+            | Plan::OneTimeFilter(input, _)
             | Plan::Barrier(input, _)
             | Plan::Project(input, ..)
             | Plan::WithCtes(input, _) => self.keep_position(input),

@@ -2,7 +2,7 @@
 
 use super::physical::{
     Access, Again, ConflictUpdate, InsteadChange, JoinMethod, ModifyKind, Plan, SetCall, SetColumn,
-    Way, WindowBound,
+    UnionSide, WindowBound,
 };
 use super::scalar::{Scalar, Var};
 use crate::types::depth::deeper;
@@ -21,7 +21,7 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
         | Plan::Constants(..)
         | Plan::Cte(..) => Vec::new(),
         Plan::Filter(input, _)
-        | Plan::Gate(input, _)
+        | Plan::OneTimeFilter(input, _)
         | Plan::Barrier(input, _)
         | Plan::Project(input, ..)
         | Plan::ProjectSet(input, ..)
@@ -111,8 +111,8 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
             scan.filter.iter().for_each(&mut *visit);
             match &scan.access {
                 Access::Key(key) => key.scalars().for_each(visit),
-                Access::Either(ways) => {
-                    ways.iter().flat_map(Way::scalars).for_each(visit);
+                Access::IndexUnion(ways) => {
+                    ways.iter().flat_map(UnionSide::scalars).for_each(visit);
                 }
                 Access::Full(_) | Access::Current(_) => {}
             }
@@ -123,7 +123,9 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
         }
         Plan::Function(scan) => set_call(&scan.call, visit),
         Plan::Values(_, rows) => rows.iter().flatten().for_each(visit),
-        Plan::Filter(_, conjuncts) | Plan::Gate(_, conjuncts) => conjuncts.iter().for_each(visit),
+        Plan::Filter(_, conjuncts) | Plan::OneTimeFilter(_, conjuncts) => {
+            conjuncts.iter().for_each(visit)
+        }
         Plan::Project(_, _, columns) => columns.iter().for_each(visit),
         Plan::ProjectSet(_, _, columns) => {
             for column in columns {

@@ -25,7 +25,7 @@ use crate::session::Session;
 use crate::session::message::{CommandTag, Progress};
 use crate::session::portal::{Executed, Portal, Stage};
 use crate::session::routine::text::is_scalar;
-use crate::session::run::{Asked, cannot_run};
+use crate::session::run::{SessionFacts, cannot_run};
 use crate::session::scroll::{Keeping, Store, only_forward_error};
 use crate::session::source::Source;
 use crate::session::statement::Prepared;
@@ -623,7 +623,7 @@ impl Session {
     }
 }
 
-impl Cursors for Asked<'_> {
+impl Cursors for SessionFacts<'_> {
     fn current_row(&self, name: &str, table: &Relation) -> Result<Option<Vec<u8>>> {
         self.portals.with(|portals| {
             let cursor = portals.get(name).ok_or_else(|| no_cursor(name))?;

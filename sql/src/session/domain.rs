@@ -8,9 +8,9 @@ use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::type_by_oid;
 use crate::compile::height::scalar_height;
 use crate::error::{Result, SqlError};
-use crate::exec::drawn::Drawn;
 use crate::exec::eval::{Eval, Failure};
 use crate::exec::frame::Frame;
+use crate::exec::volatile_memo::VolatileMemo;
 use crate::parse::Deep;
 use crate::parse::depth::{fitting, with_stack_for};
 use crate::plan::{Planner, Scalar};
@@ -100,7 +100,7 @@ pub(super) fn check(
     parameters.push(*value);
     let aside = Arc::clone(&known.borrow().aside);
     for (name, condition) in &demands.checks {
-        let mut drawn = Drawn::default();
+        let mut drawn = VolatileMemo::default();
         let fails = loop {
             let eval = Eval {
                 call: CallContext { ..*context },

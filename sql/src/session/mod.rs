@@ -412,7 +412,7 @@ impl Session {
         self.block.answer_after
     }
 
-    /// The time limits as set now. Asked for each statement: plain numbers, no lookup by name.
+    /// The time limits as set now. SessionFacts for each statement: plain numbers, no lookup by name.
     #[must_use]
     pub fn timeouts(&self) -> Timeouts {
         self.timeouts
@@ -750,7 +750,7 @@ impl Session {
         self.arena.reset();
         let environment = self.engine.manager().environment();
         let trigger_depth = Cell::new(self.firing.len() as u32);
-        let asked = run::Asked {
+        let asked = run::SessionFacts {
             engine: &self.engine,
             statements: Shared::Plain(&self.statements),
             portals: Shared::Plain(&self.portals),

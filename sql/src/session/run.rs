@@ -46,7 +46,7 @@ use txn::{
 };
 
 /// What catalog functions ask of the engine, for one session.
-pub(super) struct Asked<'s> {
+pub(super) struct SessionFacts<'s> {
     pub wait: &'s Arc<SessionWait>,
     pub engine: &'s Arc<Engine>,
     pub statements: Shared<'s, FxHashMap<String, Named>>,
@@ -105,7 +105,7 @@ pub(super) struct Own<'s> {
     pub event: Option<Arc<EventFacts>>,
 }
 
-impl Asked<'_> {
+impl SessionFacts<'_> {
     /// What the statement sees.
     fn seen(&self) -> Lsn {
         let own = self.own.as_ref().and_then(|own| own.snapshot);
@@ -113,7 +113,7 @@ impl Asked<'_> {
     }
 }
 
-impl EngineFacts for Asked<'_> {
+impl EngineFacts for SessionFacts<'_> {
     fn event(&self) -> Option<Arc<EventFacts>> {
         self.own.as_ref().and_then(|own| own.event.clone())
     }
@@ -817,7 +817,7 @@ impl Session {
         let unnamed = unnamed_portal.as_deref();
         let unnamed = unnamed.filter(|portal| script.is_none() && !portal.over);
         let executed = executed.as_ref().filter(|_| script.is_none());
-        let asked = Asked {
+        let asked = SessionFacts {
             engine,
             statements: Shared::Plain(&*statements),
             portals: Shared::Plain(&*portals),

@@ -25,7 +25,7 @@ use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
 use crate::session::definitions::OldAndNew;
 use crate::session::routine::aside::{Aside, Calls};
-use crate::session::run::{Asked, Shared};
+use crate::session::run::{SessionFacts, Shared};
 use crate::session::statement::{Basis, Known, Reader, planned};
 use crate::settings::session::Settings;
 use crate::settings::value::FoundRole;
@@ -167,14 +167,14 @@ impl Meaning<'_> {
     fn with_catalog<T>(
         &self,
         snapshot: &CatalogSnapshot,
-        body: impl FnOnce(&Asked<'_>, &SessionCatalog<'_>) -> T,
+        body: impl FnOnce(&SessionFacts<'_>, &SessionCatalog<'_>) -> T,
     ) -> T {
         let path = self.search_path();
         let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
         let settings = RunningSettings::new(self.settings, &path, self.identity);
         let domains = RefCell::default();
         let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
-        let asked = Asked {
+        let asked = SessionFacts {
             engine: self.engine,
             statements: Shared::Plain(&statements),
             portals: Shared::Plain(&portals),

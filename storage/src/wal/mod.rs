@@ -53,7 +53,7 @@ pub use log::{Claim, FlushCounters, Log};
 #[cfg(not(loom))]
 pub(crate) use room::Detached;
 #[cfg(not(loom))]
-pub use room::{CheckpointSignal, SpaceReservation, Stretch};
+pub use room::{CheckpointSignal, LimitExemption, SpaceReservation};
 #[cfg(not(loom))]
 pub use scan::{LogRecord, LogScan};
 

@@ -49,16 +49,16 @@ impl CheckpointSignal {
 /// Lets the log be longer than its limit for the sake of a commit that holds the redo point back: what is logged from its
 /// beginning to its end, by whomever, does not count until a checkpoint has come past the end.
 #[derive(Debug)]
-pub struct Stretch<'l> {
+pub struct LimitExemption<'l> {
     log: &'l Shared,
     from: Lsn,
 }
 
-impl Drop for Stretch<'_> {
+impl Drop for LimitExemption<'_> {
     fn drop(&mut self) {
         let tail = Lsn(self.log.inserter.tail());
-        let mut stretches = lock(&self.log.maintenance);
-        let own = stretches.iter_mut().find(|(from, until)| *from == self.from && until.is_none());
+        let mut exemptions = lock(&self.log.maintenance);
+        let own = exemptions.iter_mut().find(|(from, until)| *from == self.from && until.is_none());
         if let Some((_, until)) = own {
             *until = Some(tail);
         }
@@ -239,10 +239,10 @@ impl Log {
 
     /// Begins to let the log be longer than its limit, until what is returned is dropped and a checkpoint has come past that.
     #[must_use]
-    pub fn stretch(&self) -> Stretch<'_> {
+    pub fn exemption(&self) -> LimitExemption<'_> {
         let from = self.tail();
         lock(&self.shared.maintenance).push((from, None));
-        Stretch { log: &self.shared, from }
+        LimitExemption { log: &self.shared, from }
     }
 
     /// Lets go of the log before `redo`, which a checkpoint has made durable.
@@ -350,15 +350,15 @@ impl Shared {
     /// Prepares one more segment; with `limited`, only within the log's limit, which recovery does not have: a checkpoint,
     /// which alone would give room back, could not come past what is replayed.
     pub(super) fn prepare_segment(&self, limited: bool) -> Result<()> {
-        let stretches = lock(&self.maintenance);
+        let exemptions = lock(&self.maintenance);
         let (mut oldest, next) = self.segments.range();
         // What only the archive or a backup still wants does not count.
         if self.archiving.is_some() || !lock(&self.kept).is_empty() {
             oldest = oldest.max(self.redo() / self.segments.bytes());
         }
-        let from = stretches.iter().map(|(from, _)| from.0).min();
+        let from = exemptions.iter().map(|(from, _)| from.0).min();
         let tail = self.inserter.tail();
-        let until = stretches.iter().map(|(_, until)| until.map_or(tail, |until| until.0)).max();
+        let until = exemptions.iter().map(|(_, until)| until.map_or(tail, |until| until.0)).max();
         let stretched = until.unwrap_or(0).saturating_sub(from.unwrap_or(0));
         let beside = self.space.kept_for_restart() + self.space.for_splits();
         let limit = self.bytes_max + stretched + beside;

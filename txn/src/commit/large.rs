@@ -7,7 +7,7 @@
 //!
 //! **Nobody else waits.** Parts are small, and one is claimed when the one before the last is durable, so that the log ring is
 //! never full of them. They hold back the redo point and not the watermark. The log may grow past its limit by as much as
-//! is logged until it has ended ([`storage::Stretch`]), by whomever: nobody waits for a checkpoint that it holds back. The commit is late from the moment of its claim:
+//! is logged until it has ended ([`storage::LimitExemption`]), by whomever: nobody waits for a checkpoint that it holds back. The commit is late from the moment of its claim:
 //! readers merge it from scratch space, by walks of their own, and its write set is never held in memory.
 //!
 //! **Memory.** How a write is logged is decided as it is logged, and not kept. While it is applied, what it replaces is
@@ -51,7 +51,7 @@ impl Manager {
         let begin = Header { txn, wall: header.wall, ..Header::default() };
         let mut guard = self.take_slot(session)?;
         self.slots.hold_floor(guard.slot, log.tail());
-        guard.stretch = Some(log.stretch());
+        guard.exemption = Some(log.exemption());
         let mut merge = writes.merge_all()?;
         let mut started = false;
         record.begin(&begin);

@@ -43,8 +43,8 @@ use late::LateCommit;
 use slots::SlotId;
 use storage::breakdown::{self, Class};
 use storage::{
-    Applied, Change, Claim, Growth, ReadToken, Record, RecordBuffer, Reservation, Room, RunsFor,
-    SpaceClass, Stretch, Tree, WaitEvent, Waiter,
+    Applied, Change, Claim, Growth, LimitExemption, ReadToken, Record, RecordBuffer, Reservation,
+    Room, RunsFor, SpaceClass, Tree, WaitEvent, Waiter,
 };
 use validate::Reading;
 
@@ -59,7 +59,7 @@ pub(crate) struct SlotGuard<'m> {
     /// The write set, where others may look at it.
     shared: Option<Arc<WriteSet>>,
     /// By how much the log may be longer for the sake of this commit.
-    stretch: Option<Stretch<'m>>,
+    exemption: Option<LimitExemption<'m>>,
 }
 
 /// What can be committed: its leaves are in memory and in shape, and what they grow by is counted.
@@ -389,7 +389,7 @@ impl Manager {
                 .slot_waiters
                 .wait(&self.env, event, cancel, || self.slots.take(self.worker()))?;
         };
-        Ok(SlotGuard { manager: self, slot, taken: true, shared: None, stretch: None })
+        Ok(SlotGuard { manager: self, slot, taken: true, shared: None, exemption: None })
     }
 
     /// Serializes, reserves, claims and publishes.

@@ -50,13 +50,13 @@ struct Slot<W> {
 
 /// Whether a commit with a lower LSN writes what somebody has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting {
+pub enum ConflictingCommit {
     /// None that has a slot.
-    Nobody,
+    None,
     /// One with this LSN.
-    Somebody(Lsn),
+    At(Lsn),
     /// One may: its LSN is not known yet, or its writes.
-    Unsure,
+    Unknown,
 }
 
 /// The slots of all workers, and the watermark. `W` is what a commit writes.
@@ -176,10 +176,15 @@ impl<W> CommitSlots<W> {
 
     /// Whether some commit but `me`'s own, with an LSN below `lsn`, which `me` has claimed, shares writes that meet. Who
     /// is not seen here has been applied, or is late, or comes after `lsn`. Waits for nobody.
-    pub fn meets_before(&self, me: SlotId, lsn: Lsn, meets: impl Fn(&W) -> bool) -> Meeting {
+    pub fn meets_before(
+        &self,
+        me: SlotId,
+        lsn: Lsn,
+        meets: impl Fn(&W) -> bool,
+    ) -> ConflictingCommit {
         fence(Ordering::SeqCst); // Pairs with the fence in `publish`: claims before ours have published.
         let used = self.used.load(Ordering::Acquire);
-        let mut found = Meeting::Nobody;
+        let mut found = ConflictingCommit::None;
         for (at, slot) in self.slots[..used].iter().enumerate() {
             // Acquire: pairs with Release in `free`; what was applied is found on its page.
             if at == me.0 || slot.bound.load(Ordering::Acquire) >= lsn.0 {
@@ -189,7 +194,7 @@ impl<W> CommitSlots<W> {
             let Some(Some(writes)) = writes else {
                 // Somebody who claimed before anybody validated, or who comes or goes just now.
                 if slot.bound.load(Ordering::Acquire) < lsn.0 {
-                    found = Meeting::Unsure;
+                    found = ConflictingCommit::Unknown;
                 }
                 continue;
             };
@@ -197,8 +202,8 @@ impl<W> CommitSlots<W> {
                 continue;
             }
             match slot.exact.load(Ordering::Acquire) {
-                UNKNOWN => found = Meeting::Unsure,
-                exact if exact < lsn.0 => return Meeting::Somebody(Lsn(exact)),
+                UNKNOWN => found = ConflictingCommit::Unknown,
+                exact if exact < lsn.0 => return ConflictingCommit::At(Lsn(exact)),
                 _ => {}
             }
         }

@@ -12,7 +12,7 @@
 //! Of two transactions that read what the other writes, the first to claim finds the second's LSN above its own and
 //! passes; so of those in a cycle one always commits.
 
-use super::slots::{Meeting, SlotId};
+use super::slots::{ConflictingCommit, SlotId};
 use super::{Published, Reserved};
 use crate::manager::Manager;
 use crate::owner::OwnerId;
@@ -95,9 +95,9 @@ impl Manager {
             return Verdict::Holds;
         }
         let slots = || match self.slots.meets_before(slot, lsn, |writes| reads.meets(writes)) {
-            Meeting::Nobody => Verdict::Holds,
-            Meeting::Somebody(reason) => Verdict::Broken(reason),
-            Meeting::Unsure => Verdict::Unsure,
+            ConflictingCommit::None => Verdict::Holds,
+            ConflictingCommit::At(reason) => Verdict::Broken(reason),
+            ConflictingCommit::Unknown => Verdict::Unsure,
         };
         // A commit is on the list before its slot is free, and on its pages before it leaves the list.
         let late = || match self.late.try_list() {
@@ -125,7 +125,8 @@ impl Manager {
         let _class = breakdown::enter(Class::Wait);
         let mut spins = 0;
         while spins < PATIENCE
-            && self.slots.meets_before(slot, lsn, |writes| reads.meets(writes)) == Meeting::Unsure
+            && self.slots.meets_before(slot, lsn, |writes| reads.meets(writes))
+                == ConflictingCommit::Unknown
         {
             relax(&mut spins);
         }

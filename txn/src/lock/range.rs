@@ -17,7 +17,7 @@
 
 use super::segments::Edge;
 use super::spans::Holder;
-pub(crate) use super::spans::{Ages, Asked, RangeMode, Rule, Span, TreeLocks};
+pub(crate) use super::spans::{Ages, RangeMode, RequestOutcome, Rule, Span, TreeLocks};
 use super::{FirstSearch, LockManager, WaitPolicy};
 use crate::owner::{OwnerId, Owners, Waiting};
 use crate::sync::{Arc, Mutex, lock, rank};
@@ -309,7 +309,9 @@ impl LockManager {
         let mut woken = Vec::new();
         let outcome = self.ranges.with(tree, |locks| {
             let asked = locks.ask(&self.owners, owner, (span, mode), rule, &mut woken);
-            let Asked::Met(refused) = asked else { return Ok(Some(RangeGrant::Held)) };
+            let RequestOutcome::Conflict(refused) = asked else {
+                return Ok(Some(RangeGrant::Held));
+            };
             match policy {
                 WaitPolicy::Skip => return Ok(Some(RangeGrant::Skipped)),
                 WaitPolicy::Error => return Err(Error::LockNotAvailable { timeout: false }),

@@ -42,11 +42,11 @@ pub trait Ages {
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestOutcome {
     /// It is granted.
     Granted,
     /// Somebody is in the way; why it may not wait for that, if so.
-    Met(Option<Reason>),
+    Conflict(Option<Reason>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +198,7 @@ impl TreeLocks {
         (span, mode): (&Span, RangeMode),
         rule: Rule,
         woken: &mut Vec<OwnerId>,
-    ) -> Asked {
+    ) -> RequestOutcome {
         let age = ages.age(owner);
         let (mut free, mut refused) = (true, None);
         self.conflicts(ages, owner, (span, mode), &mut |holder| {
@@ -206,11 +206,11 @@ impl TreeLocks {
             refused = refused.or(rule(age, ages.age(holder)).err());
         });
         if !free {
-            return Asked::Met(refused);
+            return RequestOutcome::Conflict(refused);
         }
         self.grant(owner, span, mode);
         self.ask_waiters(ages, owner, woken);
-        Asked::Granted
+        RequestOutcome::Granted
     }
 
     /// Puts one who has met somebody, and may wait, behind those who wait.
@@ -306,7 +306,11 @@ mod tests {
         if waiter < holder { Ok(()) } else { Err(Reason::Died) }
     }
 
-    fn ask(locks: &mut TreeLocks, owner: OwnerId, mode: RangeMode) -> (Asked, Vec<OwnerId>) {
+    fn ask(
+        locks: &mut TreeLocks,
+        owner: OwnerId,
+        mode: RangeMode,
+    ) -> (RequestOutcome, Vec<OwnerId>) {
         let mut woken = Vec::new();
         let asked = locks.ask(&Numbers, owner, (&key(), mode), older_waits, &mut woken);
         (asked, woken)
@@ -316,10 +320,13 @@ mod tests {
     fn readers_stand_beside_each_other_and_the_rule_is_asked_of_whoever_meets_a_writer() {
         let mut locks = TreeLocks::default();
         for reader in [TWO, THREE] {
-            assert_eq!(ask(&mut locks, reader, RangeMode::Shared), (Asked::Granted, vec![]));
+            assert_eq!(
+                ask(&mut locks, reader, RangeMode::Shared),
+                (RequestOutcome::Granted, vec![])
+            );
         }
-        assert_eq!(ask(&mut locks, ONE, RangeMode::Exclusive).0, Asked::Met(None));
-        let died = Asked::Met(Some(Reason::Died));
+        assert_eq!(ask(&mut locks, ONE, RangeMode::Exclusive).0, RequestOutcome::Conflict(None));
+        let died = RequestOutcome::Conflict(Some(Reason::Died));
         assert_eq!(ask(&mut locks, THREE, RangeMode::Exclusive).0, died, "2 is older");
         locks.wait(ONE, key(), RangeMode::Exclusive, older_waits);
         assert_eq!(locks.blockers(&Numbers, ONE), [TWO, THREE]);
@@ -338,18 +345,21 @@ mod tests {
     #[test]
     fn who_waits_is_refused_when_an_older_one_comes_to_hold() {
         let mut locks = TreeLocks::default();
-        assert_eq!(ask(&mut locks, THREE, RangeMode::Shared).0, Asked::Granted);
-        assert_eq!(ask(&mut locks, TWO, RangeMode::Exclusive).0, Asked::Met(None));
+        assert_eq!(ask(&mut locks, THREE, RangeMode::Shared).0, RequestOutcome::Granted);
+        assert_eq!(ask(&mut locks, TWO, RangeMode::Exclusive).0, RequestOutcome::Conflict(None));
         locks.wait(TWO, key(), RangeMode::Exclusive, older_waits);
-        assert_eq!(ask(&mut locks, ONE, RangeMode::Shared), (Asked::Granted, vec![TWO]));
+        assert_eq!(ask(&mut locks, ONE, RangeMode::Shared), (RequestOutcome::Granted, vec![TWO]));
         assert_eq!(locks.answer(TWO), Some(Reason::Died));
     }
 
     #[test]
     fn who_passes_meets_older_writers_alone() {
         let mut locks = TreeLocks::default();
-        assert_eq!(ask(&mut locks, TWO, RangeMode::Exclusive).0, Asked::Granted);
-        assert_eq!(ask(&mut locks, ONE, RangeMode::Passing).0, Asked::Granted);
-        assert!(matches!(ask(&mut locks, THREE, RangeMode::Passing).0, Asked::Met(_)));
+        assert_eq!(ask(&mut locks, TWO, RangeMode::Exclusive).0, RequestOutcome::Granted);
+        assert_eq!(ask(&mut locks, ONE, RangeMode::Passing).0, RequestOutcome::Granted);
+        assert!(matches!(
+            ask(&mut locks, THREE, RangeMode::Passing).0,
+            RequestOutcome::Conflict(_)
+        ));
     }
 }

@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::session::domain::KnownDomains;
 use crate::session::notify::Sayings;
 use crate::session::portal::Portal;
-use crate::session::run::{Asked, Own, Shared};
+use crate::session::run::{Own, SessionFacts, Shared};
 use crate::session::statement::Named;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
@@ -297,7 +297,7 @@ impl Session {
             trigger_depth: &trigger_depth,
             event: self_event,
         };
-        let asked = Asked {
+        let asked = SessionFacts {
             engine: &engine,
             statements: Shared::Lent(&held.statements),
             portals: Shared::Lent(&held.portals),

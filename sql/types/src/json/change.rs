@@ -154,7 +154,7 @@ fn at_path<'a>(
     if elements.is_empty() || empty && !change.adds() {
         return Ok(*whole);
     }
-    let way = Way { arena: context.arena, path: &elements, value, change };
+    let way = PathChange { arena: context.arena, path: &elements, value, change };
     way.changed(&root, 0)?.store(context.arena)
 }
 
@@ -170,21 +170,21 @@ pub(crate) fn assign<'a>(
 ) -> Result<Datum<'a>> {
     let arena = context.arena;
     let value = Node::Stored(view(value));
-    let way = Way { arena, path, value: Some(value), change: Change::Assign };
+    let way = PathChange { arena, path, value: Some(value), change: Change::Assign };
     match target {
         Datum::Null => way.missing(0, value)?.store(arena),
         target => way.changed(&view(target), 0)?.store(arena),
     }
 }
 
-struct Way<'p, 'a> {
+struct PathChange<'p, 'a> {
     arena: &'a Bump,
     path: &'p [Option<&'a str>],
     value: Option<Node<'a>>,
     change: Change,
 }
 
-impl<'a> Way<'_, 'a> {
+impl<'a> PathChange<'_, 'a> {
     fn is_last(&self, level: usize) -> bool {
         level + 1 == self.path.len()
     }

@@ -27,7 +27,7 @@ struct Values {
 
 /// The values of the volatile calls of one evaluation.
 #[derive(Debug, Default)]
-pub struct Drawn {
+pub struct VolatileMemo {
     /// From attempts before.
     known: Values,
     /// From this attempt.
@@ -36,7 +36,7 @@ pub struct Drawn {
     turn: Cell<u64>,
 }
 
-impl Drawn {
+impl VolatileMemo {
     /// How much memory it has.
     #[must_use]
     pub fn capacity_bytes(&self) -> usize {
@@ -52,7 +52,7 @@ impl Drawn {
     }
 
     /// The evaluation is in this turn of a loop, counted from 0; gives what the turn around it is, to be put back by
-    /// [`Drawn::leave`].
+    /// [`VolatileMemo::leave`].
     pub fn enter(&self, turn: usize) -> u64 {
         // A loop in a loop has as many turns as an array may have elements.
         const ELEMENTS: u64 = 1 << 28;

@@ -7,11 +7,11 @@ use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::scan::Scan;
 use crate::error::Result;
-use crate::plan::physical::{self, Access, Way};
+use crate::plan::physical::{self, Access, UnionSide};
 use crate::plan::scalar::Scalar;
 
 /// A running scan of several ways.
-pub struct Either {
+pub struct IndexUnion {
     ways: Box<[Running]>,
     at: usize,
     filter: Box<[Scalar]>,
@@ -37,11 +37,11 @@ impl Running {
     }
 }
 
-impl Either {
+impl IndexUnion {
     /// Of this plan, by these ways.
     #[must_use]
-    pub fn new(plan: &physical::Scan, ways: &[Way], builder: &Builder<'_>) -> Either {
-        let running = |way: &Way| {
+    pub fn new(plan: &physical::Scan, ways: &[UnionSide], builder: &Builder<'_>) -> IndexUnion {
+        let running = |way: &UnionSide| {
             let access = Access::Key(Box::new(way.key.clone()));
             let plan = physical::Scan { access, filter: Vec::new(), ..plan.clone() };
             Running {
@@ -50,7 +50,7 @@ impl Either {
                 rest: Box::from(&way.rest[..]),
             }
         };
-        Either {
+        IndexUnion {
             ways: ways.iter().map(running).collect(),
             at: 0,
             filter: Box::from(&plan.filter[..]),
@@ -59,7 +59,7 @@ impl Either {
     }
 }
 
-impl Operator for Either {
+impl Operator for IndexUnion {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.at = 0;
         self.ways.first_mut().map_or(Ok(()), |way| way.scan.open(cx))

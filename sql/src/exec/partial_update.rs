@@ -14,7 +14,7 @@ const TEXTS_MIN: usize = 3;
 
 /// The columns of an update, by index in the relation.
 #[derive(Debug)]
-pub struct Narrow {
+pub struct PartialUpdate {
     /// Those assigned, each once, in the order of the relation.
     pub assigned: Vec<usize>,
     /// Those that are read.
@@ -27,11 +27,15 @@ pub struct Narrow {
     pub unique: bool,
 }
 
-impl Narrow {
+impl PartialUpdate {
     /// Of these assignments, by place among the live columns, where these of the live columns are looked at afterwards; none
     /// if they need all of a row.
     #[must_use]
-    pub fn of(table: &Table, assignments: &[(usize, Scalar)], shown: &[usize]) -> Option<Narrow> {
+    pub fn of(
+        table: &Table,
+        assignments: &[(usize, Scalar)],
+        shown: &[usize],
+    ) -> Option<PartialUpdate> {
         // They may be computed twice, where the row turns out to be changed as a whole.
         if table.computed.is_some() || assignments.iter().any(|(_, value)| value.volatile()) {
             return None;
@@ -71,7 +75,7 @@ impl Narrow {
             .filter(|index| index.unique)
             .any(|index| touches(&assigned, index.columns.iter().map(|one| one.column)));
         let texts = read.iter().filter(|column| table.layout.begins_with(**column)).count();
-        Some(Narrow {
+        Some(PartialUpdate {
             texts: texts >= TEXTS_MIN,
             assigned: assigned.into_iter().collect(),
             read: read.into_iter().collect(),
