@@ -10,10 +10,8 @@ fn beside(port: u16, [first, second]: [&str; 2]) -> Vec<String> {
     let [mut holder, mut other] = [(); 2].map(|()| Client::connect(port, "postgres", "postgres"));
     holder.run("BEGIN");
     holder.run(first);
-    let pid = other.run("SELECT pg_backend_pid()").value().to_owned();
     other.start(second);
-    let waits =
-        !answers(&mut other, &mut Client::connect(port, "postgres", "postgres"), &pid, LOOK);
+    let waits = !answers(&mut other, &mut Client::connect(port, "postgres", "postgres"), LOOK);
     holder.run("COMMIT");
     let replies = other.replies().expect("the connection stands");
     let states = replies.iter().map(|reply| reply.sqlstate().to_owned());

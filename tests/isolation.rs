@@ -29,15 +29,13 @@ const LEVELS: [&str; 3] = ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
 struct Session {
     name: String,
     client: Client,
-    /// Its process, by which others find it in `pg_stat_activity`.
-    pid: String,
     waits: bool,
 }
 
 impl Session {
     /// Whether the server has answered before patience ends.
     fn answers(&mut self, observer: &mut Client) -> bool {
-        answers(&mut self.client, observer, &self.pid, LOOK)
+        answers(&mut self.client, observer, LOOK)
     }
 }
 
@@ -118,8 +116,7 @@ fn run(port: u16, database: &str, text: &str, level: &str) -> String {
         let at = sessions.iter().position(|session| session.name == who).unwrap_or_else(|| {
             let mut client = Client::connect(port, "postgres", database);
             client.run("SET deadlock_timeout = '100ms'");
-            let pid = client.run("SELECT pg_backend_pid()").value().to_owned();
-            sessions.push(Session { name: who.to_owned(), client, pid, waits: false });
+            sessions.push(Session { name: who.to_owned(), client, waits: false });
             sessions.len() - 1
         });
         settle_late(&mut out, &mut sessions, &mut admin, &|session| session.name == who);

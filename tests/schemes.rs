@@ -130,8 +130,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(30);
 struct Session<'s> {
     who: &'s str,
     client: Client,
-    /// Its process, by which others find it in `pg_stat_activity`.
-    pid: String,
     waits: bool,
 }
 
@@ -146,22 +144,21 @@ fn play(port: u16, database: &str, steps: &[&str]) -> String {
         let at = sessions.iter().position(|session| session.who == who).unwrap_or_else(|| {
             let mut client = Client::connect(port, "postgres", database);
             client.run("SET deadlock_timeout = '100ms'");
-            let pid = client.run("SELECT pg_backend_pid()").value().to_owned();
             // Every level is the scheme's own.
             client.run("BEGIN ISOLATION LEVEL READ COMMITTED");
-            sessions.push(Session { who, client, pid, waits: false });
+            sessions.push(Session { who, client, waits: false });
             sessions.len() - 1
         });
-        let Session { client, pid, waits, .. } = &mut sessions[at];
+        let Session { client, waits, .. } = &mut sessions[at];
         if *waits {
             out.push("still waits".to_owned());
             continue;
         }
         client.start(sql);
-        *waits = !answers(client, &mut observer, pid, LOOK);
+        *waits = !answers(client, &mut observer, LOOK);
         out.push(if *waits { "waits".to_owned() } else { outcome(client) });
-        for Session { who, client, pid, waits } in sessions.iter_mut().filter(|one| one.waits) {
-            if answers(client, &mut observer, pid, LOOK_AGAIN) {
+        for Session { who, client, waits } in sessions.iter_mut().filter(|one| one.waits) {
+            if answers(client, &mut observer, LOOK_AGAIN) {
                 *waits = false;
                 out.push(format!("{who} {}", outcome(client)));
             }
@@ -778,9 +775,8 @@ fn a_database_has_as_many_partitions_as_the_setting_says() {
     one.run("SET enable_seqscan = off");
     one.run("SELECT v FROM t WHERE grp = 1");
     assert_eq!(one.run(held).value(), "5 ExclusiveLock 4");
-    let pid = two.run("SELECT pg_backend_pid()").value().to_owned();
     two.start("SELECT v FROM t WHERE id = 2");
-    assert!(!answers(&mut two, &mut one, &pid, LOOK));
+    assert!(!answers(&mut two, &mut one, LOOK));
     let waits = "SELECT wait_event_type || ' ' || wait_event || ' ' || cardinality(pg_blocking_pids(pid)) \
                  FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
     assert_eq!(one.run(waits).value(), "Lock partition 1");

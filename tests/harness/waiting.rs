@@ -12,12 +12,13 @@ const LOOKS_BLOCKED: usize = 2;
 /// How long a step may take that the server says is running, or waiting for a disk or a buffer.
 pub const RUNNING_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether a client, whose process is `pid`, has its answer before the server has said often enough, `look` apart, that it waits.
-pub fn answers(client: &mut Client, observer: &mut Client, pid: &str, look: Duration) -> bool {
+/// Whether a client has its answer before the server has said often enough, `look` apart, that it waits.
+pub fn answers(client: &mut Client, observer: &mut Client, look: Duration) -> bool {
     let state = format!(
         "SELECT coalesce(max(CASE WHEN pg_blocking_pids(pid) <> '{{}}' THEN 'blocked' \
          WHEN wait_event_type = 'Lock' OR wait_event = 'SafeSnapshot' THEN 'waiting' ELSE 'running' END), 'gone') \
-         FROM pg_stat_activity WHERE pid = {pid}"
+         FROM pg_stat_activity WHERE pid = {}",
+        client.key.0
     );
     let until = Instant::now() + RUNNING_PATIENCE;
     let mut looks = 0;
