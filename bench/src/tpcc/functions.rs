@@ -42,3 +42,11 @@ pub fn create(client: &mut dyn Client, scale: &Scale) -> Result<(), Failure> {
         .chain(definitions)
         .try_for_each(|definition| client.execute(definition, &mut rows))
 }
+
+/// Drops the functions: those of rows of tables keep these from being dropped.
+///
+/// # Errors
+/// The server's.
+pub fn drop(client: &mut dyn Client) -> Result<(), Failure> {
+    client.execute("DROP SCHEMA IF EXISTS kit CASCADE", &mut Rows::default())
+}

@@ -2,6 +2,7 @@
 
 use super::Scale;
 use super::client::{Client, Failure};
+use super::functions;
 use super::population::Population;
 use super::schema::{INDEXES, TABLES};
 use super::statement::Rows;
@@ -51,6 +52,7 @@ pub fn load(client: &mut dyn Client, scale: Scale, analyze: bool) -> Result<Dura
     let started = Instant::now();
     let total = TABLES.iter().map(|(name, _)| Population::of(name, scale).left()).sum();
     let mut progress = Progress { total, done: 0, started, drawn: None };
+    functions::drop(client)?;
     for (name, _) in TABLES {
         client.execute(&format!("DROP TABLE IF EXISTS {name}"), &mut rows)?;
     }
