@@ -218,7 +218,11 @@ fn an_idle_server_whose_background_thread_panics_ends() {
             answered += 1;
             None
         }
-        Ok(Some(state)) => panic!("a client is told {state}"),
+        // Between the panic and the end of the process a statement that has not come to its commit may be told why it fails.
+        Ok(Some(state)) => {
+            assert_eq!(state, "58030");
+            Some(())
+        }
         Err(_) => Some(()),
     });
     assert_eq!(atoll.wait_for_end(), Some(HALTED));
