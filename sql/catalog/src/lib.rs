@@ -12,13 +12,14 @@
 //! - [`extension`]: what CREATE EXTENSION adds to a database
 //! - [`temporary`]: what only one session sees; `uses`: what a plan was made from
 //! - [`sequence`]: values of sequences; [`settings`]: GUCs, the server's and a session's
-//! - [`system`]: the relations of `pg_catalog` and `information_schema`; [`system_column`]: `ctid` and its kin
+//! - [`system`]: the relations of `pg_catalog` and `information_schema`; [`built_in_rows`]: what rows they have from the beginning; [`system_column`]: `ctid` and its kin
 
 pub mod acl;
 mod array_names;
 pub mod attachment;
 pub mod bootstrap;
 pub mod built_in_domain;
+pub mod built_in_rows;
 pub mod change;
 pub mod codec;
 pub mod current;

@@ -13,9 +13,8 @@ use crate::bind::typed::Expr;
 use crate::catalog::builtin::Procedure;
 use crate::error::{Result, SqlError};
 use crate::parse::parse_expression;
-use crate::queries;
 use crate::sqlstate::SqlState;
-use crate::types::{self, SqlType};
+use crate::types::{self, SqlType, session_functions};
 
 /// How deeply SQL functions may call each other.
 const NESTED: u32 = 32;
@@ -44,7 +43,7 @@ impl Binder<'_> {
             return Ok(None);
         }
         let implemented =
-            types::function(procedure.oid).is_some() || queries::answers(procedure.oid);
+            types::function(procedure.oid).is_some() || session_functions::answers(procedure.oid);
         let body = procedure.sql().filter(|_| !implemented && !procedure.returns_set);
         let Some(text) = body.and_then(|body| expression_of(&body)) else { return Ok(None) };
         // An argument may stand in the body any number of times.

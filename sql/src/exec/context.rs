@@ -2,6 +2,7 @@
 
 use super::eval::{Eval, Failure};
 use super::frame::Frame;
+use super::running::Running;
 use super::subquery::{CteState, SubplanState};
 use super::temp_file::{TempSpace, TempUse};
 use super::volatile_memo::VolatileMemo;
@@ -9,7 +10,6 @@ use crate::catalog::Relation;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::error::{Notice, Result, cancel};
 use crate::plan::scalar::Scalar;
-use crate::queries::running::Running;
 use crate::settings::SessionSettings;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::{RowIds, SessionRowIds};

@@ -37,6 +37,7 @@ pub mod row_change;
 pub(crate) mod row_file;
 pub(crate) mod row_sorter;
 pub mod rows;
+pub mod running;
 pub mod scan;
 pub mod set_operation;
 pub mod sink;

@@ -11,7 +11,6 @@ use crate::catalog::CatalogSnapshot;
 use crate::catalog::system_column::TABLE_OID;
 use crate::error::Result;
 use crate::plan::physical::{self, ScanColumn};
-use crate::queries::SessionCatalog;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::check_held;
 use crate::types::{CallContext, Datum, Oid};
@@ -46,23 +45,6 @@ pub trait SystemRows {
         part: (&CatalogSnapshot, &mut ScanProgress),
         emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()>;
-}
-
-impl SystemRows for SessionCatalog<'_> {
-    fn state(&self) -> CatalogSnapshot {
-        self.snapshot.clone()
-    }
-
-    fn rows(
-        &self,
-        context: &CallContext<'_>,
-        relation: Oid,
-        keys: &[(usize, Datum<'_>)],
-        part: (&CatalogSnapshot, &mut ScanProgress),
-        emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
-    ) -> Result<()> {
-        SessionCatalog::rows(self, context, relation, keys, part, emit)
-    }
 }
 
 /// A running scan.

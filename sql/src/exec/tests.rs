@@ -2,6 +2,7 @@
 
 use super::context::{Cursors, Host};
 use super::machine::{Machine, Run, Stop};
+use super::running::Running;
 use super::sink::{ColumnDescription, Flow, RowSink};
 use super::system_scan::{ScanProgress, SystemRows};
 use super::temp_file::TempUse;
@@ -13,7 +14,6 @@ use crate::catalog::{Catalog, CatalogSnapshot, Relation, RelationKind};
 use crate::compile::compile;
 use crate::error::{Notice, Result, SqlError};
 use crate::plan::logical::{JoinKind, Modify, ModifyKind, Node, Output, Query, SortKey};
-use crate::queries::running::Running;
 use crate::settings::SessionSettings;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::{RowIds, SessionRowIds};

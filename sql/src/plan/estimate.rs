@@ -8,8 +8,8 @@ use super::figures::{Figures, type_width};
 use super::physical::{Aggregate, Join, JoinMethod, Plan, SetColumn};
 use super::scalar::Scalar;
 use super::vars;
+use crate::catalog::built_in_rows;
 use crate::plan::logical::{JoinKind, SetKind};
-use crate::system;
 use crate::types::{Datum, SqlType};
 
 /// What a descent from the root of a tree costs, in rows touched in a scan.
@@ -58,7 +58,7 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
             leaf(scan.rows, scan.cost, width)
         }
         Plan::System(scan) => {
-            let all = system::expected_rows(&scan.relation, figures.facts().relations());
+            let all = built_in_rows::expected_rows(&scan.relation, figures.facts().relations());
             let width = VALUE_WIDTH * scan.outputs.len() as f64;
             let rows = (all * figures.all(&scan.filter)).max(1.0);
             leaf(rows, if scan.is_keyed() { SYSTEM_KEY_COST } else { all }, width)

@@ -4,11 +4,10 @@ use super::scalar::{CallTypes, Callee, Target};
 use crate::catalog::builtin;
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
-use crate::queries;
 use crate::sqlstate::SqlState;
 use crate::tuple::Form;
 use crate::types::primitive::Primitive;
-use crate::types::{Callable, Comparator, Oid, SqlType, domain};
+use crate::types::{Callable, Comparator, Oid, SqlType, domain, session_functions};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
@@ -33,7 +32,7 @@ pub fn callee(oid: Oid, arguments: Vec<SqlType>, result: SqlType) -> Result<Call
                 "set-valued function called in context that cannot accept a set",
             ));
         }
-        None if queries::answers(oid.0) => Target::Catalog,
+        None if session_functions::answers(oid.0) => Target::Catalog,
         None => {
             return Err(SqlError::unsupported(format!("the function {} is", procedure.name)));
         }

@@ -5,10 +5,9 @@
 //! later (sort, hash, materialise) saves the homes it is told to and fills them again.
 
 use super::scalar::{CallTypes, Callee, Scalar, Var};
-use crate::catalog::Relation;
 use crate::catalog::routine::Routine;
+use crate::catalog::{Relation, built_in_rows};
 use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
-use crate::system;
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
 use crate::types::aggregate::hypothetical;
 use crate::types::function::Accumulator;
@@ -299,7 +298,7 @@ impl SystemScan {
     /// Whether one of its keys spares the catalog the work of making all rows.
     #[must_use]
     pub fn is_keyed(&self) -> bool {
-        self.keys.iter().any(|(column, _)| system::is_keyed(&self.relation, *column))
+        self.keys.iter().any(|(column, _)| built_in_rows::is_keyed(&self.relation, *column))
     }
 }
 

@@ -7,22 +7,13 @@
 
 use super::Call;
 use super::statistics::INSUFFICIENT;
-use crate::catalog::builtin::Procedure;
 use crate::catalog::relation_counts::cluster::{RelationCounts, Seen};
 use crate::catalog::relation_counts::{Counts, Event};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::system::SessionTimes;
-use crate::types::{Datum, Oid, oids};
+use crate::types::{Datum, Oid};
 use std::sync::Arc;
-
-/// Whether a function is one of those.
-pub(super) fn answers(function: &Procedure) -> bool {
-    const VOID: u32 = 2278;
-    let name = function.name;
-    (name.starts_with("pg_stat_get_") && function.result != oids::RECORD)
-        || function.result == VOID && name.starts_with("pg_stat_")
-}
 
 /// The event that a function counts, by what follows its prefix.
 fn event(name: &str) -> Option<Event> {

@@ -2,7 +2,8 @@
 //! the texts of `regclass` and its kin.
 //!
 //! [`SessionCatalog`] is what one statement may ask: the snapshot it runs in, its user, its settings. Functions are known
-//! by their `pg_proc` row; [`answers`] says, when a plan is made, which ones are answered here.
+//! by their `pg_proc` row; [`session_functions`](crate::types::session_functions) says, when a plan is made, which ones are
+//! answered here.
 
 mod addresses;
 mod advisory;
@@ -38,13 +39,14 @@ use crate::catalog::sequence::{self, SessionSequences, State};
 use crate::catalog::{Catalog, CatalogSnapshot, Index, Relation};
 use crate::copy::server_files::ServerFiles;
 use crate::error::Result;
-use crate::exec::system_scan::ScanProgress;
+use crate::exec::system_scan::{ScanProgress, SystemRows};
 use crate::host::ServerHost;
 use crate::statement_statistics::StatementStatistics;
 use crate::system::{
     Activity, Counters, Cursor, PreparedStatement, SessionTimes, SystemContext, scan,
 };
 use crate::types::ValueSettings;
+use crate::types::session_functions::answers;
 use crate::types::{CallContext, CatalogQueries, Datum, Oid, SessionFacts, SqlType, oids};
 use event::EventFacts;
 use running::RunningSettings;
@@ -206,214 +208,6 @@ pub struct SessionCatalog<'s> {
     /// The session's advisory locks.
     pub advisory: &'s RefCell<AdvisoryLocks>,
 }
-
-/// Whether the function of `pg_proc` with this OID is one that [`SessionCatalog`] answers.
-#[must_use]
-pub fn answers(function: u32) -> bool {
-    builtin::function(function).is_some_and(|found| {
-        (found.namespace == builtin::PG_CATALOG || found.extension.is_some())
-            && !found.returns_set
-            && (FUNCTIONS.binary_search(&found.name).is_ok() || counted::answers(found))
-    })
-}
-
-/// The names of the functions that are answered here, in byte order.
-const FUNCTIONS: &[&str] = &[
-    "aclcontains",
-    "acldefault",
-    "aclitemeq",
-    "col_description",
-    "current_query",
-    "current_schema",
-    "current_schemas",
-    "current_setting",
-    "currval",
-    "format_type",
-    "getdatabaseencoding",
-    "has_any_column_privilege",
-    "has_column_privilege",
-    "has_database_privilege",
-    "has_foreign_data_wrapper_privilege",
-    "has_function_privilege",
-    "has_language_privilege",
-    "has_parameter_privilege",
-    "has_schema_privilege",
-    "has_sequence_privilege",
-    "has_server_privilege",
-    "has_table_privilege",
-    "has_tablespace_privilege",
-    "has_type_privilege",
-    "inet_client_addr",
-    "inet_client_port",
-    "inet_server_addr",
-    "inet_server_port",
-    "lastval",
-    "makeaclitem",
-    "nextval",
-    "obj_description",
-    "pg_advisory_lock",
-    "pg_advisory_lock_shared",
-    "pg_advisory_unlock",
-    "pg_advisory_unlock_all",
-    "pg_advisory_unlock_shared",
-    "pg_advisory_xact_lock",
-    "pg_advisory_xact_lock_shared",
-    "pg_backend_pid",
-    "pg_backup_start",
-    "pg_backup_stop",
-    "pg_blocking_pids",
-    "pg_cancel_backend",
-    "pg_char_to_encoding",
-    "pg_client_encoding",
-    "pg_collation_actual_version",
-    "pg_collation_is_visible",
-    "pg_column_compression",
-    "pg_column_is_updatable",
-    "pg_conf_load_time",
-    "pg_control_checkpoint",
-    "pg_control_init",
-    "pg_control_recovery",
-    "pg_control_system",
-    "pg_conversion_is_visible",
-    "pg_create_restore_point",
-    "pg_current_logfile",
-    "pg_current_snapshot",
-    "pg_current_wal_flush_lsn",
-    "pg_current_wal_insert_lsn",
-    "pg_current_wal_lsn",
-    "pg_current_xact_id",
-    "pg_current_xact_id_if_assigned",
-    "pg_database_collation_actual_version",
-    "pg_database_size",
-    "pg_describe_object",
-    "pg_encoding_max_length",
-    "pg_encoding_to_char",
-    "pg_event_trigger_table_rewrite_oid",
-    "pg_event_trigger_table_rewrite_reason",
-    "pg_export_snapshot",
-    "pg_filenode_relation",
-    "pg_function_is_visible",
-    "pg_get_constraintdef",
-    "pg_get_expr",
-    "pg_get_function_arg_default",
-    "pg_get_function_arguments",
-    "pg_get_function_identity_arguments",
-    "pg_get_function_result",
-    "pg_get_function_sqlbody",
-    "pg_get_functiondef",
-    "pg_get_indexdef",
-    "pg_get_object_address",
-    "pg_get_partition_constraintdef",
-    "pg_get_partkeydef",
-    "pg_get_replica_identity_index",
-    "pg_get_ruledef",
-    "pg_get_serial_sequence",
-    "pg_get_statisticsobjdef_columns",
-    "pg_get_triggerdef",
-    "pg_get_userbyid",
-    "pg_get_viewdef",
-    "pg_get_wal_replay_pause_state",
-    "pg_has_role",
-    "pg_identify_object",
-    "pg_identify_object_as_address",
-    "pg_import_system_collations",
-    "pg_index_column_has_property",
-    "pg_index_has_property",
-    "pg_indexam_has_property",
-    "pg_indexam_progress_phasename",
-    "pg_indexes_size",
-    "pg_is_in_recovery",
-    "pg_is_other_temp_schema",
-    "pg_is_wal_replay_paused",
-    "pg_isolation_test_session_is_blocked",
-    "pg_jit_available",
-    "pg_last_committed_xact",
-    "pg_last_wal_receive_lsn",
-    "pg_last_wal_replay_lsn",
-    "pg_last_xact_replay_timestamp",
-    "pg_log_backend_memory_contexts",
-    "pg_my_temp_schema",
-    "pg_notification_queue_usage",
-    "pg_notify",
-    "pg_opclass_is_visible",
-    "pg_operator_is_visible",
-    "pg_opfamily_is_visible",
-    "pg_partition_root",
-    "pg_postmaster_start_time",
-    "pg_promote",
-    "pg_read_binary_file",
-    "pg_read_file",
-    "pg_relation_filenode",
-    "pg_relation_is_publishable",
-    "pg_relation_is_updatable",
-    "pg_relation_size",
-    "pg_reload_conf",
-    "pg_replication_origin_oid",
-    "pg_replication_origin_session_is_setup",
-    "pg_rotate_logfile",
-    "pg_safe_snapshot_blocking_pids",
-    "pg_sequence_last_value",
-    "pg_sequence_parameters",
-    "pg_settings_get_flags",
-    "pg_sleep",
-    "pg_sleep_for",
-    "pg_sleep_until",
-    "pg_stat_file",
-    "pg_stat_get_archiver",
-    "pg_stat_get_replication_slot",
-    "pg_stat_get_subscription_stats",
-    "pg_stat_get_wal",
-    "pg_stat_get_wal_receiver",
-    "pg_stat_have_stats",
-    "pg_stat_statements_info",
-    "pg_stat_statements_reset",
-    "pg_statistics_obj_is_visible",
-    "pg_switch_wal",
-    "pg_table_is_visible",
-    "pg_table_size",
-    "pg_tablespace_location",
-    "pg_tablespace_size",
-    "pg_terminate_backend",
-    "pg_total_relation_size",
-    "pg_trigger_depth",
-    "pg_try_advisory_lock",
-    "pg_try_advisory_lock_shared",
-    "pg_try_advisory_xact_lock",
-    "pg_try_advisory_xact_lock_shared",
-    "pg_ts_config_is_visible",
-    "pg_ts_dict_is_visible",
-    "pg_ts_parser_is_visible",
-    "pg_ts_template_is_visible",
-    "pg_type_is_visible",
-    "pg_wal_replay_pause",
-    "pg_wal_replay_resume",
-    "pg_walfile_name",
-    "pg_walfile_name_offset",
-    "pg_xact_commit_timestamp",
-    "pg_xact_commit_timestamp_origin",
-    "pg_xact_status",
-    "regclass",
-    "row_security_active",
-    "set_config",
-    "set_limit",
-    "setval",
-    "shobj_description",
-    "show_limit",
-    "to_regclass",
-    "to_regcollation",
-    "to_regnamespace",
-    "to_regoper",
-    "to_regoperator",
-    "to_regproc",
-    "to_regprocedure",
-    "to_regrole",
-    "to_regtype",
-    "txid_current",
-    "txid_current_if_assigned",
-    "txid_current_snapshot",
-    "txid_status",
-    "version",
-];
 
 /// A call under way: the asked, the arena, the arguments.
 struct Call<'s, 'q, 'c, 'a> {
@@ -742,6 +536,23 @@ impl SessionCatalog<'_> {
             },
         };
         scan(relation, &system, context, (keys, progress), &mut |row| emit(row))
+    }
+}
+
+impl SystemRows for SessionCatalog<'_> {
+    fn state(&self) -> CatalogSnapshot {
+        self.snapshot.clone()
+    }
+
+    fn rows(
+        &self,
+        context: &CallContext<'_>,
+        relation: Oid,
+        keys: &[(usize, Datum<'_>)],
+        part: (&CatalogSnapshot, &mut ScanProgress),
+        emit: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        SessionCatalog::rows(self, context, relation, keys, part, emit)
     }
 }
 

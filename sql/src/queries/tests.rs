@@ -325,11 +325,3 @@ fn names_become_oids_and_back() {
         });
     });
 }
-
-#[test]
-fn every_name_is_a_function_and_they_are_in_order() {
-    assert!(FUNCTIONS.is_sorted());
-    for name in FUNCTIONS {
-        assert!(!builtin::functions_named(name).is_empty(), "{name}");
-    }
-}

@@ -19,5 +19,5 @@ mod types;
 pub use counted::Counters;
 pub use rows::{
     Activity, CLIENT, Cursor, Emit, Encryption, PeerCertificate, PreparedStatement, Progress,
-    SessionTimes, SystemContext, expected_rows, is_keyed, scan,
+    SessionTimes, SystemContext, scan,
 };

@@ -59,6 +59,7 @@ mod sample;
 pub mod secret;
 mod series;
 mod session_facts;
+pub mod session_functions;
 pub mod session_sets;
 pub mod settings;
 mod sizes;
