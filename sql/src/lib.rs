@@ -5,13 +5,12 @@
 //! or with 0A000 and the name of what is missing. `docs/differences.md` lists what is kept different on purpose.
 //!
 //! What lies below is in crates of its own, so that the compiler keeps the order, and stands here under the names that it
-//! had as modules: [`types`] (with [`tuple`], [`builtin`], [`error`]), [`parse`] and [`catalog`] (with
-//! [`settings`]). The order of the modules here is the order
-//! of a statement's life; a module uses only those before it: `bind`, `plan`, `compile`, `exec`,
+//! had as modules: [`types`] (with [`tuple`], [`builtin`], [`error`]), [`parse`], [`catalog`] (with [`settings`]), [`bind`]
+//! and [`plan`]. The order of the modules here is the order
+//! of a statement's life; a module uses only those before it: `compile`, `exec`,
 //! `explain`, then `system` and `queries` (rows of system relations, and functions that ask the session), `session`, `engine`.
 
 pub mod autovacuum;
-pub mod bind;
 pub mod breakdown;
 mod check;
 pub mod compile;
@@ -22,7 +21,6 @@ pub mod exec;
 pub mod explain;
 pub mod host;
 pub mod log_switcher;
-pub mod plan;
 pub mod plpgsql;
 pub mod queries;
 pub mod restoring;
@@ -39,6 +37,7 @@ pub use settings::ServerSettings;
 pub use settings::socket::SocketTimes;
 pub use sql_catalog::{self as catalog, settings};
 pub use sql_parse as parse;
+pub use sql_plan::{bind, plan};
 pub use sql_types::{self as types, account, builtin, encoding, error, sqlstate, tuple};
 pub use system::{Encryption, PeerCertificate};
 pub use txn::{

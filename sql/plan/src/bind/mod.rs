@@ -72,16 +72,16 @@ mod with;
 mod with_parts;
 mod xml;
 
-pub(crate) use coerce::is_polymorphic;
+pub use coerce::is_polymorphic;
 pub use collation::collation_over;
 pub use copy::bind_copy;
 pub use inline_made::{inline_routines, may_be_inlined};
-pub(crate) use locking::lock_words;
+pub use locking::lock_words;
 pub use query_collation::collations;
 pub use required::{Holder, Required, may_use_schemas};
 pub use subquery::compared_row;
 pub use typed::{AggregateCall, CallForm, Expr, Literal, MadeAggregate, Quantifier, SubqueryKind};
-pub(crate) use updatable::{simple_columns, unfit_for_check};
+pub use updatable::{simple_columns, unfit_for_check};
 pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assign, no_field};
 
 use crate::catalog::object::Version;

@@ -319,7 +319,9 @@ fn stricter(a: WaitPolicy, b: WaitPolicy) -> WaitPolicy {
     }
 }
 
-pub(crate) fn lock_words(strength: RowLock) -> &'static str {
+/// How a query asks for this lock on its rows.
+#[must_use]
+pub fn lock_words(strength: RowLock) -> &'static str {
     match strength {
         RowLock::KeyShare => "FOR KEY SHARE",
         RowLock::Share => "FOR SHARE",

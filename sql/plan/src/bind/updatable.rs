@@ -113,7 +113,7 @@ pub(super) fn over_base(mut expr: Expr, columns: &[Expr]) -> Expr {
 ///
 /// # Errors
 /// Those of binding it.
-pub(crate) fn simple_columns(
+pub fn simple_columns(
     environment: Environment<'_>,
     text: &str,
 ) -> Result<Option<(Oid, Vec<Option<usize>>)>> {
@@ -135,10 +135,7 @@ pub(crate) fn simple_columns(
 ///
 /// # Errors
 /// Those of binding it.
-pub(crate) fn unfit_for_check(
-    environment: Environment<'_>,
-    text: &str,
-) -> Result<Option<&'static str>> {
+pub fn unfit_for_check(environment: Environment<'_>, text: &str) -> Result<Option<&'static str>> {
     let parsed = crate::parse::parse_query(text)?;
     let binder = Binder { opaque_views: true, ..Binder::new(environment, text, &[]) };
     let query = binder.top_query(&parsed)?;
