@@ -6,19 +6,15 @@
 //!
 //! What lies below is in crates of its own, so that the compiler keeps the order, and stands here under the names that it
 //! had as modules: [`types`] (with [`tuple`], [`builtin`], [`error`]), [`parse`], [`catalog`] (with [`settings`]), [`bind`]
-//! and [`plan`]. The order of the modules here is the order
-//! of a statement's life; a module uses only those before it: `compile`, `exec`,
-//! `explain`, then `system` and `queries` (rows of system relations, and functions that ask the session), `session`, `engine`.
+//! and [`plan`], [`compile`], [`exec`] and [`explain`]. What is here is what needs all of them: `system` and `queries` (rows of
+//! system relations, and functions that ask the session), `ddl` and `copy`, `plpgsql`, `session`, `engine`.
 
 pub mod autovacuum;
 pub mod breakdown;
 mod check;
-pub mod compile;
 pub mod copy;
 pub mod ddl;
 pub mod engine;
-pub mod exec;
-pub mod explain;
 pub mod host;
 pub mod log_switcher;
 pub mod plpgsql;
@@ -36,6 +32,7 @@ pub use session::{Bind, Progress, Session, StatementDescription, TransactionStat
 pub use settings::ServerSettings;
 pub use settings::socket::SocketTimes;
 pub use sql_catalog::{self as catalog, settings};
+pub use sql_exec::{compile, exec, explain};
 pub use sql_parse as parse;
 pub use sql_plan::{bind, plan};
 pub use sql_types::{self as types, account, builtin, encoding, error, sqlstate, tuple};

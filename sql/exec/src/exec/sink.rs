@@ -1,9 +1,9 @@
 //! Where rows go: columns are encoded straight into the connection's output buffer, no rows are kept between layers.
 
+pub use crate::compile::ColumnDescription;
 use crate::error::{Notice, Result, SqlError};
 use crate::sqlstate::SqlState;
-use crate::types::{CallContext, Datum, SqlType};
-use std::sync::Arc;
+use crate::types::{CallContext, Datum};
 
 /// Whether to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,21 +12,6 @@ pub enum Flow {
     Continue,
     /// The row was taken, but the buffer is full: stop behind this row, run again later.
     Pause,
-}
-
-/// A column of a result, as RowDescription tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnDescription {
-    /// Its name.
-    pub name: Arc<str>,
-    /// The table it comes from, 0 if none.
-    pub table: u32,
-    /// Its `attnum` there, 0 if none.
-    pub attribute: i16,
-    /// Its type.
-    pub ty: SqlType,
-    /// `pg_type.typlen`.
-    pub type_length: i16,
 }
 
 /// The form of COPY data on the wire: what CopyInResponse and CopyOutResponse say.

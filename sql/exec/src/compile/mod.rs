@@ -3,4 +3,4 @@
 pub mod height;
 pub mod program;
 
-pub use program::{Program, compile, compile_for};
+pub use program::{ColumnDescription, Program, compile, compile_for};

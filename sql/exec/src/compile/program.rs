@@ -7,7 +7,6 @@
 use crate::bind::{BoundStatement, Literal, lock_words};
 use crate::catalog::builtin;
 use crate::error::Result;
-use crate::exec::sink::ColumnDescription;
 use crate::parse::depth::with_stack_for;
 use crate::plan::build::{Layout, Planner};
 use crate::plan::condition_order::Costs;
@@ -25,6 +24,21 @@ use crate::types::{Oid, SqlType, oids};
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
+
+/// A column of a result, as RowDescription tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnDescription {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The table it comes from, 0 if none.
+    pub table: u32,
+    /// Its `attnum` there, 0 if none.
+    pub attribute: i16,
+    /// Its type.
+    pub ty: SqlType,
+    /// `pg_type.typlen`.
+    pub type_length: i16,
+}
 
 /// A program.
 #[derive(Debug)]

@@ -618,7 +618,7 @@ fn may_tell(
 
 /// `(a, lower(b))=(1, x)`: an index's keys and their values, as `value` shows them; none where the current user may not
 /// read them.
-pub(crate) fn index_key_text(
+pub fn index_key_text(
     context: &CallContext<'_>,
     relation: &crate::catalog::Relation,
     index: &crate::catalog::Index,
@@ -654,7 +654,7 @@ pub(super) fn duplicate_of(
 }
 
 /// 23505 for a key, shown as `(a, b)=(1, 2)`.
-pub(crate) fn duplicate_key(
+pub fn duplicate_key(
     relation: &crate::catalog::Relation,
     index: &crate::catalog::relation::Index,
     key: Option<String>,
