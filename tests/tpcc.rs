@@ -2,6 +2,9 @@
 //! before and after, each shown to notice what breaks it.
 
 use bench::tpcc::client::Failure;
+use bench::tpcc::direct::kernel::{self, Kernel};
+use bench::tpcc::direct::row::{self, Key, Relation};
+use bench::tpcc::direct::store::Tables;
 use bench::tpcc::direct::{self, Database};
 use bench::tpcc::driver::{self, Load, Report};
 use bench::tpcc::embedded::Embedded;
@@ -32,6 +35,7 @@ fn run(connector: &dyn Connector, isolation: Isolation, form: Form) -> Result<Re
         form,
         only: None,
         transactions_max: None,
+        seed: None,
     };
     let report = driver::run(connector, &load, &mut || ())?;
     assert_eq!(consistency::check(&mut *client, &SCALE)?, [0; 12], "after");
@@ -74,7 +78,7 @@ fn a_run_without_sql_holds_every_condition() {
     let directory = TemporaryDirectory::new("tpcc-direct");
     let open = || Database::open(directory.path(), SCALE, direct::options(), true);
     let database = open().expect("an empty directory");
-    assert_eq!(direct::conditions::check(&database, &SCALE), Ok([0; 12]), "before");
+    assert_eq!(direct::conditions::check(&*database, &SCALE), Ok([0; 12]), "before");
     let load = Load {
         scale: SCALE,
         clients: 4,
@@ -84,6 +88,7 @@ fn a_run_without_sql_holds_every_condition() {
         form: Form::default(),
         only: None,
         transactions_max: None,
+        seed: None,
     };
     let report = driver::drive(&|place| Ok(database.session(place)), &load, &mut || ())
         .expect("the database works");
@@ -91,11 +96,72 @@ fn a_run_without_sql_holds_every_condition() {
     for (kind, tally) in Kind::ALL.into_iter().zip(&report.tallies) {
         assert!(!tally.micros.is_empty(), "no {} came to its end", kind.name());
     }
-    assert_eq!(direct::conditions::check(&database, &SCALE), Ok([0; 12]), "after");
+    assert_eq!(direct::conditions::check(&*database, &SCALE), Ok([0; 12]), "after");
     database.close().expect("a checkpoint");
     drop(database);
     let again = open().expect("the directory that was closed");
-    assert_eq!(direct::conditions::check(&again, &SCALE), Ok([0; 12]), "after a restart");
+    assert_eq!(direct::conditions::check(&*again, &SCALE), Ok([0; 12]), "after a restart");
+}
+
+/// The kernel that only does the work does it: it holds the conditions, and has the rows that the transaction component has.
+#[test]
+fn a_kernel_has_the_rows_of_a_run_without_sql() {
+    let directory = TemporaryDirectory::new("tpcc-kernel");
+    let database = Database::open(directory.path(), SCALE, direct::options(), false)
+        .expect("an empty directory");
+    let load = Load {
+        scale: SCALE,
+        clients: 1,
+        warm_up: Duration::ZERO,
+        time: Duration::from_secs(3_600),
+        isolation: Isolation::default(),
+        form: Form::default(),
+        only: None,
+        transactions_max: Some(500),
+        seed: Some(7),
+    };
+    driver::drive(&|place| Ok(database.session(place)), &load, &mut || ()).expect("it works");
+    let mut kernel = Kernel::<u128>::load(SCALE);
+    let mut of_bytes = Kernel::<Key>::load(SCALE);
+    for report in [kernel::run(&mut kernel, &load), kernel::run(&mut of_bytes, &load)] {
+        let report = report.expect("it works");
+        assert_eq!(report.errors(), 0, "{}", report.table());
+        assert!(report.tallies[0].rolled_back > 0, "{}", report.table());
+    }
+    assert_eq!(direct::conditions::check(&kernel, &SCALE), Ok([0; 12]));
+    assert_eq!(direct::conditions::check(&of_bytes, &SCALE), Ok([0; 12]));
+    for relation in Relation::ALL {
+        // A customer's name is no part of the kernel's key, and a row of `history` has none.
+        if matches!(relation, Relation::CustomerName) {
+            continue;
+        }
+        let rows = |tables: &dyn Tables| {
+            let mut rows = Vec::new();
+            let mut each = |key: &[u8], row: &[u8]| {
+                let key = if relation == Relation::History { &[] } else { key };
+                let mut key = key.to_vec();
+                key.resize(16, 0);
+                let mut row = row.to_vec();
+                // When it happened is the clock's.
+                match relation {
+                    Relation::History => row::set_number(&mut row, 5, 0),
+                    Relation::Orders => row::set_number(&mut row, 1, 0),
+                    Relation::OrderLine => {
+                        let is_delivered = row::number(&row, 2) != row::ABSENT;
+                        row::set_number(&mut row, 2, i64::from(is_delivered));
+                    }
+                    _ => {}
+                }
+                rows.push((key, row));
+            };
+            tables.each(relation, &mut each).expect("they can be read");
+            rows
+        };
+        let expected = rows(&*database);
+        assert!(rows(&kernel) == expected, "{relation:?}");
+        assert!(rows(&of_bytes) == expected, "{relation:?}, keys as bytes");
+    }
+    database.close().expect("a checkpoint");
 }
 
 /// What breaks each condition alone or with others: a statement, and the conditions that must complain.

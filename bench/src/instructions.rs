@@ -181,6 +181,7 @@ pub fn tpcc_rows(orders: u32, rows: &mut Vec<Row>) -> Result<()> {
                 form,
                 only: Some(kind),
                 transactions_max: Some(u64::from(count)),
+                seed: None,
             };
             let report = driver::run(&Url::local(target.port()), &load, &mut || {})?;
             ensure!(report.errors() == 0, "{} transactions failed", report.errors());

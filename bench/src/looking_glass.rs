@@ -2,14 +2,17 @@
 //! after another, and what SQL and the wire cost on top.
 //!
 //! Paper: Harizopoulos et al., *OLTP Through the Looking Glass, and What We Found There*, SIGMOD 2008, figures 5 to 8. The
-//! transactions are those of [`crate::tpcc::direct`], the parts those of [`txn::Without`]; what cannot be taken away, and so stays in
-//! the last bar, is told in `docs/design/0020-looking-glass.md`.
+//! transactions are those of [`crate::tpcc::direct`], the parts those of [`txn::Without`]. What cannot be taken away one by one is gone
+//! in the kernel that only does the work ([`direct::kernel`]), so that it has a joint price; `docs/design/0020-looking-glass.md` says why.
 //!
 //! Instructions are counted by callgrind over a whole process, background threads included, for few transactions of one
-//! session and for more, and the difference is divided by theirs.
+//! session and for more, and the difference is divided by theirs. All have the same inputs, and drawing them is counted in each.
 
-use crate::tpcc::transactions::{Form, Isolation, Kind};
-use crate::tpcc::{Scale, direct, driver};
+use crate::tpcc::client::Failure;
+use crate::tpcc::direct::store::Tables;
+use crate::tpcc::driver::Performer;
+use crate::tpcc::transactions::{Ended, Form, Input, Isolation, Kind};
+use crate::tpcc::{Scale, consistency, direct, driver};
 use crate::{callgrind, instructions};
 use anyhow::{Result, anyhow, bail, ensure};
 use plotters::prelude::*;
@@ -25,13 +28,35 @@ const FEW: u32 = 500;
 const LONG: Duration = Duration::from_secs(3_600);
 /// The two transactions, and the most that each may take with everything on.
 const KINDS: [(Kind, f64); 2] = [(Kind::NewOrder, 120_000.0), (Kind::Payment, 30_000.0)];
-/// What is taken away, one after another, by the names of [`Without::NAMES`].
-const STEPS: [(&str, &str); 4] = [
-    ("everything", ""),
-    ("without log", "log"),
-    ("and without locks", "log,locks"),
-    ("and without versions", "log,locks,versions"),
+/// What is taken away, one after another, by the names of [`Without::NAMES`]; and what stands for the rest.
+const STEPS: [(&str, Under, &str); 7] = [
+    ("everything", Under::Component, ""),
+    ("without log", Under::Component, "log"),
+    ("and without locks", Under::Component, "log,locks"),
+    (LAST_SWITCH, Under::Component, "log,locks,versions"),
+    ("a kernel, its keys as bytes", Under::KernelOfBytes, ""),
+    (KERNEL, Under::Kernel, ""),
+    ("drawing the inputs", Under::Nothing, ""),
 ];
+/// The step behind which no part of the transaction component can be switched off any more.
+const LAST_SWITCH: &str = "and without versions";
+/// The last step of the paper.
+const KERNEL: &str = "a kernel that only does the work";
+/// What the inputs are drawn from.
+const SEED: u64 = 1992;
+
+/// What the transactions run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Under {
+    /// The transaction component.
+    Component,
+    /// A kernel whose keys are bytes that compare as their numbers do.
+    KernelOfBytes,
+    /// A kernel whose keys are numbers.
+    Kernel,
+    /// Nothing: they are drawn and not run.
+    Nothing,
+}
 
 /// What the command takes.
 #[derive(Clone, Debug, clap::Args)]
@@ -48,6 +73,9 @@ pub struct Arguments {
     /// Which.
     #[arg(long, hide = true, value_enum)]
     only: Option<Kind>,
+    /// On what.
+    #[arg(long, hide = true, value_enum, default_value = "component")]
+    under: Under,
     /// Without what.
     #[arg(long, hide = true, value_delimiter = ',')]
     without: Vec<String>,
@@ -94,12 +122,15 @@ pub fn run(arguments: &Arguments) -> Result<Vec<Bar>> {
 fn bars(arguments: &Arguments, directory: &Path) -> Result<Vec<Bar>> {
     let loaded = directory.join("loaded");
     direct::Database::open(&loaded, arguments.scale(), direct::options(), false)?.close()?;
+    demand_conditions::<u128>(arguments)?;
+    demand_conditions::<direct::row::Key>(arguments)?;
     let mut bars = Vec::new();
-    for (what, without) in STEPS {
+    for (what, under, without) in STEPS {
         let mut instructions = [0.0; 2];
         for ((kind, _), place) in KINDS.into_iter().zip(&mut instructions) {
-            let few = counted(arguments, directory, (kind, without), FEW)?;
-            let all = counted(arguments, directory, (kind, without), FEW + arguments.transactions)?;
+            let few = counted(arguments, directory, (kind, under, without), FEW)?;
+            let many = FEW + arguments.transactions;
+            let all = counted(arguments, directory, (kind, under, without), many)?;
             ensure!(all > few, "more transactions took fewer instructions");
             *place = (all - few) as f64 / f64::from(arguments.transactions);
         }
@@ -127,52 +158,100 @@ fn bars(arguments: &Arguments, directory: &Path) -> Result<Vec<Bar>> {
 fn counted(
     arguments: &Arguments,
     directory: &Path,
-    (kind, without): (Kind, &str),
+    (kind, under, without): (Kind, Under, &str),
     transactions: u32,
 ) -> Result<u64> {
     let (data, counts) = (directory.join("data"), directory.join("counts"));
-    let copied = Command::new("cp").arg("-r").arg(directory.join("loaded")).arg(&data).status()?;
-    ensure!(copied.success(), "the database could not be copied");
+    if under == Under::Component {
+        let mut copy = Command::new("cp");
+        let copied = copy.arg("-r").arg(directory.join("loaded")).arg(&data).status()?;
+        ensure!(copied.success(), "the database could not be copied");
+    }
     let kind = if kind == Kind::NewOrder { "new-order" } else { "payment" };
     let mut program = Command::new(std::env::current_exe()?);
     program.args(["looking-glass", "--only", kind, "--work"]).arg(&data);
     program.args(["--transactions", &transactions.to_string()]);
     program.args(arguments.standard.then_some("--standard"));
+    let under_name = clap::ValueEnum::to_possible_value(&under).expect("none is hidden");
+    program.args(["--under", under_name.get_name()]);
     if !without.is_empty() {
         program.args(["--without", without]);
     }
     let mut command = callgrind::command(&program, &counts);
     let output = command.stdin(Stdio::null()).output()?;
     ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    std::fs::remove_dir_all(&data)?;
+    if under == Under::Component {
+        std::fs::remove_dir_all(&data)?;
+    }
     callgrind::total(&counts)
 }
 
-/// What the counted process does.
-fn work(arguments: &Arguments, data: &Path, kind: Kind) -> Result<()> {
-    let mut options = direct::options();
-    for name in &arguments.without {
-        ensure!(options.without.leave_out(name), "{name} is none of {:?}", Without::NAMES);
-    }
-    let scale = arguments.scale();
-    let database = direct::Database::open(data, scale, options, false)?;
-    // All of it is in the pool before the first transaction.
-    for relation in direct::row::Relation::ALL {
-        database.each(relation, |_, _| ())?;
-    }
-    let load = driver::Load {
-        scale,
+/// What one session runs.
+fn load(arguments: &Arguments, only: Option<Kind>) -> driver::Load {
+    driver::Load {
+        scale: arguments.scale(),
         clients: 1,
         warm_up: Duration::ZERO,
         time: LONG,
         isolation: Isolation::default(),
         form: Form::default(),
-        only: Some(kind),
+        only,
         transactions_max: Some(u64::from(arguments.transactions)),
+        seed: Some(SEED),
+    }
+}
+
+/// Runs the mix on a kernel, and demands that the consistency conditions hold behind it: it does the work.
+fn demand_conditions<K: direct::kernel::MapKey + Send>(arguments: &Arguments) -> Result<()> {
+    let mut kernel = direct::kernel::Kernel::<K>::load(arguments.scale());
+    let report = direct::kernel::run(&mut kernel, &load(arguments, None))?;
+    ensure!(report.errors() == 0, "{:?}", report.failures);
+    let broken = direct::conditions::check(&kernel, &arguments.scale())?;
+    ensure!(broken == [0; 12], "{:?}", consistency::complaints(&broken));
+    Ok(())
+}
+
+/// Runs no transaction.
+struct Nothing;
+
+impl Performer for Nothing {
+    fn perform(&mut self, input: &Input) -> Result<Ended, Failure> {
+        std::hint::black_box(input);
+        Ok(Ended::Committed)
+    }
+}
+
+/// What the counted process does.
+fn work(arguments: &Arguments, data: &Path, kind: Kind) -> Result<()> {
+    let (scale, load) = (arguments.scale(), load(arguments, Some(kind)));
+    let report = match arguments.under {
+        Under::Component => on_component(arguments, data, &load)?,
+        Under::KernelOfBytes => direct::kernel::run(
+            &mut direct::kernel::Kernel::<direct::row::Key>::load(scale),
+            &load,
+        )?,
+        Under::Kernel => {
+            direct::kernel::run(&mut direct::kernel::Kernel::<u128>::load(scale), &load)?
+        }
+        Under::Nothing => driver::drive(&|_| Ok(Nothing), &load, &mut || {})?,
     };
-    let report = driver::drive(&|place| Ok(database.session(place)), &load, &mut || {})?;
     ensure!(report.errors() == 0, "{} transactions failed", report.errors());
-    Ok(database.close()?)
+    Ok(())
+}
+
+fn on_component(arguments: &Arguments, data: &Path, load: &driver::Load) -> Result<driver::Report> {
+    let mut options = direct::options();
+    for name in &arguments.without {
+        ensure!(options.without.leave_out(name), "{name} is none of {:?}", Without::NAMES);
+    }
+    let database = direct::Database::open(data, load.scale, options, false)?;
+    // All of it is in the pool before the first transaction.
+    for relation in direct::row::Relation::ALL {
+        database.each(relation, &mut |_, _| ())?;
+    }
+    let report = driver::drive(&|place| Ok(database.session(place)), load, &mut || {})?;
+    database.close()?;
+    Ok(report)
 }
 
 /// The page.
@@ -183,7 +262,7 @@ pub fn markdown(bars: &[Bar], name: &str, conditions: &str) -> Result<String> {
     let mut page = String::from("# Through the looking glass\n\n");
     write!(
         page,
-        "{conditions}\n\nInstructions of a transaction, counted by callgrind over a whole process: New-Order of ten items on average, and Payment. Each step takes one more part of the transaction component away (`atoll.switched_off`; `docs/design/0020-looking-glass.md` says what each is, and what stays). Shore took 1.73 million for New-Order, and 110,000 for what was left of it when all was taken away; 180,000 for Payment.\n\n![]({name}.svg)\n\n| | New-Order | of everything | Payment | of everything |\n|---|--:|--:|--:|--:|\n"
+        "{conditions}\n\nInstructions of a transaction, counted by callgrind over a whole process: New-Order of ten items on average, and Payment. Each step takes one more part of the transaction component away (`atoll.switched_off`; `docs/design/0020-looking-glass.md` says what each is, and what stays). The kernels keep the same rows in an ordered map in memory and do nothing else; drawing the inputs is part of every row. Shore took 1.73 million for New-Order, and 110,000 for what was left of it when all was taken away; 180,000 for Payment.\n\n![]({name}.svg)\n\n| | New-Order | of everything | Payment | of everything |\n|---|--:|--:|--:|--:|\n"
     )?;
     let whole = bars.iter().find(|bar| bar.direct);
     for Bar { what, instructions: [one, other], .. } in bars {
@@ -196,6 +275,14 @@ pub fn markdown(bars: &[Bar], name: &str, conditions: &str) -> Result<String> {
         )?;
     }
     page.push('\n');
+    let named = |name: &str| bars.iter().find(|bar| bar.what == name);
+    if let (Some(last), Some(kernel)) = (named(LAST_SWITCH), named(KERNEL)) {
+        let [one, other] = [0, 1].map(|at| last.instructions[at] - kernel.instructions[at]);
+        writeln!(
+            page,
+            "What cannot be switched off one by one, pages and their latches, the pool, keys as bytes, threads, and writes that wait for their commit, costs a New-Order {one:.0} and a Payment {other:.0}: what is left of the transaction component takes so much more than the kernel.\n"
+        )?;
+    }
     for ((kind, most), at) in KINDS.into_iter().zip(0..) {
         let Some(found) = whole.map(|bar| bar.instructions[at]) else { continue };
         let verdict = if found <= most { "passes" } else { "**fails**" };
@@ -263,13 +350,16 @@ mod tests {
             bar("over the wire", false, [400_000.0, 100_000.0]),
             bar("everything", true, [100_000.0, 40_000.0]),
             bar("without log", true, [75_000.0, 30_000.0]),
+            bar(super::LAST_SWITCH, true, [50_000.0, 20_000.0]),
+            bar(super::KERNEL, true, [12_000.0, 6_000.0]),
         ];
         let page = markdown(&bars, "glass", "Here.").expect("a text grows");
         assert!(page.contains("| over the wire | 400000 | 4.00 | 100000 | 2.50 |"), "{page}");
         assert!(page.contains("| without log | 75000 | 0.75 | 30000 | 0.75 |"), "{page}");
         assert!(page.contains("New-Order with everything on: 100000, bar 120000, passes."));
         assert!(page.contains("Payment with everything on: 40000, bar 30000, **fails**."));
-        assert_eq!(tsv(&bars).lines().count(), 4);
+        assert!(page.contains("costs a New-Order 38000 and a Payment 14000"), "{page}");
+        assert_eq!(tsv(&bars).lines().count(), 6);
         let path = std::env::temp_dir().join(format!("atoll-glass-{}.svg", std::process::id()));
         picture(&bars, &path).expect("a picture is drawn");
         let drawn = std::fs::read_to_string(&path).expect("it is there");

@@ -139,6 +139,7 @@ pub fn run(effort: &Effort, tell: &mut dyn FnMut(&Row)) -> Result<Vec<Row>> {
                 form: effort.form,
                 only,
                 transactions_max: (only == Some(Kind::Delivery)).then_some(DELIVERIES),
+                seed: None,
             };
             let mut row = Row {
                 warehouses,

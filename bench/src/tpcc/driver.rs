@@ -29,6 +29,8 @@ pub struct Load {
     pub only: Option<Kind>,
     /// The most transactions that a session runs; none: as many as it can in the time.
     pub transactions_max: Option<u64>,
+    /// What the inputs are drawn from, so that another run has the same ones; none: others each time.
+    pub seed: Option<u64>,
 }
 
 /// What came of one kind of transaction.
@@ -139,6 +141,12 @@ pub trait Performer {
     fn perform(&mut self, input: &Input) -> Result<Ended, Failure>;
 }
 
+impl<P: Performer> Performer for &mut P {
+    fn perform(&mut self, input: &Input) -> Result<Ended, Failure> {
+        P::perform(self, input)
+    }
+}
+
 /// What the sessions are to do now.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
@@ -218,11 +226,13 @@ fn work(
     load: &Load,
     clock: Clock,
 ) -> Result<Report, Failure> {
-    // Two runs of the same sessions do not pay the same customers.
-    let clock_seed = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos() as u64);
-    let mut random = Random::new(clock_seed ^ u64::from(number) << 48);
+    // Two runs of the same sessions do not pay the same customers, but where they are to.
+    let clock_seed = || {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        since.map_or(0, |since| since.as_nanos() as u64)
+    };
+    let seed = load.seed.unwrap_or_else(clock_seed);
+    let mut random = Random::new(seed ^ u64::from(number) << 48);
     let mut report = Report::default();
     let mut cards = Vec::new();
     for _ in 0..load.transactions_max.unwrap_or(u64::MAX) {

@@ -158,6 +158,7 @@ fn loads(arguments: &Arguments, scale: Scale) -> Vec<Load> {
         form: arguments.form,
         only: arguments.only,
         transactions_max: None,
+        seed: None,
     };
     arguments.clients.iter().map(load).collect()
 }
@@ -200,11 +201,11 @@ fn each(
 fn without_sql(data: &Path, arguments: &Arguments) -> Result<()> {
     let scale = scale_of(arguments)?;
     let database = Database::open(data, scale, direct::options(), true)?;
-    tell(&direct::conditions::check(&database, &scale)?, "before the run")?;
+    tell(&direct::conditions::check(&*database, &scale)?, "before the run")?;
     each(arguments, scale, &mut |load, begun| {
         Ok(driver::drive(&|place| Ok(database.session(place)), load, begun)?)
     })?;
-    tell(&direct::conditions::check(&database, &scale)?, "after the run")?;
+    tell(&direct::conditions::check(&*database, &scale)?, "after the run")?;
     Ok(database.close()?)
 }
 

@@ -1,7 +1,7 @@
 //! The consistency conditions 1 to 12 (clause 3.3.2) of a database without SQL: all rows are read, and counted by hand.
 
-use super::Database;
 use super::row::{ABSENT, Relation, key_number, number};
+use super::store::Tables;
 use crate::tpcc::Scale;
 use crate::tpcc::client::Failure;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,34 +57,34 @@ fn member(key: &[u8]) -> Member {
 }
 
 impl Rows {
-    fn read(database: &Database) -> Result<Rows, Failure> {
+    fn read(database: &dyn Tables) -> Result<Rows, Failure> {
         let mut rows = Rows::default();
-        database.each(Relation::Warehouse, |key, row| {
+        database.each(Relation::Warehouse, &mut |key, row| {
             rows.warehouses.insert(key_number(key, 0), number(row, 1));
         })?;
-        database.each(Relation::District, |key, row| {
+        database.each(Relation::District, &mut |key, row| {
             rows.districts.insert(district_of(key), (number(row, 1), number(row, 2)));
         })?;
-        database.each(Relation::Customer, |key, row| {
+        database.each(Relation::Customer, &mut |key, row| {
             let [balance, paid, deliveries] = [3, 4, 6].map(|at| number(row, at));
             rows.customers.insert(member(key), Customer { balance, paid, deliveries });
         })?;
-        database.each(Relation::History, |_, row| {
+        database.each(Relation::History, &mut |_, row| {
             let [c, cd, cw, d, w] = [0, 1, 2, 3, 4].map(|at| number(row, at) as u32);
             let amount = number(row, 6);
             *rows.paid_warehouse.entry(w).or_default() += amount;
             *rows.paid_district.entry((w, d)).or_default() += amount;
             *rows.paid_by.entry((cw, cd, c)).or_default() += amount;
         })?;
-        database.each(Relation::Orders, |key, row| {
+        database.each(Relation::Orders, &mut |key, row| {
             let (customer, is_delivered) = (number(row, 0) as u32, number(row, 2) != ABSENT);
             let order = Order { customer, is_delivered, lines: number(row, 3) };
             rows.orders.insert(member(key), order);
         })?;
-        database.each(Relation::NewOrder, |key, _| {
+        database.each(Relation::NewOrder, &mut |key, _| {
             rows.new_orders.insert(member(key));
         })?;
-        database.each(Relation::OrderLine, |key, row| {
+        database.each(Relation::OrderLine, &mut |key, row| {
             let lines = rows.lines.entry(member(key)).or_default();
             lines.count += 1;
             if number(row, 2) != ABSENT {
@@ -100,7 +100,7 @@ impl Rows {
 ///
 /// # Errors
 /// The database's own.
-pub fn check(database: &Database, scale: &Scale) -> Result<[u64; 12], Failure> {
+pub fn check(database: &dyn Tables, scale: &Scale) -> Result<[u64; 12], Failure> {
     let rows = Rows::read(database)?;
     let mut broken = [0; 12];
     let mut demand = |condition: usize, holds: bool| broken[condition - 1] += u64::from(!holds);

@@ -4,10 +4,16 @@
 //! Paper: Harizopoulos et al., *OLTP Through the Looking Glass, and What We Found There*, SIGMOD 2008: Shore's storage manager
 //! under New-Order and Payment written against its interface. What stands in a row is TPC-C's, all of it; tables are locked as
 //! SQL locks them, rows before they are changed, keys before they are inserted. A transaction is one statement.
+//!
+//! - [`transactions`]: the five, on any [`store`]; [`session`]: on the transaction component; [`kernel`]: on what only does the work
+//! - [`row`]: the rows as bytes; [`conditions`]: the consistency conditions
 
 pub mod conditions;
+pub mod kernel;
 pub mod row;
 mod session;
+pub mod store;
+mod transactions;
 
 use super::Scale;
 use super::client::Failure;
@@ -19,6 +25,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use store::Tables;
 use txn::{
     Begin, Direction, Environment, Error, KeyRange, Manager, SessionWait, Transaction, Tree,
 };
@@ -205,15 +212,18 @@ impl Database {
         Ok(done)
     }
 
-    /// Reads all rows of a table in the order of their keys: of the last commit, as nobody writes meanwhile.
-    ///
-    /// # Errors
-    /// The database's own.
-    pub fn each(
-        &self,
-        relation: Relation,
-        mut row: impl FnMut(&[u8], &[u8]),
-    ) -> Result<(), Failure> {
+    /// How many rows `history` has: the numbers of its keys begin at zero, and none is left out for long.
+    fn count_history(&self) -> Result<u64, Failure> {
+        let mut next = 0;
+        self.each(Relation::History, &mut |key, _| {
+            next = u64::from(last_number(key)).max(next) + 1;
+        })?;
+        Ok(next)
+    }
+}
+
+impl Tables for Database {
+    fn each(&self, relation: Relation, row: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), Failure> {
         let wait = Arc::new(SessionWait::new(0));
         let mut transaction = self.manager.begin(Begin::default(), &wait);
         let view = transaction.begin_statement()?;
@@ -224,14 +234,5 @@ impl Database {
         }
         let _ = transaction.commit(&mut |_| ())?;
         Ok(())
-    }
-
-    /// How many rows `history` has: the numbers of its keys begin at zero, and none is left out for long.
-    fn count_history(&self) -> Result<u64, Failure> {
-        let mut next = 0;
-        self.each(Relation::History, |key, _| {
-            next = u64::from(last_number(key)).max(next) + 1;
-        })?;
-        Ok(next)
     }
 }
