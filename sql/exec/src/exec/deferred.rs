@@ -254,6 +254,7 @@ impl Deferred {
 
     /// Whether nothing waits.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.checks.len() == self.done.len()
     }

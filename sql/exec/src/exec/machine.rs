@@ -216,6 +216,7 @@ impl Machine {
 
     /// Its program.
     #[must_use]
+    #[inline]
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
@@ -253,12 +254,14 @@ impl Machine {
     }
 
     /// From here on all its runs are one statement, which ends by [`Machine::end`]: checks and triggers wait for that.
+    #[inline]
     pub fn hold(&mut self) {
         self.holds = true;
     }
 
     /// Whether its runs are one statement.
     #[must_use]
+    #[inline]
     pub fn holds(&self) -> bool {
         self.holds
     }
@@ -289,18 +292,21 @@ impl Machine {
 
     /// The count of the command tag: rows changed by a modification, else rows that have gone out.
     #[must_use]
+    #[inline]
     pub fn rows(&self) -> u64 {
         if matches!(self.program.tag, "" | "SELECT") { self.sent } else { self.state.processed }
     }
 
     /// Rows that have gone out.
     #[must_use]
+    #[inline]
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
     /// The current rows: after [`Machine::next`] has said true, [`Program::output`] says where the columns are.
     #[must_use]
+    #[inline]
     pub fn frame(&self) -> &Frame {
         &self.state.frame
     }

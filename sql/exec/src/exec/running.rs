@@ -30,13 +30,14 @@ impl<T> Drop for Others<T> {
 impl<'s, T: PartialEq> Running<'s, T> {
     /// As it was when the statement began.
     #[must_use]
+    #[inline]
     pub fn new(before: &'s T) -> Running<'s, T> {
         Running { before, newest: Cell::new(0), others: Others(OnceCell::new()) }
     }
 
     /// As it is now.
-    #[inline]
     #[must_use]
+    #[inline]
     pub fn get(&self) -> &T {
         match self.newest.get() {
             0 => self.before,

@@ -169,12 +169,14 @@ pub struct KeyAccess {
 impl KeyAccess {
     /// How many columns have values.
     #[must_use]
+    #[inline]
     pub fn prefix_columns(&self) -> usize {
         self.equal.len() + self.several.as_ref().map_or(0, |several| several.parts.len())
     }
 
     /// The column behind those that have values.
     #[must_use]
+    #[inline]
     pub fn next_column(&self) -> Option<&KeyColumn> {
         self.layout.columns.get(self.prefix_columns())
     }
@@ -904,6 +906,7 @@ impl ConflictUpdate {
 impl OnConflict {
     /// Whether what the index at a place finds is settled by the clause.
     #[must_use]
+    #[inline]
     pub fn has_arbiter(&self, index: usize) -> bool {
         self.arbiters.is_empty() || self.arbiters.contains(&index)
     }

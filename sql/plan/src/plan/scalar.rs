@@ -307,6 +307,7 @@ impl Scalar {
 
     /// Whether it is a constant.
     #[must_use]
+    #[inline]
     pub fn is_constant(&self) -> bool {
         matches!(self, Scalar::Constant(..))
     }
