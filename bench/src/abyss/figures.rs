@@ -90,7 +90,7 @@ pub struct Figure {
 
 /// What came of a figure: for each line, the outcome at each place.
 #[derive(Clone, Debug)]
-pub struct Drawn {
+pub struct Plot {
     /// The figure.
     pub figure: Figure,
     /// Its lines' outcomes.
@@ -440,7 +440,7 @@ impl Figure {
 
     /// Simulates all of it, as many lines at a time as there are cores; `tell` is given each line as it is done.
     #[must_use]
-    pub fn draw(self, costs: &Costs, effort: Effort, tell: &mut dyn FnMut(&str)) -> Drawn {
+    pub fn draw(self, costs: &Costs, effort: Effort, tell: &mut dyn FnMut(&str)) -> Plot {
         let line = |kind: &Kind| -> Vec<Outcome> {
             let places = self.places.iter();
             places.map(|place| self.point(kind, *place, costs, effort)).collect()
@@ -460,11 +460,11 @@ impl Figure {
                 }
             });
         }
-        Drawn { figure: self, points }
+        Plot { figure: self, points }
     }
 }
 
-impl Drawn {
+impl Plot {
     /// What each line has at each place.
     pub fn lines(&self) -> impl Iterator<Item = (&str, &[Outcome])> {
         let names = self.figure.lines.iter().map(|(name, _)| &**name);

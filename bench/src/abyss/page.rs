@@ -1,6 +1,6 @@
 //! The simulated figures as a Markdown page, a TSV of all points, and a picture for each.
 
-use super::figures::{Axis, Drawn, Kind};
+use super::figures::{Axis, Kind, Plot};
 use crate::chart::Chart;
 use crate::ycsb::run::Outcome;
 use anyhow::Result;
@@ -29,7 +29,7 @@ fn thousands(rate: f64) -> String {
 ///
 /// # Errors
 /// None: a text can always be written to.
-pub fn markdown(all: &[Drawn], conditions: &str, name: &str) -> Result<String> {
+pub fn markdown(all: &[Plot], conditions: &str, name: &str) -> Result<String> {
     let mut out = format!("# 1,024 cores, simulated\n\n{conditions}\n");
     for drawn in all {
         section(drawn, name, &mut out)?;
@@ -37,7 +37,7 @@ pub fn markdown(all: &[Drawn], conditions: &str, name: &str) -> Result<String> {
     Ok(out)
 }
 
-fn section(drawn: &Drawn, name: &str, out: &mut String) -> Result<()> {
+fn section(drawn: &Plot, name: &str, out: &mut String) -> Result<()> {
     let figure = &drawn.figure;
     let over = match figure.axis {
         Axis::Cores => "cores",
@@ -86,7 +86,7 @@ fn section(drawn: &Drawn, name: &str, out: &mut String) -> Result<()> {
 
 /// All points, a line for each.
 #[must_use]
-pub fn tsv(all: &[Drawn]) -> String {
+pub fn tsv(all: &[Plot]) -> String {
     let mut out = String::from("figure\tline\tplace\tper_second\tabort_share\taborts");
     for class in CLASSES {
         out += &format!("\t{}_kilocycles", class.name());
@@ -123,7 +123,7 @@ pub fn tsv(all: &[Drawn]) -> String {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn pictures(all: &[Drawn], directory: &Path, name: &str) -> Result<()> {
+pub fn pictures(all: &[Plot], directory: &Path, name: &str) -> Result<()> {
     for drawn in all {
         let figure = &drawn.figure;
         let over = match figure.axis {

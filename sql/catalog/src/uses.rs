@@ -182,12 +182,12 @@ impl Question {
 #[derive(Debug)]
 pub(super) struct Recorder {
     path: Arc<[Oid]>,
-    asked: Mutex<Asked, { rank::PLANS }>,
+    read: Mutex<ReadSet, { rank::PLANS }>,
 }
 
-/// What has been asked.
+/// What has been read of it: the questions that were answered.
 #[derive(Debug, Default)]
-struct Asked {
+struct ReadSet {
     questions: FxHashMap<Question, ()>,
     /// Something that depends on all objects of the database.
     objects: bool,
@@ -197,7 +197,7 @@ struct Asked {
 
 impl Recorder {
     pub(super) fn new(path: Arc<[Oid]>) -> Recorder {
-        Recorder { path, asked: Mutex::default() }
+        Recorder { path, read: Mutex::default() }
     }
 
     /// Whether these are the schemas of the search path.
@@ -206,15 +206,15 @@ impl Recorder {
     }
 
     pub(super) fn note(&self, question: Question) {
-        lock(&self.asked).questions.insert(question, ());
+        lock(&self.read).questions.insert(question, ());
     }
 
     pub(super) fn note_objects(&self) {
-        lock(&self.asked).objects = true;
+        lock(&self.read).objects = true;
     }
 
     pub(super) fn note_shared(&self) {
-        lock(&self.asked).shared = true;
+        lock(&self.read).shared = true;
     }
 }
 
@@ -236,17 +236,17 @@ impl Uses {
             let (objects, shared) = snapshot.version();
             return Uses { objects: Some(objects), shared: Some(shared), ..Uses::default() };
         };
-        let asked = std::mem::take(&mut *lock(&recorder.asked));
+        let read = std::mem::take(&mut *lock(&recorder.read));
         let plain = snapshot.plain();
-        let answers = asked.questions.into_keys().map(|question| {
+        let answers = read.questions.into_keys().map(|question| {
             let answer = question.ask(&plain, &recorder.path);
             (question, answer)
         });
         let (objects, shared) = snapshot.version();
         Uses {
             answers: answers.collect(),
-            objects: asked.objects.then_some(objects),
-            shared: asked.shared.then_some(shared),
+            objects: read.objects.then_some(objects),
+            shared: read.shared.then_some(shared),
             path: Arc::clone(&recorder.path),
         }
     }
