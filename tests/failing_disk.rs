@@ -6,7 +6,7 @@
 
 use server::config::Sources;
 use server::log;
-use server::server::{Started, environment};
+use server::postmaster::{Started, environment};
 use sql::Environment;
 use sql::environment::{Device, File, StorageError};
 use std::path::{Path, PathBuf};

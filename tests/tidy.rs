@@ -1,6 +1,6 @@
 //! House rules: the few that are not taste, checked like any test.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 fn root() -> &'static Path {
@@ -85,6 +85,57 @@ fn imports_only_go_down() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The modules of a crate that the text of one names, but for those of its tests: by whole paths, as the house writes them.
+fn named_modules(text: &str) -> HashSet<String> {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let mut named = HashSet::new();
+    for line in code.lines() {
+        let line = line.split("//").next().unwrap_or_default();
+        for path in line.split("crate::").skip(1) {
+            let (list, of_many) = match path.strip_prefix('{') {
+                Some(list) => (list.split('}').next().unwrap_or_default(), true),
+                None => (path, false),
+            };
+            for one in list.split(',').take(if of_many { usize::MAX } else { 1 }) {
+                let end = |c: char| !c.is_ascii_lowercase() && c != '_';
+                named.extend(one.trim().split(end).next().map(str::to_owned));
+            }
+        }
+    }
+    named
+}
+
+/// Crates whose modules know each other in one direction only.
+#[test]
+fn modules_know_each_other_in_one_direction() {
+    let two = "use crate::{b, c::D};\nfn e() { crate::f::g() } // crate::h\n";
+    assert_eq!(named_modules(two), ["b", "c", "f"].map(str::to_owned).into());
+    for layer in ["server", "sql/exec"] {
+        let base = root().join(layer).join("src");
+        let mut modules: HashMap<String, HashSet<String>> = HashMap::new();
+        for path in sources(&format!("{layer}/src")) {
+            let file = path.strip_prefix(&base).expect("below the sources").display().to_string();
+            let name = file.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+            if !file.ends_with("tests.rs") && !["lib", "main", "scripted"].contains(&name) {
+                modules.entry(name.to_owned()).or_default().extend(named_modules(&read(&path)));
+            }
+        }
+        // Who names nobody that is left is no part of a circle.
+        loop {
+            let left: HashSet<String> = modules.keys().cloned().collect();
+            modules.retain(|name, named| {
+                named.iter().any(|other| other != name && left.contains(other))
+            });
+            if modules.len() == left.len() {
+                break;
+            }
+        }
+        let mut circle: Vec<&String> = modules.keys().collect();
+        circle.sort();
+        assert!(circle.is_empty(), "{layer}: these and what they name know each other: {circle:?}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! `%p` is the segment's path under the data directory, where the command runs; `%f` its name; `%%` a percent sign. Exit
 //! status 0 says that the segment is in the archive, anything else that it is to be tried again.
 
-use crate::peer::locked;
+use crate::sync::locked;
 use crate::user_files::REFUSED;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};

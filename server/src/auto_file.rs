@@ -1,7 +1,7 @@
 //! The file that ALTER SYSTEM changes, in the data directory.
 
 use crate::config::AUTO_FILE;
-use crate::peer::locked;
+use crate::sync::locked;
 use rustix::process::{Signal, getpid, kill_process};
 use sql::SqlError;
 use sql::settings::auto_file::AutoFile;

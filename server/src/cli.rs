@@ -8,7 +8,9 @@ use crate::auth;
 use crate::config::{self, Sources};
 use crate::hba;
 use crate::log;
-use crate::server::{self, StartError, Started, raise_file_limit, random};
+use crate::postmaster::{self, Started};
+use crate::process::{raise_file_limit, random};
+use crate::start_error::StartError;
 use clap::{Args, Parser, Subcommand};
 use sql::sqlstate::SqlState;
 use sql::{Engine, EngineOptions, SchemeKind, SqlError};
@@ -200,7 +202,7 @@ fn make(init: &Init) -> Result<(), StartError> {
     };
     if unfinished.exists() {
         // Refused while another process is at it.
-        drop(server::environment(&unfinished)?);
+        drop(postmaster::environment(&unfinished)?);
         std::fs::remove_dir_all(&unfinished).map_err(failed)?;
     }
     fill(&unfinished, &options, &init.username, verifier.as_deref())?;
@@ -217,7 +219,7 @@ fn fill(
     superuser: &str,
     verifier: Option<&str>,
 ) -> Result<(), StartError> {
-    let environment = server::environment(data)?;
+    let environment = postmaster::environment(data)?;
     std::fs::set_permissions(data, std::fs::Permissions::from_mode(0o700)).map_err(|error| {
         format!("could not change permissions of \"{}\": {error}", data.display())
     })?;
@@ -289,7 +291,7 @@ fn serve(arguments: Serve) -> Result<(), StartError> {
     // Settings and messages name it whole.
     let data = data.canonicalize().unwrap_or(data);
     is_database(&data)?;
-    server::check_directory(&data)?;
+    postmaster::check_directory(&data)?;
     let mut sources = sources(&data);
     sources.file = arguments.config;
     if let Some(listen) = &arguments.listen {
@@ -320,7 +322,7 @@ fn check(data: &Path) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let problems = sources(data).read().and_then(|config| {
-        let environment = server::environment(data)?;
+        let environment = postmaster::environment(data)?;
         if sql::environment::is_due(&*environment.device)? {
             let message = "it is a backup that has yet to be restored: start it first";
             return Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));

@@ -381,6 +381,22 @@ fn log_insert(name: &str) -> sql::environment::LogInsert {
     }
 }
 
+/// Where the access rules are.
+pub(crate) fn hba_path(config: &Config, data: &Path) -> PathBuf {
+    match config.is_set("hba_file") {
+        true => config.text("hba_file").into(),
+        false => data.join(HBA_FILE),
+    }
+}
+
+/// Where the maps of system users are.
+pub(crate) fn ident_path(config: &Config, data: &Path) -> PathBuf {
+    match config.is_set("ident_file") {
+        true => config.text("ident_file").into(),
+        false => data.join(IDENT_FILE),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

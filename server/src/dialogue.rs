@@ -13,17 +13,22 @@
 //! connection. A panic in a statement ends that statement with XX000, which is the session's own doing; one outside of any
 //! statement is caught here and ends this session: what it left half done is not trusted again.
 
+mod copy;
+mod extended;
+mod logged;
+mod simple;
+
 use crate::backend::Backend;
 use crate::client_encoding;
 use crate::encode::{SEND_BYTES, WireSink};
 use crate::frame::{Framed, frame};
 use crate::log;
-use crate::logged::Logged;
 use crate::message::{Message, decode};
 use crate::metrics::Counters;
 use crate::peer::Peer;
 use crate::respond;
 use crate::timers::Timers;
+use logged::Logged;
 use sql::breakdown::Class;
 use sql::encoding::Conversion;
 use sql::session::Progress;

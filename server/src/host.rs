@@ -3,10 +3,9 @@
 //! Files are read anew for each question, as PostgreSQL's views of them read theirs: they show what the next reload would
 //! find, with what is wrong with it.
 
-use crate::config::{AUTO_FILE, Sources};
+use crate::config::{AUTO_FILE, Sources, hba_path, ident_path};
 use crate::hba::{Rules, UserMaps};
 use crate::log;
-use crate::server::{hba_path, ident_path};
 use sql::host::{AccessRule, FileSetting, ServerHost, UserMapping};
 use sql::settings::definition::Context;
 use sql::settings::{auto_file, definition};

@@ -9,11 +9,12 @@
 //! Process numbers are this server's own, given out in turn; 0 is nobody's. A cancel request proves itself by the
 //! number and the secret together and learns nothing from the answer, because there is none.
 
+use crate::sync::locked;
 use sql::error::cancel;
 use sql::{Environment, SessionWait, SqlError};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 /// The secret that a client is given, in bytes: what protocol 3.0 has room for.
@@ -166,7 +167,7 @@ impl Peers {
         };
         let wait = SessionWait::new(pid);
         // A new one has no log yet.
-        let _ = wait.lock_wait_log.set(crate::telemetry::log_lock_wait);
+        let _ = wait.lock_wait_log.set(log_lock_wait);
         let peer = Arc::new(Peer {
             pid,
             secret: Mutex::default(),
@@ -265,9 +266,13 @@ impl Drop for Admitted {
     }
 }
 
-/// Locks what no panic can leave half changed.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Logs that a session waits long for a lock, or has got it.
+fn log_lock_wait(wait: &sql::LockWait) {
+    let (message, detail) = sql::error::lock_wait_message(wait);
+    match detail {
+        Some(detail) => tracing::info!(detail, "{message}"),
+        None => tracing::info!("{message}"),
+    }
 }
 
 /// What a client is told that finds no place.

@@ -6,7 +6,7 @@
 
 use crate::archive::filled_in;
 use crate::config::Config;
-use crate::server::StartError;
+use crate::start_error::StartError;
 use crate::user_files::REFUSED;
 use sql::environment::{self, Device, Met, Plan, Restore, RestoreFrom, StorageError};
 use sql::restoring::{Restoring, TargetAction};

@@ -36,7 +36,7 @@ mod task;
 mod tests;
 mod threads;
 
-use crate::peer::locked;
+use crate::sync::locked;
 use cores::Cores;
 use event_loop::{EventLoop, Next};
 use relief::Relief;

@@ -10,7 +10,8 @@
 //! Slots: a thread has the number it was born with, modulo the number of slots. Two threads that share a slot are
 //! never wrong, only slower; as many threads run at a time as there are cores, so a few slots for each core are enough.
 
-use crate::{runtime, server};
+use crate::process::end_halted;
+use crate::runtime;
 use sql::environment::{Joinable, Micros, Scheduler, Threads, WaitCell, WaitEvent};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -72,6 +73,6 @@ impl Scheduler for Workers {
     }
 
     fn halted(&self, why: &str) {
-        server::end_halted(why)
+        end_halted(why)
     }
 }

@@ -408,7 +408,7 @@ fn open(
     let wait = Arc::clone(&admitted.peer.wait);
     let session = Box::new(guarded(|| server.engine.connect(connect, wait))?);
     let mut secret = [0; SECRET_BYTES];
-    crate::server::random(&mut secret);
+    crate::process::random(&mut secret);
     admitted.set_secret(&secret);
     let backend = Live { engine: Arc::clone(&server.engine), session };
     let peer = Arc::clone(&admitted.peer);

@@ -4,7 +4,7 @@
 //! crash loses what no page has been written with, and recovery cannot tell: so a directory where the mark was left is not
 //! opened again, but where `atoll.unsafe_switches` is on.
 
-use crate::server::StartError;
+use crate::start_error::StartError;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;

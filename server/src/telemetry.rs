@@ -12,15 +12,6 @@ const REQUEST_BYTES: usize = 8192;
 /// How long a scraper may take.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
 
-/// Logs that a session waits long for a lock, or has got it.
-pub fn log_lock_wait(wait: &sql::LockWait) {
-    let (message, detail) = sql::error::lock_wait_message(wait);
-    match detail {
-        Some(detail) => tracing::info!(detail, "{message}"),
-        None => tracing::info!("{message}"),
-    }
-}
-
 /// Answers scrapers.
 pub async fn serve_metrics(server: Arc<Server>, listener: TcpListener) {
     loop {

@@ -7,8 +7,9 @@
 //! comes to an entry, looks at the session's *present* deadline, and puts it back, stops the statement, or forgets it.
 //! So a million short statements with a long timeout leave one entry, and no polling.
 
-use crate::peer::{Peer, locked};
-use crate::server;
+use crate::peer::Peer;
+use crate::process::indispensable;
+use crate::sync::locked;
 use sql::error::cancel;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -70,7 +71,7 @@ impl Timers {
         let timer = Arc::clone(&timers);
         std::thread::Builder::new()
             .name("timeouts".to_owned())
-            .spawn(move || server::indispensable("timeouts", || timer.run()))?;
+            .spawn(move || indispensable("timeouts", || timer.run()))?;
         Ok(timers)
     }
 

@@ -1,8 +1,8 @@
 //! The extended query protocol (manual, section 55.2.4): Parse, Bind, Describe, Execute, Close, each its own message.
 
 use crate::backend::Backend;
+use crate::dialogue::logged::statement_name;
 use crate::dialogue::{Dialogue, Mode, Step, guarded};
-use crate::logged::statement_name;
 use crate::message::Target;
 use crate::respond;
 use sql::session::Progress;

@@ -39,7 +39,7 @@ impl Logged {
 /// A number that nobody foresees: which statements are in a sample.
 fn chance() -> u32 {
     let mut bytes = [0; 4];
-    crate::server::random(&mut bytes);
+    crate::process::random(&mut bytes);
     u32::from_le_bytes(bytes)
 }
 

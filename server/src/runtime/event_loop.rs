@@ -6,7 +6,7 @@
 
 use super::outbox::Outbox;
 use super::task::Task;
-use crate::peer::locked;
+use crate::sync::locked;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
 use rustix::thread::Pid;

@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(free.received(), b"sent");
         assert!(!full.waits());
         assert!(full.link.owes.load(Ordering::Relaxed));
-        assert_eq!(*crate::peer::locked(&full.link.debt), b"owed");
+        assert_eq!(*crate::sync::locked(&full.link.debt), b"owed");
         assert_eq!(full.woken.0.load(Ordering::Relaxed), 1, "its task is told");
         assert_eq!(free.woken.0.load(Ordering::Relaxed), 0);
         assert_eq!(full.received().len(), filled);

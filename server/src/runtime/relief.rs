@@ -12,7 +12,7 @@ use super::Shared;
 use super::event_loop::Look;
 use super::spread::{Placement, Spread};
 use super::threads::Job;
-use crate::server;
+use crate::process::indispensable;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -65,7 +65,7 @@ impl Relief {
 pub(super) fn watch(shared: &Arc<Shared>) -> io::Result<()> {
     let watched = Arc::clone(shared);
     let builder = std::thread::Builder::new().name("relief".to_owned());
-    let thread = builder.spawn(move || server::indispensable("relief", || watcher(&watched)))?;
+    let thread = builder.spawn(move || indispensable("relief", || watcher(&watched)))?;
     // Set once, here.
     let _ = shared.relief.thread.set(thread.thread().clone());
     Ok(())

@@ -4,7 +4,7 @@ use super::Shared;
 use super::gather;
 use super::prompt::Prompt;
 use super::task::{Link, NOWHERE};
-use crate::peer::locked;
+use crate::sync::locked;
 use socket2::Socket as SystemSocket;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;

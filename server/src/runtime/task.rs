@@ -1,7 +1,7 @@
 //! A session's task: run by one thread at a time, and once more if it is woken meanwhile.
 
 use super::Shared;
-use crate::peer::locked;
+use crate::sync::locked;
 use mio::Interest;
 use socket2::Socket as SystemSocket;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! The threads that drive loops: as many as are needed at a time, kept for a while after.
 
 use super::Shared;
-use crate::peer::locked;
-use crate::server;
+use crate::process::indispensable;
+use crate::sync::locked;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -64,7 +64,7 @@ impl Threads {
         let builder = std::thread::Builder::new().name("worker".to_owned()).stack_size(STACK_BYTES);
         builder.spawn(move || {
             // What panics in a session ends there: see `task.rs`.
-            server::indispensable("worker", || shared.threads.work(&shared, job));
+            indispensable("worker", || shared.threads.work(&shared, job));
         })?;
         pool.alive += 1;
         Ok(())
