@@ -2,6 +2,7 @@
 //! `read_cursor_args` and `read_fetch_direction` of `pl_gram.y`).
 
 use super::parse::{Parser, REFCURSOR};
+use super::statements::Listed;
 use super::tree::{
     Action, Count, Cursor, Direction, Fetch, ForQuery, Open, Place, Query, Sql, VariableType,
 };
@@ -329,18 +330,18 @@ impl Parser<'_, '_> {
     pub(super) fn for_cursor(
         &mut self,
         label: Option<Arc<str>>,
-        names: &[Vec<Arc<str>>],
+        names: &[Listed],
         at: u32,
         variable: u32,
     ) -> Result<Action> {
         let outside = self.innermost;
         let here = self.reader.here();
         self.qualified()?;
-        let [name] = names else {
+        let [Listed { parts, .. }] = names else {
             let message = "cursor FOR loop must have only one target variable";
             return Err(self.reader.complaint(message, at));
         };
-        let [name] = &name[..] else { return Err(self.reader.error()) };
+        let [name] = &parts[..] else { return Err(self.reader.error()) };
         let Some(cursor) = self.variables[variable as usize].cursor.clone() else {
             let message = "cursor FOR loop must use a bound cursor variable";
             return Err(self.reader.complaint(message, here));

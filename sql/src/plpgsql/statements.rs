@@ -12,6 +12,16 @@ use crate::sqlstate::SqlState;
 use crate::types::{SqlType, oids};
 use std::sync::Arc;
 
+/// A name in a list.
+pub(super) struct Listed {
+    /// It with its qualifiers.
+    pub parts: Vec<Arc<str>>,
+    /// Where it begins.
+    at: u32,
+    /// Where what follows it begins.
+    behind: u32,
+}
+
 impl Parser<'_, '_> {
     /// One statement with its semicolon.
     pub(super) fn statement(&mut self) -> Result<Statement> {
@@ -193,7 +203,7 @@ impl Parser<'_, '_> {
     /// Behind the target of an assignment, which begins here.
     fn assignment(&mut self, place: Place, target: u32) -> Result<Action> {
         let whole = match self.variables[place.variable as usize].ty {
-            VariableType::Scalar(ty) if place.path.is_empty() => Some(ty),
+            VariableType::Scalar(ty) | VariableType::Row(ty) if place.path.is_empty() => Some(ty),
             _ => None,
         };
         if self.reader.at_symbol(b'[')
@@ -351,10 +361,13 @@ impl Parser<'_, '_> {
     fn for_loop(&mut self, label: Option<Arc<str>>) -> Result<Action> {
         let outside = self.innermost;
         let at = self.reader.here();
-        let mut names = vec![self.qualified()?];
-        while self.reader.accept_symbol(b',') {
-            names.push(self.qualified()?);
+        let first = self.qualified()?;
+        if self.reader.at_symbol(b',')
+            && self.target(&first, at).is_ok_and(|one| self.takes_row(&one))
+        {
+            return Err(self.reader.error());
         }
+        let names = self.listed(first, at)?;
         self.reader.expect("in")?;
         if !self.reader.at_word("execute") {
             let reverse = self.reader.at_word("reverse") && {
@@ -376,7 +389,7 @@ impl Parser<'_, '_> {
             let span = self.reader.until(&["loop"], "LOOP", false)?;
             Query::Static(self.sql(span, false)?)
         };
-        let places = self.places(&names, at)?;
+        let places = self.places(&names)?;
         self.reader.expect("loop")?;
         let body = self.loop_body(label.as_ref())?;
         self.innermost = outside;
@@ -386,7 +399,7 @@ impl Parser<'_, '_> {
     fn for_integer(
         &mut self,
         label: Option<Arc<str>>,
-        names: &[Vec<Arc<str>>],
+        names: &[Listed],
         reverse: bool,
         at: u32,
         outside: Option<u32>,
@@ -399,11 +412,11 @@ impl Parser<'_, '_> {
         } else {
             None
         };
-        let [name] = names else {
+        let [Listed { parts, .. }] = names else {
             let message = "integer FOR loop must have only one target variable";
             return Err(self.reader.complaint(message, at));
         };
-        let [name] = &name[..] else { return Err(self.reader.error()) };
+        let [name] = &parts[..] else { return Err(self.reader.error()) };
         let variable =
             self.variable(Arc::clone(name), VariableType::Scalar(SqlType::plain(oids::INT4)));
         // The loop's label qualifies its variable.
@@ -612,11 +625,20 @@ impl Parser<'_, '_> {
     /// The targets behind INTO.
     pub(super) fn targets(&mut self) -> Result<Vec<Place>> {
         let at = self.reader.here();
-        let mut names = vec![self.qualified()?];
+        let first = self.qualified()?;
+        let names = self.listed(first, at)?;
+        self.places(&names)
+    }
+
+    /// The names of a list, of which the first has been read.
+    fn listed(&mut self, first: Vec<Arc<str>>, at: u32) -> Result<Vec<Listed>> {
+        let mut names = vec![Listed { parts: first, at, behind: self.reader.here() }];
         while self.reader.accept_symbol(b',') {
-            names.push(self.qualified()?);
+            let at = self.reader.here();
+            let parts = self.qualified()?;
+            names.push(Listed { parts, at, behind: self.reader.here() });
         }
-        self.places(&names, at)
+        Ok(names)
     }
 
     /// A name with its qualifiers.
@@ -633,25 +655,37 @@ impl Parser<'_, '_> {
         Ok(parts)
     }
 
-    /// The variables of these names.
-    fn places(&mut self, names: &[Vec<Arc<str>>], at: u32) -> Result<Vec<Place>> {
-        let several = names.len() > 1;
-        names
-            .iter()
-            .map(|parts| {
-                let mut place = self.target(parts, at)?;
-                // As in PostgreSQL a field of a field is none here: what follows the first is not looked at.
-                place.path.truncate(1);
-                self.may_assign(place.variable, at)?;
-                let is_row =
-                    !matches!(self.variables[place.variable as usize].ty, VariableType::Scalar(_));
-                if several && is_row && place.path.is_empty() {
-                    let message = "record variable cannot be part of multiple-item INTO list";
-                    return Err(self.reader.complaint(message, at));
-                }
-                Ok(place)
-            })
-            .collect()
+    /// The variables of these names, of which only one that stands alone takes a row.
+    fn places(&mut self, names: &[Listed]) -> Result<Vec<Place>> {
+        let mut places = Vec::with_capacity(names.len());
+        for (number, Listed { parts, at, behind }) in names.iter().enumerate() {
+            let mut place = self.target(parts, *at)?;
+            // As in PostgreSQL a field of a field is none here: what follows the first is not looked at.
+            place.path.truncate(1);
+            self.may_assign(place.variable, *at)?;
+            if names.len() > 1 && self.takes_row(&place) {
+                return Err(match number {
+                    0 => {
+                        let message = "record variable cannot be part of multiple-item INTO list";
+                        self.reader.complaint(message, *behind)
+                    }
+                    _ => self.no_scalar(parts, *at),
+                });
+            }
+            places.push(place);
+        }
+        Ok(places)
+    }
+
+    /// Whether what is put into a place is a row.
+    fn takes_row(&self, place: &Place) -> bool {
+        let own = &self.variables[place.variable as usize].ty;
+        place.path.is_empty() && !matches!(own, VariableType::Scalar(_))
+    }
+
+    /// 42601 for a variable that takes rows.
+    fn no_scalar(&self, parts: &[Arc<str>], at: u32) -> SqlError {
+        self.reader.complaint(&format!("\"{}\" is not a scalar variable", parts.join(".")), at)
     }
 
     /// The variable that a name is, or the part of one.
@@ -714,13 +748,11 @@ impl Parser<'_, '_> {
         let mut misplaced = None;
         loop {
             let at = self.reader.here();
-            let name = self.qualified()?;
-            let shown = name.join(".");
-            let place = self.places(&[name], at)?.remove(0);
-            let own = &self.variables[place.variable as usize];
-            if place.path.is_empty() && !matches!(own.ty, VariableType::Scalar(_)) {
-                let message = format!("\"{shown}\" is not a scalar variable");
-                return Err(self.reader.complaint(message, at));
+            let parts = self.qualified()?;
+            let name = Listed { parts, at, behind: self.reader.here() };
+            let place = self.places(std::slice::from_ref(&name))?.remove(0);
+            if self.takes_row(&place) {
+                return Err(self.no_scalar(&name.parts, at));
             }
             if !self.reader.at_assignment() {
                 return Err(self.reader.error());

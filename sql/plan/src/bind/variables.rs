@@ -7,6 +7,7 @@ use crate::bind::scope::Scope;
 use crate::bind::type_name::fields_of;
 use crate::bind::typed::Expr;
 use crate::bind::{Binder, Bound, BoundStatement, Environment, bound_for, column_at};
+use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::parse::Positions;
 use crate::parse::ast::{self, Ident, TargetStep};
@@ -69,6 +70,10 @@ pub trait Variables: std::fmt::Debug + Send + Sync {
     fn conflict(&self) -> VariableConflict;
     /// The type that the statement's only column is assigned to.
     fn wanted(&self) -> Option<SqlType>;
+    /// Whether what it is assigned to makes a row of another type its own.
+    fn takes_rows(&self) -> bool {
+        false
+    }
     /// The variable of which an UPDATE's first assignment changes a part: the value of that is the statement's only column.
     fn assigned(&self) -> Option<Variable>;
 }
@@ -203,7 +208,7 @@ pub fn bind_within<'t>(
     }
     let mut bound = bound_for(binder, asker, statement)?;
     if let Some(wanted) = variables.wanted() {
-        assign_to(environment, &mut bound, wanted)?;
+        assign_to(environment, &mut bound, wanted, variables.takes_rows())?;
     }
     Ok(bound)
 }
@@ -238,7 +243,12 @@ fn assigned_part(binder: Binder<'_>, target: Variable, update: &ast::Update) -> 
 
 /// Makes of a query's only column what a variable of this type takes: by a cast of assignment, else through the text form
 /// (`COERCION_PLPGSQL`).
-fn assign_to(environment: Environment<'_>, bound: &mut Bound, wanted: SqlType) -> Result<()> {
+fn assign_to(
+    environment: Environment<'_>,
+    bound: &mut Bound,
+    wanted: SqlType,
+    takes_rows: bool,
+) -> Result<()> {
     let BoundStatement::Query(query) = &mut bound.statement else { return Ok(()) };
     let [output] = &mut query.output[..] else { return Ok(()) };
     if output.ty == wanted || output.ty.oid == wanted.oid && wanted.typmod < 0 {
@@ -246,6 +256,14 @@ fn assign_to(environment: Environment<'_>, bound: &mut Bound, wanted: SqlType) -
     }
     let binder = Binder::new(environment, "", &[]);
     let from = output.ty;
+    // Rows go into rows field by field (`transformPLAssignStmt`).
+    let is_row = |ty: SqlType| {
+        ty.oid.0 == oids::RECORD
+            || !builtin::is_domain(ty.oid.0) && fields_of(binder.catalog, ty.oid).is_some()
+    };
+    if takes_rows && is_row(wanted) && is_row(from) {
+        return Ok(());
+    }
     let cast = |value: Expr| {
         // Whether a record fits is seen by its values only.
         let unknown_shape = [oids::RECORD, oids::RECORD_ARRAY].contains(&from.oid.0);

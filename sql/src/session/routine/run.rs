@@ -1,6 +1,7 @@
 //! Statements of a body, one after the other.
 
 use super::Execution;
+use super::context::in_expression;
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::plpgsql::tree::{Action, Place, Sql, VariableType};
@@ -27,7 +28,11 @@ impl Execution<'_> {
             Action::Assign(place, sql) => {
                 let mut value = RowBuf::new();
                 let ty = self.evaluate(sql, &mut value)?;
-                self.put_at(place, &mut value, ty)?;
+                if let Err(error) = self.put_at(place, &mut value, ty) {
+                    // What is wrong with the target PostgreSQL finds when it reads the assignment.
+                    let lacks = self.field_of(place).is_err();
+                    return Err(if lacks { in_expression(error, sql) } else { error });
+                }
             }
             Action::AssignElement(place, sql) => {
                 self.session.look_again(self.id, sql)?;
@@ -41,7 +46,7 @@ impl Execution<'_> {
                     return Ok(());
                 }
                 let text = self.text(sql, Some(place.variable));
-                let text = text.map_err(|error| super::context::in_expression(error, sql))?;
+                let text = text.map_err(|error| in_expression(error, sql))?;
                 let mut value = RowBuf::new();
                 let ty = self.evaluate_text(sql, &text, &mut value)?;
                 self.put_at(place, &mut value, ty)?;
@@ -134,6 +139,10 @@ impl Execution<'_> {
     /// Makes what RETURN gives a value of the function's type: a row one of its own, column by column
     /// (`convert_tuples_by_position`).
     fn cast_returned(&mut self, value: &mut RowBuf, from: SqlType, to: SqlType) -> Result<()> {
+        // What returns NULL casts nothing, unless to a domain.
+        if value.get(0).is_null() && !crate::catalog::builtin::is_domain(to.oid.0) {
+            return Ok(());
+        }
         let types: Option<Vec<SqlType>> = match (value.get(0), &self.returned.columns) {
             (Datum::Record(_), Some(columns)) => Some(columns.clone()),
             (Datum::Record(_), None) if from.oid != to.oid => {

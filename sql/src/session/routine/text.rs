@@ -130,6 +130,10 @@ impl Variables for Visible {
         self.wanted
     }
 
+    fn takes_rows(&self) -> bool {
+        true
+    }
+
     fn assigned(&self) -> Option<Variable> {
         self.assigned.and_then(|number| self.variable(number, None).ok())
     }

@@ -27,6 +27,8 @@ pub struct CastText {
     same: bool,
     /// It only takes the blanks from the end of a text.
     trims: bool,
+    /// NULL stays NULL.
+    strict: bool,
     /// It as a scalar over the value, if it is one.
     scalar: Option<Arc<Scalar>>,
     /// [`Session::changes`] when it was last found good.
@@ -34,12 +36,15 @@ pub struct CastText {
 }
 
 impl CastText {
-    fn new(prepared: Arc<Prepared>, seen: u64) -> CastText {
+    fn new(prepared: Arc<Prepared>, to: SqlType, seen: u64) -> CastText {
         let scalar = super::text::simple(&prepared).map(Arc::new);
         let same = matches!(scalar.as_deref(), Some(Scalar::Parameter(0)));
         let free = prepared.planned.as_ref().is_some_and(|planned| planned.required.is_empty());
         let trims = free && scalar.as_deref().is_some_and(trims);
-        CastText { prepared, same, trims, scalar, seen }
+        // A function of users may make something of NULL, and a domain may refuse it.
+        let strict = !crate::catalog::builtin::is_domain(to.oid.0)
+            && scalar.as_deref().is_some_and(calls_strict_functions);
+        CastText { prepared, same, trims, strict, scalar, seen }
     }
 }
 
@@ -50,6 +55,16 @@ const TRIMMED: u32 = 401;
 fn trims(scalar: &Scalar) -> bool {
     let Scalar::Call { callee, arguments, .. } = scalar else { return false };
     callee.oid == TRIMMED && matches!(arguments[..], [Scalar::Parameter(0)])
+}
+
+/// Whether all functions that a cast calls give NULL for NULL.
+fn calls_strict_functions(scalar: &Scalar) -> bool {
+    let mut strict = true;
+    scalar.walk(&mut |part| {
+        strict &= !matches!(part, Scalar::Call { callee, .. } if !callee.strict);
+        strict
+    });
+    strict
 }
 
 /// How a value goes into a variable that is no row.
@@ -103,12 +118,11 @@ impl Session {
         from: SqlType,
         to: SqlType,
     ) -> Result<()> {
-        let null = value.get(0).is_null() && !crate::catalog::builtin::is_domain(to.oid.0);
-        if null || self.converts_nothing(from, to) {
+        if self.converts_nothing(from, to) {
             return Ok(());
         }
         let cast = self.cast(from, to)?;
-        if cast.same {
+        if cast.same || cast.strict && value.get(0).is_null() {
             return Ok(());
         }
         if cast.trims
@@ -171,7 +185,7 @@ impl Session {
     }
 
     fn keep_cast(&mut self, key: (SqlType, SqlType), prepared: Arc<Prepared>) -> CastText {
-        let cast = CastText::new(prepared, self.changes);
+        let cast = CastText::new(prepared, key.1, self.changes);
         self.casts.insert(key, cast.clone());
         cast
     }
@@ -413,9 +427,7 @@ impl Execution<'_> {
                         ));
                     }
                 };
-                if shape.is_some() || self.kit.frame.shape(variable).is_none() {
-                    self.kit.frame.set_shape(variable, shape);
-                }
+                self.kit.frame.set_shape(variable, shape);
             }
         }
         if own.not_null && value.get(0).is_null() {
@@ -511,10 +523,14 @@ impl Execution<'_> {
                 return Ok(());
             }
         };
-        let Some(row) = row else {
-            self.check_null_domain(shape.ty)?;
-            self.kit.frame.set(variable, Datum::Null);
-            return Ok(());
+        // No row is one of NULLs.
+        let mut none = RowBuf::new();
+        let row = match row {
+            Some(row) => row,
+            None => {
+                none.set_nulls(columns.len());
+                &none
+            }
         };
         self.demand_as_many(columns.len(), shape.fields.len())?;
         let mut fields = RowBuf::new();
@@ -567,11 +583,8 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Puts a value into a variable or a field of one.
-    pub(super) fn put_at(&mut self, place: &Place, value: &mut RowBuf, ty: SqlType) -> Result<()> {
-        let [field, rest @ ..] = &place.path[..] else {
-            return self.put(place.variable, value, ty);
-        };
+    /// The fields of the variable that a place is in, and which of them the place begins with.
+    pub(super) fn field_of(&mut self, place: &Place) -> Result<(Arc<Shape>, usize)> {
         let body = Arc::clone(&self.body);
         let own = &body.variables[place.variable as usize];
         let shape = match own.ty {
@@ -579,11 +592,19 @@ impl Execution<'_> {
             _ => self.session.shape_of(type_of(&own.ty)),
         };
         let shape = shape.ok_or_else(|| unassigned(&own.name))?;
-        let at = shape
-            .fields
-            .iter()
-            .position(|(name, _)| name == field)
-            .ok_or_else(|| no_field(&own.name, field))?;
+        let field = place.path.first().map_or("", |field| field);
+        let at = shape.fields.iter().position(|(name, _)| **name == *field);
+        let at = at.ok_or_else(|| no_field(&own.name, field))?;
+        Ok((shape, at))
+    }
+
+    /// Puts a value into a variable or a field of one.
+    pub(super) fn put_at(&mut self, place: &Place, value: &mut RowBuf, ty: SqlType) -> Result<()> {
+        let [_, rest @ ..] = &place.path[..] else {
+            return self.put(place.variable, value, ty);
+        };
+        let (shape, at) = self.field_of(place)?;
+        let name = Arc::clone(&self.body.variables[place.variable as usize].name);
         let inner = shape.fields[at].1;
         if rest.is_empty() {
             self.session.converted(value, ty, inner)?;
@@ -599,7 +620,7 @@ impl Execution<'_> {
         };
         let mut row = fields_in(whole.as_deref(), shape.fields.len())?;
         if !rest.is_empty() {
-            self.session.put_within((row.get(at), inner), (&own.name, rest), value, ty)?;
+            self.session.put_within((row.get(at), inner), (&name, rest), value, ty)?;
         }
         row.set(at, value.get(0));
         self.set_record(place.variable, &shape, &row)
@@ -698,8 +719,17 @@ impl Execution<'_> {
                     column.ty
                 }
                 _ => {
+                    // The NULL of no row is of no type that a function of users could cast.
                     value.push(Datum::Null);
-                    SqlType::plain(oids::TEXT)
+                    match self.body.variables[place.variable as usize].ty {
+                        VariableType::Scalar(own)
+                            if place.path.is_empty()
+                                && !crate::catalog::builtin::is_domain(own.oid.0) =>
+                        {
+                            own
+                        }
+                        _ => SqlType::plain(oids::TEXT),
+                    }
                 }
             };
             self.put_at(place, &mut value, ty)?;
