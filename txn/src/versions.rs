@@ -104,9 +104,10 @@ impl Manager {
     }
 
     fn collect_versions(&self, horizon: Lsn) -> bool {
-        let mut progress = false;
+        let (mut progress, mut batch) = (false, Vec::new());
         for worker in 0..self.collector.workers() {
-            while self.collector.collect(worker, &self.locks.records, horizon).notes > 0 {
+            let records = &self.locks.records;
+            while self.collector.collect(worker, records, horizon, &mut batch).notes > 0 {
                 progress = true;
             }
         }
@@ -163,7 +164,7 @@ impl Manager {
         }
         let horizon = (owners.count() <= FEW_OWNERS || lsn.0 & 0xF00 == 0).then(|| self.horizon());
         let collected = horizon
-            .map(|horizon| collector.collect(worker, &self.locks.records, horizon))
+            .map(|horizon| collector.collect(worker, &self.locks.records, horizon, notes))
             .unwrap_or_default();
         let left = (had_notes && collected.notes == 0) || collected.again > 0;
         if left || collector.has_tombstones(worker) {
@@ -176,7 +177,10 @@ impl Manager {
     pub(crate) fn collect_piece(&self, lsn: Lsn, notes: &mut Vec<Garbage>) {
         self.collect_after(lsn, notes);
         let worker = self.worker();
-        while self.collector.collect(worker, &self.locks.records, self.horizon()).notes > 0 {}
+        let collect = |batch: &mut Vec<Garbage>| {
+            self.collector.collect(worker, &self.locks.records, self.horizon(), batch).notes
+        };
+        while collect(notes) > 0 {}
         let until = (self.horizon(), self.data.log().durable());
         if self.collector.has_tombstones(worker) && lsn <= until.0 && lsn < until.1 {
             // A page that cannot be read keeps its tombstones: they are in nobody's way.

@@ -415,6 +415,7 @@ impl WriteSet {
     }
 
     /// The newest write of every key in memory, in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Write<'_>> {
         self.order.iter().flatten().map(|ordered| self.write(ordered.index))
     }
@@ -476,6 +477,7 @@ impl WriteSet {
         None
     }
 
+    #[inline]
     fn write(&self, index: u32) -> Write<'_> {
         let entry = &self.entries[index as usize];
         let value = (entry.value_bytes != NONE)
@@ -485,6 +487,7 @@ impl WriteSet {
         Write { tree, key: self.key(entry), value, command, update, met }
     }
 
+    #[inline]
     fn key(&self, entry: &Entry) -> &[u8] {
         &self.bytes[entry.key_at..entry.key_at + entry.key_bytes as usize]
     }

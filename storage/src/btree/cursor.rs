@@ -69,6 +69,8 @@ struct Batch {
     records: Vec<Copied>,
     /// The prefix of the leaf's keys.
     prefix: Vec<u8>,
+    /// Memory for the two keys of a cursor, while it has none.
+    keys: [Vec<u8>; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,15 +84,18 @@ struct Copied {
 
 impl Cursor {
     pub(super) fn new(tree: Arc<Tree>) -> Cursor {
+        let mut batch = Batch::spare();
+        let [next_key, end] = std::mem::take(&mut batch.keys);
         Cursor {
             tree,
             direction: Direction::Forward,
-            end: Bound::Unbounded,
-            batch: Batch::spare(),
+            // Nothing is read before a range is given.
+            end: Bound::Excluded(end),
+            batch,
             given: 0,
             batch_max: FIRST_BATCH,
             next: Next::Nowhere,
-            next_key: Vec::new(),
+            next_key,
             token: ReadToken::default(),
         }
     }
@@ -213,8 +218,8 @@ impl Cursor {
                 let begin = position(page, &self.next_key, self.next == Next::After);
                 let end = match &self.end {
                     Bound::Unbounded => page.slots(),
-                    Bound::Included(key) => position(page, key, true),
-                    Bound::Excluded(key) => position(page, key, false),
+                    Bound::Included(key) => position_from(page, begin, key, true),
+                    Bound::Excluded(key) => position_from(page, begin, key, false),
                 };
                 begin..end
             }
@@ -295,7 +300,13 @@ impl Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        std::mem::take(&mut self.batch).leave();
+        let mut batch = std::mem::take(&mut self.batch);
+        let next_key = std::mem::take(&mut self.next_key);
+        batch.keys = match std::mem::replace(&mut self.end, Bound::Unbounded) {
+            Bound::Included(end) | Bound::Excluded(end) => [next_key, end],
+            Bound::Unbounded => [next_key, Vec::new()],
+        };
+        batch.leave();
     }
 }
 
@@ -382,6 +393,19 @@ fn set_bound(bound: &mut Bound<Vec<u8>>, to: Bound<&[u8]>) {
         key.extend_from_slice(to);
         key
     });
+}
+
+/// As [`position`], of a key that lies at slot `begin` or behind it, and not far: most scans are short. A range that is empty
+/// ends where it begins.
+fn position_from(page: Page<'_>, begin: usize, key: &[u8], above: bool) -> usize {
+    if !page.is_above(key) {
+        return page.slots();
+    }
+    if !page.covers(key) {
+        return begin;
+    }
+    let place = node::place_from(page, key, begin);
+    place.slot + usize::from(place.found && above)
 }
 
 /// The first slot of a leaf whose key is not below `key`, or, with `above`, is above it, wherever `key` lies.

@@ -181,6 +181,14 @@ pub fn place_near(page: Page<'_>, key: &[u8], near: [usize; 2]) -> Place {
     Place { slot, found }
 }
 
+/// Finds `key`, which is not below the key at slot `from`, in a leaf.
+#[inline]
+#[must_use]
+pub fn place_from(page: Page<'_>, key: &[u8], from: usize) -> Place {
+    let (slot, found) = page.search_from(suffix(page, key), from);
+    Place { slot, found }
+}
+
 /// Where the next record belongs if it follows the one that was inserted last.
 #[inline]
 #[must_use]
@@ -296,8 +304,8 @@ fn cut_to(
 /// Gathers the free bytes of a node in one place.
 pub fn compact(page: &mut PageMut<'_>) {
     let (low, high) = fences(page.page());
-    let buf = cut(page.page(), 0..page.page().slots(), &low, high.as_deref());
-    page.copy_from(buf.page());
+    let before = PageBuf::copy_of(page.page());
+    cut_to(page, before.page(), 0..before.page().slots(), (&low, high.as_deref()));
 }
 
 /// The first slot whose key is not below `key`, for any key not below the low fence: also one at or past the high fence.
@@ -319,6 +327,13 @@ pub fn first_not_below(page: Page<'_>, key: &[u8]) -> usize {
 pub fn kept_below(page: Page<'_>, key: &[u8]) -> PageBuf {
     let (low, _) = fences(page);
     cut(page, 0..first_not_below(page, key), &low, Some(key))
+}
+
+/// As [`kept_below`], in its place.
+pub fn keep_below(page: &mut PageMut<'_>, key: &[u8]) {
+    let (low, _) = fences(page.page());
+    let before = PageBuf::copy_of(page.page());
+    cut_to(page, before.page(), 0..first_not_below(before.page(), key), (&low, Some(key)));
 }
 
 /// What [`kept_below`] drops, as page `id` of the same tree.
@@ -612,6 +627,9 @@ mod tests {
                     if let Some((slot, found)) = buf.page().search_near(suffix(buf.page(), key), near) {
                         prop_assert_eq!(Place { slot, found }, at);
                     }
+                    if near <= at.slot {
+                        prop_assert_eq!(place_from(buf.page(), key, near), at);
+                    }
                 }
                 if *remove && at.found {
                     buf.page_mut().remove(at.slot);
@@ -647,6 +665,13 @@ mod tests {
             right.seal();
             left.check(PageId(9)).unwrap();
             right.check(PageId(10)).unwrap();
+            let mut kept = PageBuf::copy_of(buf.page());
+            keep_below(&mut kept.page_mut(), &at);
+            kept.seal();
+            kept.check(PageId(9)).unwrap();
+            prop_assert_eq!(contents(kept.page()), contents(left.page()));
+            compact(&mut kept.page_mut());
+            prop_assert_eq!(contents(kept.page()), contents(left.page()));
             prop_assert!(contents(left.page()).keys().all(|key| *key < at));
             prop_assert!(contents(right.page()).keys().all(|key| *key >= at));
             let mut both = contents(left.page());

@@ -173,7 +173,6 @@ impl Tree {
         new: &mut NewPages<'v>,
     ) {
         let right_id = new.ids[0];
-        let left = node::kept_below(node.page(), cut);
         let mut right = new.pins[0].exclusive();
         let tail = self.volume.log.tail();
         for guard in [&parent, &node, &right] {
@@ -185,17 +184,21 @@ impl Tree {
         actions.allocate(right_id, false);
         actions.image(right.page());
         let inner = node.page().level() > 0;
-        if inner || cut.len() <= node::fence_room(self.page_bytes()) {
-            actions.keep_below(node.id(), cut);
-        } else {
-            actions.image(left.page());
+        let is_short = inner || cut.len() <= node::fence_room(self.page_bytes());
+        let left = (!is_short).then(|| node::kept_below(node.page(), cut));
+        match &left {
+            None => actions.keep_below(node.id(), cut),
+            Some(left) => actions.image(left.page()),
         }
         actions.put_child(parent.id(), cut, right_id);
         let _abort = AbortOnUnwind;
         let lsn = self.volume.log_structure(&mut new.space, &actions, &[right_id]);
         right.page_mut().set_structure_lsn(lsn);
         let mut page = node.page_mut();
-        page.copy_from(left.page());
+        match &left {
+            None => node::keep_below(&mut page, cut),
+            Some(left) => page.copy_from(left.page()),
+        }
         page.set_structure_lsn(lsn);
         let child = Child { page: right_id, frame: right.frame() };
         let mut page = parent.page_mut();

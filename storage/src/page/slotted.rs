@@ -256,6 +256,40 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// As [`Page::search`], of a key that is not below that of slot `from`, and likely to lie near it: it is looked for at twice the
+    /// distance each time.
+    #[inline]
+    #[must_use]
+    pub fn search_from(self, suffix: &[u8], from: usize) -> (usize, bool) {
+        let chunk = racy::key_chunk(suffix);
+        let against = |slot: usize| {
+            let slot = self.slot(slot);
+            let heads = ((chunk >> 32) as u32).cmp(&slot.head());
+            if heads.is_ne() { heads } else { self.compare(slot, chunk, suffix) }
+        };
+        let (mut low, mut high) = (from, self.slots().max(from));
+        let mut distance = 0;
+        while low + distance < high {
+            match against(low + distance) {
+                Ordering::Less => high = low + distance,
+                Ordering::Equal => return (low + distance, true),
+                Ordering::Greater => {
+                    low += distance + 1;
+                    distance = 2 * distance + 1;
+                }
+            }
+        }
+        while low < high {
+            let middle = (low + high) / 2;
+            match against(middle) {
+                Ordering::Less => high = middle,
+                Ordering::Equal => return (middle, true),
+                Ordering::Greater => low = middle + 1,
+            }
+        }
+        (low, false)
+    }
+
     /// Compares `suffix`, which begins with `chunk`, with the key of a slot that has the same head.
     #[inline(always)]
     fn compare(self, slot: Slot, chunk: u64, suffix: &[u8]) -> Ordering {

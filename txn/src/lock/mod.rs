@@ -24,7 +24,7 @@ use crate::owner::{OwnerId, Owners, Waiting};
 use crate::record::{NodeRef, RecordTable};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
-use crate::transaction::state::HeldRow;
+use crate::transaction::state::{HeldRow, HeldTable};
 use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
 use deadlock::Search;
@@ -61,7 +61,7 @@ pub enum RowGrant {
 }
 
 /// Row locks that a transaction lets go of under one guard.
-const UNLOCKED_AT_ONCE: usize = 64;
+pub(crate) const UNLOCKED_AT_ONCE: usize = 64;
 
 /// When who has to wait looks for a deadlock first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,6 +236,7 @@ impl LockManager {
     ///
     /// # Errors
     /// As [`LockManager::lock_row`].
+    #[inline]
     pub fn lock_table(
         &self,
         owner: OwnerId,
@@ -248,6 +249,18 @@ impl LockManager {
         if self.tables.intend(&self.owners, owner, table, mode) {
             return Ok(true);
         }
+        self.ask_for_table(owner, session, (table, mode), policy)
+    }
+
+    /// Locks a table in a mode that is no intention, or with somebody there who has asked for one that is none.
+    #[inline(never)]
+    fn ask_for_table(
+        &self,
+        owner: OwnerId,
+        session: &SessionWait,
+        (table, mode): (TableId, TableLock),
+        policy: WaitPolicy,
+    ) -> Result<bool> {
         let since = (policy == WaitPolicy::Block).then(|| self.env.clock.wall());
         let mut passed = Vec::new();
         let mut grant = |owner| passed.push(owner);
@@ -270,6 +283,18 @@ impl LockManager {
         let waiting = (waiting, FirstSearch::AfterTimeout);
         self.wait(owner, session, WaitEvent::Relation, waiting, &granted, &cancel)?;
         Ok(true)
+    }
+
+    /// Lets go of all locks on tables.
+    pub(crate) fn unlock_tables(&self, owner: OwnerId, held: &mut Vec<HeldTable>) {
+        if held.is_empty() {
+            return;
+        }
+        let gone = |held: &HeldTable| (held.table, held.after & !held.before);
+        self.tables.release_intents(&self.owners, owner, held, gone);
+        while let Some((table, gone)) = held.pop().as_ref().map(gone) {
+            self.unlock_table(owner, table, gone);
+        }
     }
 
     /// Takes `gone` modes on a table away.

@@ -65,6 +65,7 @@ impl TableLocks {
     }
 
     /// Grants an intention mode where nobody has asked for a strong one: what nearly every request is.
+    #[inline]
     pub fn intend(&self, owners: &Owners, owner: OwnerId, table: TableId, mode: TableLock) -> bool {
         if !mode.is_intention() {
             return false;
@@ -141,6 +142,30 @@ impl TableLocks {
             self.flag(table).fetch_sub(1, Ordering::SeqCst);
         }
         cancelled
+    }
+
+    /// Takes what of `held` stands in its owner's list away, under one latch; what does not is left for
+    /// [`TableLocks::release`].
+    pub fn release_intents<T>(
+        &self,
+        owners: &Owners,
+        owner: OwnerId,
+        held: &mut Vec<T>,
+        gone: impl Fn(&T) -> (TableId, Modes),
+    ) {
+        let mut intents = lock(&owners.get(owner).intents);
+        held.retain(|held| {
+            let (table, gone) = gone(held);
+            let Some(at) = intents.iter().position(|intent| intent.0 == table) else { return true };
+            if intents[at].1 & gone != gone {
+                return true;
+            }
+            intents[at].1 &= !gone;
+            if intents[at].1 == 0 {
+                intents.swap_remove(at);
+            }
+            false
+        });
     }
 
     /// Takes `gone` modes of `owner` away.
@@ -260,5 +285,29 @@ mod tests {
         assert_eq!(left, 0);
         assert!(locks.request(&owners, c, (table, TableLock::RowShare), None, &mut |_| ()));
         assert_eq!(lock(&owners.get(c).intents).len(), 1, "the flag is down again");
+    }
+
+    #[test]
+    fn intentions_go_together_and_what_was_moved_stays() {
+        let (owners, locks) = (Owners::new(), TableLocks::new());
+        let (a, b) = (owners.register(), owners.register());
+        let mut held = Vec::new();
+        for table in 1..=5 {
+            for mode in [TableLock::AccessShare, TableLock::RowExclusive] {
+                assert!(locks.request(&owners, a, (TableId(table), mode), None, &mut |_| ()));
+                held.push((TableId(table), mode.bit()));
+            }
+        }
+        let strong = (TableId(3), TableLock::Share);
+        assert!(!locks.request(&owners, b, strong, Some(0), &mut |_| ()));
+        locks.release_intents(&owners, a, &mut held, |held| *held);
+        assert!(lock(&owners.get(a).intents).is_empty());
+        let moved = [TableLock::AccessShare, TableLock::RowExclusive];
+        assert_eq!(held, moved.map(|mode| (TableId(3), mode.bit())));
+        let mut granted = Vec::new();
+        for (table, gone) in held {
+            locks.release(&owners, a, table, gone, &mut |owner| granted.push(owner));
+        }
+        assert_eq!(granted, [b]);
     }
 }

@@ -307,38 +307,43 @@ impl Collector {
         lock(&self.queues[worker].crowds).extract_if(.., due).collect()
     }
 
-    /// Collects from one worker's queue what `horizon` has passed, a batch at most.
-    pub fn collect(&self, worker: usize, table: &RecordTable, horizon: Lsn) -> Collected {
-        let mut batch: [Option<Garbage>; BATCH] = [const { None }; BATCH];
-        let mut done = Collected::default();
+    /// Collects from one worker's queue what `horizon` has passed, a batch at most. `batch` is memory for it, and empty before and
+    /// behind.
+    pub fn collect(
+        &self,
+        worker: usize,
+        table: &RecordTable,
+        horizon: Lsn,
+        batch: &mut Vec<Garbage>,
+    ) -> Collected {
         {
             let mut queue = lock(&self.queues[worker].versions);
-            while done.notes < BATCH && queue.front().is_some_and(|note| note.lsn <= horizon) {
-                batch[done.notes] = queue.pop_front();
-                done.notes += 1;
+            while batch.len() < BATCH
+                && let Some(note) = queue.pop_front_if(|note| note.lsn <= horizon)
+            {
+                batch.push(note);
             }
             if queue.is_empty() && queue.capacity() > 4096 {
                 *queue = VecDeque::new();
             }
         }
-        let mut sum = (0, 0);
+        let (mut sum, mut left) = ((0, 0), Vec::new());
+        let mut done = Collected { notes: batch.len(), again: 0 };
         let guard = epoch::pin();
-        for place in &mut batch[..done.notes] {
-            let Some(note) = place.take() else { continue };
+        for note in batch.drain(..) {
             let take = |node: &Node, state: &mut NodeState, guard: &Guard| {
                 node.chain.prune(state, horizon, guard)
             };
             let (taken, again, bytes) = Collector::end_note((table, &guard), note, take);
             sum = (sum.0 + taken.0, sum.1 + taken.1 + bytes);
-            done.again += usize::from(again.is_some());
-            *place = again;
+            left.extend(again);
         }
         if sum != (0, 0) {
             self.pruned(worker, sum);
         }
-        if done.again > 0 {
-            let again = batch.into_iter().flatten();
-            lock(&self.queues[worker].versions).extend(again);
+        if !left.is_empty() {
+            done.again = left.len();
+            lock(&self.queues[worker].versions).extend(left);
         }
         done
     }

@@ -467,9 +467,7 @@ impl Manager {
         }
         state.rows_kept = 0;
         self.locks.unlock_rows(owner, &mut state.rows);
-        while let Some(held) = state.tables.pop() {
-            self.locks.unlock_table(owner, held.table, held.after & !held.before);
-        }
+        self.locks.unlock_tables(owner, &mut state.tables);
         while let Some(held) = state.names.pop() {
             self.locks.unlock_name(owner, held.node, held.mode);
         }

@@ -652,7 +652,14 @@ impl Transaction {
 
     /// Lets go of locks, snapshot and state.
     pub(crate) fn finish(&mut self) {
-        let Some(mut state) = self.state.take() else { return };
+        if let Some(state) = self.let_go() {
+            self.manager.pool.give(self.manager.worker(), state);
+        }
+    }
+
+    /// Lets go of locks and snapshot, and gives the state out for the pool; none where that has happened.
+    pub(crate) fn let_go(&mut self) -> Option<Box<State>> {
+        let mut state = self.state.take()?;
         let manager = &*self.manager;
         let owner = manager.locks.owners.get(state.owner);
         let snapshot = owner.snapshot();
@@ -684,7 +691,7 @@ impl Transaction {
         if let Some(snapshot) = snapshot {
             manager.snapshot_ended(snapshot);
         }
-        manager.pool.give(manager.worker(), state);
+        Some(state)
     }
 }
 

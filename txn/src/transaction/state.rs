@@ -101,6 +101,7 @@ pub struct TreeHandles {
 
 impl TreeHandles {
     /// The handle of `tree`.
+    #[inline]
     pub(crate) fn get(
         &mut self,
         data: &DataComponent,
@@ -116,6 +117,7 @@ impl TreeHandles {
     }
 
     /// Where the handle of `tree` is, which is fetched if it is not here.
+    #[inline(never)]
     fn find(&mut self, data: &DataComponent, tree: TreeId) -> storage::Result<usize> {
         if let Some(at) = self.trees.iter().position(|(id, _)| *id == tree) {
             return Ok(at);

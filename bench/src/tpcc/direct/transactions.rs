@@ -115,7 +115,8 @@ impl<S: Store> Work<'_, S> {
             (Relation::Customer, TableLock::RowExclusive),
             (Relation::History, TableLock::RowExclusive),
         ])?;
-        let mut told = Vec::new();
+        // Two names of ten letters at most, and four blanks.
+        let mut told = Vec::with_capacity(24);
         change(self.store, Relation::Warehouse, S::key([w]), |row| {
             add(row, 1, amount);
             told.extend_from_slice(Relation::Warehouse.text(row, 0));
