@@ -29,8 +29,9 @@ const LONG: Duration = Duration::from_secs(3_600);
 /// The two transactions, and the most that each may take with everything on.
 const KINDS: [(Kind, f64); 2] = [(Kind::NewOrder, 120_000.0), (Kind::Payment, 30_000.0)];
 /// What is taken away, one after another, by the names of [`Without::NAMES`]; and what stands for the rest.
-const STEPS: [(&str, Under, &str); 7] = [
+const STEPS: [(&str, Under, &str); 8] = [
     ("everything", Under::Component, ""),
+    ("all but the locks of tables", Under::NoTableLocks, ""),
     ("without log", Under::Component, "log"),
     ("and without locks", Under::Component, "log,locks"),
     (LAST_SWITCH, Under::Component, "log,locks,versions"),
@@ -50,6 +51,8 @@ const SEED: u64 = 1992;
 enum Under {
     /// The transaction component.
     Component,
+    /// The same, whose sessions lock no tables.
+    NoTableLocks,
     /// A kernel whose keys are bytes that compare as their numbers do.
     KernelOfBytes,
     /// A kernel whose keys are numbers.
@@ -162,7 +165,8 @@ fn counted(
     transactions: u32,
 ) -> Result<u64> {
     let (data, counts) = (directory.join("data"), directory.join("counts"));
-    if under == Under::Component {
+    let has_data = matches!(under, Under::Component | Under::NoTableLocks);
+    if has_data {
         let mut copy = Command::new("cp");
         let copied = copy.arg("-r").arg(directory.join("loaded")).arg(&data).status()?;
         ensure!(copied.success(), "the database could not be copied");
@@ -180,7 +184,7 @@ fn counted(
     let mut command = callgrind::command(&program, &counts);
     let output = command.stdin(Stdio::null()).output()?;
     ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    if under == Under::Component {
+    if has_data {
         std::fs::remove_dir_all(&data)?;
     }
     callgrind::total(&counts)
@@ -225,7 +229,7 @@ impl Performer for Nothing {
 fn work(arguments: &Arguments, data: &Path, kind: Kind) -> Result<()> {
     let (scale, load) = (arguments.scale(), load(arguments, Some(kind)));
     let report = match arguments.under {
-        Under::Component => on_component(arguments, data, &load)?,
+        Under::Component | Under::NoTableLocks => on_component(arguments, data, &load)?,
         Under::KernelOfBytes => direct::kernel::run(
             &mut direct::kernel::Kernel::<direct::row::Key>::load(scale),
             &load,
@@ -249,7 +253,13 @@ fn on_component(arguments: &Arguments, data: &Path, load: &driver::Load) -> Resu
     for relation in direct::row::Relation::ALL {
         database.each(relation, &mut |_, _| ())?;
     }
-    let report = driver::drive(&|place| Ok(database.session(place)), load, &mut || {})?;
+    let report = match arguments.under {
+        Under::NoTableLocks => {
+            let open = |place| Ok(database.session(place).without_table_locks());
+            driver::drive(&open, load, &mut || {})?
+        }
+        _ => driver::drive(&|place| Ok(database.session(place)), load, &mut || {})?,
+    };
     database.close()?;
     Ok(report)
 }
@@ -262,7 +272,7 @@ pub fn markdown(bars: &[Bar], name: &str, conditions: &str) -> Result<String> {
     let mut page = String::from("# Through the looking glass\n\n");
     write!(
         page,
-        "{conditions}\n\nInstructions of a transaction, counted by callgrind over a whole process: New-Order of ten items on average, and Payment. Each step takes one more part of the transaction component away (`atoll.switched_off`; `docs/design/0020-looking-glass.md` says what each is, and what stays). The kernels keep the same rows in an ordered map in memory and do nothing else; drawing the inputs is part of every row. Shore took 1.73 million for New-Order, and 110,000 for what was left of it when all was taken away; 180,000 for Payment.\n\n![]({name}.svg)\n\n| | New-Order | of everything | Payment | of everything |\n|---|--:|--:|--:|--:|\n"
+        "{conditions}\n\nInstructions of a transaction, counted by callgrind over a whole process: New-Order of ten items on average, and Payment. Each step takes one more part of the transaction component away (`atoll.switched_off`; `docs/design/0020-looking-glass.md` says what each is, and what stays). The locks of tables are the intention locks that every transaction takes. The kernels keep the same rows in an ordered map in memory and do nothing else; drawing the inputs is part of every row. Shore took 1.73 million for New-Order, and 110,000 for what was left of it when all was taken away; 180,000 for Payment.\n\n![]({name}.svg)\n\n| | New-Order | of everything | Payment | of everything |\n|---|--:|--:|--:|--:|\n"
     )?;
     let whole = bars.iter().find(|bar| bar.direct);
     for Bar { what, instructions: [one, other], .. } in bars {
