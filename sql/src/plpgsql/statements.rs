@@ -685,7 +685,7 @@ impl Parser<'_, '_> {
 
     /// 42601 for a variable that takes rows.
     fn no_scalar(&self, parts: &[Arc<str>], at: u32) -> SqlError {
-        self.reader.complaint(&format!("\"{}\" is not a scalar variable", parts.join(".")), at)
+        self.reader.complaint(format!("\"{}\" is not a scalar variable", parts.join(".")), at)
     }
 
     /// The variable that a name is, or the part of one.
