@@ -42,6 +42,9 @@ pub mod environment;
 #[cfg(not(loom))]
 pub mod error;
 #[cfg(not(loom))]
+#[cfg(test)]
+mod golden;
+#[cfg(not(loom))]
 pub mod heap;
 pub mod id;
 #[cfg(not(loom))]
@@ -50,6 +53,9 @@ pub mod page;
 pub mod planted;
 #[cfg(not(loom))]
 pub mod recovery;
+#[cfg(not(loom))]
+#[cfg(test)]
+mod recovery_scripts;
 #[cfg(not(loom))]
 pub mod reserve;
 #[cfg(not(loom))]

@@ -11,6 +11,9 @@ mod background;
 pub mod commit;
 pub mod error;
 pub mod exported;
+#[cfg(test)]
+#[path = "../../storage/src/golden.rs"]
+mod golden;
 pub mod id;
 pub mod introspect;
 pub mod lock;

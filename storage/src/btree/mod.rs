@@ -19,6 +19,8 @@ pub mod load;
 mod merge;
 mod newer;
 pub mod node;
+#[cfg(test)]
+mod scripts;
 pub mod smo;
 mod split;
 #[cfg(test)]

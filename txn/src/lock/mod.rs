@@ -14,6 +14,8 @@ pub mod partition;
 pub mod queue;
 pub mod range;
 pub mod report;
+#[cfg(test)]
+mod scripts;
 pub(crate) mod segments;
 pub(crate) mod spans;
 pub mod spilled;

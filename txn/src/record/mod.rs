@@ -11,6 +11,8 @@ pub mod chain;
 pub mod collect;
 pub mod hash;
 pub mod node;
+#[cfg(test)]
+mod scripts;
 pub mod spill;
 pub mod table;
 

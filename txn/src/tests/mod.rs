@@ -14,6 +14,7 @@ mod occ;
 mod partitions;
 mod prepared;
 mod recovery;
+mod restart_scripts;
 mod serializable;
 mod spill;
 mod timestamps;
