@@ -95,7 +95,7 @@ pub enum WaitEvent {
     /// The visible watermark.
     Watermark,
     /// A turn for a structure modification: a split, a merge.
-    StructureTurn,
+    StructurePermit,
     /// A commit slot.
     CommitSlot,
     /// Other large commits, where the disk has no room for what both can need.
@@ -129,7 +129,7 @@ impl WaitEvent {
             | WaitEvent::Advisory
             | WaitEvent::Partition
             | WaitEvent::Watermark
-            | WaitEvent::StructureTurn
+            | WaitEvent::StructurePermit
             | WaitEvent::CommitSlot
             | WaitEvent::CommitRoom
             | WaitEvent::TreeInUse

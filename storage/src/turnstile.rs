@@ -1,4 +1,4 @@
-//! Where threads rest until something is theirs to take: a turn, a slot.
+//! Where threads rest until something is theirs to take: a permit, a slot.
 //!
 //! What is taken stands elsewhere and is taken without this queue as long as there is enough of it. Whoever finds none
 //! enters the queue, and looks once more; whoever gives something back looks at the queue afterwards. So either sees the
@@ -121,7 +121,7 @@ mod tests {
                             let (turnstile, left, cancel) = &*shared;
                             for _ in 0..20 {
                                 let cancel = (number < 2).then_some(cancel);
-                                let event = WaitEvent::StructureTurn;
+                                let event = WaitEvent::StructurePermit;
                                 match turnstile.wait(&env, event, cancel, || take(left)) {
                                     Ok(()) => {}
                                     Err(Error::Cancelled) => return,

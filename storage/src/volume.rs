@@ -27,8 +27,8 @@ pub struct Volume {
     /// The pages on disk.
     pub space: Space,
     /// Structure modifications pin up to four frames while they wait for another, so a small pool bears only a few of
-    /// them at once: each takes a turn, by worker slot.
-    turns: Box<[TurnState]>,
+    /// them at once: each takes a permit, by worker slot.
+    smo_permits: Box<[PermitState]>,
     /// How often the leaves of a tree have become twice as many.
     pub growth: AtomicU64,
     /// The most cuts of leaves for which one commit sets room aside in one tree.
@@ -39,24 +39,24 @@ pub struct Volume {
     pub unpaid: AtomicU64,
 }
 
-/// A turn, taken or not, and those who rest until it is free.
+/// A permit, taken or not, and those who rest until it is free.
 #[derive(Debug, Default)]
-struct TurnState {
+struct PermitState {
     taken: AtomicBool,
     waiting: Turnstile,
 }
 
-/// A turn for one structure modification. It is held across reads and waits for log space.
+/// A permit for one structure modification operation. It is held across reads and waits for log space.
 #[derive(Debug)]
-pub struct Turn<'v> {
+pub struct SmoPermit<'v> {
     volume: &'v Volume,
-    state: &'v TurnState,
+    state: &'v PermitState,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for SmoPermit<'_> {
     fn drop(&mut self) {
         self.state.taken.store(false, Ordering::Release);
-        rank::unlatched(rank::TURN);
+        rank::unlatched(rank::SMO_PERMIT);
         self.state.waiting.given_back(self.volume.pool.environment());
     }
 }
@@ -84,11 +84,11 @@ impl Volume {
         cuts_max: u64,
     ) -> Volume {
         let slots = pool.environment().scheduler.slots();
-        let turns = (frames as usize / 16).min(slots).max(1);
-        let turns = (0..turns).map(|_| TurnState::default()).collect();
+        let permits = (frames as usize / 16).min(slots).max(1);
+        let smo_permits = (0..permits).map(|_| PermitState::default()).collect();
         let (growth, unpaid) = (AtomicU64::new(0), AtomicU64::new(0));
         let batches = Batches::default();
-        Volume { log, pool, space, turns, growth, cuts_max, batches, unpaid }
+        Volume { log, pool, space, smo_permits, growth, cuts_max, batches, unpaid }
     }
 
     /// The worker's slot.
@@ -97,23 +97,23 @@ impl Volume {
         self.pool.environment().scheduler.slot()
     }
 
-    /// Takes the turn that this worker's structure modifications wait for.
+    /// Takes the permit that this worker's structure modifications wait for.
     ///
     /// # Errors
     /// [`crate::Error::Cancelled`] by whom the thread runs for, if it has to wait.
-    pub fn turn(&self) -> Result<Turn<'_>> {
-        rank::awaited(rank::TURN);
-        let state = &self.turns[self.slot() % self.turns.len()];
-        // Acquire: pairs with Release in `Turn::drop`.
+    pub fn smo_permit(&self) -> Result<SmoPermit<'_>> {
+        rank::awaited(rank::SMO_PERMIT);
+        let state = &self.smo_permits[self.slot() % self.smo_permits.len()];
+        // Acquire: pairs with Release in `SmoPermit::drop`.
         let free = || (!state.taken.swap(true, Ordering::Acquire)).then_some(());
         if free().is_none() {
             let waiter = waiter::cancellable();
             let cancel = waiter.as_deref().map(|waiter| waiter.cancel());
             let env = self.pool.environment();
-            state.waiting.wait(env, WaitEvent::StructureTurn, cancel, free)?;
+            state.waiting.wait(env, WaitEvent::StructurePermit, cancel, free)?;
         }
-        rank::latched(rank::TURN);
-        Ok(Turn { volume: self, state })
+        rank::latched(rank::SMO_PERMIT);
+        Ok(SmoPermit { volume: self, state })
     }
 
     /// Logs a structure record. The caller holds the latches of every page the actions name, and has marked them, and

@@ -239,8 +239,9 @@ impl Manager {
         if full || !wait && self.spill.failed_lately(now) {
             return false;
         }
-        let turn = if wait { Some(lock(self.spill.turn())) } else { try_lock(self.spill.turn()) };
-        let Some(_turn) = turn else { return false };
+        let spilling = self.spill.spilling();
+        let guard = if wait { Some(lock(spilling)) } else { try_lock(spilling) };
+        let Some(_guard) = guard else { return false };
         if self.collector.bytes() <= self.options.version_bytes_soft {
             return true;
         }

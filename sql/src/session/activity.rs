@@ -318,7 +318,7 @@ fn wait_names(event: u32) -> (&'static str, &'static str) {
         (WaitEvent::BufferIo, "IPC", "BufferIO"),
         (WaitEvent::BufferFree, "IPC", "BufferFree"),
         (WaitEvent::Watermark, "IPC", "VisibleWatermark"),
-        (WaitEvent::StructureTurn, "LWLock", "StructureTurn"),
+        (WaitEvent::StructurePermit, "LWLock", "StructurePermit"),
         (WaitEvent::CommitSlot, "IPC", "CommitSlot"),
         (WaitEvent::CommitRoom, "IPC", "CommitRoom"),
         (WaitEvent::TreeInUse, "IPC", "TreeInUse"),

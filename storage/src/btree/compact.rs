@@ -162,7 +162,7 @@ impl Tree {
 
     /// Lets the leaf of `key` take from its right neighbour until it is `full`, in bytes.
     fn pull(&self, key: &[u8], full: usize) -> Result<Pull> {
-        let _turn = self.volume.turn()?;
+        let _permit = self.volume.smo_permit()?;
         let bytes = 2 * (self.page_bytes() + IMAGE_OVERHEAD)
             + 2 * node::key_bytes_max(self.page_bytes())
             + 64;

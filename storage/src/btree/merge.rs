@@ -34,7 +34,7 @@ impl Tree {
 
     /// As [`Tree::merge_leaf`], of the node over `key` at `level`.
     pub(super) fn merge_from(&self, key: &[u8], mut level: u8) -> Result<()> {
-        let _turn = self.volume.turn()?;
+        let _permit = self.volume.smo_permit()?;
         let bytes =
             self.page_bytes() + IMAGE_OVERHEAD + node::key_bytes_max(self.page_bytes()) + 64;
         loop {

@@ -45,7 +45,7 @@ impl Tree {
         payer: Option<&mut Reservation<'_>>,
         enough: &dyn Fn(Page<'_>) -> bool,
     ) -> Result<()> {
-        let _turn = self.volume.turn()?;
+        let _permit = self.volume.smo_permit()?;
         self.split(key, 0, payer, &Cut { at: None, enough })
     }
 
@@ -54,7 +54,7 @@ impl Tree {
     /// # Errors
     /// As [`Tree::split_leaf`].
     pub(super) fn split_leaf_at(&self, key: &[u8], separator: &[u8]) -> Result<()> {
-        let _turn = self.volume.turn()?;
+        let _permit = self.volume.smo_permit()?;
         let enough = |page: Page<'_>| !node::can_be_cut(page, separator);
         self.split(key, 0, None, &Cut { at: Some(separator), enough: &enough })
     }

@@ -38,12 +38,12 @@ struct Shared {
 pub(super) struct Cleaner {
     shared: Arc<Shared>,
     /// One batch at a time.
-    turn: Mutex<(), { rank::CLEANER }>,
+    cleaning: Mutex<(), { rank::CLEANER }>,
 }
 
 impl Cleaner {
     pub(super) fn new() -> Cleaner {
-        Cleaner { shared: Arc::default(), turn: Mutex::default() }
+        Cleaner { shared: Arc::default(), cleaning: Mutex::default() }
     }
 
     /// Wakes the thread, if it is not already asked.
@@ -156,8 +156,8 @@ impl BufferPool {
         let mut dirty = self.dirty_before(lsn);
         dirty.sort_unstable();
         self.clean(&dirty)?;
-        // A batch of the thread may still be on its way; it has the turn until it has ended.
-        drop(lock(&self.cleaner.turn));
+        // A batch of the thread may still be on its way; it cleans until it has ended.
+        drop(lock(&self.cleaner.cleaning));
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl BufferPool {
 
     fn clean(&self, dirty: &[(Lsn, FrameId)]) -> Result<()> {
         for batch in dirty.chunks(BATCH_PAGES) {
-            let turn = lock(&self.cleaner.turn);
+            let cleaning = lock(&self.cleaner.cleaning);
             let pages = Vec::with_capacity(batch.len());
             let mut copies = Vec::with_capacity(batch.len());
             let mut outgoing = Batch { pool: self, pages, written: false };
@@ -181,7 +181,7 @@ impl BufferPool {
             let written = self.write(&mut copies);
             outgoing.written = written.is_ok();
             drop(outgoing);
-            drop(turn);
+            drop(cleaning);
             written?;
             self.wake_waiting();
         }

@@ -9,11 +9,11 @@
 pub const NONE: u16 = 0;
 /// One checkpoint at a time.
 pub const CHECKPOINT: u16 = 10;
-/// The turn to spill versions, which the layer above takes.
+/// The permit to spill versions, which the layer above takes.
 pub const SPILL: u16 = 15;
-/// A turn for structure modifications.
-pub const TURN: u16 = 20;
-/// The cleaner's turn.
+/// A permit for structure modifications.
+pub const SMO_PERMIT: u16 = 20;
+/// The cleaner's permit.
 pub const CLEANER: u16 = 30;
 /// Growth of the data file.
 pub const GROWTH: u16 = 40;
@@ -230,7 +230,7 @@ pub fn rests(for_log_room: bool) {
 #[cfg(all(test, debug_assertions, not(loom)))]
 mod tests {
     use super::super::{Mutex, lock, try_lock};
-    use super::{MAPS, SEGMENTS, TURN, rests, touches_disk};
+    use super::{MAPS, SEGMENTS, SMO_PERMIT, rests, touches_disk};
     use std::panic::catch_unwind;
 
     #[test]
@@ -258,8 +258,8 @@ mod tests {
 
     #[test]
     fn nobody_waits_or_touches_a_disk_with_a_latch() {
-        let (turn, maps) = (Mutex::<(), TURN>::default(), Mutex::<(), MAPS>::default());
-        let _turn = lock(&turn);
+        let (permit, maps) = (Mutex::<(), SMO_PERMIT>::default(), Mutex::<(), MAPS>::default());
+        let _permit = lock(&permit);
         touches_disk();
         rests(false);
         let _maps = lock(&maps);

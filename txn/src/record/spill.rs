@@ -54,7 +54,7 @@ pub struct Spill {
     count: CachePadded<AtomicUsize>,
     runs: Mutex<Runs, { rank::GARBAGE }>,
     /// One spills at a time.
-    turn: Mutex<(), { rank::SPILL }>,
+    spilling: Mutex<(), { rank::SPILL }>,
     maker: Arc<Maker>,
     spilled: AtomicU64,
     reads: AtomicU64,
@@ -126,7 +126,7 @@ impl Spill {
         Spill {
             count: CachePadded::default(),
             runs: Mutex::default(),
-            turn: Mutex::default(),
+            spilling: Mutex::default(),
             maker,
             spilled: AtomicU64::new(0),
             reads: AtomicU64::new(0),
@@ -134,9 +134,9 @@ impl Spill {
         }
     }
 
-    /// The turn to spill. Held while a run is written; whoever has it may take a node's mutex.
-    pub(crate) fn turn(&self) -> &Mutex<(), { rank::SPILL }> {
-        &self.turn
+    /// Who spills. Held while a run is written; whoever has it may take a node's mutex.
+    pub(crate) fn spilling(&self) -> &Mutex<(), { rank::SPILL }> {
+        &self.spilling
     }
 
     /// Whether a failed attempt is too recent at `now` for another.

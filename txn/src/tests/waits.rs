@@ -1,4 +1,4 @@
-//! Waits in the middle of a commit: for a slot, for a turn to split. Each rests, is seen, and ends by cancel.
+//! Waits in the middle of a commit: for a slot, for a permit to split. Each rests, is seen, and ends by cancel.
 
 use super::*;
 use crate::{Fault, Planted, TableId, TableLock};
@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use storage::WaitEvent;
 
-/// One worker slot, and so one turn.
+/// One worker slot, and so one permit.
 fn world() -> Arc<World> {
     Arc::new(World::with(environment(FaultyDevice::new(1), 1), small()))
 }
@@ -84,14 +84,14 @@ fn a_split_that_waits_for_its_turn_is_seen_and_cancelled() {
         world.set(&(10 * key).to_be_bytes(), Some(&[7; 900]));
     }
     let forest = Arc::clone(world.manager.data().forest());
-    let turn = forest.volume().turn().unwrap();
+    let permit = forest.volume().smo_permit().unwrap();
     let waiting: Vec<_> = (1..4).map(|key| committer(&world, key)).collect();
-    waiting.iter().for_each(|(session, _)| rests(session, WaitEvent::StructureTurn));
+    waiting.iter().for_each(|(session, _)| rests(session, WaitEvent::StructurePermit));
     world.manager.environment().raise(&waiting[0].0.cancel, 5);
     let mut waiting = waiting.into_iter().map(|(_, thread)| thread);
     let cancelled = waiting.next().unwrap().join().unwrap();
     assert!(matches!(cancelled, Err(Error::Cancelled(5))), "{cancelled:?}");
-    drop(turn);
+    drop(permit);
     waiting.for_each(|thread| thread.join().unwrap().unwrap());
     assert_eq!(keys(&world), 6);
     assert_eq!(world.manager.data().forest().check().unwrap(), []);
