@@ -31,8 +31,11 @@ pub fn word(words: &Words, at: usize) -> u64 {
 #[inline(always)]
 pub fn load(words: &Words, at: usize) -> u64 {
     let shift = (at & 7) * 8;
-    let low = word(words, at) >> shift;
-    if shift == 0 { low } else { low | word(words, at + 8) << (64 - shift) }
+    match words.get(at >> 3..).and_then(<[AtomicU64]>::first_chunk::<2>) {
+        // Of an aligned word all bits of the next one are shifted out.
+        Some([low, high]) => low.load(Relaxed) >> shift | high.load(Relaxed) << 1 << (63 - shift),
+        None => word(words, at) >> shift,
+    }
 }
 
 /// Two bytes from `at` on.

@@ -154,6 +154,13 @@ impl TableLocks {
         gone: impl Fn(&T) -> (TableId, Modes),
     ) {
         let mut intents = lock(&owners.get(owner).intents);
+        // Mostly both lists are what one transaction has asked for, in its order.
+        let same = |(held, intent): (&T, &(TableId, Modes))| gone(held) == *intent;
+        if held.len() == intents.len() && held.iter().zip(intents.iter()).all(same) {
+            held.clear();
+            intents.clear();
+            return;
+        }
         held.retain(|held| {
             let (table, gone) = gone(held);
             let Some(at) = intents.iter().position(|intent| intent.0 == table) else { return true };
