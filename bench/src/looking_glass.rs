@@ -2,7 +2,8 @@
 //! after another, and what SQL and the wire cost on top.
 //!
 //! Paper: Harizopoulos et al., *OLTP Through the Looking Glass, and What We Found There*, SIGMOD 2008, figures 5 to 8. The
-//! transactions are those of [`crate::tpcc::direct`], the parts those of [`txn::Without`]. What cannot be taken away one by one is gone
+//! transactions are those of [`crate::tpcc::direct`], the parts those of [`txn::Without`] and, in a build with the feature `stripped`, of
+//! [`direct::Inner`]. What cannot be taken away one by one is gone
 //! in the kernel that only does the work ([`direct::kernel`]), so that it has a joint price; `docs/design/0020-looking-glass.md` says why.
 //!
 //! Instructions are counted by callgrind over a whole process, background threads included, for few transactions of one
@@ -14,7 +15,7 @@ use crate::tpcc::driver::Performer;
 use crate::tpcc::transactions::{Ended, Form, Input, Isolation, Kind};
 use crate::tpcc::{Scale, consistency, direct, driver};
 use crate::{callgrind, instructions};
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use plotters::prelude::*;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -28,19 +29,24 @@ const FEW: u32 = 500;
 const LONG: Duration = Duration::from_secs(3_600);
 /// The two transactions, and the most that each may take with everything on.
 const KINDS: [(Kind, f64); 2] = [(Kind::NewOrder, 120_000.0), (Kind::Payment, 30_000.0)];
-/// What is taken away, one after another, by the names of [`Without::NAMES`]; and what stands for the rest.
-const STEPS: [(&str, Under, &str); 8] = [
+/// What is taken away, one after another, by the names of [`Without::NAMES`] and of [`direct::Inner`], which only a build with
+/// the feature `stripped` has; and what stands for the rest.
+const STEPS: [(&str, Under, &str); 10] = [
     ("everything", Under::Component, ""),
     ("all but the locks of tables", Under::NoTableLocks, ""),
     ("without log", Under::Component, "log"),
     ("and without locks", Under::Component, "log,locks"),
-    (LAST_SWITCH, Under::Component, "log,locks,versions"),
+    (VERSIONS, Under::Component, "log,locks,versions"),
+    ("and without latches", Under::Component, "log,locks,versions,latches"),
+    (POOL, Under::Component, "log,locks,versions,latches,pool"),
     ("a kernel, its keys as bytes", Under::KernelOfBytes, ""),
     (KERNEL, Under::Kernel, ""),
     ("drawing the inputs", Under::Nothing, ""),
 ];
+/// The last step that every build has.
+const VERSIONS: &str = "and without versions";
 /// The step behind which no part of the transaction component can be switched off any more.
-const LAST_SWITCH: &str = "and without versions";
+const POOL: &str = "and without the pool's checks";
 /// The last step of the paper.
 const KERNEL: &str = "a kernel that only does the work";
 /// What the inputs are drawn from.
@@ -128,7 +134,12 @@ fn bars(arguments: &Arguments, directory: &Path) -> Result<Vec<Bar>> {
     demand_conditions::<u128>(arguments)?;
     demand_conditions::<direct::row::Key>(arguments)?;
     let mut bars = Vec::new();
+    let can_be_left_out =
+        |name: &str| Without::NAMES.contains(&name) || direct::Inner::named(name).is_some();
     for (what, under, without) in STEPS {
+        if !without.is_empty() && !without.split(',').all(can_be_left_out) {
+            continue;
+        }
         let mut instructions = [0.0; 2];
         for ((kind, _), place) in KINDS.into_iter().zip(&mut instructions) {
             let few = counted(arguments, directory, (kind, under, without), FEW)?;
@@ -244,9 +255,11 @@ fn work(arguments: &Arguments, data: &Path, kind: Kind) -> Result<()> {
 }
 
 fn on_component(arguments: &Arguments, data: &Path, load: &driver::Load) -> Result<driver::Report> {
-    let mut options = direct::options();
+    let (mut options, mut inner) = (direct::options(), Vec::new());
     for name in &arguments.without {
-        ensure!(options.without.leave_out(name), "{name} is none of {:?}", Without::NAMES);
+        if !options.without.leave_out(name) {
+            inner.push(direct::Inner::named(name).context("nothing of this name can be left out")?);
+        }
     }
     let database = direct::Database::open(data, load.scale, options, false)?;
     // All of it is in the pool before the first transaction.
@@ -258,7 +271,10 @@ fn on_component(arguments: &Arguments, data: &Path, load: &driver::Load) -> Resu
             let open = |place| Ok(database.session(place).without_table_locks());
             driver::drive(&open, load, &mut || {})?
         }
-        _ => driver::drive(&|place| Ok(database.session(place)), load, &mut || {})?,
+        _ => {
+            let open = |place| Ok(database.session(place).without(&inner));
+            driver::drive(&open, load, &mut || {})?
+        }
     };
     database.close()?;
     Ok(report)
@@ -286,11 +302,12 @@ pub fn markdown(bars: &[Bar], name: &str, conditions: &str) -> Result<String> {
     }
     page.push('\n');
     let named = |name: &str| bars.iter().find(|bar| bar.what == name);
-    if let (Some(last), Some(kernel)) = (named(LAST_SWITCH), named(KERNEL)) {
+    if let (Some(last), Some(kernel)) = (named(POOL).or(named(VERSIONS)), named(KERNEL)) {
         let [one, other] = [0, 1].map(|at| last.instructions[at] - kernel.instructions[at]);
+        let inner = if last.what == POOL { "" } else { " and their latches, the pool" };
         writeln!(
             page,
-            "What cannot be switched off one by one, pages and their latches, the pool, keys as bytes, threads, and writes that wait for their commit, costs a New-Order {one:.0} and a Payment {other:.0}: what is left of the transaction component takes so much more than the kernel.\n"
+            "What cannot be switched off one by one, pages{inner}, keys as bytes, threads, and writes that wait for their commit, costs a New-Order {one:.0} and a Payment {other:.0}: what is left of the transaction component takes so much more than the kernel.\n"
         )?;
     }
     for ((kind, most), at) in KINDS.into_iter().zip(0..) {
@@ -360,7 +377,7 @@ mod tests {
             bar("over the wire", false, [400_000.0, 100_000.0]),
             bar("everything", true, [100_000.0, 40_000.0]),
             bar("without log", true, [75_000.0, 30_000.0]),
-            bar(super::LAST_SWITCH, true, [50_000.0, 20_000.0]),
+            bar(super::VERSIONS, true, [50_000.0, 20_000.0]),
             bar(super::KERNEL, true, [12_000.0, 6_000.0]),
         ];
         let page = markdown(&bars, "glass", "Here.").expect("a text grows");

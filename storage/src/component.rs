@@ -393,6 +393,13 @@ impl DataComponent {
         &self.forest
     }
 
+    /// What is left out where pages are read.
+    #[cfg(any(test, feature = "stripped"))]
+    #[must_use]
+    pub fn stripped(&self) -> &crate::Stripped {
+        &self.forest.volume().pool.stripped
+    }
+
     /// Space for what does not fit into memory and is worth nothing after a restart.
     #[must_use]
     pub fn scratch(&self) -> &Arc<Scratch> {

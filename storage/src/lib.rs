@@ -68,6 +68,8 @@ pub mod simulation;
 pub mod sort;
 #[cfg(not(loom))]
 pub mod space;
+#[cfg(not(loom))]
+pub mod stripped;
 pub mod sync;
 #[cfg(not(loom))]
 pub mod turnstile;
@@ -108,6 +110,8 @@ pub use reserve::{Growth, Need, Reservation};
 pub use restore::{Plan, Restore, RestoreFrom, Stop, TargetTimeline};
 #[cfg(not(loom))]
 pub use scratch::{Scratch, ScratchFile};
+#[cfg(not(loom))]
+pub use stripped::Stripped;
 #[cfg(not(loom))]
 pub use turnstile::Turnstile;
 #[cfg(not(loom))]

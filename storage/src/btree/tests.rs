@@ -835,3 +835,52 @@ fn a_tree_of_the_longest_keys_is_split_built_packed_and_emptied() {
     same(&tree, &Model::new());
     check(&component);
 }
+
+/// Reads, changes and splits are what they are with both; readers on other threads may still look.
+#[test]
+fn trees_are_the_same_without_latches_and_without_the_pools_checks() {
+    let component = fresh(&Options { pool_frames: 512, ..tiny() });
+    let tree = component.create_tree().unwrap();
+    let mut model = Model::new();
+    let write = |from: u32, to: u32, model: &mut Model| {
+        for n in from..to {
+            let key = (n.wrapping_mul(0x9E37_79B9) % 4096).to_be_bytes();
+            let value = vec![n as u8; 20 + n as usize % 50];
+            let lsn = put(&component, &tree, &key, Some(&value));
+            model.insert(key.to_vec(), (lsn, Some(value)));
+        }
+    };
+    write(0, 1000, &mut model);
+    // Every hint on the way to a leaf is right afterwards.
+    same(&tree, &model);
+    component.stripped().leave_latches_out();
+    write(1000, 2000, &mut model);
+    same(&tree, &model);
+    component.stripped().leave_pool_out();
+    write(2000, 4000, &mut model);
+    same(&tree, &model);
+    std::thread::scope(|scope| {
+        scope.spawn(|| same(&tree, &model));
+    });
+    let mut found = RecordBuffer::default();
+    let (key, (lsn, value)) = model.first_key_value().unwrap();
+    assert!(tree.get(key, &mut found).unwrap());
+    assert_eq!((found.lsn(), found.value()), (*lsn, value.as_deref()));
+    component.stripped().put_back();
+    write(4000, 4100, &mut model);
+    same(&tree, &model);
+    check(&component);
+}
+
+#[test]
+#[should_panic(expected = "one thread changes pages")]
+fn without_latches_no_other_thread_changes_a_page() {
+    let component = fresh(&tiny());
+    let tree = component.create_tree().unwrap();
+    component.stripped().leave_latches_out();
+    let other = || put(&component, &tree, b"key", Some(b"value"));
+    let ended = std::thread::scope(|scope| scope.spawn(other).join());
+    if let Err(panic) = ended {
+        std::panic::resume_unwind(panic);
+    }
+}

@@ -69,7 +69,10 @@ impl<'p> OptimisticGuard<'p> {
     /// Begins to read what is in `frame`; none while a writer is there.
     #[inline(always)]
     pub(super) fn begin(pool: &'p BufferPool, frame: FrameId) -> Option<OptimisticGuard<'p>> {
-        let version = pool.frame(frame).latch.version()?;
+        let version = match pool.stripped.latches() {
+            false => pool.frame(frame).latch.version()?,
+            true => Version::UNREAD,
+        };
         Some(OptimisticGuard { pool, words: pool.words(frame), frame, version })
     }
 
@@ -92,6 +95,9 @@ impl<'p> OptimisticGuard<'p> {
     /// [`Restart`] if not.
     #[inline(always)]
     pub fn validate(&self) -> Result<(), Restart> {
+        if self.pool.stripped.latches() {
+            return Ok(());
+        }
         self.pool.frame(self.frame).latch.validate(self.version)
     }
 
@@ -100,7 +106,9 @@ impl<'p> OptimisticGuard<'p> {
     /// # Errors
     /// [`Restart`] if something has.
     pub fn upgrade(self) -> Result<ExclusiveGuard<'p>, Restart> {
-        self.pool.frame(self.frame).latch.upgrade(self.version)?;
+        if !self.pool.stripped.latches_of_writers() {
+            self.pool.frame(self.frame).latch.upgrade(self.version)?;
+        }
         Ok(ExclusiveGuard { pool: self.pool, frame: self.frame, changed: false })
     }
 }
@@ -120,8 +128,9 @@ impl<'p> ExclusiveGuard<'p> {
         let start = words.as_ptr().cast::<u8>();
         // SAFETY: the range was checked to lie within the words.
         let start = unsafe { start.add(at) };
-        // SAFETY: the exclusive latch keeps every other writer out, and the borrow of `self` this one: `page_mut` wants
-        // `&mut self`. Readers only load. Any bytes are valid.
+        // SAFETY: the exclusive latch keeps every other writer out (where latches are left out, the thread does that has left them
+        // out: see `crate::stripped`), and the borrow of `self` this one: `page_mut` wants `&mut self`. Readers only load. Any
+        // bytes are valid.
         unsafe { std::slice::from_raw_parts(start, len) }
     }
 
@@ -165,6 +174,8 @@ impl<'p> ExclusiveGuard<'p> {
 
 impl Drop for ExclusiveGuard<'_> {
     fn drop(&mut self) {
-        self.pool.frame(self.frame).latch.release(self.changed);
+        if !self.pool.stripped.latches() {
+            self.pool.frame(self.frame).latch.release(self.changed);
+        }
     }
 }

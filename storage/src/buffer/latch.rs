@@ -24,6 +24,11 @@ pub struct Restart;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version(u64);
 
+impl Version {
+    /// What a reader begins with where latches are left out ([`crate::stripped`]).
+    pub(super) const UNREAD: Version = Version(0);
+}
+
 /// The latch of a frame, or of what its rank says.
 #[derive(Debug)]
 pub struct Latch<const RANK: u16 = { rank::LATCH }>(AtomicU64);

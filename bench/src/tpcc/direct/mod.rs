@@ -44,6 +44,28 @@ pub fn options() -> txn::Options {
     options
 }
 
+/// What only a build with the feature `stripped` can leave out, because it stands where every page is read ([`storage::stripped`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inner {
+    /// Latches of pages.
+    Latches,
+    /// That a hint is looked at before it is believed, and what the pool notes of a page's use.
+    Pool,
+}
+
+impl Inner {
+    /// The part of this name, where it can be left out.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Inner> {
+        let part = match name {
+            "latches" => Inner::Latches,
+            "pool" => Inner::Pool,
+            _ => return None,
+        };
+        cfg!(feature = "stripped").then_some(part)
+    }
+}
+
 /// An open database of the nine tables.
 pub struct Database {
     manager: Arc<Manager>,
@@ -135,7 +157,21 @@ impl Database {
     /// # Errors
     /// The database's own.
     pub fn close(&self) -> Result<(), Failure> {
+        #[cfg(feature = "stripped")]
+        self.manager.data().stripped().put_back();
         Ok(self.manager.close()?)
+    }
+
+    /// Leaves a part out until the database is closed. All of it is in memory and has been read, and from now on the calling thread
+    /// alone writes.
+    fn leave_out(&self, part: Inner) {
+        #[cfg(feature = "stripped")]
+        match part {
+            Inner::Latches => self.manager.data().stripped().leave_latches_out(),
+            Inner::Pool => self.manager.data().stripped().leave_pool_out(),
+        }
+        #[cfg(not(feature = "stripped"))]
+        unreachable!("{part:?} cannot be left out of this build");
     }
 
     fn tree(&self, relation: Relation) -> &Arc<Tree> {

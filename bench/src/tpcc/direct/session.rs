@@ -1,9 +1,9 @@
 //! A session of the transaction component: begins and ends transactions, and keeps the rows of one that runs by its operations.
 
-use super::Database;
 use super::row::{Key, Relation, last_number, name_key};
 use super::store::Store;
 use super::transactions::Work;
+use super::{Database, Inner};
 use crate::tpcc::client::Failure;
 use crate::tpcc::driver::Performer;
 use crate::tpcc::transactions::{Ended, Input, Place};
@@ -20,6 +20,8 @@ pub struct Session {
     place: Place,
     begin: Begin,
     locks_tables: bool,
+    /// What its thread leaves out before the first transaction.
+    without: Vec<Inner>,
     wait: Arc<SessionWait>,
     found: RecordBuffer,
     row: Vec<u8>,
@@ -47,6 +49,7 @@ impl Session {
             place,
             begin: Begin { isolation: Isolation::ReadCommitted, ..Begin::default() },
             locks_tables: true,
+            without: Vec::new(),
             wait: Arc::new(SessionWait::new(number)),
             found: RecordBuffer::default(),
             row: Vec::new(),
@@ -60,10 +63,17 @@ impl Session {
     pub fn without_table_locks(self) -> Session {
         Session { locks_tables: false, ..self }
     }
+
+    /// The same, whose transactions do without these parts. It is the only session.
+    #[must_use]
+    pub fn without(self, parts: &[Inner]) -> Session {
+        Session { without: parts.to_vec(), ..self }
+    }
 }
 
 impl Performer for Session {
     fn perform(&mut self, input: &Input) -> Result<Ended, Failure> {
+        self.without.drain(..).for_each(|part| self.database.leave_out(part));
         let manager = &self.database.manager;
         let mut transaction = manager.begin(self.begin, &self.wait);
         let view = transaction.begin_statement()?;
