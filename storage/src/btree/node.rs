@@ -329,11 +329,17 @@ pub fn kept_below(page: Page<'_>, key: &[u8]) -> PageBuf {
     cut(page, 0..first_not_below(page, key), &low, Some(key))
 }
 
-/// As [`kept_below`], in its place.
+/// As [`kept_below`], in its place. A leaf that grows at its end keeps what it has where it lies, as long as its keys allow it: where half of it
+/// goes its free bytes are gathered at once, because others come.
 pub fn keep_below(page: &mut PageMut<'_>, key: &[u8]) {
+    let (slots, kept) = (page.page().slots(), first_not_below(page.page(), key));
+    let keeps_most = page.page().kind() == Some(Kind::Leaf) && (slots - kept) * 8 < kept;
+    if keeps_most && page.keep_in_place(kept, key) {
+        return;
+    }
     let (low, _) = fences(page.page());
     let before = PageBuf::copy_of(page.page());
-    cut_to(page, before.page(), 0..first_not_below(before.page(), key), (&low, Some(key)));
+    cut_to(page, before.page(), 0..kept, (&low, Some(key)));
 }
 
 /// What [`kept_below`] drops, as page `id` of the same tree.
@@ -666,6 +672,15 @@ mod tests {
             left.check(PageId(9)).unwrap();
             right.check(PageId(10)).unwrap();
             let mut kept = PageBuf::copy_of(buf.page());
+            let below = first_not_below(buf.page(), &at);
+            if below > 0 && kept.page_mut().keep_in_place(below, &at) {
+                kept.seal();
+                kept.check(PageId(9)).unwrap();
+                kept.page().check_layout().unwrap();
+                prop_assert_eq!(contents(kept.page()), contents(left.page()));
+                prop_assert_eq!(kept.page().free(), left.page().free());
+                kept = PageBuf::copy_of(buf.page());
+            }
             keep_below(&mut kept.page_mut(), &at);
             kept.seal();
             kept.check(PageId(9)).unwrap();
@@ -680,6 +695,57 @@ mod tests {
             let again = joined(left.page(), right.page(), 4096).expect("they came from one page");
             prop_assert_eq!(contents(again.page()), all);
             prop_assert!(again.page().covers(b"k") && !again.page().covers(b"l"));
+        }
+    }
+
+    /// Lines of orders, as many as a leaf takes, and the next order's: cut before that one, whatever has been replaced before.
+    #[test]
+    fn a_leaf_that_grows_at_its_end_is_cut_in_its_place() {
+        let line =
+            |order: u32, line: u8| [&[0, 0, 0, 7, 3][..], &order.to_be_bytes(), &[line]].concat();
+        for (first, low) in [(1000, line(1000, 1)), (70_000, line(70_000, 0)), (255, line(255, 3))]
+        {
+            for step in [1, 7, 300] {
+                let mut buf = leaf(4096, &low, Some(&[0, 0, 0, 7, 4]));
+                let mut order = first;
+                let cut = 'full: loop {
+                    for number in 3..8 {
+                        let (key, value) =
+                            (line(order, number), vec![number; 30 + number as usize]);
+                        let at = place(buf.page(), &key);
+                        if !has_room(buf.page(), at, &key, Some(&value)) {
+                            break 'full cut_beside(buf.page(), &key).1;
+                        }
+                        put(&mut buf.page_mut(), at, &key, Lsn(u64::from(order)), Some(&value));
+                        // An update that has to go elsewhere, for every other order.
+                        if number == 3 && order % 2 == 0 {
+                            let at = place(buf.page(), &key);
+                            if has_room(buf.page(), at, &key, Some(&[1; 40])) {
+                                put(&mut buf.page_mut(), at, &key, Lsn(1), Some(&[1; 40]));
+                            }
+                        }
+                    }
+                    order += step;
+                };
+                let left = kept_below(buf.page(), &cut);
+                let mut kept = PageBuf::copy_of(buf.page());
+                let below = first_not_below(buf.page(), &cut);
+                let is_in_place = kept.page_mut().keep_in_place(below, &cut);
+                let more = left.page().prefix_len() - buf.page().prefix_len();
+                assert_eq!(is_in_place, cut.len() - 5 <= more * below.min(8));
+                kept = PageBuf::copy_of(buf.page());
+                keep_below(&mut kept.page_mut(), &cut);
+                kept.seal();
+                kept.check(PageId(9)).unwrap();
+                kept.page().check_layout().unwrap();
+                assert_eq!(fences(kept.page()), fences(left.page()));
+                assert_eq!(kept.page().prefix_len(), left.page().prefix_len());
+                assert_eq!(kept.page().free(), left.page().free());
+                assert_eq!(contents(kept.page()), contents(left.page()));
+                for (slot, key) in contents(left.page()).keys().enumerate() {
+                    assert_eq!(place(kept.page(), key), Place { slot, found: true });
+                }
+            }
         }
     }
 

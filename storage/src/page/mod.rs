@@ -178,6 +178,12 @@ impl<'a> PageMut<'a> {
         );
     }
 
+    /// Forgets where records were inserted.
+    pub(crate) fn forget_inserts(&mut self) {
+        let size = racy::word(self.page.words, 56) & 0xFFFF_FFFF;
+        racy::set_word(self.page.words, 56, size);
+    }
+
     /// Takes over every byte of `other`.
     pub fn copy_from(&mut self, other: Page<'_>) {
         racy::copy_page(other.words, self.page.words);

@@ -28,6 +28,8 @@ pub const ENTRY_BYTES: usize = 8;
 pub const VALUE_LEN_BYTES: usize = 2;
 
 const TOMBSTONE: u16 = 1 << 15;
+/// Records that are moved at most to make room for a longer fence.
+const MOVED_MAX: usize = 8;
 
 /// Where an entry lies and how its key begins.
 #[derive(Clone, Copy, Debug)]
@@ -536,6 +538,80 @@ impl PageMut<'_> {
         let value = self.page().value(slot);
         assert!(from + bytes.len() <= value.len, "a patch keeps the length");
         racy::store(self.words(), value.at + from, bytes);
+    }
+
+    /// Keeps the first `slots` records of a leaf, at least one, below `high`, which becomes the high fence, where all of them can
+    /// stay in their places; false if not, and then nothing has changed. What the fences have in common now goes from each key: the
+    /// record's LSN moves up over it. Such a page has its free bytes between its records.
+    pub fn keep_in_place(&mut self, slots: usize, high: &[u8]) -> bool {
+        let page = self.page();
+        let mut low = Vec::new();
+        page.append_low(&mut low);
+        let more = common_prefix(&low, high).checked_sub(page.prefix_len());
+        let grown = high.len().saturating_sub(page.high_len());
+        // A longer fence takes from the uppermost records what goes from their keys.
+        let enough = |more: &usize| grown <= more * slots.min(MOVED_MAX);
+        let Some(more) = more.filter(enough) else { return false };
+        let (start, end) = (page.heap_start(), page.high_at());
+        let dropped: usize = (slots..page.slots()).map(|slot| page.heap_bytes(slot)).sum();
+        let used = end - start - page.garbage() - dropped - more * slots;
+        let new_end = page.low_at() - high.len();
+        if more > 0 {
+            (0..slots).for_each(|slot| self.shorten_key(slot, more));
+        }
+        if grown > 0 {
+            self.end_heap_at(new_end, slots);
+        }
+        let flags = !(u64::from(HIGH_IS_INFINITE) << 48);
+        racy::set_word(page.words(), 0, racy::word(page.words(), 0) & flags);
+        let garbage = new_end - start - used;
+        let lens = (page.prefix_len() + more) << 16 | low.len() << 32 | high.len() << 48;
+        racy::set_word(page.words(), 48, (garbage | lens) as u64);
+        racy::store(page.words(), new_end, high);
+        self.set_counts(slots, start);
+        self.forget_inserts();
+        true
+    }
+
+    /// Moves the uppermost of the first `slots` entries, as many as have to, so that all end at `end`.
+    fn end_heap_at(&mut self, end: usize, slots: usize) {
+        let page = self.page();
+        let (mut moves, mut end) = (Vec::<(usize, usize, usize)>::new(), end);
+        loop {
+            let left = (0..slots).filter(|slot| moves.iter().all(|(moved, ..)| moved != slot));
+            let Some(slot) = left.max_by_key(|slot| page.slot(*slot).at()) else { break };
+            let (at, bytes) = (page.slot(slot).at(), page.heap_bytes(slot));
+            let by = (at + bytes).saturating_sub(end);
+            if by == 0 {
+                break;
+            }
+            moves.push((slot, bytes, by));
+            end = at - by;
+        }
+        // The lowest first: each goes where the next one has been.
+        moves.into_iter().rev().for_each(|(slot, bytes, by)| self.move_down(slot, bytes, by));
+    }
+
+    /// Moves an entry of so many bytes towards the beginning of the page, where there is room.
+    fn move_down(&mut self, slot: usize, bytes: usize, by: usize) {
+        let page = self.page();
+        let (at, mut moved) = (page.slot(slot).at(), Vec::new());
+        racy::append(page.words(), at, bytes, &mut moved);
+        racy::store(page.words(), at - by, &moved);
+        let place = HEADER_BYTES + slot * SLOT_BYTES;
+        racy::set_word(page.words(), place, page.slot(slot).0 - by as u64);
+    }
+
+    /// Takes the first bytes of an entry's key away: its word moves up over them.
+    fn shorten_key(&mut self, slot: usize, by: usize) {
+        let page = self.page();
+        let old = page.slot(slot);
+        let (at, key_len) = (old.at() + by, old.key_len() - by);
+        let word = racy::load(page.words(), old.at());
+        let head = racy::load_chunk(page.words(), at + ENTRY_BYTES, key_len) >> 32;
+        racy::store_u64(page.words(), at, word);
+        let new = Slot(at as u64 | (key_len as u64) << 16 | head << 32);
+        racy::set_word(page.words(), HEADER_BYTES + slot * SLOT_BYTES, new.0);
     }
 
     /// Copies entries `from` of `source` behind those that are here. The keys come in order, and there is room.
