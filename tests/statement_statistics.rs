@@ -378,6 +378,50 @@ fn figure(line: &str, name: &str) -> i64 {
     found.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
+/// What a run of a statement took of pages and of the log.
+#[derive(Debug)]
+struct Figures {
+    pages: i64,
+    records: i64,
+    bytes: i64,
+}
+
+/// What EXPLAIN says that `statement` took, which is undone behind it.
+fn figures_of_explain(client: &mut Client, statement: &str) -> Figures {
+    client.run("BEGIN");
+    let plan = client.query(&format!("EXPLAIN (ANALYZE, BUFFERS, WAL) {statement}"));
+    client.run("ROLLBACK");
+    let lines: Vec<String> = plan.rows.iter().filter_map(|row| row[0].clone()).collect();
+    let line = |begin: &str| {
+        let found = lines.iter().find(|line| line.trim().starts_with(begin));
+        found.cloned().unwrap_or_default()
+    };
+    let (buffers, wal) = (line("Buffers: shared"), line("WAL:"));
+    Figures {
+        pages: figure(&buffers, "hit=") + figure(&buffers, "read="),
+        records: figure(&wal, "records="),
+        bytes: figure(&wal, "bytes="),
+    }
+}
+
+/// What `pg_stat_statements` says that one run of `statement` took, which is undone behind it.
+fn figures_of_statistics(client: &mut Client, statement: &str) -> Figures {
+    client.run("SELECT pg_stat_statements_reset()");
+    client.run("BEGIN");
+    client.run(statement);
+    client.run("ROLLBACK");
+    let counted = client.query(
+        "SELECT shared_blks_hit + shared_blks_read, wal_records, wal_bytes, calls, total_exec_time > 0, \
+         min_exec_time = max_exec_time, mean_exec_time = total_exec_time, stddev_exec_time \
+         FROM pg_stat_statements WHERE query ~ '^(SELECT count|UPDATE|INSERT)'",
+    );
+    let row: Vec<&str> =
+        counted.rows[0].iter().map(|field| field.as_deref().unwrap_or("")).collect();
+    assert_eq!(row[3..], ["1", "t", "t", "t", "0"], "{statement}");
+    let number = |field: &str| field.parse().expect("figures are numbers");
+    Figures { pages: number(row[0]), records: number(row[1]), bytes: number(row[2]) }
+}
+
 #[test]
 fn figures_agree_with_those_of_explain() {
     let atoll = Atoll::start(&[PRELOADED]);
@@ -390,38 +434,20 @@ fn figures_agree_with_those_of_explain() {
         "UPDATE f SET b = 'c' WHERE a BETWEEN 100 AND 300",
         "INSERT INTO f SELECT g, 'd' FROM generate_series(30000, 30500) g",
     ] {
-        // A session remembers the leaves that it has read last: the first run descends to one more than those behind it.
-        client.run("BEGIN");
-        client.run(statement);
-        client.run("ROLLBACK");
-        client.run("BEGIN");
-        let plan = client.query(&format!("EXPLAIN (ANALYZE, BUFFERS, WAL) {statement}"));
-        client.run("ROLLBACK");
-        let lines: Vec<String> = plan.rows.iter().filter_map(|row| row[0].clone()).collect();
-        let line = |begin: &str| {
-            let found = lines.iter().find(|line| line.trim().starts_with(begin));
-            found.cloned().unwrap_or_default()
-        };
-        let (buffers, wal) = (line("Buffers: shared"), line("WAL:"));
-        client.run("SELECT pg_stat_statements_reset()");
-        client.run("BEGIN");
-        client.run(statement);
-        client.run("ROLLBACK");
-        let counted = client.query(
-            "SELECT shared_blks_hit + shared_blks_read, wal_records, wal_bytes, calls, total_exec_time > 0, \
-             min_exec_time = max_exec_time, mean_exec_time = total_exec_time, stddev_exec_time \
-             FROM pg_stat_statements WHERE query ~ '^(SELECT count|UPDATE|INSERT)'",
-        );
-        let row: Vec<&str> =
-            counted.rows[0].iter().map(|field| field.as_deref().unwrap_or("")).collect();
-        let pages = figure(&buffers, "hit=") + figure(&buffers, "read=");
-        let records = figure(&wal, "records=").to_string();
-        let bytes = figure(&wal, "bytes=").to_string();
-        // What begins the statement may look at the catalog.
-        let (seen, of_plan) = (row[0].parse::<i64>().unwrap_or(-1), pages);
-        assert!((of_plan..of_plan + 20).contains(&seen), "{statement}: {seen}, {buffers}");
-        assert_eq!(row[1..3], [records, bytes], "{statement}: {wal}");
-        assert_eq!(row[3..], ["1", "t", "t", "t", "0"], "{statement}");
+        // What one of the two counts the other does, too, unless the tree changes between them: what a rollback leaves is cleaned in the
+        // background, and a session remembers the leaves that it has read last.
+        let agreed = (0..10).any(|attempt| {
+            let planned = figures_of_explain(&mut client, statement);
+            let counted = figures_of_statistics(&mut client, statement);
+            let of_records = (planned.records, planned.bytes) == (counted.records, counted.bytes);
+            // What begins the statement may look at the catalog.
+            let of_pages = (planned.pages..planned.pages + 20).contains(&counted.pages);
+            if !(of_records && of_pages) {
+                println!("{statement}, {attempt}: {planned:?} by EXPLAIN, {counted:?} counted");
+            }
+            of_records && of_pages
+        });
+        assert!(agreed, "{statement}");
     }
     // Blocks of temporary files, as EXPLAIN shows them.
     client.run("SET work_mem = '64kB'");
