@@ -1,4 +1,4 @@
--- The extension pgcrypto: digests, passwords, raw encryption, random bytes. What Blowfish, DES and PGP would do is not here.
+-- The extension pgcrypto: digests, passwords, raw encryption, random bytes. Messages of OpenPGP are in pgcrypto_messages.sql.
 CREATE EXTENSION pgcrypto;
 select encrypt('abc','k','3des');
 select encrypt('abc','k','cast5');
@@ -19,6 +19,8 @@ select encrypt('','k','aes');
 select encrypt_iv('abc','k','iviv','aes'), encrypt_iv('abc','k','0123456789012345678','aes');
 select digest('abc','md5'), digest('abc','SHA1'), digest('abc','sha224');
 select digest('abc','sha3-256');
+select digest('abc','ripemd160'), digest('abc','RMD160'), hmac('abc','key','ripemd');
+select digest('abc','sha512-224'), hmac('abc','key','sha512-256');
 select digest('abc','whirlpool');
 select digest('abc','md4');
 select digest('abc','nope');

@@ -49,31 +49,11 @@ fn named(text: &str, doing: &str) -> Result<Named> {
 }
 
 /// One of the ciphers, with its key.
-enum Keyed {
+pub(super) enum Keyed {
     Aes128(Aes128),
     Aes192(Aes192),
     Aes256(Aes256),
     Triple(TdesEde3),
-}
-
-fn keyed(named: &Named, key: &[u8]) -> Keyed {
-    let size = match key.len() {
-        _ if named.triple => 24,
-        0..=16 => 16,
-        17..=24 => 24,
-        _ => 32,
-    };
-    let mut filled = [0; 32];
-    let given = key.len().min(size);
-    filled[..given].copy_from_slice(&key[..given]);
-    let filled = &filled[..size];
-    let fits = "the key has the size of the cipher's";
-    match size {
-        24 if named.triple => Keyed::Triple(TdesEde3::new_from_slice(filled).expect(fits)),
-        16 => Keyed::Aes128(Aes128::new_from_slice(filled).expect(fits)),
-        24 => Keyed::Aes192(Aes192::new_from_slice(filled).expect(fits)),
-        _ => Keyed::Aes256(Aes256::new_from_slice(filled).expect(fits)),
-    }
 }
 
 /// Encrypts or decrypts whole blocks where they stand.
@@ -106,9 +86,40 @@ fn over<C: BlockEncrypt + BlockDecrypt>(
 }
 
 impl Keyed {
+    /// Triple DES, or AES with as long a key as there has to be for this one.
+    pub(super) fn new(triple: bool, key: &[u8]) -> Keyed {
+        let size = match key.len() {
+            _ if triple => 24,
+            0..=16 => 16,
+            17..=24 => 24,
+            _ => 32,
+        };
+        let mut filled = [0; 32];
+        let given = key.len().min(size);
+        filled[..given].copy_from_slice(&key[..given]);
+        let filled = &filled[..size];
+        let fits = "the key has the size of the cipher's";
+        match size {
+            24 if triple => Keyed::Triple(TdesEde3::new_from_slice(filled).expect(fits)),
+            16 => Keyed::Aes128(Aes128::new_from_slice(filled).expect(fits)),
+            24 => Keyed::Aes192(Aes192::new_from_slice(filled).expect(fits)),
+            _ => Keyed::Aes256(Aes256::new_from_slice(filled).expect(fits)),
+        }
+    }
+
     /// The size of a block, in bytes.
-    fn block(&self) -> usize {
+    pub(super) fn block(&self) -> usize {
         if matches!(self, Keyed::Triple(_)) { 8 } else { 16 }
+    }
+
+    /// Encrypts one block where it stands.
+    pub(super) fn encrypt_block(&self, block: &mut [u8]) {
+        match self {
+            Keyed::Aes128(cipher) => cipher.encrypt_block(GenericArray::from_mut_slice(block)),
+            Keyed::Aes192(cipher) => cipher.encrypt_block(GenericArray::from_mut_slice(block)),
+            Keyed::Aes256(cipher) => cipher.encrypt_block(GenericArray::from_mut_slice(block)),
+            Keyed::Triple(cipher) => cipher.encrypt_block(GenericArray::from_mut_slice(block)),
+        }
     }
 
     fn run(&self, data: (&mut [u8], &[u8]), how: (bool, bool)) {
@@ -128,7 +139,7 @@ pub(super) fn encrypt<'a>(
     name: &str,
 ) -> Result<Datum<'a>> {
     let named = named(name, "encrypt")?;
-    let cipher = keyed(&named, key);
+    let cipher = Keyed::new(named.triple, key);
     let (mut data, block) = (data.to_vec(), cipher.block());
     if named.padded {
         let padding = block - data.len() % block;
@@ -147,7 +158,7 @@ pub(super) fn decrypt<'a>(
     name: &str,
 ) -> Result<Datum<'a>> {
     let named = named(name, "decrypt")?;
-    let cipher = keyed(&named, key);
+    let cipher = Keyed::new(named.triple, key);
     let (mut data, block) = (data.to_vec(), cipher.block());
     let wrong = || failed("decrypt error: Decryption failed");
     if !data.len().is_multiple_of(block) || named.padded && data.is_empty() {

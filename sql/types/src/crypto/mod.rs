@@ -1,22 +1,24 @@
-//! `pgcrypto` (PostgreSQL 15 manual, appendix F.28): digests, passwords, raw encryption and random bytes. The functions are
-//! numbered as `builtin/generate.py` says.
+//! `pgcrypto` (PostgreSQL 15 manual, appendix F.28): digests, passwords, raw encryption, messages of OpenPGP and random bytes.
+//! The functions are numbered as `builtin/generate.py` says.
 //!
 //! The algorithms are those that OpenSSL 3 gives PostgreSQL by default: AES and Triple DES are there, Blowfish, DES and CAST5
-//! cannot be initialized. What is not listed here (PGP) has no implementation.
+//! cannot be initialized.
 
 mod cipher;
 mod password;
+mod pgp;
 
 use crate::error::{Result, SqlError};
 use crate::failure::invalid_parameter;
-use crate::function::Callable::{self, Plain};
+use crate::function::Callable::{self, Plain, Set};
 use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum, account, arithmetic, secret};
 use hmac::{Mac, SimpleHmac};
 use md5::digest::core_api::BlockSizeUser;
 use md5::{Digest, Md5};
+use ripemd::Ripemd160;
 use sha1::Sha1;
-use sha2::{Sha224, Sha256, Sha384, Sha512};
+use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
 /// By OID.
@@ -40,6 +42,29 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     ),
     (14_311, Plain(random_bytes)),
     (14_312, Plain(|c, _| Ok(Datum::Uuid(c.arena.alloc(arithmetic::random_uuid(c)))))),
+    (14_313, Plain(|c, a| pgp::encrypt(c, a, Some(a[0].text())))),
+    (14_314, Plain(|c, a| pgp::encrypt(c, a, None))),
+    (14_315, Plain(|c, a| pgp::encrypt(c, a, Some(a[0].text())))),
+    (14_316, Plain(|c, a| pgp::encrypt(c, a, None))),
+    (14_317, Plain(|c, a| pgp::decrypt(c, a, true))),
+    (14_318, Plain(|c, a| pgp::decrypt(c, a, false))),
+    (14_319, Plain(|c, a| pgp::decrypt(c, a, true))),
+    (14_320, Plain(|c, a| pgp::decrypt(c, a, false))),
+    (14_321, Plain(|c, a| pgp::encrypt_for_key(c, a, Some(a[0].text())))),
+    (14_322, Plain(|c, a| pgp::encrypt_for_key(c, a, None))),
+    (14_323, Plain(|c, a| pgp::encrypt_for_key(c, a, Some(a[0].text())))),
+    (14_324, Plain(|c, a| pgp::encrypt_for_key(c, a, None))),
+    (14_325, Plain(|c, a| pgp::decrypt_by_key(c, a, true))),
+    (14_326, Plain(|c, a| pgp::decrypt_by_key(c, a, false))),
+    (14_327, Plain(|c, a| pgp::decrypt_by_key(c, a, true))),
+    (14_328, Plain(|c, a| pgp::decrypt_by_key(c, a, false))),
+    (14_329, Plain(|c, a| pgp::decrypt_by_key(c, a, true))),
+    (14_330, Plain(|c, a| pgp::decrypt_by_key(c, a, false))),
+    (14_331, Plain(pgp::key_id)),
+    (14_332, Plain(pgp::armor)),
+    (14_333, Plain(pgp::armor)),
+    (14_334, Plain(pgp::dearmor)),
+    (14_335, Set(|_, _, a, emit| pgp::armor_headers(a, emit))),
 ];
 
 /// Calls `$each` with the digest that has that name as its type; where none has, that is an error.
@@ -52,6 +77,9 @@ macro_rules! with_digest {
             "sha256" => $each::<Sha256> $arguments,
             "sha384" => $each::<Sha384> $arguments,
             "sha512" => $each::<Sha512> $arguments,
+            "sha512-224" => $each::<Sha512_224> $arguments,
+            "sha512-256" => $each::<Sha512_256> $arguments,
+            "ripemd160" | "rmd160" | "ripemd" => $each::<Ripemd160> $arguments,
             "sha3-224" => $each::<Sha3_224> $arguments,
             "sha3-256" => $each::<Sha3_256> $arguments,
             "sha3-384" => $each::<Sha3_384> $arguments,
@@ -67,8 +95,7 @@ fn no_digest(name: &str) -> SqlError {
         "md4" | "mdc2" | "whirlpool" => {
             invalid_parameter(format!("Cannot use \"{name}\": Cipher cannot be initialized"))
         }
-        "rmd160" | "ripemd160" | "ripemd" | "blake2b512" | "blake2s256" | "sm3" | "md5-sha1"
-        | "sha512-224" | "sha512-256" | "shake128" | "shake256" => {
+        "blake2b512" | "blake2s256" | "sm3" | "md5-sha1" | "shake128" | "shake256" => {
             SqlError::unsupported(format!("the digest \"{name}\" is"))
         }
         _ => invalid_parameter(format!("Cannot use \"{name}\": No such hash algorithm")),
