@@ -373,6 +373,7 @@ impl<'t> Parser<'t> {
                     | Statement::CreateView(_)
                     | Statement::CreateIndex(_)
                     | Statement::CreateSequence(_)
+                    | Statement::CreateTrigger(_)
                     | Statement::Grant(_)
                     | Statement::Unsupported(_)
             ) {

@@ -157,7 +157,9 @@ pub(super) fn lock_mode(actions: &[AlterAction]) -> TableLock {
             | AlterAction::ValidateConstraint(_)
             | AlterAction::SetOptions(_)
             | AlterAction::ResetOptions(_)
+            | AlterAction::ClusterOn(_)
             | AlterAction::SetColumnOptions(..) => TableLock::ShareUpdateExclusive,
+            AlterAction::ToggleTrigger(..) => TableLock::ShareRowExclusive,
             AlterAction::AddConstraint(TableConstraint {
                 kind: TableConstraintKind::ForeignKey(..),
                 ..

@@ -99,7 +99,8 @@ pub fn elements(schema: &Arc<str>, given: &[Statement]) -> Result<Vec<Statement>
             Statement::CreateTable(create) => (1, Some(&mut create.name)),
             Statement::CreateView(create) => (2, Some(&mut create.name)),
             Statement::CreateIndex(create) => (3, Some(&mut create.table)),
-            _ => (4, None),
+            Statement::CreateTrigger(create) => (4, Some(&mut create.table)),
+            _ => (5, None),
         };
         if let Some(name) = name {
             match name.schema() {

@@ -326,6 +326,54 @@ pub(super) fn reg_in(session: &SessionCatalog<'_>, reg_type: u32, text: &str) ->
     }
 }
 
+/// Where a schema stands in the search path; what is built in is found before all others, unless the path says otherwise.
+fn place_in_path(session: &SessionCatalog<'_>, schema: Oid) -> Option<usize> {
+    if session.snapshot.is_temporary_schema(schema) {
+        return None;
+    }
+    match session.settings.path.get().schemas.iter().position(|known| *known == schema) {
+        Some(at) => Some(at + 1),
+        None => (schema.0 == builtin::PG_CATALOG).then_some(0),
+    }
+}
+
+/// Whether a call by name alone could mean this function of a schema: none with the same arguments stands before it
+/// (`FunctionIsVisible`).
+fn is_function_visible(
+    session: &SessionCatalog<'_>,
+    found: &builtin::ProcedureOf<'_>,
+    schema: Oid,
+) -> bool {
+    place_in_path(session, schema).is_some()
+        && functions_along(session, found.name).contains(&Oid(found.oid))
+}
+
+/// The functions of a name that a call by name alone could mean: of those with the same arguments the first one in the search path
+/// (`FuncnameGetCandidates`).
+fn functions_along(session: &SessionCatalog<'_>, name: &str) -> Vec<Oid> {
+    let snapshot = session.snapshot;
+    let built_in = builtin::functions_named(name).iter().map(|found| Oid(found.oid));
+    let made = snapshot.routines_named(name);
+    let all = built_in.chain(made.iter().map(|routine| routine.oid));
+    let mut candidates = Vec::new();
+    for oid in all {
+        let Some(found) = snapshot.procedure(oid) else { continue };
+        let schema = snapshot.function_schema(&found);
+        let Some(place) = schema.and_then(|schema| place_in_path(session, schema)) else {
+            continue;
+        };
+        candidates.push((place, found));
+    }
+    candidates.sort_by_key(|(place, _)| *place);
+    let mut along: Vec<&builtin::ProcedureOf<'_>> = Vec::with_capacity(candidates.len());
+    for (_, found) in &candidates {
+        if !along.iter().any(|known| known.arguments == found.arguments) {
+            along.push(found);
+        }
+    }
+    along.into_iter().map(|found| Oid(found.oid)).collect()
+}
+
 /// The text of a reg* value: its name, qualified where the search path would not find it; `-` for 0, a number for what is
 /// not there.
 pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -> String {
@@ -345,26 +393,12 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
         }
         // A name that several functions have does not say which one is meant.
         oids::REGPROC => session.snapshot.procedure(Oid(value)).and_then(|found| {
-            let found = &*found;
-            let path = &session.settings.path.get().schemas;
-            let schema_of =
-                |found: &builtin::ProcedureOf<'_>| session.snapshot.function_schema(found);
-            let made = session.snapshot.routines_named(found.name);
-            let temporary = |schema: Oid| session.snapshot.is_temporary_schema(schema);
-            let found_by_name = |one: &Oid| path.contains(one) && !temporary(*one);
-            let made = made.iter().filter(|one| found_by_name(&one.schema)).count();
-            let named = builtin::functions_named(found.name).iter();
-            let visible = named.filter(|one| {
-                schema_of(one)
-                    .is_some_and(|schema| schema.0 == builtin::PG_CATALOG || path.contains(&schema))
-            });
-            let schema = schema_of(found)?;
+            let schema = session.snapshot.function_schema(&found)?;
             let shown = session.snapshot.schema_by_oid(schema);
             let shown = shown.map_or("pg_catalog", |schema| &*schema.name);
-            let plain = schema.0 == builtin::PG_CATALOG || found_by_name(&schema);
-            Some(match plain && visible.count() + made == 1 {
-                true => identifier(found.name),
-                false => qualified(shown, found.name),
+            Some(match functions_along(session, found.name)[..] {
+                [only] if only == Oid(value) => identifier(found.name),
+                _ => qualified(shown, found.name),
             })
         }),
         oids::REGPROCEDURE => session.snapshot.procedure(Oid(value)).and_then(|found| {
@@ -374,11 +408,10 @@ pub(super) fn reg_out(session: &SessionCatalog<'_>, reg_type: u32, value: u32) -
                 .map(|ty| known_type_name(session, *ty).unwrap_or_else(|| format_type(*ty, None)))
                 .collect();
             let schema = session.snapshot.function_schema(&found)?;
-            let path = &session.settings.path.get().schemas;
             // Those of `information_schema` are shown as if they were found.
-            let hidden = (found.extension.is_some() || found.is_made())
-                && schema.0 != builtin::PG_CATALOG
-                && (!path.contains(&schema) || session.snapshot.is_temporary_schema(schema));
+            let shown_plain =
+                !(found.extension.is_some() || found.is_made()) && schema.0 != builtin::PG_CATALOG;
+            let hidden = !shown_plain && !is_function_visible(session, &found, schema);
             let name = match session.snapshot.schema_by_oid(schema).filter(|_| hidden) {
                 Some(schema) => qualified(&schema.name, found.name),
                 None => identifier(found.name),
@@ -553,7 +586,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             },
             "pg_function_is_visible" => match snapshot.procedure(oid) {
                 Some(found) => match snapshot.function_schema(&found) {
-                    Some(schema) => path.contains(&schema) && !snapshot.is_temporary_schema(schema),
+                    Some(schema) => is_function_visible(self.session, &found, schema),
                     None => return Datum::Null,
                 },
                 None => return Datum::Null,

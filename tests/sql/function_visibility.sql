@@ -1,0 +1,26 @@
+-- Which of several functions a name means along the search path, and how the others are shown; triggers among a schema's elements.
+CREATE EXTENSION pgcrypto;
+SELECT p.oid::regprocedure, p.oid::regproc, pg_function_is_visible(p.oid) FROM pg_proc AS p WHERE proname = 'gen_random_uuid' ORDER BY p.pronamespace = 'pg_catalog'::regnamespace;
+SET search_path = public, pg_catalog;
+SELECT p.oid::regprocedure, p.oid::regproc, pg_function_is_visible(p.oid) FROM pg_proc AS p WHERE proname = 'gen_random_uuid' ORDER BY p.pronamespace = 'pg_catalog'::regnamespace;
+RESET search_path;
+CREATE FUNCTION abs(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION abs(text) RETURNS integer LANGUAGE sql AS 'SELECT 2';
+SELECT 'public.abs(integer)'::regprocedure, 'public.abs(text)'::regprocedure, 'abs(integer)'::regprocedure;
+CREATE SCHEMA behind;
+CREATE FUNCTION behind.once(integer) RETURNS integer LANGUAGE sql AS 'SELECT 3';
+SELECT oid::regprocedure, oid::regproc, pg_function_is_visible(oid) FROM pg_proc WHERE proname = 'once';
+SET search_path = public, behind;
+SELECT oid::regprocedure, oid::regproc, pg_function_is_visible(oid) FROM pg_proc WHERE proname = 'once';
+CREATE FUNCTION once(integer) RETURNS integer LANGUAGE sql AS 'SELECT 4';
+SELECT oid::regprocedure, oid::regproc, pg_function_is_visible(oid) FROM pg_proc WHERE proname = 'once' ORDER BY pronamespace::regnamespace::text;
+CREATE FUNCTION once(text) RETURNS integer LANGUAGE sql AS 'SELECT 4';
+SELECT oid::regprocedure, oid::regproc, pg_function_is_visible(oid) FROM pg_proc WHERE proname = 'once' ORDER BY pronamespace::regnamespace::text, pg_proc.oid;
+CREATE SCHEMA made CREATE TABLE t (a int) CREATE TRIGGER one BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger() CREATE VIEW v AS SELECT a FROM t;
+SELECT tgname, tgrelid::regclass FROM pg_trigger WHERE tgname = 'one';
+CREATE SCHEMA other CREATE TABLE t (a int) CREATE TRIGGER one BEFORE UPDATE ON made.t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+CREATE SCHEMA other CREATE TABLE t (a int) CREATE OR REPLACE TRIGGER one BEFORE UPDATE ON other.t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+CREATE SCHEMA third CREATE TRIGGER one BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+CREATE SCHEMA third CREATE TABLE t (a int) CREATE CONSTRAINT TRIGGER one AFTER UPDATE ON t DEFERRABLE FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+CREATE SCHEMA IF NOT EXISTS third CREATE TRIGGER one BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+CREATE SCHEMA fourth CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION suppress_redundant_updates_trigger();
