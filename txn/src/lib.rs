@@ -76,8 +76,8 @@ pub use storage::{
 };
 pub use timestamps::{TimestampAllocator, Timestamps};
 pub use transaction::{
-    Begin, Ended, KeyRange, Locked, ReadView, RecordBuffer, RecordView, Savepoint, Scan, ScanRow,
-    Transaction,
+    Begin, Ended, KeyRange, LockMark, Locked, ReadView, RecordBuffer, RecordView, Savepoint, Scan,
+    ScanRow, Transaction,
 };
 pub use wait::{LockWaits, SessionWait};
 pub use without::Without;

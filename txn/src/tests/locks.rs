@@ -37,6 +37,36 @@ fn nowait_fails_skip_locked_skips_and_a_timeout_ends_the_wait() {
     assert_eq!(lock(&mut other, &world.tree, b"a", WaitPolicy::Block).unwrap(), Locked::Same);
 }
 
+/// What was locked before the mark stays, as strong as it was.
+#[test]
+fn locks_behind_a_mark_are_given_back() {
+    let world = World::new(small());
+    world.set(b"a", Some(b"1"));
+    let (mut holder, mut buffer) =
+        (world.begin(Isolation::ReadCommitted, 1), RecordBuffer::default());
+    holder.begin_statement().unwrap();
+    let mut claim = |holder: &mut Transaction, key: &[u8], mode| {
+        holder.lock_key(&world.tree, key, mode, WaitPolicy::Error, &mut buffer).unwrap()
+    };
+    assert!(!claim(&mut holder, b"before", RowLock::Update));
+    assert!(claim(&mut holder, b"a", RowLock::KeyShare));
+    let mark = holder.lock_mark();
+    assert!(claim(&mut holder, b"a", RowLock::Update));
+    assert!(!claim(&mut holder, b"before", RowLock::Update));
+    assert!(!claim(&mut holder, b"behind", RowLock::Update));
+    holder.give_back(mark);
+    let mut other = world.begin(Isolation::ReadCommitted, 2);
+    other.begin_statement().unwrap();
+    let mut is_free = |key: &[u8], mode| other.try_lock_key(&world.tree, key, mode).unwrap();
+    assert!(is_free(b"behind", RowLock::Update));
+    assert!(is_free(b"a", RowLock::NoKeyUpdate));
+    assert!(!is_free(b"a", RowLock::Update));
+    assert!(!is_free(b"before", RowLock::KeyShare));
+    let _ = holder.rollback();
+    assert!(is_free(b"before", RowLock::KeyShare));
+    assert!(is_free(b"a", RowLock::Update));
+}
+
 #[test]
 fn a_cancel_ends_a_wait_and_leaves_the_queue_in_order() {
     let world = World::new(small());

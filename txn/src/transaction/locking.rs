@@ -28,6 +28,10 @@ pub enum Locked {
     Skipped,
 }
 
+/// A place among a transaction's row locks.
+#[derive(Clone, Copy, Debug)]
+pub struct LockMark(usize);
+
 /// The latest state of a row that has just been locked, beside a view.
 enum Latest {
     /// Nobody has committed another since.
@@ -171,7 +175,8 @@ impl Transaction {
         })
     }
 
-    /// Whether this transaction has itself written a record in the command of `view` or a later one.
+    /// Whether this transaction has itself written a record in a later command than that of `view`: what a statement calls, or
+    /// its triggers, runs in one.
     ///
     /// # Errors
     /// Storage's.
@@ -182,11 +187,14 @@ impl Transaction {
         key: &[u8],
         into: &mut RecordBuffer,
     ) -> Result<bool> {
+        if self.command <= view.command {
+            return Ok(false);
+        }
         let State { writes, spilled, .. } = self.state_mut();
         let mut since = false;
         let own = |write: Write<'_>| {
             into.found.set(storage::Lsn::MAX, write.value);
-            since = write.command >= view.command;
+            since = write.command > view.command;
         };
         Ok(writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)? && since)
     }
@@ -273,17 +281,43 @@ impl Transaction {
             return Ok(false);
         }
         // What was found there is not acted upon, so a read set need not know of it.
-        let Transaction { manager, state, command, .. } = &mut *self;
-        if let Some(state) = state.as_mut()
-            && let Some(last) = state.rows.pop_if(|last| {
-                last.command == *command && last.node.tree() == tree.id() && last.node.key() == key
-            })
-        {
-            state.kept.forget();
-            manager.locks.unlock_row((state.owner, &state.lock_runs), last.node, last.before);
+        let command = self.command;
+        let last = self.state().rows.last().filter(|last| {
+            last.command == command && last.node.tree() == tree.id() && last.node.key() == key
+        });
+        if last.is_some() {
+            let before = LockMark(self.state().rows.len() - 1);
+            self.unlock_behind(before);
         }
         self.pass_row(rows, row_key, WaitPolicy::Block)?;
         Ok(true)
+    }
+
+    /// Where the row locks stand that the transaction takes from now on.
+    #[must_use]
+    pub fn lock_mark(&self) -> LockMark {
+        LockMark(self.state().rows.len())
+    }
+
+    /// Lets go of the row locks that have been taken behind `mark`, for keys that are not going to be written after all: who
+    /// meets a row where it would have put one, and leaves it there, is in nobody's way. Where reads are locked or stamped the
+    /// locks stay, since they stand for what was found.
+    pub fn give_back(&mut self, mark: LockMark) {
+        if !self.locks_reads() && !self.is_stamped() {
+            self.unlock_behind(mark);
+        }
+    }
+
+    /// The same at every level. Locks that have gone to scratch space since stay.
+    fn unlock_behind(&mut self, mark: LockMark) {
+        let Transaction { manager, state, .. } = self;
+        let Some(state) = state.as_mut().filter(|state| state.rows.len() > mark.0) else { return };
+        state.kept.forget();
+        while state.rows.len() > mark.0
+            && let Some(HeldRow { node, before, .. }) = state.rows.pop()
+        {
+            manager.locks.unlock_row((state.owner, &state.lock_runs), node, before);
+        }
     }
 
     /// Takes a lock that whoever changes a row excludes, and gives it back; false if it was skipped.

@@ -27,7 +27,7 @@ use crate::wait::SessionWait;
 use crate::writeset::delta::Form;
 use crate::writeset::{Met, Write};
 use crate::{CommandId, ConflictKind, Error, Isolation, Result, TxnId};
-pub use locking::Locked;
+pub use locking::{LockMark, Locked};
 pub use record::{RecordBuffer, RecordView};
 pub use scan::{KeyRange, Scan, ScanRow};
 use state::State;

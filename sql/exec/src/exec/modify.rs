@@ -97,8 +97,9 @@ impl Modify {
             }
             ModifyKind::Instead { .. } => unreachable!("{OF_VIEWS}"),
         };
-        // Between a row and its parent triggers of rows before it may fire.
-        let fires = plan.table.relation.triggers.iter().any(|one| one.is_row());
+        // Between a row and its parent triggers of rows before it may fire, or a function run that the statement calls.
+        let fires = builder.calls_routines()
+            || plan.table.relation.triggers.iter().any(|one| one.is_row());
         let timing = if fires { Timing::AtEnd } else { builder.timing() };
         Modify {
             // The row that is to be inserted is all that there is.
@@ -210,7 +211,11 @@ impl Modify {
                 self.change.lock(cx, &view, writer, mode)?
             };
             match locked {
-                Locked::Gone | Locked::Skipped => return Ok(None),
+                Locked::Gone | Locked::Skipped => {
+                    let (rows, what) = ((&*writer.rows, &self.change.key[..]), Untouched::Either);
+                    firing::demand_untouched(cx, &view, rows, what)?;
+                    return Ok(None);
+                }
                 // Locked the first time, it cannot change before it is locked more strongly.
                 Locked::Changed if !newest => {
                     newest = true;
@@ -279,7 +284,7 @@ impl Modify {
             Locked::Gone | Locked::Skipped => {
                 let deletes = mode == RowLock::Update;
                 let what = if deletes { Untouched::Deleted } else { Untouched::Updated };
-                self.demand_untouched(cx, writer, what)?;
+                firing::demand_untouched(cx, &view, (&writer.rows, &self.change.key), what)?;
                 false
             }
         };
@@ -287,20 +292,6 @@ impl Modify {
             self.changed.insert(self.change.key.clone());
         }
         Ok(go_on)
-    }
-
-    /// 27000 where a trigger has changed the row that is to be changed.
-    fn demand_untouched(
-        &self,
-        cx: &mut Context<'_>,
-        writer: &Writer,
-        what: Untouched,
-    ) -> Result<()> {
-        if self.change.table.relation.triggers.is_empty() {
-            return Ok(());
-        }
-        let view = cx.view;
-        firing::demand_untouched(cx, &view, (&writer.rows, &self.change.key), what)
     }
 
     /// What the statement does to rows of the table, as triggers know it, in the order in which BEFORE triggers fire.
@@ -372,8 +363,11 @@ impl Modify {
         if let (Some(place), false) = (deferrable, named.is_empty()) {
             return Err(refused_arbiter(relation, place));
         }
+        // The row that is locked, and that had changed: it is looked at again whether it is still in the way.
+        let mut changed = None;
         loop {
             writer.widen(cx.frame.row(self.change.new_slot), &mut self.change.new);
+            let mark = cx.transaction.lock_mark();
             let inserted = writer.insert(cx, &self.change.new, named)?;
             self.count_arbiters(cx, &inserted);
             let conflict = match inserted {
@@ -411,6 +405,8 @@ impl Modify {
                 writer.count_refused_insert();
                 return Err(writer.duplicate(cx, conflict.index, &self.change.new)?);
             };
+            // Nothing is inserted: who meets these keys need not wait for this transaction.
+            cx.transaction.give_back(mark);
             let Some(update) = &clause.update else {
                 let view = cx.view;
                 let found = &mut self.change.record;
@@ -434,9 +430,14 @@ impl Modify {
                 WaitPolicy::Block,
                 &mut self.change.record,
             )?;
-            // Deleted since: there is room now.
-            if matches!(locked, Locked::Gone | Locked::Skipped) {
-                continue;
+            match locked {
+                // Deleted since: there is room now.
+                Locked::Gone | Locked::Skipped => continue,
+                Locked::Changed if changed.as_ref() != Some(&conflict.row_key) => {
+                    changed = Some(conflict.row_key);
+                    continue;
+                }
+                Locked::Same | Locked::Changed => {}
             }
             self.change.key = conflict.row_key;
             reread(cx, &update.existing, &self.change.key, &self.change.record)?;

@@ -252,7 +252,8 @@ impl RowChange {
             }
             Ok(())
         })?;
-        let columns = &table.relation.columns;
+        self.demand_untouched(cx, writer)?;
+        let columns = &self.table.relation.columns;
         let missing = |column: &usize| columns[*column].not_null && self.new.is_null(*column);
         if partial.assigned.iter().any(missing)
             || !writer.patch(cx, &self.key, record, &partial.assigned, &self.new)
@@ -300,6 +301,7 @@ impl RowChange {
         self.new = cx.frame.take(self.new_slot);
         cx.frame.put(self.new_slot, row);
         computed?;
+        self.demand_untouched(cx, writer)?;
         let updates = |event| self.table.relation.triggers.iter().any(|one| one.kind & event != 0);
         let updated: Vec<usize> = if updates(trigger::UPDATE) {
             let assigned = assignments.iter().map(|(at, _)| self.table.live[*at]);
@@ -344,9 +346,7 @@ impl RowChange {
             return Ok(false);
         }
         if is_update {
-            let view = cx.view;
-            let what = if self.of_merge { Untouched::Either } else { Untouched::Updated };
-            firing::demand_untouched(cx, &view, (&writer.rows, &self.key), what)?;
+            self.demand_untouched(cx, writer)?;
         }
         let row = cx.frame.row_mut(self.new_slot);
         row.clear();
@@ -354,6 +354,13 @@ impl RowChange {
             row.push_column(&self.proposed, *column);
         }
         Ok(true)
+    }
+
+    /// 27000 where what the row is computed by, or a trigger, has changed the row itself.
+    fn demand_untouched(&self, cx: &mut Context<'_>, writer: &Writer) -> Result<()> {
+        let view = cx.view;
+        let what = if self.of_merge { Untouched::Either } else { Untouched::Updated };
+        firing::demand_untouched(cx, &view, (&writer.rows, &self.key), what)
     }
 
     /// Writes the new row over the old one, and sees to what foreign keys demand.

@@ -275,7 +275,8 @@ pub enum Untouched {
     Either,
 }
 
-/// 27000 where a trigger of the command has itself changed the row that is about to be changed.
+/// 27000 where a trigger of the command, or a function that it calls, has itself changed the row that is about to be changed
+/// (`TM_SelfModified` by another command).
 ///
 /// # Errors
 /// That; storage's.
