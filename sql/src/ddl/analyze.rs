@@ -15,7 +15,7 @@ use crate::catalog::object::{Class, Object, well_known};
 use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::TableColumns;
+use crate::parse::ast::{Ident, TableColumns};
 use crate::session::progress::Command;
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, KeyColumn, RowBuf};
@@ -34,52 +34,65 @@ const COMPUTING: i64 = 3;
 /// Values wider than this are counted, but not kept.
 const WIDTH_MAX: usize = 1024;
 
-/// ANALYZE, and the half of VACUUM ANALYZE, of tables that are locked.
+/// ANALYZE, and the half of VACUUM ANALYZE, of a table that is locked.
 ///
 /// # Errors
 /// Storage's.
-pub fn analyze(ddl: &mut Ddl<'_>, relations: &[Arc<Relation>], verbose: bool) -> Result<()> {
-    for relation in relations {
-        if verbose {
-            ddl.inform(format!("analyzing \"{}.{}\"", relation.schema.1, relation.name));
-        }
-        let (statistics, sampled) = sample(ddl, relation)?;
-        let rows = statistics.rows as u64;
-        if verbose {
-            let (name, pages) = (&relation.name, statistics.pages);
-            ddl.inform(format!(
-                "\"{name}\": scanned {pages} of {pages} pages, containing {rows} live rows and 0 dead rows; \
-                 {sampled} rows in sample, {rows} estimated total rows"
-            ));
-        }
-        let statistics = Arc::new(statistics);
-        let key = ddl.catalog.key(Class::Statistics, relation.oid);
-        ddl.catalog.lock(ddl.transaction, key)?;
-        let before = ddl.snapshot().object(key);
-        let after = Some(Object::Statistics(statistics));
-        ddl.catalog.change(ddl.transaction, key, before.as_ref(), after)?;
-        ddl.counts.analyzed(relation.oid, rows, ddl.now());
+pub fn analyze(ddl: &mut Ddl<'_>, relation: &Arc<Relation>, verbose: bool) -> Result<()> {
+    if verbose {
+        ddl.inform(format!("analyzing \"{}.{}\"", relation.schema.1, relation.name));
     }
+    let (statistics, sampled) = sample(ddl, relation)?;
+    let rows = statistics.rows as u64;
+    if verbose {
+        let (name, pages) = (&relation.name, statistics.pages);
+        ddl.inform(format!(
+            "\"{name}\": scanned {pages} of {pages} pages, containing {rows} live rows and 0 dead rows; \
+             {sampled} rows in sample, {rows} estimated total rows"
+        ));
+    }
+    let statistics = Arc::new(statistics);
+    let key = ddl.catalog.key(Class::Statistics, relation.oid);
+    ddl.catalog.lock(ddl.transaction, key)?;
+    let before = ddl.snapshot().object(key);
+    let after = Some(Object::Statistics(statistics));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), after)?;
+    ddl.counts.analyzed(relation.oid, rows, ddl.now());
     Ok(())
 }
 
-/// The tables that VACUUM and ANALYZE work on, locked; all of the current user's if none is named. What the user does not
-/// own, or what somebody has locked where `skips_locked`, is passed over with a warning.
+/// A table that VACUUM or ANALYZE is to work on.
+pub struct Chosen {
+    oid: Oid,
+    is_index: bool,
+    /// As the statement calls it; whether it does.
+    name: Arc<str>,
+    is_named: bool,
+    columns: Vec<Ident>,
+}
+
+/// The tables that VACUUM and ANALYZE name; all of the current user's if none is named.
 ///
 /// # Errors
-/// 42P01, 42703, 42701.
-pub(super) fn maintained(
+/// 42P01.
+pub(super) fn chosen(
     ddl: &mut Ddl<'_>,
     tables: &[TableColumns],
-    verb: &str,
     skips_locked: bool,
-) -> Result<Vec<Arc<Relation>>> {
-    let mut named: Vec<(Named, Arc<str>)> = Vec::new();
+) -> Result<Vec<Chosen>> {
     if tables.is_empty() {
         let snapshot = ddl.snapshot();
         let own = snapshot.relations().filter(|relation| snapshot.owns(ddl.user, relation.owner));
-        named.extend(own.map(|own| (Named::Relation(own.oid), Arc::clone(&own.name))));
+        let all = own.map(|own| Chosen {
+            oid: own.oid,
+            is_index: false,
+            name: Arc::clone(&own.name),
+            is_named: false,
+            columns: Vec::new(),
+        });
+        return Ok(all.collect());
     }
+    let mut chosen = Vec::new();
     for table in tables {
         let name = &table.table;
         let found = match skips_locked {
@@ -87,54 +100,73 @@ pub(super) fn maintained(
             false => ddl.lock_named(name, TableLock::AccessShare)?.map(|found| found.0),
         };
         let found = found.ok_or_else(|| undefined_table(name))?;
-        named.push((found, Arc::clone(name.name())));
+        let (Named::Relation(oid) | Named::Index { table: oid, .. }) = found;
+        chosen.push(Chosen {
+            oid,
+            is_index: matches!(found, Named::Index { .. }),
+            name: Arc::clone(name.name()),
+            is_named: true,
+            columns: table.columns.clone(),
+        });
     }
-    let mut locked = Vec::new();
-    for (at, (named, name)) in named.into_iter().enumerate() {
-        let (Named::Relation(oid) | Named::Index { table: oid, .. }) = named;
-        if skips_locked && ddl.is_locked(oid)? {
-            ddl.skip_locked(&name, verb);
-            continue;
-        }
-        let Some(relation) = super::reindex::lock_again(ddl, oid, TableLock::AccessShare)? else {
-            continue;
-        };
-        if let Some(who) = maintainers(ddl, &relation) {
-            let message = format!("skipping \"{}\" --- only {who} can {verb} it", name);
+    Ok(chosen)
+}
+
+/// One of them, locked. What the user does not own, what has gone, or what somebody has locked where `skips_locked`, is passed over
+/// with a warning.
+///
+/// # Errors
+/// 42703, 42701.
+pub(super) fn maintained(
+    ddl: &mut Ddl<'_>,
+    chosen: &Chosen,
+    verb: &str,
+    skips_locked: bool,
+) -> Result<Option<Arc<Relation>>> {
+    let Chosen { oid, is_index, name, is_named, columns } = chosen;
+    if skips_locked && ddl.is_locked(*oid)? {
+        ddl.skip_locked(name, verb);
+        return Ok(None);
+    }
+    let Some(relation) = super::reindex::lock_again(ddl, *oid, TableLock::AccessShare)? else {
+        ddl.skip_gone(chosen, verb);
+        return Ok(None);
+    };
+    if let Some(who) = maintainers(ddl, &relation) {
+        let message = format!("skipping \"{name}\" --- only {who} can {verb} it");
+        ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
+        return Ok(None);
+    }
+    if *is_index || !matches!(relation.kind, RelationKind::Table { .. }) {
+        if *is_named && !matches!(relation.kind, RelationKind::System) {
+            let message = format!(
+                "skipping \"{name}\" --- cannot {verb} non-tables or special system tables"
+            );
             ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
-            continue;
         }
-        let is_index = matches!(named, Named::Index { .. });
-        if is_index || !matches!(relation.kind, RelationKind::Table { .. }) {
-            if !tables.is_empty() && !matches!(relation.kind, RelationKind::System) {
-                let message = format!(
-                    "skipping \"{}\" --- cannot {verb} non-tables or special system tables",
-                    name
-                );
-                ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
-            }
-            continue;
-        }
-        let columns = tables.get(at).map_or(&[][..], |table| &table.columns);
-        for (place, column) in columns.iter().enumerate() {
-            super::resolve::column(&relation, column)?;
-            if columns[..place].contains(column) {
-                let message = format!(
-                    "column \"{column}\" of relation \"{}\" appears more than once",
-                    relation.name
-                );
-                return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
-            }
-        }
-        let mode = TableLock::ShareUpdateExclusive;
-        let policy = if skips_locked { WaitPolicy::Skip } else { WaitPolicy::Block };
-        if !ddl.transaction.lock_table(relation.lock, mode, policy)? {
-            ddl.skip_locked(&relation.name, verb);
-            continue;
-        }
-        locked.extend(ddl.relation(relation.oid));
+        return Ok(None);
     }
-    Ok(locked)
+    for (place, column) in columns.iter().enumerate() {
+        super::resolve::column(&relation, column)?;
+        if columns[..place].contains(column) {
+            let message = format!(
+                "column \"{column}\" of relation \"{}\" appears more than once",
+                relation.name
+            );
+            return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+        }
+    }
+    let mode = TableLock::ShareUpdateExclusive;
+    let policy = if skips_locked { WaitPolicy::Skip } else { WaitPolicy::Block };
+    if !ddl.transaction.lock_table(relation.lock, mode, policy)? {
+        ddl.skip_locked(&relation.name, verb);
+        return Ok(None);
+    }
+    let found = ddl.relation(relation.oid);
+    if found.is_none() {
+        ddl.skip_gone(chosen, verb);
+    }
+    Ok(found)
 }
 
 impl Ddl<'_> {
@@ -143,6 +175,14 @@ impl Ddl<'_> {
         let Some(relation) = self.relation(oid) else { return Ok(false) };
         let (mode, policy) = (TableLock::AccessShare, WaitPolicy::Skip);
         Ok(!self.transaction.lock_table(relation.lock, mode, policy)?)
+    }
+
+    fn skip_gone(&mut self, chosen: &Chosen, verb: &str) {
+        if chosen.is_named {
+            let message =
+                format!("skipping {verb} of \"{}\" --- relation no longer exists", chosen.name);
+            self.notices.push(SqlError::warning(SqlState::UNDEFINED_TABLE, message));
+        }
     }
 
     fn skip_locked(&mut self, name: &str, verb: &str) {

@@ -561,8 +561,6 @@ fn run(ddl: &mut Ddl<'_>, statement: &Statement) -> Result<CommandTag> {
         Statement::Comment(comment) => comment::comment(ddl, comment)?,
         Statement::Grant(grant) => privilege::grant(ddl, grant)?,
         Statement::AlterDefaultPrivileges(alter) => privilege::alter_default(ddl, alter)?,
-        Statement::Vacuum(vacuum) => vacuum::vacuum(ddl, vacuum)?,
-        Statement::Analyze(analyze) => vacuum::analyze_tables(ddl, analyze)?,
         _ => return Err(SqlError::unsupported("this statement is")),
     };
     Ok(CommandTag { words, rows: None })

@@ -5,7 +5,7 @@
 //! accepted.
 
 use super::Ddl;
-use super::analyze::{analyze, maintained};
+use super::analyze::{Chosen, analyze, chosen, maintained};
 use super::build::fill_percent;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -23,7 +23,7 @@ const FULL_GROUP: usize = 16;
 
 /// The options of VACUUM and ANALYZE that ask for anything here, or exclude each other.
 #[derive(Default)]
-struct Options {
+pub struct Options {
     verbose: bool,
     analyze: bool,
     full: bool,
@@ -99,11 +99,11 @@ impl Options {
     }
 }
 
-/// VACUUM.
+/// What a VACUUM asks for, and of which tables.
 ///
 /// # Errors
 /// 42601 for an option that it does not have, 0A000 for those that exclude each other, 25001 in a transaction block, 42P01.
-pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
+pub fn vacuumed(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<(Options, Vec<Chosen>)> {
     let options = Options::of(ddl, &vacuum.options, true)?;
     if !options.analyze && vacuum.tables.iter().any(|table| !table.columns.is_empty()) {
         let message = "ANALYZE option must be specified when a column list is provided";
@@ -117,59 +117,73 @@ pub fn vacuum(ddl: &mut Ddl<'_>, vacuum: &Vacuum) -> Result<&'static str> {
     if options.full && options.keeps_toast {
         return Err(unsupported("PROCESS_TOAST required with VACUUM FULL"));
     }
-    let relations = maintained(ddl, &vacuum.tables, "vacuum", options.skip_locked)?;
-    for relation in &relations {
-        let parallel =
-            options.workers.is_some_and(|workers| workers > 0) && relation.indexes.len() > 1;
-        if relation.persistence == 't' && parallel {
-            let message = format!(
-                "disabling parallel option of vacuum on \"{}\" --- cannot vacuum temporary tables in parallel",
-                relation.name
-            );
-            ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
-        }
-        let pages = ddl.pages_of(relation);
-        match options.full {
-            // Packing is what is nearest to PostgreSQL's new heap.
-            true => ddl.progress.begin(
-                Command::Cluster,
-                relation.oid,
-                &[(1, VACUUM_FULL), (2, WRITING_HEAP), (6, pages)],
-            ),
-            false => ddl.progress.begin(
-                Command::Vacuum,
-                relation.oid,
-                &[(PHASE, SCANNING_HEAP), (PAGES, pages)],
-            ),
-        }
-        let (begun, used) = (ddl.monotonic(), Usage::so_far());
-        let name = ddl.whole_name(relation);
-        if options.verbose {
-            ddl.inform(format!("vacuuming \"{name}\""));
-        }
-        ddl.reclaim(relation, options.full)?;
-        ddl.counts.vacuumed(relation.oid, ddl.now());
-        if options.verbose {
-            let took = Micros(ddl.monotonic().0.saturating_sub(begun.0));
-            let cost = cost_text(Usage::so_far().since(used), took, ddl.times_io);
-            ddl.inform(format!("finished vacuuming \"{name}\": index scans: 0\n{cost}"));
-        }
-    }
-    if options.analyze {
-        analyze(ddl, &relations, options.verbose)?;
-    }
-    Ok("VACUUM")
+    let chosen = chosen(ddl, &vacuum.tables, options.skip_locked)?;
+    Ok((options, chosen))
 }
 
-/// ANALYZE.
+/// VACUUM of a table.
 ///
 /// # Errors
-/// 42601 for an option that it does not have, 42P01, 42703, 42701.
-pub fn analyze_tables(ddl: &mut Ddl<'_>, named: &Analyze) -> Result<&'static str> {
+/// 42703, 42701; storage's.
+pub fn vacuum(ddl: &mut Ddl<'_>, options: &Options, chosen: &Chosen) -> Result<()> {
+    let found = maintained(ddl, chosen, "vacuum", options.skip_locked)?;
+    let Some(relation) = &found else { return Ok(()) };
+    let parallel = options.workers.is_some_and(|workers| workers > 0) && relation.indexes.len() > 1;
+    if relation.persistence == 't' && parallel {
+        let message = format!(
+            "disabling parallel option of vacuum on \"{}\" --- cannot vacuum temporary tables in parallel",
+            relation.name
+        );
+        ddl.notices.push(SqlError::warning(SqlState::WARNING, message));
+    }
+    let pages = ddl.pages_of(relation);
+    match options.full {
+        // Packing is what is nearest to PostgreSQL's new heap.
+        true => ddl.progress.begin(
+            Command::Cluster,
+            relation.oid,
+            &[(1, VACUUM_FULL), (2, WRITING_HEAP), (6, pages)],
+        ),
+        false => ddl.progress.begin(
+            Command::Vacuum,
+            relation.oid,
+            &[(PHASE, SCANNING_HEAP), (PAGES, pages)],
+        ),
+    }
+    let (begun, used) = (ddl.monotonic(), Usage::so_far());
+    let name = ddl.whole_name(relation);
+    if options.verbose {
+        ddl.inform(format!("vacuuming \"{name}\""));
+    }
+    ddl.reclaim(relation, options.full)?;
+    ddl.counts.vacuumed(relation.oid, ddl.now());
+    if options.verbose {
+        let took = Micros(ddl.monotonic().0.saturating_sub(begun.0));
+        let cost = cost_text(Usage::so_far().since(used), took, ddl.times_io);
+        ddl.inform(format!("finished vacuuming \"{name}\": index scans: 0\n{cost}"));
+    }
+    if options.analyze { analyze(ddl, relation, options.verbose) } else { Ok(()) }
+}
+
+/// What an ANALYZE asks for, and of which tables.
+///
+/// # Errors
+/// 42601 for an option that it does not have, 42P01.
+pub fn analyzed(ddl: &mut Ddl<'_>, named: &Analyze) -> Result<(Options, Vec<Chosen>)> {
     let options = Options::of(ddl, &named.options, false)?;
-    let relations = maintained(ddl, &named.tables, "analyze", options.skip_locked)?;
-    analyze(ddl, &relations, options.verbose)?;
-    Ok("ANALYZE")
+    let chosen = chosen(ddl, &named.tables, options.skip_locked)?;
+    Ok((options, chosen))
+}
+
+/// ANALYZE of a table.
+///
+/// # Errors
+/// 42703, 42701; storage's.
+pub fn analyze_table(ddl: &mut Ddl<'_>, options: &Options, chosen: &Chosen) -> Result<()> {
+    match maintained(ddl, chosen, "analyze", options.skip_locked)? {
+        Some(relation) => analyze(ddl, &relation, options.verbose),
+        None => Ok(()),
+    }
 }
 
 /// What looking after a table has cost, as VERBOSE and the log tell it: how long reads and writes took where that is `timed`.

@@ -69,7 +69,7 @@ impl Session {
     }
 
     /// Runs a step in a transaction of its own, and commits it; with the LSN that shows what it has done.
-    fn step<T>(
+    pub(super) fn step<T>(
         &mut self,
         text: &str,
         body: impl FnOnce(&mut Ddl<'_>) -> Result<T>,
@@ -304,7 +304,7 @@ impl Session {
         Ok(())
     }
 
-    fn demand_not_cancelled(&self) -> Result<()> {
+    pub(super) fn demand_not_cancelled(&self) -> Result<()> {
         cancel::check(&self.wait.cancel)
     }
 }

@@ -1,11 +1,47 @@
-//! The session of autovacuum: it runs VACUUM and ANALYZE of single tables.
+//! VACUUM and ANALYZE, and the session of autovacuum, which runs them of single tables.
+//!
+//! Each table has a transaction of its own (`vacuum` of `vacuum.c`): nobody waits for a table that is not being worked on, and what
+//! has been done to one stays if another one fails.
 
 use super::Session;
 use super::message::Progress;
+use super::source::Source;
+use super::utility::{Outcome, done};
+use crate::ddl::{Company, vacuum};
 use crate::error::Result;
 use crate::exec::sink::Unseen;
+use crate::parse::ast::{Analyze, Vacuum};
+use std::sync::Arc;
 
 impl Session {
+    pub(super) fn vacuum(&mut self, parsed: &Arc<Source>, named: &Vacuum) -> Result<Outcome> {
+        let text = parsed.query_text();
+        let ((options, chosen), _) = self.step(text, |ddl| vacuum::vacuumed(ddl, named))?;
+        for one in &chosen {
+            self.demand_not_cancelled()?;
+            self.step(text, |ddl| vacuum::vacuum(ddl, &options, one))?;
+        }
+        done("VACUUM")
+    }
+
+    /// In a block it is all of the block's transaction.
+    pub(super) fn analyze(&mut self, parsed: &Arc<Source>, named: &Analyze) -> Result<Outcome> {
+        let text = parsed.query_text();
+        if !matches!(self.company(), Company::Alone) {
+            self.with_ddl(text, |ddl| {
+                let (options, chosen) = vacuum::analyzed(ddl, named)?;
+                chosen.iter().try_for_each(|one| vacuum::analyze_table(ddl, &options, one))
+            })?;
+            return done("ANALYZE");
+        }
+        let ((options, chosen), _) = self.step(text, |ddl| vacuum::analyzed(ddl, named))?;
+        for one in &chosen {
+            self.demand_not_cancelled()?;
+            self.step(text, |ddl| vacuum::analyze_table(ddl, &options, one))?;
+        }
+        done("ANALYZE")
+    }
+
     /// What it does to tables is counted as done by itself.
     pub(crate) fn counts_as_automatic(&mut self) {
         self.counts.set_automatic();

@@ -545,6 +545,11 @@ impl Session {
         if let Statement::CreateSchema(create) = statement {
             return self.create_schema(text, create);
         }
+        match statement {
+            Statement::Vacuum(vacuum) => return self.vacuum(parsed, vacuum),
+            Statement::Analyze(analyze) => return self.analyze(parsed, analyze),
+            _ => {}
+        }
         let tag = self.with_ddl(text, |ddl| ddl::execute(ddl, statement))?;
         // What an extension's functions are in is loaded to see that they are there, and with it its settings.
         if let Statement::CreateExtension(create) = statement

@@ -98,8 +98,8 @@ impl Modify {
             ModifyKind::Instead { .. } => unreachable!("{OF_VIEWS}"),
         };
         // Between a row and its parent triggers of rows before it may fire, or a function run that the statement calls.
-        let fires = builder.calls_routines()
-            || plan.table.relation.triggers.iter().any(|one| one.is_row());
+        let fires =
+            builder.calls_routines() || plan.table.relation.triggers.iter().any(|one| one.is_row());
         let timing = if fires { Timing::AtEnd } else { builder.timing() };
         Modify {
             // The row that is to be inserted is all that there is.
