@@ -89,6 +89,7 @@ fn predict(scheme: SchemeKind, (reads, theta): (u32, f64), threads: u32, costs: 
         detects: true,
         penalty: 100.0,
         deadlock_timeout: 1000.0,
+        lock_timeout: None,
         commits: COMMITS,
         warm_up: COMMITS / 10,
         seed: 1,

@@ -20,8 +20,10 @@ const MVTO: SchemeKind = SchemeKind::Timestamp(Overwritten::Older);
 const SCHEMES: [SchemeKind; 6] = [DETECT, NO_WAIT, WAIT_DIE, TIMESTAMP, MVTO, SchemeKind::Occ];
 /// Partitions of the engine, where nothing is said.
 const PARTITIONS: u16 = txn::scheme::hstore::PARTITIONS as u16;
-/// Cores of the figures that have another axis.
+/// Cores of most figures that have another axis.
 const CORES: usize = 64;
+/// Cores of the figure that is over the length of transactions.
+const CORES_OF_LENGTHS: usize = 512;
 
 /// What a line is made of.
 #[derive(Clone, Debug)]
@@ -40,6 +42,8 @@ pub enum Kind {
         allocator: TimestampAllocator,
         /// Whether deadlocks are looked for.
         detects: bool,
+        /// Whether who waits for a lock gives up after as many microseconds as the place of the axis says.
+        gives_up: bool,
     },
 }
 
@@ -48,8 +52,8 @@ pub enum Kind {
 pub enum Axis {
     /// Cores.
     Cores,
-    /// Something else, with [`CORES`] cores.
-    Other(&'static str),
+    /// Something else, with so many cores.
+    Other(&'static str, usize),
 }
 
 /// What the paper found.
@@ -108,6 +112,7 @@ fn transactions(scheme: SchemeKind, workload: fn(f64) -> Workload) -> Kind {
         latches: Latches::OfKeys,
         allocator: TimestampAllocator::Atomic,
         detects: true,
+        gives_up: false,
     }
 }
 
@@ -130,6 +135,16 @@ fn medium(_: f64) -> Workload {
 
 fn high(_: f64) -> Workload {
     Workload::ycsb(50, 0.8, Spread::Anywhere(PARTITIONS))
+}
+
+/// Transactions of this many accesses.
+fn long(count: f64) -> Workload {
+    match medium(count) {
+        Workload::Ycsb { reads, zipf, sorted, spread, .. } => {
+            Workload::Ycsb { reads, zipf, accesses: count as usize, sorted, spread }
+        }
+        other => other,
+    }
 }
 
 /// In their keys' order, so that nobody waits in a cycle.
@@ -180,8 +195,17 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
             latches: Latches::OfKeys,
             allocator: TimestampAllocator::Atomic,
             detects: false,
+            gives_up: false,
         };
         (name.to_owned(), kind)
+    };
+    let timeout = Kind::Transactions {
+        scheme: DETECT,
+        workload: high,
+        latches: Latches::OfKeys,
+        allocator: TimestampAllocator::Atomic,
+        detects: false,
+        gives_up: true,
     };
     let by_allocator = |workload| {
         TimestampAllocator::ALL.map(|allocator| {
@@ -191,6 +215,7 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
                 latches: Latches::OfKeys,
                 allocator,
                 detects: true,
+                gives_up: false,
             };
             (name_of(allocator), kind)
         })
@@ -206,6 +231,7 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
                     latches: Latches::OfTrees,
                     allocator: TimestampAllocator::Atomic,
                     detects: true,
+                    gives_up: false,
                 };
                 (scheme.name().to_owned(), kind)
             })
@@ -215,7 +241,7 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
     vec![
         figure(
             "thrashing",
-            "Waiting for locks in the order of keys, no deadlocks (figure 3)",
+            "Waiting for locks in the order of keys, no deadlocks (figure 4)",
             vec![
                 thrashing("theta 0", |_| sorted(0.0)),
                 thrashing("theta 0.6", |_| sorted(0.6)),
@@ -228,6 +254,16 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
                 Claim::Peaks("theta 0.8", 8.0, 32.0),
             ],
         ),
+        Figure {
+            axis: Axis::Other("microseconds until a wait is given up", CORES),
+            places: vec![1.0, 10.0, 100.0, 1e3, 1e4, 1e5],
+            ..figure(
+                "timeout",
+                "Waits that end after a while, no search for deadlocks, theta 0.8, 64 cores (figure 5)",
+                vec![("2pl_detect".to_owned(), timeout)],
+                vec![Claim::Peaks("2pl_detect", 1.0, 1e3)],
+            )
+        },
         Figure {
             logarithmic: true,
             ..figure(
@@ -291,7 +327,7 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
             ],
         ),
         Figure {
-            axis: Axis::Other("theta"),
+            axis: Axis::Other("theta", CORES),
             places: vec![0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9],
             ..figure(
                 "skew",
@@ -307,7 +343,23 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
             )
         },
         Figure {
-            axis: Axis::Other("reads, %"),
+            axis: Axis::Other("accesses of a transaction", CORES_OF_LENGTHS.min(cores_max)),
+            places: vec![1.0, 2.0, 4.0, 8.0, 12.0, 16.0],
+            ..figure(
+                "lengths",
+                "Half of the accesses reads, theta 0.6, 512 cores, by the length of transactions (figure 12, which counts accesses)",
+                of_schemes(&SCHEMES, long),
+                vec![
+                    Claim::Beats("2pl_detect", "timestamp", 1.0),
+                    Claim::Beats("2pl_no_wait", "timestamp", 1.0),
+                    Claim::Beats("2pl_no_wait", "2pl_wait_die", 1.0),
+                    Claim::Beats("timestamp", "occ", 1.0),
+                    Claim::Beats("2pl_no_wait", "2pl_detect", 16.0),
+                ],
+            )
+        },
+        Figure {
+            axis: Axis::Other("reads, %", CORES),
             places: vec![0.0, 20.0, 40.0, 60.0, 80.0, 90.0, 100.0],
             ..figure(
                 "mixture",
@@ -333,7 +385,7 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
             ],
         ),
         Figure {
-            axis: Axis::Other("transactions in two partitions, %"),
+            axis: Axis::Other("transactions in two partitions, %", CORES),
             places: vec![0.0, 10.0, 20.0, 40.0, 60.0, 80.0, 100.0],
             ..figure(
                 "several_partitions",
@@ -347,7 +399,7 @@ pub fn all(cores_max: usize) -> Vec<Figure> {
             )
         },
         Figure {
-            axis: Axis::Other("partitions of one transaction of ten"),
+            axis: Axis::Other("partitions of one transaction of ten", CORES),
             places: vec![1.0, 2.0, 4.0, 8.0, 16.0],
             ..figure(
                 "partitions_each",
@@ -406,7 +458,7 @@ impl Figure {
     fn point(&self, kind: &Kind, place: f64, costs: &Costs, effort: Effort) -> Outcome {
         let cores = match self.axis {
             Axis::Cores => place as usize,
-            Axis::Other(_) => CORES,
+            Axis::Other(_, cores) => cores,
         };
         let machine = Machine::tiled(cores);
         match *kind {
@@ -417,7 +469,7 @@ impl Figure {
                 let elapsed = std::time::Duration::from_secs_f64(committed as f64 / rate);
                 Outcome { committed, elapsed, ..Outcome::default() }
             }
-            Kind::Transactions { scheme, workload, latches, allocator, detects } => {
+            Kind::Transactions { scheme, workload, latches, allocator, detects, gives_up } => {
                 let commits = effort.commits[1].max(effort.commits[0] * cores as u64);
                 let setup = Setup {
                     machine,
@@ -429,6 +481,7 @@ impl Figure {
                     detects,
                     penalty: 100.0,
                     deadlock_timeout: 1000.0,
+                    lock_timeout: gives_up.then_some(place),
                     commits,
                     warm_up: commits / 2,
                     seed: effort.seed,

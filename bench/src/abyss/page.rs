@@ -41,7 +41,7 @@ fn section(drawn: &Plot, name: &str, out: &mut String) -> Result<()> {
     let figure = &drawn.figure;
     let over = match figure.axis {
         Axis::Cores => "cores",
-        Axis::Other(over) => over,
+        Axis::Other(over, _) => over,
     };
     write!(out, "\n## {}\n\n![]({name}_{}.svg)\n\n", figure.title, figure.name)?;
     write!(out, "Thousands a second, over {over}:\n\n| |")?;
@@ -128,7 +128,7 @@ pub fn pictures(all: &[Plot], directory: &Path, name: &str) -> Result<()> {
         let figure = &drawn.figure;
         let over = match figure.axis {
             Axis::Cores => "cores",
-            Axis::Other(over) => over,
+            Axis::Other(over, _) => over,
         };
         let lines = drawn.lines().map(|(line, points)| {
             (line.to_owned(), points.iter().map(Outcome::per_second).collect())

@@ -316,13 +316,18 @@ impl Decider {
             seen += 1;
             let mut blockers = locks.blockers(&self.began, waiter).into_iter();
             if blockers.any(|blocker| reached.reach(waiter, blocker)) {
-                let key = self.own[core].waits_for.take().unwrap_or_default();
-                self.waiting -= 1;
-                let _ = self.table(key).answer(owner(core));
+                self.give_up(core);
                 return (true, seen);
             }
         }
         (false, seen)
+    }
+
+    /// A core that waits for a lock waits no more, and has not got it.
+    pub fn give_up(&mut self, core: usize) {
+        let key = self.own[core].waits_for.take().unwrap_or_default();
+        self.waiting -= 1;
+        let _ = self.table(key).answer(owner(core));
     }
 
     /// How many wait.

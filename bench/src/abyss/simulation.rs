@@ -65,6 +65,8 @@ pub struct Setup<'s> {
     pub penalty: f64,
     /// Milliseconds that a wait for a row lasts before a cycle is looked for.
     pub deadlock_timeout: f64,
+    /// Microseconds that a wait for a row lasts before its transaction is aborted, if there is such a limit.
+    pub lock_timeout: Option<f64>,
     /// Commits that are counted.
     pub commits: u64,
     /// Commits before anything is counted.
@@ -100,6 +102,8 @@ enum Kind {
     Step,
     /// The wait with this number has lasted long.
     Long(u64),
+    /// It has lasted too long.
+    TooLong(u64),
 }
 
 struct Aborted {
@@ -247,10 +251,13 @@ impl Simulation<'_> {
     }
 
     fn event(&mut self, core: usize, now: Cycles, kind: Kind) {
-        if let Kind::Long(number) = kind {
+        if let Kind::Long(number) | Kind::TooLong(number) = kind {
             let one = &self.cores[core];
             if one.waited == number && matches!(one.waits, Some((_, false))) {
-                self.look_for_cycle(core, now);
+                match kind {
+                    Kind::TooLong(_) => self.give_up(core, now),
+                    _ => self.look_for_cycle(core, now),
+                }
             }
             return;
         }
@@ -361,6 +368,10 @@ impl Simulation<'_> {
                 one.waited += 1;
                 one.waits = Some((time, false));
                 let number = one.waited;
+                if let Some(timeout) = self.setup.lock_timeout {
+                    let timeout = self.setup.machine.micros(timeout);
+                    self.at(time + timeout, core, Kind::TooLong(number));
+                }
                 match self.setup.scheme {
                     SchemeKind::Locking(OnConflict::Detect) | SchemeKind::Occ => {
                         self.look_for_cycle(core, time);
@@ -395,6 +406,14 @@ impl Simulation<'_> {
             self.spend(core, Class::Locking, done - now);
             self.next(core, done, Step::End(Some(Abort::Deadlock)));
         }
+    }
+
+    /// A core waits no longer.
+    fn give_up(&mut self, core: usize, now: Cycles) {
+        self.decider.give_up(core);
+        let since = self.cores[core].waits.take().map_or(now, |(since, _)| since);
+        self.spend(core, Class::Wait, now - since);
+        self.next(core, now, Step::End(Some(Abort::LockBusy)));
     }
 
     fn commit(&mut self, core: usize, now: Cycles) {
@@ -562,6 +581,7 @@ mod tests {
             detects: true,
             penalty: 100.0,
             deadlock_timeout: 1000.0,
+            lock_timeout: None,
             commits: 10 * cores as u64,
             warm_up: 0,
             seed: 7,
