@@ -12,6 +12,7 @@ mod queries;
 mod world;
 
 use queries::Maker;
+use sql::settings::rule::RULES;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -219,8 +220,8 @@ fn seeds() -> Vec<u64> {
     KEPT.collect()
 }
 
-#[test]
-fn random_queries_give_what_they_give_in_postgresql() {
+/// Compares everything of some seeds, Atoll's session prepared for each by `prepare`.
+fn compare(seeds: &[u64], prepare: impl Fn(&mut Client, u64)) {
     let atoll = Atoll::start(&[]);
     let ports = [oracle::shared(), atoll.port()];
     let clients = ports.map(|port| Client::connect(port, "postgres", "postgres"));
@@ -228,8 +229,8 @@ fn random_queries_give_what_they_give_in_postgresql() {
     // What takes PostgreSQL long says nothing.
     pair.clients[0].run("SET statement_timeout = '2s'");
     pair.clients[1].run("SET statement_timeout = '60s'");
-    let seeds = seeds();
-    for &seed in &seeds {
+    for &seed in seeds {
+        prepare(&mut pair.clients[1], seed);
         pair.seed(seed);
     }
     println!("{} answers compared", pair.compared);
@@ -244,4 +245,22 @@ fn random_queries_give_what_they_give_in_postgresql() {
         pair.differences.len(),
         told.join("\n")
     );
+}
+
+#[test]
+fn random_queries_give_what_they_give_in_postgresql() {
+    compare(&seeds(), |_, _| {});
+}
+
+/// Every third seed is planned without any rule, the others without a half of them that chance picks.
+#[test]
+fn random_queries_give_the_same_without_rules_of_the_planner() {
+    compare(&seeds(), |client, seed| {
+        let mut chance = Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        for rule in &RULES {
+            if seed % 3 == 0 || chance.below(2) == 0 {
+                client.run(&format!("SET {} = off", rule.setting));
+            }
+        }
+    });
 }

@@ -39,6 +39,7 @@ const LOGGED: Seen = In(LOG, "the_log_says_what_postgresqls_says");
 const LOOKED_AFTER: Seen = In(MAINTENANCE, "tables_that_have_changed_enough_are_looked_after");
 const NUMBERED: Seen = In(STATEMENTS, "a_statement_has_one_number_wherever_it_is_shown");
 const PLANNED: &str = "EXPLAIN (COSTS OFF) SELECT * FROM looked WHERE k = 5";
+const RULE: Seen = In("tests/planner_rules.rs", "each_rule_is_switched_off_by_its_setting");
 const REFUSED_BACK: Seen = In(RESTORE, "what_cannot_be_restored_says_why");
 const ROTATED: Seen = In("server/src/log/files.rs", "files_begin_by_age_and_by_size");
 const SOCKET: Seen = In(PAGE, "a_session_sets_its_own_socket");
@@ -58,6 +59,22 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("archive_mode", ARCHIVES),
     ("archive_timeout", ARCHIVES),
     ("array_nulls", By("off", "SELECT array_to_string('{NULL}'::text[], ',', '*')")),
+    ("atoll.enable_avoid_sorts", RULE),
+    ("atoll.enable_bound_sorts", RULE),
+    ("atoll.enable_exists_as_any", RULE),
+    ("atoll.enable_extremes_by_key", RULE),
+    ("atoll.enable_hash_subplans", RULE),
+    ("atoll.enable_inline_functions", RULE),
+    ("atoll.enable_one_time_filters", RULE),
+    ("atoll.enable_order_conditions", RULE),
+    ("atoll.enable_order_joins", RULE),
+    ("atoll.enable_postpone_subqueries", RULE),
+    ("atoll.enable_pull_up_sublinks", RULE),
+    ("atoll.enable_push_down_conditions", RULE),
+    ("atoll.enable_reduce_outer_joins", RULE),
+    ("atoll.enable_simplify_exists", RULE),
+    ("atoll.enable_sort_below_distinct", RULE),
+    ("atoll.enable_unique_semijoins", RULE),
     ("atoll.log_insert", CHECKED),
     (
         "atoll.max_write_set",

@@ -261,7 +261,7 @@ impl Session {
             let computed = bind::computed_indexes(environment, relation)?;
             let statement = BoundStatement::Modify(insert_of(query, relation, computed));
             let mut bound = Bound { statement, ..bound };
-            bind::inline_routines(environment, dialect, &mut bound);
+            bind::inline_routines(environment, dialect, methods.rules, &mut bound);
             let manager = engine.manager();
             let sizes = RefCell::default();
             let known =

@@ -5,7 +5,8 @@ use crate::error::{Notice, Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
-use crate::explain::{Facts, Format, Options, explain, not_run};
+use crate::explain::stages::AS_WRITTEN;
+use crate::explain::{Facts, Format, Options, Stage, explain, not_run};
 use crate::parse::Statement;
 use crate::parse::ast;
 use crate::session::Session;
@@ -14,7 +15,8 @@ use crate::session::portal::{Portal, TextRows};
 use crate::session::source::Source;
 use crate::session::statement::{Prepared, text_column};
 use crate::session::utility::check_parameter_count;
-
+use crate::settings::RuleSet;
+use crate::settings::rule::RULES;
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum, Oid, SqlType};
 use std::sync::Arc;
@@ -122,6 +124,9 @@ impl Session {
         if options.settings {
             facts.settings = Some(self.settings.changed_for_planning());
         }
+        if options.stages {
+            facts.stages = self.stages(&prepared)?;
+        }
         self.check_presets(&prepared, &parameters)?;
         let probes = Probes::new(options.timing, options.buffers || options.wal);
         if options.analyze {
@@ -163,6 +168,22 @@ impl Session {
             Ok(explain(&program, &options, watched, facts, (&snapshot, &path), context))
         })?;
         Ok(answer(rows))
+    }
+
+    /// The plans of a statement without any rule of the planner, and with one more of those that are on each time.
+    fn stages(&mut self, prepared: &Prepared) -> Result<Vec<Stage>> {
+        let mut methods = self.settings.plain().methods;
+        let on = std::mem::replace(&mut methods.rules, RuleSet::NONE);
+        let (parsed, parameters) = (&prepared.parsed, &prepared.parameters);
+        let statement = parsed.statement().expect("what is explained is a statement");
+        let written = self.plan(parsed, statement, parameters, methods)?.program;
+        let mut stages = vec![Stage { rule: AS_WRITTEN, program: written }];
+        for rule in RULES.iter().filter(|rule| on.has(rule.rule)) {
+            methods.rules = methods.rules.with(rule.rule);
+            let program = self.plan(parsed, statement, parameters, methods)?.program;
+            stages.push(Stage { rule: rule.name, program });
+        }
+        Ok(stages)
     }
 
     /// Runs a plan to its end for what its probes count: the one that is given, or what it has to be by now.

@@ -11,6 +11,7 @@ use crate::bind;
 use crate::catalog::SearchPath;
 use crate::error::Result;
 use crate::parse::Statement;
+use crate::settings::Methods;
 use crate::tuple::RowBuf;
 use crate::types::dialect::Dialect;
 use crate::types::{CallContext, Oid};
@@ -164,7 +165,8 @@ impl Session {
         self.engine.plan_made();
         let begun = self.engine.manager().environment().clock.now();
         let planned = loop {
-            match self.plan(&parsed, statement, parameter_types) {
+            let methods = self.settings.plain().methods;
+            match self.plan(&parsed, statement, parameter_types, methods) {
                 Err(_) if self.waits_for_named(&parsed, statement, parameter_types)? => {}
                 planned => break planned?,
             }
@@ -186,12 +188,13 @@ impl Session {
         Ok(prepared)
     }
 
-    /// Binds and plans a statement in the catalog as it is now.
-    fn plan(
+    /// Binds and plans a statement in the catalog as it is now, by these methods.
+    pub(super) fn plan(
         &mut self,
         parsed: &Source,
         statement: &Statement,
         parameter_types: &[Oid],
+        methods: Methods,
     ) -> Result<Planned> {
         let basis = self.basis().clone();
         let snapshot = self.catalog.snapshot().recording(Arc::clone(&basis.path));
@@ -200,7 +203,7 @@ impl Session {
         let engine = Arc::clone(&self.engine);
         let momentary = Cell::new(false);
         let user = self.identity.user;
-        let (methods, dialect) = (self.settings.plain().methods, self.settings.plain().dialect);
+        let dialect = self.settings.plain().dialect;
         let before = account::held();
         let mut planned = self.with_context_of(&snapshot, |context| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };

@@ -539,7 +539,7 @@ pub(super) fn plan(
         None => bind::bind_for(environment, asker, &places, statement, parameter_types)?,
     };
     let meaning = meaning::of(&bound, source.lifted_kinds().is_some());
-    bind::inline_routines(environment, dialect, &mut bound);
+    bind::inline_routines(environment, dialect, known.methods.rules, &mut bound);
     let planned = planned_for(known, basis, bound, source.is_cursor())?;
     Ok(Planned { meaning: Some(meaning), ..planned })
 }

@@ -176,6 +176,7 @@ impl AutoExplain {
                 io_timing: settings.bool("track_io_timing"),
                 wal: with_analyze("auto_explain.log_wal"),
                 breakdown: false,
+                stages: false,
                 summary: analyze,
                 format,
             },

@@ -2,7 +2,8 @@
 //!
 //! The data are `data/pg_settings.tsv`, written by `generate.py` from a running PostgreSQL 15 and committed; building
 //! needs neither. Five more are not listed there because SHOW ALL hides them. Atoll's own, whose names begin with
-//! `atoll.`, are in `data/atoll_settings.tsv`, in the same form. Names are found in any case, as written in PostgreSQL.
+//! `atoll.`, are in `data/atoll_settings.tsv`, in the same form, those of the planner's rules in [`super::rule`]. Names are
+//! found in any case, as written in PostgreSQL.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -450,7 +451,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         include_str!("data/atoll_settings.tsv"),
     ];
     let lines = files.into_iter().flat_map(|file| file.lines().skip(1));
-    let mut all: Vec<Definition> = lines.map(parse_line).collect();
+    let mut all: Vec<Definition> =
+        lines.map(parse_line).chain(super::rule::definitions()).collect();
     all.push(hidden("default_with_oids", Context::User, Kind::Bool, "off"));
     all.push(hidden("is_superuser", Context::Internal, Kind::Bool, "off"));
     all.push(hidden("role", Context::User, Kind::Text, "none"));
@@ -494,7 +496,7 @@ mod tests {
             .iter()
             .filter(|definition| !definition.hidden && definition.library.is_none())
             .partition(|definition| is_own(definition.name));
-        assert_eq!((own.len(), postgresqls.len()), (14, 356));
+        assert_eq!((own.len(), postgresqls.len()), (30, 356));
         let work_mem = definition("WORK_MEM").unwrap();
         assert_eq!((work_mem.unit, work_mem.boot), (Some("kB"), "4096"));
         assert_eq!(work_mem.kind, Kind::Integer(64, 2_147_483_647));

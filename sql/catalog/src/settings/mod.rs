@@ -3,12 +3,14 @@
 //! - [`definition`]: which there are; [`value`] and [`check`]: what may be said, and how it is shown
 //! - [`server`]: the server's values; [`session`]: those of one session, as transactions leave them; [`setter`]: who may set
 //!   what, and when
+//! - [`rule`]: the rules of the planner, each with its setting
 
 pub mod auto_file;
 pub mod check;
 pub mod definition;
 mod libraries;
 mod plpgsql;
+pub mod rule;
 pub mod server;
 pub mod session;
 pub mod setter;
@@ -20,6 +22,7 @@ use sql_types::dialect::Dialect;
 use sql_types::error::{Notice, Severity};
 
 pub use libraries::{AUTO_EXPLAIN, STATEMENT_STATISTICS, TRIGRAMS, libraries, library, library_of};
+pub use rule::{Rule, RuleSet};
 pub use server::{ServerSettings, Source};
 pub use session::{SettingRow, Settings, SettingsSavepoint};
 pub use setter::{Moment, Setter, UserSetting};
@@ -79,16 +82,14 @@ pub struct Methods {
     pub whole_tables: bool,
     /// `enable_indexscan` or `enable_bitmapscan`: rows are found by a key.
     pub keys: bool,
-    /// `enable_indexonlyscan`: an index is read alone that holds all that is asked for.
-    pub indexes_alone: bool,
     /// `enable_nestloop`.
     pub nested_loops: bool,
     /// `enable_hashjoin`.
     pub hash_joins: bool,
-    /// `enable_material`: the inner side of a nested loop is kept.
-    pub kept_rows: bool,
     /// `enable_sort`: rows are sorted that an index has in order.
     pub sorts: bool,
+    /// The rules that may be applied.
+    pub rules: RuleSet,
 }
 
 impl Default for Methods {
@@ -96,11 +97,10 @@ impl Default for Methods {
         Methods {
             whole_tables: true,
             keys: true,
-            indexes_alone: true,
             nested_loops: true,
             hash_joins: true,
-            kept_rows: true,
             sorts: true,
+            rules: RuleSet::ALL,
         }
     }
 }

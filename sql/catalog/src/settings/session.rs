@@ -12,6 +12,7 @@ use super::check;
 use super::definition::{
     Context, Definition, Kind, ListQuoting, REPORTED, definition, definitions, number,
 };
+use super::rule::{RULES, Rule, RuleSet};
 use super::server::{ServerSettings, Source, find, unrecognized};
 use super::setter::{Moment, NO_ROLE, Setter, UserSetting, may_set};
 use super::socket::{self, SocketTimes, is_of_socket};
@@ -25,7 +26,7 @@ use sql_types::settings::{
 };
 use sql_types::sqlstate::SqlState;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use txn::SchemeKind;
 
 /// The settings of one session.
@@ -648,12 +649,27 @@ impl Settings {
         Methods {
             whole_tables: self.bool("enable_seqscan"),
             keys: self.bool("enable_indexscan") || self.bool("enable_bitmapscan"),
-            indexes_alone: self.bool("enable_indexonlyscan"),
             nested_loops: self.bool("enable_nestloop"),
             hash_joins: self.bool("enable_hashjoin"),
-            kept_rows: self.bool("enable_material"),
             sorts: self.bool("enable_sort"),
+            rules: self.rules(),
         }
+    }
+
+    fn rules(&self) -> RuleSet {
+        static KEYS: LazyLock<Vec<(Rule, Key)>> = LazyLock::new(|| {
+            RULES.iter().map(|one| (one.rule, Settings::key(one.setting))).collect()
+        });
+        let is_on = |(_, key): &&(Rule, Key)| {
+            let set = self.entries.get(key).and_then(Entry::value).map(|(value, _)| value);
+            let value = set.or_else(|| match key {
+                Key::Known(at) => Some(self.server.value(*at)),
+                Key::Custom(_) => None,
+            });
+            value == Some(&Value::Bool(true))
+        };
+        let on = KEYS.iter().filter(is_on);
+        on.fold(RuleSet::NONE, |all, (rule, _)| all.with(*rule))
     }
 
     fn refresh_plain(&mut self) {

@@ -170,6 +170,7 @@ impl Program {
         output: Layout,
         position: Option<Position>,
     ) -> Program {
+        planner.verify(&plan, &output);
         let mut positions = Vec::from_iter(position);
         vars::walk(&plan, &mut |node| {
             if let Plan::LockRows(lock) = node {

@@ -8,11 +8,13 @@ mod describe;
 mod expression;
 mod names;
 pub mod options;
+pub mod stages;
 mod structured;
 mod text;
 mod tree;
 
 pub use options::{Format, Options};
+pub use stages::Stage;
 
 use crate::catalog::CatalogSnapshot;
 use crate::compile::Program;
@@ -37,6 +39,8 @@ pub struct Facts {
     pub planning_usage: Option<Usage>,
     /// Where the time of planning and of the run has gone, if somebody asks.
     pub breakdown: Option<Breakdown>,
+    /// The plans that the planner's rules make one after the other, if somebody asks.
+    pub stages: Vec<Stage>,
     /// How long planning took, in microseconds.
     pub planning_us: Option<u64>,
     /// How long the run took, in microseconds.
@@ -62,22 +66,26 @@ pub fn explain(
     (catalog, path): (&CatalogSnapshot, &[crate::types::Oid]),
     context: &CallContext<'_>,
 ) -> Vec<String> {
-    let names = names::Names::of(program);
-    let printer = expression::Printer { program, names, catalog, path, context };
-    let describer = describe::Describer {
-        printer: &printer,
-        options,
-        probes,
-        stored: facts.stored_query,
-        estimates: describe::estimates(program),
-        initial: RefCell::default(),
-        recursing: RefCell::default(),
+    let describe = |program: &Program, probes: Option<&Probes>, stored: bool| {
+        let names = names::Names::of(program);
+        let printer = expression::Printer { program, names, catalog, path, context };
+        let describer = describe::Describer {
+            printer: &printer,
+            options,
+            probes,
+            stored,
+            estimates: describe::estimates(program),
+            initial: RefCell::default(),
+            recursing: RefCell::default(),
+        };
+        match stored {
+            true => describer.stored_query(&program.plan),
+            false => describer.query(&program.plan, &program.output),
+        }
     };
-    let root = match &facts.stored_query {
-        true => describer.stored_query(&program.plan),
-        false => describer.query(&program.plan, &program.output),
-    };
-    let explained = tree::Explained { root, facts };
+    let stages = stages::seen(&facts.stages, |program| describe(program, None, false));
+    let root = describe(program, probes, facts.stored_query);
+    let explained = tree::Explained { stages, root, facts };
     match options.format {
         Format::Text => text::lines(&explained, options),
         _ => vec![structured::document(&explained, options)],

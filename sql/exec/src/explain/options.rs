@@ -39,19 +39,17 @@ pub struct Options {
     pub wal: bool,
     /// Where the time of the run has gone.
     pub breakdown: bool,
+    /// The plan after each of the planner's rules that changes it.
+    pub stages: bool,
     /// Time of all.
     pub summary: bool,
     /// How it is written.
     pub format: Format,
 }
 
-impl Options {
-    /// Reads options; `position` turns a place in the text to what a client is told.
-    ///
-    /// # Errors
-    /// 42601, 22023.
-    pub fn read(options: &[ast::OptionValue], position: &dyn Fn(u32) -> u32) -> Result<Options> {
-        let mut read = Options {
+impl Default for Options {
+    fn default() -> Self {
+        Options {
             analyze: false,
             verbose: false,
             costs: true,
@@ -61,9 +59,20 @@ impl Options {
             io_timing: false,
             wal: false,
             breakdown: false,
+            stages: false,
             summary: false,
             format: Format::Text,
-        };
+        }
+    }
+}
+
+impl Options {
+    /// Reads options; `position` turns a place in the text to what a client is told.
+    ///
+    /// # Errors
+    /// 42601, 22023.
+    pub fn read(options: &[ast::OptionValue], position: &dyn Fn(u32) -> u32) -> Result<Options> {
+        let mut read = Options::default();
         let (mut timing, mut summary) = (None, None);
         for option in options {
             match &*option.name {
@@ -74,6 +83,7 @@ impl Options {
                 "buffers" => read.buffers = boolean(option)?,
                 "wal" => read.wal = boolean(option)?,
                 "breakdown" => read.breakdown = boolean(option)?,
+                "stages" => read.stages = boolean(option)?,
                 "timing" => timing = Some(boolean(option)?),
                 "summary" => summary = Some(boolean(option)?),
                 "format" => read.format = format(option, position)?,

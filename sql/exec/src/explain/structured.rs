@@ -26,6 +26,15 @@ pub(super) fn document(explained: &Explained, options: &Options) -> String {
     let text = facts.query_text.as_ref();
     let mut query: Vec<(String, Part)> =
         text.map(|text| ("Query Text".to_owned(), Part::Text(text.clone()))).into_iter().collect();
+    if options.stages {
+        let stages = explained.stages.iter().map(|(rule, item)| {
+            Part::Group(vec![
+                ("Rule".to_owned(), Part::Text((*rule).to_owned())),
+                ("Plan".to_owned(), node(item, None, options)),
+            ])
+        });
+        query.push(("Stages".to_owned(), Part::Groups("Stage", stages.collect())));
+    }
     query.push(("Plan".to_owned(), node(&explained.root, None, options)));
     if let Some(settings) = &facts.settings {
         let all = settings.iter().map(|(name, value)| (name.clone(), Part::Text(value.clone())));

@@ -11,6 +11,14 @@ pub(super) fn lines(explained: &Explained, options: &Options) -> Vec<String> {
     let mut lines = Vec::new();
     let facts = &explained.facts;
     lines.extend(facts.query_text.iter().map(|text| format!("Query Text: {text}")));
+    // The last of them is the plan itself.
+    if let Some(((last, _), earlier)) = explained.stages.split_last() {
+        for (rule, item) in earlier {
+            lines.push(format!("Stage: {rule}"));
+            node(item, 0, options, &mut lines);
+        }
+        lines.push(format!("Stage: {last}"));
+    }
     node(&explained.root, 0, options, &mut lines);
     if let Some(settings) = &facts.settings
         && !settings.is_empty()
@@ -89,7 +97,7 @@ fn line(begin: &str, numbers: &[(&str, u64)]) -> Option<String> {
 }
 
 /// `indent` counts pairs of blanks.
-fn node(item: &Item, indent: usize, options: &Options, lines: &mut Vec<String>) {
+pub(super) fn node(item: &Item, indent: usize, options: &Options, lines: &mut Vec<String>) {
     let mut line = "  ".repeat(indent);
     let mut inner = indent + 1;
     if indent > 0 {

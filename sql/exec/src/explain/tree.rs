@@ -60,6 +60,8 @@ impl From<&str> for Value {
 /// An explained statement.
 #[derive(Debug)]
 pub(super) struct Explained {
+    /// What its plan was after each rule that changed it, by the rule's name, if somebody asks.
+    pub stages: Vec<(&'static str, Item)>,
     /// Its plan.
     pub root: Item,
     /// What is known beside it.

@@ -20,6 +20,7 @@ use crate::catalog::routine::{Routine, SQL};
 use crate::parse::ast::{Query as WrittenQuery, Statement};
 use crate::parse::{parse_body, parse_in};
 use crate::plan::logical::{ComputedIndex, Cte, CteBody, Modify, Node, Query};
+use crate::settings::{Rule, RuleSet};
 use crate::types::dialect::Dialect;
 use crate::types::{Oid, SqlType, oids};
 use std::cell::Cell;
@@ -33,16 +34,22 @@ const COST_MAX: f64 = 10.0;
 /// How many elements an array is thought to have.
 const ELEMENTS: f64 = 10.0;
 
-/// Puts bodies in place of the calls in a statement that is going to be run. `dialect` is what the session's settings make of
-/// texts.
-pub fn inline_routines(environment: Environment<'_>, dialect: Dialect, bound: &mut Bound) {
+/// Puts bodies in place of the calls in a statement that is going to be run, where `rules` let it. `dialect` is what the
+/// session's settings make of texts.
+pub fn inline_routines(
+    environment: Environment<'_>,
+    dialect: Dialect,
+    rules: RuleSet,
+    bound: &mut Bound,
+) {
     let catalog = environment.catalog;
-    let calls = bound.required.iter().any(|required| match required {
-        Required::Function(oid) | Required::Called(oid) => {
-            catalog.routine(*oid).is_some_and(|routine| may_stand(routine))
-        }
-        _ => false,
-    });
+    let calls = rules.has(Rule::InlineFunctions)
+        && bound.required.iter().any(|required| match required {
+            Required::Function(oid) | Required::Called(oid) => {
+                catalog.routine(*oid).is_some_and(|routine| may_stand(routine))
+            }
+            _ => false,
+        });
     let mut inliner = Inliner {
         environment,
         dialect,

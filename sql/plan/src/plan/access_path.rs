@@ -22,6 +22,7 @@ use super::vars;
 use crate::bind::{Literal, Quantifier};
 use crate::catalog::RelationKind;
 use crate::catalog::relation::EXPRESSIONS;
+use crate::settings::Rule;
 use crate::tuple::KeyLayout;
 use crate::types::array::Array;
 use crate::types::{Datum, Oid, SqlType, oids};
@@ -81,7 +82,7 @@ pub fn choose(
     let kept = figures.all(&all);
     scan.rows = (total * kept).max(1.0);
     let methods = figures.methods();
-    scan.index_only = methods.indexes_alone;
+    scan.index_only = planner.allows(Rule::IndexOnlyScans);
     scan.cost = total + disabled(methods.whole_tables);
     scan.recheck = all.clone();
     let mut key = by_key(planner, &scan, &all, later);
@@ -91,13 +92,15 @@ pub fn choose(
     let single = key.as_ref().is_some_and(|key| key.access.is_single());
     let limit = key.as_ref().map_or(f64::INFINITY, |key| key.cost).min(scan.cost.max(GROWTH_ROWS));
     let ways = (0..all.len()).filter_map(|at| by_sides(planner, &scan, &all, at, later));
-    let either = match single || !methods.keys {
+    let either = match single || !methods.keys || !planner.allows(Rule::UnionsOfKeys) {
         true => None,
         false => ways.min_by(|a, b| a.cost.total_cmp(&b.cost)).filter(|ways| ways.cost < limit),
     };
     let used = if let Some(found) = either {
+        let before = planner.before(Rule::UnionsOfKeys, &(&scan, &all[..]));
         (scan.cost, scan.rows) = (found.cost, scan.rows.min(found.rows));
         scan.access = Access::IndexUnion(found.ways);
+        planner.after(before, &(&scan, &all[..]));
         vec![found.at]
     } else if let Some(key) = key
         && (key.cost < scan.cost.max(GROWTH_ROWS) || single && methods.keys)

@@ -23,6 +23,7 @@ use crate::account;
 use crate::bind::Expr;
 use crate::error::Result;
 use crate::plan::logical::{JoinKind, Node, Query, SortKey};
+use crate::settings::{Rule, RuleSet};
 use crate::types::Comparator;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -60,6 +61,8 @@ pub struct Planner<'a> {
     pub(super) case_tests: Vec<Scalar>,
     /// The numbers of the common table expressions of each enclosing query, outermost first.
     pub(super) cte_levels: Vec<Vec<u32>>,
+    /// The rules that may be applied.
+    pub(super) rules: RuleSet,
     /// How many semi joins have been planned both ways.
     pub(super) turned: u32,
     /// Something calls a routine that a user made.
@@ -86,6 +89,7 @@ impl<'a> Planner<'a> {
             levels: Vec::new(),
             case_tests: Vec::new(),
             cte_levels: Vec::new(),
+            rules: facts.methods().rules,
             turned: 0,
         }
     }
@@ -147,7 +151,7 @@ impl<'a> Planner<'a> {
     /// A plan by the rules. They are applied once: what has been chosen does not go through them again.
     fn settled(&mut self, plan: Plan, ctes: Vec<u32>) -> Result<Plan> {
         let plan = pushdown::optimise(self, plan, Vec::new());
-        let plan = order::first_rows(plan, &mut || self.slot(1));
+        let plan = order::first_rows(self, plan);
         self.demand_lockable(&plan)?;
         Ok(if ctes.is_empty() { plan } else { Plan::WithCtes(Box::new(plan), ctes) })
     }
@@ -267,7 +271,9 @@ impl<'a> Planner<'a> {
                     Some(keys) => Some(self.over(&layout, |planner| planner.sort_keys(keys))?),
                     None => None,
                 };
-                if let (Plan::Sort(sort), Some(_), None) = (&mut input, &limit, &ties) {
+                if let (Plan::Sort(sort), Some(_), None) = (&mut input, &limit, &ties)
+                    && self.allows(Rule::BoundSorts)
+                {
                     sort.top = Some((limit.clone(), offset.clone()));
                 }
                 (Plan::Limit(Box::new(Limit { input, limit, offset, ties })), layout)
@@ -348,7 +354,7 @@ impl<'a> Planner<'a> {
         layout.extend_from_slice(&right_layout);
         let (behind, on) = match (kind, on) {
             (_, []) => (Vec::new(), Vec::new()),
-            (JoinKind::Inner, on) => super::sublinks::parted(on),
+            (JoinKind::Inner, on) => self.parted(on),
             (_, on) => (Vec::new(), on.to_vec()),
         };
         let on = match &on[..] {

@@ -11,6 +11,7 @@ use super::physical::Plan;
 use super::scalar::{Callee, Scalar};
 use super::subplan::{Subplan, SubplanKind};
 use crate::catalog::builtin;
+use crate::settings::Rule;
 use crate::types::Datum;
 use crate::types::array::Array;
 
@@ -26,13 +27,16 @@ const HASHED_ELEMENTS_MIN: f64 = 9.0;
 pub struct Costs {
     /// Of each subquery, for one row.
     subplans: Vec<f64>,
+    /// Conditions are put in order by it.
+    orders: bool,
 }
 
 impl Costs {
     /// Of a program's subqueries, those that are run anew for each row marked.
     #[must_use]
     pub fn of(figures: &Figures<'_>, subplans: &[Subplan], correlated: &[bool]) -> Costs {
-        let mut costs = Costs { subplans: Vec::with_capacity(subplans.len()) };
+        let orders = figures.methods().rules.has(Rule::OrderConditions);
+        let mut costs = Costs { subplans: Vec::with_capacity(subplans.len()), orders };
         for (subplan, correlated) in subplans.iter().zip(correlated) {
             let cost = match &subplan.kind {
                 SubplanKind::Hashed(hashed) => costs.scalar(&hashed.test),
@@ -63,7 +67,7 @@ impl Costs {
     /// Puts conditions in order. Of those that cost the same equalities come last: PostgreSQL makes them anew from its
     /// equivalence classes, behind what else was written.
     pub fn order(&self, conditions: &mut [Scalar]) {
-        if conditions.len() > 1 {
+        if self.orders && conditions.len() > 1 {
             conditions.sort_by_cached_key(|condition| {
                 (Ordered(self.scalar(condition)), join_order::is_equality(condition))
             });
@@ -72,7 +76,7 @@ impl Costs {
 
     /// Puts the conditions of an outer join in order: what may not hold is no equivalence.
     pub fn order_outer(&self, conditions: &mut [Scalar]) {
-        if conditions.len() > 1 {
+        if self.orders && conditions.len() > 1 {
             conditions.sort_by_cached_key(|condition| Ordered(self.scalar(condition)));
         }
     }

@@ -2,16 +2,17 @@
 
 use super::logical::{Node, Query};
 use crate::bind::{Expr, Literal};
+use crate::settings::{Rule, RuleSet};
 use std::borrow::Cow;
 
 /// A query that has a row if this one has: without its columns, DISTINCT, ORDER BY and a LIMIT that lets a row through.
 #[must_use]
-pub fn simplified(query: &Query) -> Cow<'_, Query> {
+pub fn simplified(rules: RuleSet, query: &Query) -> Cow<'_, Query> {
     match source(&query.root) {
-        Some(root) => {
+        Some(root) if rules.has(Rule::SimplifyExists) => {
             Cow::Owned(Query { root: root.clone(), output: Vec::new(), ctes: query.ctes.clone() })
         }
-        None => Cow::Borrowed(query),
+        _ => Cow::Borrowed(query),
     }
 }
 

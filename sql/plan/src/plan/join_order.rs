@@ -15,6 +15,7 @@ use super::scalar::{Scalar, Var};
 use super::subplan::SubplanKind;
 use super::{access_path, vars};
 use crate::plan::logical::JoinKind;
+use crate::settings::Rule;
 use crate::types::Oid;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -35,8 +36,12 @@ struct Item {
 /// An inner join and all inner joins below it, ordered.
 pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) -> Plan {
     let mut items = Vec::new();
+    let before = planner.before(Rule::OrderJoins, &(&join, [&conjuncts[..]]));
     flatten(planner, Plan::Join(Box::new(join)), &mut items, &mut conjuncts);
-    let above = raise(planner, &mut items, &mut conjuncts);
+    let above = match planner.allows(Rule::PostponeSubqueries) {
+        true => raise(planner, &mut items, &mut conjuncts),
+        false => Vec::new(),
+    };
     let own: HashMap<u32, usize> = items
         .iter()
         .enumerate()
@@ -55,8 +60,8 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
         let users = items_read(planner, &one, &own);
         match users[..] {
             _ if one.volatile() => joining.push((one, users)),
-            [] => once.push(one),
-            [at] => single[at].push(one),
+            [] if planner.allows(Rule::OneTimeFilters) => once.push(one),
+            [at] if planner.allows(Rule::PushDownConditions) => single[at].push(one),
             _ => joining.push((one, users)),
         }
     }
@@ -70,8 +75,13 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
         let estimate = estimate::of(&planner.figures, &item.plan);
         base.push((estimate.rows, estimate.cost));
     }
-    let order = Search { planner, items: &items, own: &own, base: &base, joining: &joining };
-    let order = order.best_order();
+    let order = match planner.allows(Rule::OrderJoins) {
+        true => {
+            let (items, own, base, joining) = (&items, &own, &base, &joining);
+            Search { planner, items, own, base, joining }.best_order()
+        }
+        false => (0..items.len()).collect(),
+    };
     let mut met = Met::new(items.len(), joining.iter().map(|(_, users)| &**users));
     let mut joining: Vec<Option<Scalar>> = joining.into_iter().map(|(one, _)| Some(one)).collect();
     let mut items: Vec<Option<Item>> = items.into_iter().map(Some).collect();
@@ -99,7 +109,9 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
         .into_iter()
         .rev()
         .fold(plan, |plan, (slot, columns)| Plan::Project(Box::new(plan), slot, columns));
-    gate(plan, once)
+    let plan = gate(planner, plan, once);
+    planner.after(before, &plan);
+    plan
 }
 
 /// Takes computed columns that hold subqueries out of a group of joins, to be computed above it, for the rows that are
@@ -574,13 +586,18 @@ fn finish(
         return join;
     }
     join.cost = loop_cost;
-    if !join.dependent
-        && methods.kept_rows
-        && !matches!(join.right, Plan::Unit | Plan::Values(..) | Plan::Constants(..))
+    if !join.dependent && !matches!(join.right, Plan::Unit | Plan::Values(..) | Plan::Constants(..))
     {
-        join.right = Plan::Materialize(Box::new(join.right), Vec::new());
+        join.right = materialized(planner, join.right);
     }
     join
+}
+
+/// Rows that are read again and again, kept.
+pub(super) fn materialized(planner: &mut Planner<'_>, plan: Plan) -> Plan {
+    let kept = planner
+        .apply(Rule::Materialize, plan, |_, plan| Plan::Materialize(Box::new(plan), Vec::new()));
+    kept.unwrap_or_else(|plan| plan)
 }
 
 /// The scan in a block that `test` accepts, not looking into queries of their own.

@@ -5,8 +5,9 @@
 //! its values are, and not which column of which input they were, the rules can then move it freely. What is constant
 //! is computed on the way ([`fold`]):
 //! [`pushdown`] brings conditions down to where their values first exist, [`join_order`] orders the joins, [`access_path`]
-//! picks how a table is read, [`condition_order`] asks what is cheap first, [`order`] drops sorts that an index has done. They weigh by what [`estimate`] makes of
-//! ANALYZE's [`figures`].
+//! picks how a table is read, [`condition_order`] asks what is cheap first, [`order`] drops sorts that an index has done.
+//! They weigh by what [`estimate`] makes of ANALYZE's [`figures`]. Each rule has a name and a switch, and is verified
+//! ([`rules`], [`verify`]).
 
 pub mod access_path;
 mod aggregate;
@@ -28,6 +29,7 @@ pub mod order;
 pub mod physical;
 pub mod pushdown;
 mod recheck;
+mod rules;
 pub mod scalar;
 mod scan;
 pub mod set_calls;
@@ -37,6 +39,7 @@ pub mod subplan;
 mod tests;
 pub mod translate;
 pub mod vars;
+mod verify;
 mod window;
 
 pub use build::Planner;

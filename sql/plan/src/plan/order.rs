@@ -1,6 +1,7 @@
 //! What an order spares: sorts, where a key's is the one asked for; all rows but the first, where only the least or the
 //! greatest value is; hashing, where rows that shall differ are sorted by what they shall differ in.
 
+use super::build::Planner;
 use super::estimate;
 use super::figures::Figures;
 use super::functions::comparator;
@@ -13,40 +14,49 @@ use super::translate::constant;
 use crate::bind::Literal;
 use crate::catalog::{Relation, RelationKind, builtin};
 use crate::plan::logical::JoinKind;
+use crate::settings::Rule;
 use crate::tuple::{Form, KeyColumn, KeyLayout};
 use crate::types::{Comparator, Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
 use txn::{Direction, TreeId};
 
-/// The plan with all rows but the first left out where only the least or the greatest value is asked for. `slot` gives new slots of one
-/// column.
+/// The plan with all rows but the first left out where only the least or the greatest value is asked for.
 #[must_use]
-pub fn first_rows(plan: Plan, slot: &mut dyn FnMut() -> u32) -> Plan {
+pub fn first_rows(planner: &mut Planner<'_>, plan: Plan) -> Plan {
     match plan {
         Plan::Sort(mut sort) => {
-            sort.input = first_rows(sort.input, slot);
+            sort.input = first_rows(planner, sort.input);
             Plan::Sort(sort)
         }
         Plan::Limit(mut limit) => {
-            limit.input = first_rows(limit.input, slot);
+            limit.input = first_rows(planner, limit.input);
             Plan::Limit(limit)
         }
         Plan::Project(input, into, columns) => {
-            Plan::Project(Box::new(first_rows(*input, slot)), into, columns)
+            Plan::Project(Box::new(first_rows(planner, *input)), into, columns)
         }
         Plan::OneTimeFilter(input, conjuncts) => {
-            Plan::OneTimeFilter(Box::new(first_rows(*input, slot)), conjuncts)
+            Plan::OneTimeFilter(Box::new(first_rows(planner, *input)), conjuncts)
         }
-        Plan::Barrier(input, alias) => Plan::Barrier(Box::new(first_rows(*input, slot)), alias),
+        Plan::Barrier(input, alias) => Plan::Barrier(Box::new(first_rows(planner, *input)), alias),
         Plan::LockRows(mut lock) => {
-            lock.input = first_rows(lock.input, slot);
+            lock.input = first_rows(planner, lock.input);
             Plan::LockRows(lock)
         }
-        Plan::Aggregate(aggregate) => match each_first(&aggregate, slot) {
-            Some(plan) => plan,
-            None => Plan::Aggregate(Box::new(first_only(*aggregate))),
-        },
+        plan @ Plan::Aggregate(_) => {
+            let found = planner.apply(Rule::ExtremesByKey, plan, extremes);
+            found.unwrap_or_else(|plan| plan)
+        }
         other => other,
+    }
+}
+
+/// An aggregate of least and greatest values by the keys that give their order.
+fn extremes(planner: &mut Planner<'_>, plan: Plan) -> Plan {
+    let Plan::Aggregate(aggregate) = plan else { return plan };
+    match each_first(&aggregate, &mut || planner.slot(1)) {
+        Some(plan) => plan,
+        None => Plan::Aggregate(Box::new(first_only(*aggregate))),
     }
 }
 

@@ -12,6 +12,7 @@ use super::scalar::Scalar;
 use super::{access_path, join_order, order, sublinks};
 use crate::bind::Quantifier;
 use crate::plan::logical::JoinKind;
+use crate::settings::Rule;
 use crate::types::Datum;
 use crate::types::array::Array;
 use std::collections::HashSet;
@@ -29,27 +30,48 @@ pub fn gated(
     conjuncts: Vec<Scalar>,
     below: impl FnOnce(&mut Planner<'_>, Plan, Vec<Scalar>) -> Plan,
 ) -> Plan {
-    if conjuncts.is_empty() {
+    if conjuncts.is_empty() || !planner.allows(Rule::OneTimeFilters) {
         return below(planner, plan, conjuncts);
     }
     let (rows, once) = split(planner, conjuncts, &planner.slots(&plan));
     let plan = below(planner, plan, rows);
-    gate(plan, once)
+    gate(planner, plan, once)
 }
 
 /// A gate, if there is anything to ask at it.
-pub fn gate(plan: Plan, once: Vec<Scalar>) -> Plan {
-    match plan {
-        _ if once.is_empty() => plan,
+pub fn gate(planner: &mut Planner<'_>, plan: Plan, once: Vec<Scalar>) -> Plan {
+    if once.is_empty() {
+        return plan;
+    }
+    let gated = planner.apply(Rule::OneTimeFilters, (plan, once), |_, (plan, once)| match plan {
         Plan::OneTimeFilter(input, mut own) => {
             own.extend(once);
             Plan::OneTimeFilter(input, own)
         }
         other => Plan::OneTimeFilter(Box::new(other), once),
-    }
+    });
+    gated.unwrap_or_else(|(plan, once)| filter(plan, once))
 }
 
-fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>) -> Plan {
+/// The plan by all rules, with the conjuncts as low as they can be or, where none goes down, above it.
+fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, conjuncts: Vec<Scalar>) -> Plan {
+    if conjuncts.is_empty() && !matches!(plan, Plan::Filter(..)) {
+        return pushed_down(planner, plan, conjuncts);
+    }
+    let part = (plan, conjuncts);
+    let pushed = planner.apply(Rule::PushDownConditions, part, |planner, (plan, conjuncts)| {
+        pushed_down(planner, plan, conjuncts)
+    });
+    pushed.unwrap_or_else(|(plan, conjuncts)| {
+        let plan = match plan {
+            Plan::Filter(input, own) => filter(optimise(planner, *input, Vec::new()), own),
+            other => pushed_down(planner, other, Vec::new()),
+        };
+        filter(plan, conjuncts)
+    })
+}
+
+fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>) -> Plan {
     match plan {
         Plan::Filter(input, own) => {
             conjuncts.extend(own);
@@ -78,16 +100,26 @@ fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scala
         }
         Plan::Sort(mut sort) => {
             sort.input = optimise(planner, sort.input, conjuncts);
-            match order::distinct_behind(&planner.figures, sort) {
+            let plan = Plan::Sort(sort);
+            let plan = planner.apply(Rule::SortBelowDistinct, plan, |planner, plan| match plan {
+                Plan::Sort(sort) => order::distinct_behind(&planner.figures, sort),
+                other => other,
+            });
+            let plan = plan.unwrap_or_else(|plan| plan);
+            let plan = planner.apply(Rule::AvoidSorts, plan, |planner, plan| match plan {
                 Plan::Sort(sort) => order::avoid(*sort, planner.figures.methods().sorts),
                 distinct => distinct,
-            }
+            });
+            plan.unwrap_or_else(|plan| plan)
         }
         Plan::LockRows(mut lock) => {
             if !conjuncts.is_empty() {
                 lock.again.push(Again::Meet(conjuncts.clone()));
             }
-            lock.input = optimise(planner, lock.input, conjuncts);
+            // Whether rows can be locked at all rests on which joins are outer ones still.
+            let needed = [Rule::PushDownConditions, Rule::ReduceOuterJoins];
+            let input = std::mem::replace(&mut lock.input, Plan::Nothing);
+            lock.input = planner.with_rules(&needed, |planner| optimise(planner, input, conjuncts));
             Plan::LockRows(lock)
         }
         Plan::ProjectSet(input, slot, columns) => {
@@ -195,16 +227,25 @@ fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> P
         return outer(planner, join, conjuncts);
     }
     let (left_slots, right_slots) = (planner.slots(&join.left), planner.slots(&join.right));
-    match join.kind {
-        JoinKind::Left if conjuncts.iter().any(|one| rejects_nulls(one, &right_slots)) => {
+    if join.kind == JoinKind::Left && conjuncts.iter().any(|one| rejects_nulls(one, &right_slots)) {
+        let reduced = planner.apply(Rule::ReduceOuterJoins, join, |_, mut join| {
             join.kind = JoinKind::Inner;
-            join_order::inner(planner, join, conjuncts)
+            join
+        });
+        match reduced {
+            Ok(join) => return join_order::inner(planner, join, conjuncts),
+            Err(same) => join = same,
         }
+    }
+    match join.kind {
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
             let (above, left) = split(planner, conjuncts, &right_slots);
             let on = std::mem::take(&mut join.on);
             let (on, right): (Vec<_>, Vec<_>) = on.into_iter().partition(|one| {
-                reads(planner, one, &left_slots) || one.volatile() || !one.subqueries().is_empty()
+                !planner.allows(Rule::PushDownConditions)
+                    || reads(planner, one, &left_slots)
+                    || one.volatile()
+                    || !one.subqueries().is_empty()
             });
             join.on = on;
             if join.kind == JoinKind::Semi {

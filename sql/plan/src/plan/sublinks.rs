@@ -20,6 +20,7 @@ use super::scalar::Scalar;
 use super::vars;
 use crate::bind::{Expr, Quantifier, SubqueryKind, levels};
 use crate::error::Result;
+use crate::settings::{Rule, RuleSet};
 use crate::types::Oid;
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl Planner<'_> {
         let mut plain = Vec::new();
         let mut joins = Vec::new();
         for one in flat {
-            match sublink(one) {
+            match sublink(self.rules, one) {
                 Some(found) if !matches!(input, Plan::Unit) => joins.push(found),
                 _ => plain.push(one.clone()),
             }
@@ -71,6 +72,7 @@ impl Planner<'_> {
             false => Plan::Filter(Box::new(input), conjuncts),
         };
         for Sublink { kind, right, width, on } in joins {
+            let before = self.before(Rule::PullUpSublinks, &plan);
             let (right, on) = self.over(&layout, |planner| {
                 planner.levels.push(Layout::new());
                 // An EXISTS has lost its query, and with it the level of its own WITH.
@@ -97,8 +99,17 @@ impl Planner<'_> {
                 cost: 0.0,
             };
             plan = Plan::Join(Box::new(join));
+            self.after(before, &plan);
         }
         Ok((plan, layout))
+    }
+
+    /// The conditions of an inner join, which filter as those of WHERE do: those that are joins of their own, and the
+    /// others.
+    pub(super) fn parted(&self, on: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
+        let mut flat = Vec::new();
+        flatten(on, &mut flat);
+        flat.into_iter().cloned().partition(|one| sublink(self.rules, one).is_some())
     }
 
     /// The rows of a subquery, and its conditions over them.
@@ -123,23 +134,21 @@ fn flatten<'e>(conjuncts: &'e [Expr], into: &mut Vec<&'e Expr>) {
     }
 }
 
-/// The conditions of an inner join, which filter as those of WHERE do: those that are joins of their own, and the others.
-pub(super) fn parted(on: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
-    let mut flat = Vec::new();
-    flatten(on, &mut flat);
-    flat.into_iter().cloned().partition(|one| sublink(one).is_some())
-}
-
 /// What a conjunct joins, if it is a subquery that can be a join.
-fn sublink(conjunct: &Expr) -> Option<Sublink> {
+fn sublink(rules: RuleSet, conjunct: &Expr) -> Option<Sublink> {
+    if !rules.has(Rule::PullUpSublinks) {
+        return None;
+    }
     match conjunct {
         Expr::Not(inner) => match &**inner {
             Expr::Subquery { kind: SubqueryKind::Exists, query, .. } => {
-                exists(query, JoinKind::Anti)
+                exists(rules, query, JoinKind::Anti)
             }
             _ => None,
         },
-        Expr::Subquery { kind: SubqueryKind::Exists, query, .. } => exists(query, JoinKind::Semi),
+        Expr::Subquery { kind: SubqueryKind::Exists, query, .. } => {
+            exists(rules, query, JoinKind::Semi)
+        }
         Expr::Subquery {
             kind: SubqueryKind::Quantified { test, quantifier: Quantifier::Any },
             query,
@@ -150,8 +159,8 @@ fn sublink(conjunct: &Expr) -> Option<Sublink> {
 }
 
 /// An EXISTS as a join, if nothing but its WHERE looks at the query around it.
-pub(super) fn exists(query: &Query, kind: JoinKind) -> Option<Sublink> {
-    let query = simplified(query);
+pub(super) fn exists(rules: RuleSet, query: &Query, kind: JoinKind) -> Option<Sublink> {
+    let query = simplified(rules, query);
     if !query.ctes.is_empty() || !query.output.is_empty() {
         return None;
     }
@@ -218,13 +227,19 @@ pub fn semi(planner: &mut Planner<'_>, join: Join, left: Vec<Scalar>, right: Vec
     let keys = right_keys(planner, &join);
     let few = || semis(&join.left) < BOTH_WAYS_MAX && semis(&join.right) < NESTED_MAX;
     let other = match keys {
-        Some(keys) if planner.turned < TURNED_MAX && !join.dependent && few() => {
+        Some(keys)
+            if planner.allows(Rule::UniqueSemijoins)
+                && planner.turned < TURNED_MAX
+                && !join.dependent
+                && few() =>
+        {
             planner.turned += 1;
             Some((keys, join.clone()))
         }
         _ => None,
     };
     let Some((keys, turned)) = other else { return plain(planner, join, left, right) };
+    let before = planner.before(Rule::UniqueSemijoins, &(&join, [&left[..], &right[..]]));
     let straight = plain(planner, join, left.clone(), right.clone());
     let unique = optimise(planner, turned.right, right);
     // What has been optimised is not looked into again.
@@ -243,6 +258,7 @@ pub fn semi(planner: &mut Planner<'_>, join: Join, left: Vec<Scalar>, right: Vec
         cost: 0.0,
     };
     let turned = join_order::inner(planner, inner, left);
+    planner.after(before, &turned);
     let cost = |planner: &Planner<'_>, plan: &Plan| estimate::of(&planner.figures, plan).cost;
     if cost(planner, &turned) < cost(planner, &straight) { turned } else { straight }
 }

@@ -12,6 +12,7 @@ use crate::account;
 use crate::bind::{Quantifier, SubqueryKind};
 use crate::error::Result;
 use crate::plan::logical::{JoinKind, Query};
+use crate::settings::Rule;
 use crate::types::{Oid, SqlType};
 use std::collections::HashSet;
 
@@ -77,7 +78,7 @@ impl Planner<'_> {
         let subplans = self.subplans.len();
         let outer = (std::mem::take(&mut self.presets), std::mem::take(&mut self.unconditional));
         let planned = match kind {
-            SubqueryKind::Exists => self.query(&exists::simplified(query)),
+            SubqueryKind::Exists => self.query(&exists::simplified(self.rules, query)),
             _ => self.query(query),
         };
         let members = match (&planned, kind) {
@@ -118,7 +119,7 @@ impl Planner<'_> {
                 self.levels.push(layout);
                 let test = self.translated(test);
                 self.levels.pop();
-                let (kind, alone) = self.quantified(&plan, test?, *quantifier);
+                let (kind, alone) = self.quantified(&plan, test?, *quantifier, Rule::HashSubplans);
                 if alone && matches!(kind, SubplanKind::Quantified(..)) {
                     plan = self.kept(plan);
                 }
@@ -134,12 +135,17 @@ impl Planner<'_> {
     /// The rows of an EXISTS that is planned as `asked`, to be looked for in a hash table, if that is better
     /// (`convert_EXISTS_to_ANY`): where it meets the query around it in nothing but equalities.
     fn existing(&mut self, asked: &Plan, query: &Query) -> Result<Option<(Plan, Hashed)>> {
+        if !self.allows(Rule::ExistsAsAny) {
+            return Ok(None);
+        }
         let once = estimate::of(&self.figures, asked);
         let first = once.startup + (once.cost - once.startup) / once.rows.max(1.0);
         if first < ASKED_COST_MIN {
             return Ok(None);
         }
-        let Some(link) = sublinks::exists(query, JoinKind::Semi) else { return Ok(None) };
+        let Some(link) = sublinks::exists(self.rules, query, JoinKind::Semi) else {
+            return Ok(None);
+        };
         self.levels.push(Layout::new());
         // An EXISTS has lost its query, and with it the level of its own WITH.
         self.cte_levels.push(Vec::new());
@@ -156,28 +162,31 @@ impl Planner<'_> {
             return Ok(None);
         }
         let test = if on.len() == 1 { on.swap_remove(0) } else { Scalar::And(on.into()) };
-        Ok(match self.quantified(&plan, test, Quantifier::Any).0 {
+        Ok(match self.quantified(&plan, test, Quantifier::Any, Rule::ExistsAsAny).0 {
             SubplanKind::Hashed(hashed) => Some((plan, Hashed { exists: true, ..hashed })),
             _ => None,
         })
     }
 
     /// Rows that are asked for again and again, and are the same each time (`build_subplan`).
-    fn kept(&self, plan: Plan) -> Plan {
+    fn kept(&mut self, plan: Plan) -> Plan {
         let free =
             matches!(plan, Plan::Unit | Plan::Nothing | Plan::Values(..) | Plan::Constants(..));
-        if free
-            || matches!(plan, Plan::Cte(_) | Plan::Materialize(..))
-            || !self.figures.methods().kept_rows
-        {
+        if free || matches!(plan, Plan::Cte(_) | Plan::Materialize(..)) {
             return plan;
         }
-        Plan::Materialize(Box::new(plan), Vec::new())
+        join_order::materialized(self, plan)
     }
 
     /// A test of ANY or ALL rows: where it is an equality with rows that do not depend on anything, by a hash table. The
-    /// flag says that they do not.
-    fn quantified(&self, plan: &Plan, test: Scalar, quantifier: Quantifier) -> (SubplanKind, bool) {
+    /// flag says that they do not. `rule` is what has them put there.
+    fn quantified(
+        &self,
+        plan: &Plan,
+        test: Scalar,
+        quantifier: Quantifier,
+        rule: Rule,
+    ) -> (SubplanKind, bool) {
         let inside: HashSet<u32> =
             vars::filled(plan, &self.widths).iter().map(|(slot, _)| *slot).collect();
         // What is read of a common table expression may change with the row that the query around it is at.
@@ -197,7 +206,8 @@ impl Planner<'_> {
                 right.push((inner.clone(), ty));
             }
         }
-        if quantifier == Quantifier::Any && alone && left.len() == parts.len() {
+        let hashes = quantifier == Quantifier::Any && alone && left.len() == parts.len();
+        if hashes && self.allows(rule) {
             return (SubplanKind::Hashed(Hashed { left, right, test, exists: false }), true);
         }
         (SubplanKind::Quantified(test, quantifier), alone)

@@ -1,0 +1,215 @@
+//! The planner's rules: each can be switched off, EXPLAIN (STAGES) shows what it does, and no answer depends on any of them.
+//!
+//! Random queries are asked without rules in `tests/random_queries`.
+
+use sql::settings::rule::RULES;
+use tests::atoll::Atoll;
+use tests::client::Client;
+
+const MADE: &[&str] = &[
+    "CREATE TABLE big (id int PRIMARY KEY, k int, name text)",
+    "INSERT INTO big SELECT g, g % 20, 'n' || g FROM generate_series(1, 400) g",
+    "CREATE INDEX big_k ON big (k)",
+    "CREATE TABLE more (id int PRIMARY KEY, big int, note text)",
+    "INSERT INTO more SELECT g, CASE WHEN g % 7 > 0 THEN g * 3 END, 'n' || g % 30 FROM generate_series(1, 80) g",
+    "CREATE TABLE few (id int PRIMARY KEY, big int, note text)",
+    "INSERT INTO few SELECT g, g % 10 * 30 + 3, 'n' || g FROM generate_series(1, 20) g",
+    "INSERT INTO few VALUES (21, NULL, NULL), (22, 5000, 'none')",
+    "CREATE FUNCTION twice(n int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT n * 2'",
+    "ANALYZE big",
+    "ANALYZE more",
+    "ANALYZE few",
+];
+
+/// By its setting, a query that each rule does something to.
+const BY_RULE: &[(&str, &str)] = &[
+    ("atoll.enable_inline_functions", "SELECT id FROM few WHERE twice(big) > 300 ORDER BY 1"),
+    (
+        "atoll.enable_simplify_exists",
+        "SELECT id FROM few f WHERE EXISTS (SELECT DISTINCT b.name FROM big b WHERE b.id = f.big ORDER BY b.name) ORDER BY 1",
+    ),
+    (
+        "atoll.enable_pull_up_sublinks",
+        "SELECT id FROM more m WHERE NOT EXISTS (SELECT FROM few f WHERE f.big = m.big) ORDER BY 1",
+    ),
+    (
+        "atoll.enable_push_down_conditions",
+        "SELECT b.name, s.n FROM big b JOIN (SELECT note, big, id + 1 AS n FROM more) s ON s.big = b.id WHERE b.k = 3 AND s.note <> 'n1' ORDER BY 1, 2",
+    ),
+    (
+        "atoll.enable_reduce_outer_joins",
+        "SELECT f.id, b.k FROM few f LEFT JOIN big b ON b.id = f.big WHERE b.k > 3 ORDER BY 1",
+    ),
+    (
+        "atoll.enable_one_time_filters",
+        "SELECT id FROM few WHERE (SELECT count(*) FROM more) > 3 ORDER BY 1",
+    ),
+    (
+        "atoll.enable_postpone_subqueries",
+        "SELECT s.id, s.c FROM (SELECT id, big, (SELECT count(*) FROM more m WHERE m.big = f.big) AS c FROM few f) s JOIN big b ON b.id = s.big WHERE b.k < 9 ORDER BY 1",
+    ),
+    (
+        "atoll.enable_order_joins",
+        "SELECT f.id, m.id FROM big b, more m, few f WHERE m.big = b.id AND f.big = b.id ORDER BY 1, 2",
+    ),
+    (
+        "atoll.enable_unique_semijoins",
+        "SELECT id FROM big WHERE id IN (SELECT big FROM few) ORDER BY 1",
+    ),
+    ("enable_bitmapscan", "SELECT id FROM big WHERE id = 3 OR k = 7 ORDER BY 1"),
+    ("enable_indexonlyscan", "SELECT k FROM big WHERE k = 3"),
+    (
+        "atoll.enable_hash_subplans",
+        "SELECT id FROM few WHERE big NOT IN (SELECT big FROM more WHERE big IS NOT NULL) ORDER BY 1",
+    ),
+    (
+        "atoll.enable_exists_as_any",
+        "SELECT id, EXISTS (SELECT FROM big b WHERE b.name = f.note) FROM few f ORDER BY 1",
+    ),
+    ("enable_material", "SELECT count(*) FROM few f JOIN more m ON f.note < m.note"),
+    ("atoll.enable_avoid_sorts", "SELECT id, k FROM big ORDER BY id"),
+    ("atoll.enable_sort_below_distinct", "SELECT DISTINCT id, k FROM big ORDER BY k, id"),
+    ("atoll.enable_bound_sorts", "SELECT id, name FROM big ORDER BY name DESC LIMIT 3"),
+    ("atoll.enable_extremes_by_key", "SELECT min(id), max(id) FROM big"),
+    ("atoll.enable_order_conditions", "SELECT id FROM big WHERE name = 'n7' AND k > 3"),
+];
+
+/// Statements that change rows or lock them, and forms of queries that several rules come to.
+const OTHERS: &[&str] = &[
+    "SELECT f.id FROM few f LEFT JOIN big b ON b.id = f.big WHERE b.k > 3 ORDER BY 1 FOR UPDATE",
+    "UPDATE big SET k = k + 1 FROM few f WHERE f.big = big.id AND f.id < 9 AND EXISTS (SELECT FROM more m WHERE m.big = big.id) RETURNING big.id, big.k",
+    "DELETE FROM more WHERE id IN (SELECT big FROM few) OR id = 3 RETURNING *",
+    "MERGE INTO few f USING (SELECT id, k FROM big WHERE id < 40) s ON f.id = s.id WHEN MATCHED AND s.k > 10 THEN DELETE WHEN MATCHED THEN UPDATE SET big = s.k WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.k, 'new')",
+    "INSERT INTO few SELECT id + 100, k, name FROM big WHERE k = 4 ON CONFLICT (id) DO UPDATE SET big = 0 RETURNING id",
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < (SELECT count(*) FROM few)) SELECT n, (SELECT name FROM big WHERE id = n) FROM r",
+    "SELECT f.id, l.* FROM few f LEFT JOIN LATERAL (SELECT m.id, m.note FROM more m WHERE m.big > f.big ORDER BY m.id LIMIT 2) l ON l.note <> 'n3'",
+    "SELECT a.id, b.id FROM (SELECT * FROM few WHERE big > 100) a FULL JOIN (SELECT * FROM few WHERE big < 400) b USING (id) WHERE coalesce(a.big, b.big) <> 63",
+    "SELECT f.id FROM more m RIGHT JOIN few f ON m.big = f.big AND m.id > 20 WHERE m.id IS NULL OR f.id % 2 = 0",
+    "SELECT k, count(*), sum(id) FILTER (WHERE name > 'n5') FROM big WHERE k IN (SELECT id FROM few) GROUP BY k HAVING count(*) > 1 AND k <> 3",
+    "SELECT id FROM few WHERE big IN (SELECT big FROM more UNION SELECT id FROM big WHERE k = 3) INTERSECT SELECT id FROM big WHERE k < 15",
+    "SELECT id, big NOT IN (SELECT big FROM more) FROM few",
+    "SELECT id, rank() OVER (PARTITION BY k ORDER BY id) FROM big WHERE k < 3 AND id IN (SELECT big FROM few WHERE note IS NOT NULL)",
+    "SELECT id FROM few WHERE false AND 1 / (id - id) = 1",
+];
+
+fn made(atoll: &Atoll) -> Client {
+    let mut client = atoll.connect();
+    MADE.iter().for_each(|statement| drop(client.run(statement)));
+    client
+}
+
+/// What a statement answers, undone; rows in no order unless it gives one.
+fn answer(client: &mut Client, sql: &str) -> (String, Vec<Vec<Option<String>>>) {
+    client.run("BEGIN");
+    let reply = client.query(sql);
+    let changed = client.query("SELECT 'big', count(*), sum(k) FROM big UNION ALL SELECT 'few', count(*), sum(big) FROM few UNION ALL SELECT 'more', count(*), sum(big) FROM more");
+    client.run("ROLLBACK");
+    let mut rows = reply.rows.clone();
+    if !sql.contains("ORDER BY") || sql.contains("LATERAL") || sql.contains("OVER") {
+        rows.sort();
+    }
+    rows.extend(changed.rows);
+    (reply.sqlstate().to_owned(), rows)
+}
+
+fn lines(client: &mut Client, sql: &str) -> Vec<String> {
+    let rows = client.run(sql).rows;
+    rows.into_iter().map(|row| row[0].clone().unwrap_or_default()).collect()
+}
+
+#[test]
+fn answers_do_not_depend_on_rules() {
+    let atoll = Atoll::start(&[]);
+    let mut client = made(&atoll);
+    let statements: Vec<&str> =
+        BY_RULE.iter().map(|(_, sql)| *sql).chain(OTHERS.iter().copied()).collect();
+    let wanted: Vec<_> = statements.iter().map(|sql| answer(&mut client, sql)).collect();
+    for (sql, (state, _)) in statements.iter().zip(&wanted) {
+        assert_eq!(state, "", "{sql}");
+    }
+    let compare = |client: &mut Client, off: &str| {
+        for (sql, wanted) in statements.iter().zip(&wanted) {
+            assert_eq!(&answer(client, sql), wanted, "{off} off: {sql}");
+        }
+    };
+    for rule in &RULES {
+        client.run(&format!("SET {} = off", rule.setting));
+        compare(&mut client, rule.name);
+        client.run(&format!("RESET {}", rule.setting));
+    }
+    RULES.iter().for_each(|rule| drop(client.run(&format!("SET {} = off", rule.setting))));
+    compare(&mut client, "all");
+}
+
+#[test]
+fn each_rule_is_switched_off_by_its_setting() {
+    let atoll = Atoll::start(&[]);
+    let mut client = made(&atoll);
+    let settings: Vec<&str> = RULES.iter().map(|rule| rule.setting).collect();
+    let tried: Vec<&str> = BY_RULE.iter().map(|(setting, _)| *setting).collect();
+    assert_eq!(settings, tried);
+    for (rule, (_, sql)) in RULES.iter().zip(BY_RULE) {
+        let name = rule.name;
+        let explained = format!("EXPLAIN (COSTS OFF) {sql}");
+        // The same text as it was planned with the rule: a plan is found by what it was planned with, too.
+        let with = lines(&mut client, &explained);
+        let mut other = atoll.connect();
+        other.run(&format!("SET {} = off", rule.setting));
+        let without = lines(&mut other, &explained);
+        let stages = lines(&mut client, &format!("EXPLAIN (STAGES, COSTS OFF) {sql}"));
+        let stage = format!("Stage: {name}");
+        // EXPLAIN does not say how many rows a sort keeps.
+        if name != "bound_sorts" {
+            assert_ne!(with, without, "{name}");
+            assert!(stages.contains(&stage), "{name}: {}", stages.join("\n"));
+        }
+        let stages = lines(&mut other, &format!("EXPLAIN (STAGES, COSTS OFF) {sql}"));
+        assert!(!stages.contains(&stage), "{name}: {}", stages.join("\n"));
+        assert_eq!(lines(&mut client, &explained), with, "{name}");
+    }
+}
+
+#[test]
+fn explain_shows_the_plan_after_each_rule_that_changes_it() {
+    let atoll = Atoll::start(&[]);
+    let mut client = made(&atoll);
+    let sql = "SELECT f.id FROM few f LEFT JOIN big b ON b.id = f.big WHERE b.k = 3 AND f.id < 9";
+    let shown = lines(&mut client, &format!("EXPLAIN (STAGES, COSTS OFF) {sql}")).join("\n");
+    assert_eq!(
+        shown,
+        "\
+Stage: as written
+Nested Loop Left Join
+  Filter: ((b.k = 3) AND (f.id < 9))
+  ->  Seq Scan on few f
+  ->  Index Scan using big_pkey on big b
+        Index Cond: (id = f.big)
+Stage: push_down_conditions
+Nested Loop Left Join
+  Filter: (b.k = 3)
+  ->  Index Scan using few_pkey on few f
+        Index Cond: (id < 9)
+  ->  Index Scan using big_pkey on big b
+        Index Cond: (id = f.big)
+Stage: reduce_outer_joins
+Nested Loop
+  ->  Index Scan using few_pkey on few f
+        Index Cond: (id < 9)
+  ->  Index Scan using big_pkey on big b
+        Index Cond: (id = f.big)
+        Filter: (k = 3)"
+    );
+    let json = lines(&mut client, "EXPLAIN (STAGES, COSTS OFF, FORMAT JSON) SELECT 1").join("\n");
+    assert!(json.contains("\"Stages\": [\n      {\n        \"Rule\": \"as written\","), "{json}");
+    assert_eq!(client.query("EXPLAIN (STAGES maybe) SELECT 1").sqlstate(), "42601");
+    assert_eq!(client.query("EXPLAIN (STAGE) SELECT 1").sqlstate(), "42601");
+    client.run("PREPARE found(int) AS SELECT name FROM big WHERE id = $1");
+    let shown = lines(&mut client, "EXPLAIN (STAGES, COSTS OFF) EXECUTE found(1)").join("\n");
+    assert!(shown.contains("Stage: push_down_conditions\nIndex Scan"), "{shown}");
+    let analyzed =
+        "EXPLAIN (STAGES, ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT 1 FROM few";
+    assert_eq!(
+        lines(&mut client, analyzed).join("\n"),
+        "Stage: as written\nSeq Scan on few (actual rows=22 loops=1)"
+    );
+}
