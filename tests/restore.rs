@@ -53,6 +53,12 @@ fn refusal(mut atoll: Atoll) -> String {
     atoll.log()
 }
 
+/// Ends the segment of the log that is being written: its name. Whoever asked anew where the log is could be told of the next one,
+/// where something in the background has written meanwhile.
+fn switched(client: &mut Client) -> String {
+    client.query("SELECT pg_walfile_name(pg_switch_wal())").value().to_owned()
+}
+
 fn counts(client: &mut Client) -> Vec<String> {
     let totals = "SELECT count(*), sum(balance) FROM account";
     let reply = client.query(totals);
@@ -117,8 +123,7 @@ fn a_copy_of_a_running_server_is_restored_to_any_moment() {
     client.run("INSERT INTO step VALUES (5)");
     let totals = counts(&mut client);
     assert_eq!(totals[1], "500000");
-    client.run("SELECT pg_switch_wal()");
-    let last = client.query("SELECT pg_walfile_name(pg_current_wal_lsn())").value().to_owned();
+    let last = switched(&mut client);
     wait_until("the archive", LIMIT, || shelf.path().join(&last).exists().then_some(()));
     // Nobody needs the old server any more.
     atoll.kill();
@@ -162,8 +167,7 @@ fn follow_timelines(shelf: &Path, base: &Path, restore: &str) {
     second.restart();
     let mut client = second.connect();
     client.run("INSERT INTO step VALUES (20)");
-    client.run("SELECT pg_switch_wal()");
-    let last = client.query("SELECT pg_walfile_name(pg_current_wal_lsn())").value().to_owned();
+    let last = switched(&mut client);
     assert!(last.starts_with("00000002"), "{last}");
     wait_until("the archive", LIMIT, || shelf.join(&last).exists().then_some(()));
     assert!(shelf.join("00000002.history").exists());
@@ -251,8 +255,7 @@ fn whoever_is_killed_begins_again() {
     client.run("DELETE FROM t WHERE a % 2 = 0");
     client.run("SELECT pg_create_restore_point('end')");
     client.run("DELETE FROM t");
-    client.run("SELECT pg_switch_wal()");
-    let last = client.query("SELECT pg_walfile_name(pg_current_wal_lsn())").value().to_owned();
+    let last = switched(&mut client);
     wait_until("the archive", LIMIT, || shelf.path().join(&last).exists().then_some(()));
     atoll.stop();
     // The half copy has no label: it is not taken for a backup.
@@ -291,8 +294,7 @@ fn what_cannot_be_restored_says_why() {
     });
     client.run("SELECT pg_create_restore_point('behind')");
     client.run("INSERT INTO t VALUES (1)");
-    client.run("SELECT pg_switch_wal()");
-    let last = client.query("SELECT pg_walfile_name(pg_current_wal_lsn())").value().to_owned();
+    let last = switched(&mut client);
     // A session that ends gives its backup up.
     let mut other = atoll.connect();
     other.run("SELECT pg_backup_start('given up')");
