@@ -15,6 +15,7 @@ use queries::Maker;
 use sql::settings::rule::RULES;
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tests::atoll::Atoll;
 use tests::chance::Chance;
@@ -220,8 +221,12 @@ fn seeds() -> Vec<u64> {
     KEPT.collect()
 }
 
+/// The schemas of a seed have the same names whoever makes them, and PostgreSQL is one server for all tests.
+static IN_TURN: Mutex<()> = Mutex::new(());
+
 /// Compares everything of some seeds, Atoll's session prepared for each by `prepare`.
 fn compare(seeds: &[u64], prepare: impl Fn(&mut Client, u64)) {
+    let _turn = IN_TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let atoll = Atoll::start(&[]);
     let ports = [oracle::shared(), atoll.port()];
     let clients = ports.map(|port| Client::connect(port, "postgres", "postgres"));
