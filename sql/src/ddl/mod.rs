@@ -405,6 +405,8 @@ pub enum Company {
     Block,
     /// What was executed before it in a pipeline, since the last Sync.
     Pipeline,
+    /// The statement that calls the routine which runs it.
+    Routine,
 }
 
 impl Company {
@@ -417,6 +419,7 @@ impl Company {
             Company::Alone => return Ok(()),
             Company::Block => "cannot run inside a transaction block",
             Company::Pipeline => "cannot be executed within a pipeline",
+            Company::Routine => "cannot be executed from a function",
         };
         Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, format!("{statement} {why}")))
     }

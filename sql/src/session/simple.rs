@@ -133,10 +133,16 @@ impl Session {
 
     /// What the statement shares its transaction with.
     pub(super) fn company(&self) -> Company {
-        match (self.is_alone(), self.block.is_pipelined()) {
-            (false, _) => Company::Block,
-            (true, true) => Company::Pipeline,
-            (true, false) => Company::Alone,
+        let in_routine = !self.within.is_empty();
+        // What a block of a routine undoes is a subtransaction, as of a block.
+        if !self.is_alone() || in_routine && self.block.depth() > 0 {
+            Company::Block
+        } else if self.block.is_pipelined() {
+            Company::Pipeline
+        } else if in_routine {
+            Company::Routine
+        } else {
+            Company::Alone
         }
     }
 }

@@ -82,16 +82,17 @@ fn sum(bytes: &[u8]) -> [u8; 2] {
     bytes.iter().fold(0u16, |sum, byte| sum.wrapping_add(u16::from(*byte))).to_be_bytes()
 }
 
-/// The longest modulus that is computed with, in bits: it takes seconds, and nobody can stop it.
-const MODULUS_BITS_MAX: u64 = 16_384;
+/// The longest numbers of a key that are computed with, in bits: it takes seconds, and nobody can stop it.
+const BITS_MAX: u64 = 16_384;
 
 /// `base ^ exponent` modulo a number.
 fn power(base: &BigUint, exponent: &BigUint, modulus: &BigUint) -> Result<BigUint> {
     if modulus.bits() < 2 {
         return Err(failed("Math operation failed"));
     }
-    if modulus.bits() > MODULUS_BITS_MAX {
-        return Err(SqlError::unsupported(format!("a key of {} bits is", modulus.bits())));
+    let bits = modulus.bits().max(exponent.bits());
+    if bits > BITS_MAX {
+        return Err(SqlError::unsupported(format!("a key of {bits} bits is")));
     }
     Ok(base.modpow(exponent, modulus))
 }

@@ -1,0 +1,25 @@
+-- Statements that have to be alone in their transaction, run by routines; ANALYZE, which need not be.
+create table a1 (x int);
+create function va() returns void language plpgsql as $$ begin execute 'vacuum a1'; end $$;
+select va();
+create function va2() returns void language plpgsql as $$ begin vacuum a1; end $$;
+select va2();
+create function sqv() returns void language sql as 'vacuum a1';
+select sqv();
+create procedure pv() language plpgsql as $$ begin execute 'vacuum a1'; end $$;
+call pv();
+do $$ begin vacuum (analyze) a1; end $$;
+do $$ begin begin vacuum a1; exception when others then raise notice '% %', sqlstate, sqlerrm; end; end $$;
+do $$ begin begin insert into a1 values (1); vacuum a1; exception when others then raise notice '% %', sqlstate, sqlerrm; end; end $$;
+begin;
+do $$ begin begin vacuum a1; exception when others then raise notice '% %', sqlstate, sqlerrm; end; end $$;
+rollback;
+do $$ begin execute 'create database alone_in_function_x'; end $$;
+do $$ begin execute 'drop database if exists alone_in_function_x'; end $$;
+do $$ begin execute 'create index concurrently on a1 (x)'; end $$;
+do $$ begin execute 'reindex table concurrently a1'; end $$;
+do $$ begin execute 'cluster'; end $$;
+do $$ begin execute 'alter system set work_mem = 100'; end $$;
+do $$ begin commit; vacuum a1; end $$;
+do $$ begin create table made (x int); insert into made select generate_series(1, 50); analyze made, a1; end $$;
+select relname, reltuples from pg_class where relname = 'made';
