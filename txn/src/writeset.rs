@@ -113,6 +113,7 @@ struct Entry {
     previous: u32,
     command: CommandId,
     update: bool,
+    anew: bool,
     /// The arena's length before this write.
     arena: usize,
 }
@@ -130,8 +131,21 @@ pub struct Write<'a> {
     pub command: CommandId,
     /// Whether it changes a record that the transaction has locked.
     pub update: bool,
+    /// Whether the record is another one than stood there before the transaction, which has deleted that.
+    pub anew: bool,
     /// Where its record was met.
     pub met: &'a Met,
+}
+
+/// What is written, as [`WriteSet::record`] is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'a> {
+    /// The new value; none deletes.
+    pub value: Option<&'a [u8]>,
+    /// Whether it is over a record that the transaction has locked.
+    pub update: bool,
+    /// Whether it is known to be another than stood there before the transaction.
+    pub anew: bool,
 }
 
 /// Where a write's record was met, as far as that is known: it is looked for there first, and none of these places is believed.
@@ -217,6 +231,25 @@ impl WriteSet {
         since.spills != self.spills()
             || since.entries > self.entries.len()
             || self.entries.get(since.entries).is_some_and(|entry| entry.command < before)
+    }
+
+    /// Whether what is written over what is in scratch space is another row than stood there before the transaction: one that
+    /// is put there, and no update, finds nothing there but what the transaction has deleted.
+    ///
+    /// # Errors
+    /// I/O.
+    pub(crate) fn spilled_is_another(
+        &self,
+        (tree, key): (TreeId, &[u8]),
+        update: bool,
+        cache: &mut BlockCache,
+    ) -> storage::Result<bool> {
+        if !update {
+            return Ok(self.spilled.may_have(tree, key));
+        }
+        let (mut another, all) = (false, CommandId(u32::MAX));
+        self.spilled.find((tree, key), all, cache, |write| another = write.anew)?;
+        Ok(another)
     }
 
     /// Moves what is in memory to scratch space.
@@ -313,16 +346,16 @@ impl WriteSet {
 
     /// Records a write by `command`, which is not before any write so far.
     pub fn put(&mut self, tree: TreeId, key: &[u8], value: Option<&[u8]>, command: CommandId) {
-        self.record((tree, Met::NOWHERE), key, (value, false), command);
+        let written = Written { value, update: false, anew: false };
+        self.record((tree, Met::NOWHERE), key, written, command);
     }
 
-    /// The same of a write whose record was met there; `update` says whether it is over a record that the transaction
-    /// has locked.
+    /// The same of a write whose record was met there.
     pub fn record(
         &mut self,
         (tree, met): (TreeId, Met),
         key: &[u8],
-        (value, update): (Option<&[u8]>, bool),
+        Written { value, update, anew }: Written<'_>,
         command: CommandId,
     ) {
         debug_assert!(self.entries.last().is_none_or(|last| last.command <= command));
@@ -332,16 +365,17 @@ impl WriteSet {
         };
         let index = u32::try_from(self.entries.len()).expect("fewer writes than 2^32 - 1");
         let arena = self.bytes.len();
-        let (previous, key_at) = match place {
+        let (previous, key_at, another) = match place {
             Ok(place) => {
                 let previous =
                     std::mem::replace(&mut self.order[place.chunk][place.at].index, index);
-                (previous, self.entries[previous as usize].key_at)
+                let before = &self.entries[previous as usize];
+                (previous, before.key_at, before.anew || before.value_bytes == NONE)
             }
             Err(place) => {
                 self.last = self.insert(place, Ordered { tree, head: head(key), index });
                 self.bytes.extend_from_slice(key);
-                (NONE, arena)
+                (NONE, arena, false)
             }
         };
         let value_at = self.bytes.len();
@@ -358,6 +392,7 @@ impl WriteSet {
             previous,
             command,
             update,
+            anew: anew || another,
             arena,
         });
     }
@@ -482,9 +517,9 @@ impl WriteSet {
         let entry = &self.entries[index as usize];
         let value = (entry.value_bytes != NONE)
             .then(|| &self.bytes[entry.value_at..entry.value_at + entry.value_bytes as usize]);
-        let Entry { tree, command, update, .. } = *entry;
+        let Entry { tree, command, update, anew, .. } = *entry;
         let met = self.met.get(index as usize).unwrap_or(&Met::NOWHERE);
-        Write { tree, key: self.key(entry), value, command, update, met }
+        Write { tree, key: self.key(entry), value, command, update, anew, met }
     }
 
     #[inline]

@@ -574,6 +574,9 @@ impl Manager {
             let mut state = node.state();
             let mut bytes = node.chain.push(&mut state, old.lsn, old.value);
             state.current = lsn;
+            if write.anew || (old.value.is_none() && write.value.is_some()) {
+                state.born = lsn;
+            }
             let again = std::mem::replace(&mut state.noted, true);
             let long = again && Collector::is_long(state.versions);
             drop(state);

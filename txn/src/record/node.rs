@@ -34,6 +34,9 @@ pub struct NodeState {
     pub(super) dead: bool,
     /// The LSN of the record on the page, or of the one about to be put there; none known without a version.
     pub(crate) current: Lsn,
+    /// The latest commit that has put another row in the place of one that had gone, or that it took away itself. Who locks
+    /// what an older snapshot shows there does not find it any more.
+    pub(crate) born: Lsn,
     /// How many versions the chain has.
     pub(crate) versions: u32,
     /// Whether the collector has a note of it.

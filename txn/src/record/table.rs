@@ -141,6 +141,16 @@ impl RecordTable {
         self.search(self.bucket(hash), &wanted, &guard).1.is_some_and(|node| !node.state().dead)
     }
 
+    /// The latest commit that has put another row there, if one is known of.
+    #[must_use]
+    pub fn born(&self, tree: TreeId, key: &[u8]) -> Option<Lsn> {
+        let hash = hash(self.seed, tree, key);
+        let guard = epoch::pin();
+        let wanted = |node: &Node| node.is(hash, tree, key);
+        let (_, found) = self.search(self.bucket(hash), &wanted, &guard);
+        found.map(|node| node.state().born).filter(|born| born.0 > 0)
+    }
+
     /// Gives a pin back.
     pub fn unpin(&self, node: NodeRef) {
         self.unpin_after(node, |_, _, _| ());

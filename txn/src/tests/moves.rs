@@ -111,3 +111,82 @@ fn a_transaction_notes_so_many_moves_and_no_more() {
     assert_eq!(next(NOTED_MAX), None);
     world.answer(ended);
 }
+
+fn deleted_and_written(txn: &mut Transaction, world: &World, key: &[u8]) {
+    txn.begin_statement().unwrap();
+    write(txn, &world.tree, key, None);
+    txn.begin_statement().unwrap();
+    write(txn, &world.tree, key, Some(b"another"));
+}
+
+/// A key that has been given up and taken again, by one transaction or by two, has another row: who saw the one before does not
+/// find it, nor follows the other to where that goes.
+#[test]
+fn a_row_in_the_place_of_another_is_not_the_other() {
+    let world = World::new(small());
+    let keys = [&b"a"[..], b"b", b"c", b"d", b"e"];
+    for key in keys {
+        world.set(key, Some(b"row"));
+    }
+    let mut old = world.begin(Isolation::ReadCommitted, 2);
+    let view = old.begin_statement().unwrap();
+    let mut above = world.begin(Isolation::RepeatableRead, 3);
+    let above_view = above.begin_statement().unwrap();
+    // One transaction, and two.
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    deleted_and_written(&mut txn, &world, b"a");
+    deleted_and_written(&mut txn, &world, b"c");
+    // Undone, and then changed.
+    txn.begin_statement().unwrap();
+    let savepoint = txn.savepoint();
+    deleted_and_written(&mut txn, &world, b"d");
+    txn.rollback_to(savepoint);
+    write(&mut txn, &world.tree, b"d", Some(b"changed"));
+    let ended = txn.commit(&mut |_| ()).unwrap();
+    world.answer(ended);
+    world.set(b"b", None);
+    world.set(b"b", Some(b"another"));
+    world.set(b"b", Some(b"another still"));
+    // The new row moves away.
+    commit_moves(&world, &[(b"c", b"z")]);
+    for key in [&b"a"[..], b"b", b"c"] {
+        assert_eq!(locked(&mut old, &world, &view, key).unwrap(), (Locked::Gone, key.to_vec()));
+    }
+    assert_eq!(locked(&mut old, &world, &view, b"d").unwrap(), (Locked::Changed, b"d".to_vec()));
+    assert_eq!(locked(&mut old, &world, &view, b"e").unwrap(), (Locked::Same, b"e".to_vec()));
+    // A later look sees the rows that are there.
+    let latest = old.begin_statement().unwrap();
+    assert_eq!(locked(&mut old, &world, &latest, b"a").unwrap(), (Locked::Same, b"a".to_vec()));
+    world.answer(old.rollback());
+    let error = locked(&mut above, &world, &above_view, b"a").unwrap_err();
+    assert!(matches!(error, Error::Conflict(ConflictKind::Delete)), "{error:?}");
+    world.answer(above.rollback());
+}
+
+/// The same of a transaction whose writes have gone to scratch space in between.
+#[test]
+fn another_row_is_another_through_scratch_space() {
+    let world = World::new(crate::Options { write_set_bytes_max: 1, ..small() });
+    world.set(b"a", Some(b"row"));
+    world.set(b"b", Some(b"row"));
+    let mut old = world.begin(Isolation::ReadCommitted, 2);
+    let view = old.begin_statement().unwrap();
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    for n in 0..50u8 {
+        write(&mut txn, &world.tree, &[n], Some(b"x"));
+    }
+    write(&mut txn, &world.tree, b"b", Some(b"changed"));
+    deleted_and_written(&mut txn, &world, b"a");
+    txn.begin_statement().unwrap();
+    let mut buffer = RecordBuffer::default();
+    assert!(txn.get_latest(&world.tree, b"a", &mut buffer).unwrap());
+    txn.update(&world.tree, b"a", b"another still").unwrap();
+    for n in 50..90u8 {
+        write(&mut txn, &world.tree, &[n], Some(b"x"));
+    }
+    let ended = txn.commit(&mut |_| ()).unwrap();
+    world.answer(ended);
+    assert_eq!(locked(&mut old, &world, &view, b"a").unwrap().0, Locked::Gone);
+    assert_eq!(locked(&mut old, &world, &view, b"b").unwrap().0, Locked::Changed);
+    world.answer(old.rollback());
+}

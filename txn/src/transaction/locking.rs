@@ -168,11 +168,19 @@ impl Transaction {
         Ok(match (found && !self.shows(view, into.lsn()), there) {
             (true, there) => {
                 into.view = RecordView::of(&ReadView::LATEST);
-                Latest::Newer { there }
+                Latest::Newer { there: there && !self.is_another_row(view, tree, key) }
             }
             (false, true) => Latest::Settled(Locked::Same),
             (false, false) => Latest::Settled(Locked::Gone),
         })
+    }
+
+    /// Whether a record that this transaction has locked is known to be another than the one that a view shows at its key: that
+    /// has been deleted since, and the key taken again.
+    #[must_use]
+    pub fn is_another_row(&self, view: &ReadView, tree: &Tree, key: &[u8]) -> bool {
+        let born = self.manager.locks.records.born(tree.id(), key);
+        born.is_some_and(|born| !self.shows(view, born) && born != self.followed_to)
     }
 
     /// Whether this transaction has itself written a record in a later command than that of `view`: what a statement calls, or

@@ -25,7 +25,7 @@ use crate::scheme::timestamp::{Stamp, sees};
 use crate::scheme::{SchemeKind, Tracking};
 use crate::wait::SessionWait;
 use crate::writeset::delta::Form;
-use crate::writeset::{Met, Write};
+use crate::writeset::{Met, Write, Written};
 use crate::{CommandId, ConflictKind, Error, Isolation, Result, TxnId};
 pub use locking::{LockMark, Locked};
 pub use record::{RecordBuffer, RecordView};
@@ -114,6 +114,8 @@ pub struct Transaction {
     pub(crate) tracking: Option<Box<Tracking>>,
     /// The commit that changed what it has read.
     pub(crate) failed_by: Lsn,
+    /// While a row is locked where it has moved to: the commit that put it there.
+    followed_to: Lsn,
     /// There until the transaction ends.
     pub(crate) state: Option<Box<State>>,
 }
@@ -138,6 +140,7 @@ impl Transaction {
             seen: Lsn::ZERO,
             tracking: None,
             failed_by: Lsn::ZERO,
+            followed_to: Lsn::ZERO,
             state: Some(state),
         };
         if transaction.level == Isolation::Serializable || begin.scheme.locks_reads() {
@@ -161,6 +164,7 @@ impl Transaction {
             seen: self.seen,
             tracking: self.tracking.take(),
             failed_by: self.failed_by,
+            followed_to: self.followed_to,
             state: self.state.take(),
         }
     }
@@ -519,7 +523,7 @@ impl Transaction {
         let (command, manager) = (self.command, &self.manager);
         // What no page takes could not be applied once it is claimed.
         manager.data.check_record_size(key.len(), value.map_or(0, <[u8]>::len))?;
-        let State { writes, loads, leaves, rows, kept, .. } =
+        let State { writes, loads, leaves, rows, kept, spilled, .. } =
             &mut **self.state.as_mut().expect("the transaction has not ended");
         if !loads.is_empty()
             && let Some(load) = loading::of(loads, tree.id())
@@ -536,7 +540,12 @@ impl Transaction {
             rows: rows.len(),
             delta: base.zip(value).and_then(|(base, value)| Form::delta(value, base)),
         };
-        writes.record((tree.id(), met), key, (value, update), command);
+        let anew = if writes.is_spilled() {
+            writes.spilled_is_another((tree.id(), key), update, spilled)?
+        } else {
+            false
+        };
+        writes.record((tree.id(), met), key, Written { value, update, anew }, command);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Locked, ReadView, Transaction};
 use crate::moves::{Moment, Move, NOTED_MAX};
-use crate::{CommandId, Result};
+use crate::{CommandId, Lsn, Result};
 use storage::Tree;
 
 impl Transaction {
@@ -30,12 +30,15 @@ impl Transaction {
         let mut locked = lock(self, key)?;
         let mut since: Moment = (view.snapshot, CommandId(u32::MAX));
         while matches!(locked, Locked::Changed | Locked::Gone)
-            && let Some((moment, to)) = self.manager.moves.next(tree.id(), key, since)
+            && let Some((moment, to)) = self.next_move(view, tree, key, since)
         {
             since = moment;
             key.clear();
             key.extend_from_slice(&to);
-            locked = match lock(self, key)? {
+            self.followed_to = moment.0;
+            let there = lock(self, key);
+            self.followed_to = Lsn::ZERO;
+            locked = match there? {
                 Locked::Same => Locked::Changed,
                 other => other,
             };
@@ -46,6 +49,22 @@ impl Transaction {
     /// Whether the row that the view shows at a key has moved to another since.
     pub(super) fn has_moved(&self, view: &ReadView, tree: &Tree, key: &[u8]) -> bool {
         let since = (view.snapshot, CommandId(u32::MAX));
-        self.manager.moves.next(tree.id(), key, since).is_some()
+        self.next_move(view, tree, key, since).is_some()
+    }
+
+    /// Where the row that stood at a key at some moment has gone next. If it is where the view shows it, no later than
+    /// another has taken its place: what moves then is not the row.
+    fn next_move(
+        &self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        since: Moment,
+    ) -> Option<(Moment, Box<[u8]>)> {
+        let next = self.manager.moves.next(tree.id(), key, since)?;
+        let first = since.0 == view.snapshot;
+        let born = first.then(|| self.manager.locks.records.born(tree.id(), key)).flatten();
+        let its_own = born.is_none_or(|born| self.shows(view, born) || (next.0).0 <= born);
+        its_own.then_some(next)
     }
 }

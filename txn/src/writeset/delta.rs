@@ -153,6 +153,7 @@ mod tests {
             value,
             command: CommandId(1),
             update,
+            anew: false,
             met: &Met::NOWHERE,
         };
         let update = write(Some(&value[..]), true);

@@ -1,6 +1,6 @@
 //! What of a write set is in scratch space: sorted runs ([`crate::run`]), each with the writes of some commands.
 //!
-//! An entry's order is its command, and its mark says whether it is an update; of several writes of a key by one command
+//! An entry's order is its command, and its mark says whether it is an update, and of another row; of several writes of a key by one command
 //! only the last is kept. Runs are made one after the other, so of two that have a key the newer has the newer writes, and
 //! what is in memory is newer than all. A savepoint is rolled back by dropping runs and, in one that the savepoint parts,
 //! by counting only what is below it.
@@ -18,6 +18,8 @@ use storage::Direction;
 
 /// The mark of a write over a locked record.
 const UPDATE: u64 = 1;
+/// The mark of a write that puts another record in the place of one that the transaction has deleted.
+const ANEW: u64 = 2;
 
 /// One run, and how much of it counts.
 #[derive(Clone, Debug)]
@@ -42,7 +44,7 @@ pub(super) fn entry_of<'w>(write: &Write<'w>) -> Entry<'w> {
         tree: write.tree,
         key: write.key,
         order: u64::from(write.command.0),
-        mark: if write.update { UPDATE } else { 0 },
+        mark: if write.update { UPDATE } else { 0 } | if write.anew { ANEW } else { 0 },
         value: write.value,
     }
 }
@@ -53,7 +55,8 @@ fn write_of(entry: Entry<'_>) -> Write<'_> {
         key: entry.key,
         value: entry.value,
         command: CommandId(entry.order as u32),
-        update: entry.mark == UPDATE,
+        update: entry.mark & UPDATE != 0,
+        anew: entry.mark & ANEW != 0,
         met: &super::Met::NOWHERE,
     }
 }

@@ -193,16 +193,24 @@ fn lock_parent(
     let rows = cx.tree(*tree)?;
     let entries = if index.tree == *tree { None } else { Some(cx.tree(index.tree)?) };
     let found = lock_row_of_key(cx, &rows, entries.as_ref(), &bytes)?;
-    count_lookup(cx, index, found);
-    let Some(view) = cx.transaction.one_view() else { return Ok(found) };
+    count_lookup(cx, index, found.is_some());
+    let Some(view) = cx.transaction.one_view() else { return Ok(found.is_some()) };
     // Who has one snapshot finds its parents there (`ri_PerformCheck`): one that has come since is none, and one that has
-    // gone since is a conflict.
+    // gone since, or has given its key to another, is a conflict.
     let mut record = RecordBuffer::default();
     let seen = cx.transaction.get(&view, entries.as_ref().unwrap_or(&rows), &bytes, &mut record)?;
-    match (found, seen) {
-        (false, true) => Err(txn::Error::Conflict(ConflictKind::Update).into()),
-        (found, seen) => Ok(found && seen),
+    if !seen {
+        return Ok(false);
     }
+    let is_same = match (&found, &entries) {
+        (None, _) => false,
+        (Some(row), Some(_)) => entry::row_key(&bytes, record.value().unwrap_or_default())? == row,
+        (Some(_), None) => true,
+    };
+    if !is_same || found.is_some_and(|row| cx.transaction.is_another_row(&view, &rows, &row)) {
+        return Err(txn::Error::Conflict(ConflictKind::Update).into());
+    }
+    Ok(true)
 }
 
 /// Counts a key that was looked up, as the query by which PostgreSQL's trigger does it is counted.
@@ -216,17 +224,17 @@ fn count_lookup(cx: &Context<'_>, index: &Index, found: bool) {
     }
 }
 
-/// Locks the row of a key KEY SHARE, as it is now; false if there is none.
+/// Locks the row of a key KEY SHARE, as it is now, and returns where it is; none if there is none.
 fn lock_row_of_key(
     cx: &mut Context<'_>,
     rows: &Tree,
     entries: Option<&Arc<Tree>>,
     bytes: &[u8],
-) -> Result<bool> {
+) -> Result<Option<Vec<u8>>> {
     let mut record = RecordBuffer::default();
     if let Some(entries) = entries {
         if !cx.transaction.get_latest(entries, bytes, &mut record)? {
-            return Ok(false);
+            return Ok(None);
         }
         let row_key = entry::row_key(bytes, record.value().unwrap_or_default())?.to_vec();
         let found = cx.transaction.lock_key(
@@ -237,9 +245,12 @@ fn lock_row_of_key(
             &mut record,
         )?;
         // Its key may have changed while it was waited for.
-        return Ok(found && cx.transaction.get_latest(entries, bytes, &mut record)?);
+        let stays = found && cx.transaction.get_latest(entries, bytes, &mut record)?;
+        return Ok(stays.then_some(row_key));
     }
-    Ok(cx.transaction.lock_key(rows, bytes, RowLock::KeyShare, WaitPolicy::Block, &mut record)?)
+    let (mode, policy) = (RowLock::KeyShare, WaitPolicy::Block);
+    let found = cx.transaction.lock_key(rows, bytes, mode, policy, &mut record)?;
+    Ok(found.then(|| bytes.to_vec()))
 }
 
 /// Whether the referenced columns of a parent row are about to go or change.

@@ -753,7 +753,7 @@ impl RowSource<'_> {
                 if there && latest.lsn() == Lsn::MAX && latest.value() == Some(found.value) {
                     let mut stamped = found.value.to_vec();
                     row::stamp(&mut stamped, number);
-                    transaction.put(self.rows, found.key, &stamped)?;
+                    transaction.update(self.rows, found.key, &stamped)?;
                 }
                 Ok(number)
             }
