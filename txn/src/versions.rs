@@ -28,6 +28,15 @@ const RETRY_US: u64 = 1_000_000;
 /// Records that are looked at between two looks at whether to go on.
 const SWEEP: usize = 512;
 
+/// What a sweep of a tree, or of a part of it, has met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Tombstones that have been removed.
+    pub removed: u64,
+    /// Records that are there.
+    pub there: u64,
+}
+
 /// A note that is being spilled.
 struct Spilling {
     worker: usize,
@@ -54,25 +63,26 @@ impl Manager {
                 let range = (Bound::Included(&low[..]), Bound::Included(&high[..]));
                 let go_on = || !self.signals.stopping() && self.data.log().alive().is_ok();
                 let swept = self.sweep_tombstones(&tree, range, (horizon, durable), &go_on);
-                progress |= swept.is_ok_and(|removed| removed > 0);
+                progress |= swept.is_ok_and(|swept| swept.removed > 0);
             }
         }
         progress
     }
 
     /// Removes the tombstones of a range that `horizon` and `durable` have passed, as long as `go_on` says so and the tree is
-    /// there. Those of records that somebody has locked are noted. Returns how many.
+    /// there. Those of records that somebody has locked are noted.
     fn sweep_tombstones(
         &self,
         tree: &Arc<Tree>,
         (low, high): (Bound<&[u8]>, Bound<&[u8]>),
         (horizon, durable): (Lsn, Lsn),
         go_on: &dyn Fn() -> bool,
-    ) -> Result<u64> {
+    ) -> Result<Swept> {
         let mut cursor = tree.cursor();
-        let (mut removed, mut due, mut begun, mut ended) = (0, Vec::new(), false, false);
+        let (mut swept, mut due, mut begun, mut ended) =
+            (Swept::default(), Vec::new(), false, false);
         while !ended && go_on() {
-            let Some(_inside) = tree.enter() else { return Ok(removed) };
+            let Some(_inside) = tree.enter() else { return Ok(swept) };
             if !std::mem::replace(&mut begun, true) {
                 cursor.seek(low, high, Direction::Forward)?;
             }
@@ -81,7 +91,9 @@ impl Manager {
                     ended = true;
                     break;
                 };
-                if record.value.is_none() && record.lsn <= horizon && record.lsn < durable {
+                if record.value.is_some() {
+                    swept.there += 1;
+                } else if record.lsn <= horizon && record.lsn < durable {
                     due.push((record.key.to_vec(), record.lsn));
                 }
             }
@@ -91,11 +103,11 @@ impl Manager {
                     self.collector.note_tombstone(self.worker(), tombstone);
                 } else {
                     tree.remove_tombstone(&key, lsn)?;
-                    removed += 1;
+                    swept.removed += 1;
                 }
             }
         }
-        Ok(removed)
+        Ok(swept)
     }
 
     fn collect_horizon(&self) -> Lsn {
@@ -115,7 +127,7 @@ impl Manager {
     }
 
     /// Removes every tombstone of `tree` that nobody can need, also those that a restart no longer knew of, and packs
-    /// what is left into fewer leaves: VACUUM. Returns how many tombstones.
+    /// what is left into fewer leaves: VACUUM.
     ///
     /// # Errors
     /// I/O and corruption; [`Error::Cancelled`].
@@ -124,10 +136,10 @@ impl Manager {
         tree: &Arc<Tree>,
         packing: Packing,
         session: &Arc<SessionWait>,
-    ) -> Result<u64> {
+    ) -> Result<Swept> {
         let _running = RunsFor::new(Arc::clone(session) as Arc<dyn Waiter>);
-        let removed = self.vacuum_tree(tree, packing, session);
-        removed.map_err(|error| session.cancelled_if_so(error))
+        let swept = self.vacuum_tree(tree, packing, session);
+        swept.map_err(|error| session.cancelled_if_so(error))
     }
 
     fn vacuum_tree(
@@ -135,17 +147,17 @@ impl Manager {
         tree: &Arc<Tree>,
         packing: Packing,
         session: &SessionWait,
-    ) -> Result<u64> {
+    ) -> Result<Swept> {
         let cancelled =
             || session.cancel.requested().map_or(Ok(()), |why| Err(Error::Cancelled(why)));
         self.collect();
         let until = (self.horizon(), self.data.log().durable());
         let all = (Bound::Unbounded, Bound::Unbounded);
-        let removed = self.sweep_tombstones(tree, all, until, &|| cancelled().is_ok())?;
+        let swept = self.sweep_tombstones(tree, all, until, &|| cancelled().is_ok())?;
         cancelled()?;
         tree.compact(packing, &mut || cancelled().is_ok())?;
         cancelled()?;
-        Ok(removed)
+        Ok(swept)
     }
 
     /// Collects what the commit at `lsn` left behind, if nobody needs it, and leaves the rest to the collector.

@@ -51,14 +51,22 @@ pub fn analyze(ddl: &mut Ddl<'_>, relation: &Arc<Relation>, verbose: bool) -> Re
              {sampled} rows in sample, {rows} estimated total rows"
         ));
     }
-    let statistics = Arc::new(statistics);
+    keep_statistics(ddl, relation, statistics)?;
+    ddl.counts.analyzed(relation.oid, rows, ddl.now());
+    Ok(())
+}
+
+/// These are the statistics of a table from now on.
+pub(super) fn keep_statistics(
+    ddl: &mut Ddl<'_>,
+    relation: &Relation,
+    statistics: TableStatistics,
+) -> Result<()> {
     let key = ddl.catalog.key(Class::Statistics, relation.oid);
     ddl.catalog.lock(ddl.transaction, key)?;
     let before = ddl.snapshot().object(key);
-    let after = Some(Object::Statistics(statistics));
-    ddl.catalog.change(ddl.transaction, key, before.as_ref(), after)?;
-    ddl.counts.analyzed(relation.oid, rows, ddl.now());
-    Ok(())
+    let after = Some(Object::Statistics(Arc::new(statistics)));
+    ddl.catalog.change(ddl.transaction, key, before.as_ref(), after)
 }
 
 /// A table that VACUUM or ANALYZE is to work on.

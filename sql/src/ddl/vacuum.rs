@@ -5,8 +5,9 @@
 //! accepted.
 
 use super::Ddl;
-use super::analyze::{Chosen, analyze, chosen, maintained};
+use super::analyze::{Chosen, analyze, chosen, keep_statistics, maintained};
 use super::build::fill_percent;
+use crate::catalog::statistics::TableStatistics;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Analyze, OptionValue, Vacuum};
@@ -99,6 +100,21 @@ impl Options {
     }
 }
 
+/// VACUUM has counted a table's rows (`vac_update_relstats`): `pg_class.reltuples` says so, beside what is known of the columns.
+fn count_rows(ddl: &mut Ddl<'_>, relation: &Relation, rows: u64) -> Result<()> {
+    let RelationKind::Table { .. } = relation.kind else { return Ok(()) };
+    let known = ddl.snapshot().statistics(relation.oid).cloned();
+    let (rows, pages) = (rows as f64, u32::try_from(ddl.pages_of(relation)).unwrap_or(u32::MAX));
+    if known.as_ref().is_some_and(|known| known.rows == rows && known.pages == pages) {
+        return Ok(());
+    }
+    let columns = match known {
+        Some(known) => known.columns.clone(),
+        None => vec![None; relation.columns.len()],
+    };
+    keep_statistics(ddl, relation, TableStatistics { rows, pages, columns })
+}
+
 /// What a VACUUM asks for, and of which tables.
 ///
 /// # Errors
@@ -155,7 +171,11 @@ pub fn vacuum(ddl: &mut Ddl<'_>, options: &Options, chosen: &Chosen) -> Result<(
     if options.verbose {
         ddl.inform(format!("vacuuming \"{name}\""));
     }
-    ddl.reclaim(relation, options.full)?;
+    let rows = ddl.reclaim(relation, options.full)?;
+    // ANALYZE will say so itself.
+    if !options.analyze {
+        count_rows(ddl, relation, rows)?;
+    }
     ddl.counts.vacuumed(relation.oid, ddl.now());
     if options.verbose {
         let took = Micros(ddl.monotonic().0.saturating_sub(begun.0));
@@ -254,11 +274,12 @@ impl Ddl<'_> {
         (data.bytes_of(&[tree, long_values]) / u64::from(data.page_bytes())).cast_signed()
     }
 
-    /// Gives back what of a table's trees no snapshot needs.
-    fn reclaim(&mut self, relation: &Relation, full: bool) -> Result<()> {
+    /// Gives back what of a table's trees no snapshot needs. Returns how many rows it has.
+    fn reclaim(&mut self, relation: &Relation, full: bool) -> Result<u64> {
         let manager = Arc::clone(self.transaction.manager());
         let session = Arc::clone(self.transaction.wait());
         let (mut done, page_bytes) = (0, u64::from(manager.data().page_bytes()));
+        let mut rows = 0;
         for (at, (tree, packing)) in packings(relation, full).into_iter().enumerate() {
             // Behind the rows and the long values there are indexes.
             if at == 2 && !full {
@@ -266,12 +287,15 @@ impl Ddl<'_> {
             }
             let pages = manager.data().bytes_of(&[tree]) / page_bytes;
             let tree = manager.data().tree(tree).map_err(txn::Error::from)?;
-            manager.vacuum(&tree, packing, &session)?;
+            let swept = manager.vacuum(&tree, packing, &session)?;
+            if at == 0 {
+                rows = swept.there;
+            }
             if at < 2 {
                 done += pages.cast_signed();
                 self.progress.set(if full { 7 } else { SCANNED }, done);
             }
         }
-        Ok(())
+        Ok(rows)
     }
 }

@@ -35,6 +35,13 @@ impl Frame {
         self.rows[var.slot as usize].get(var.column as usize)
     }
 
+    /// The row and the column of a home.
+    #[must_use]
+    #[inline]
+    pub fn place(&self, var: Var) -> (&RowBuf, usize) {
+        (&self.rows[var.slot as usize], var.column as usize)
+    }
+
     /// What the values of its rows occupy.
     #[must_use]
     pub fn capacity_bytes(&self) -> usize {

@@ -361,18 +361,21 @@ impl Machine {
                 continue;
             }
             let (arena, frame) = (&*cx.arena, &*cx.frame);
-            let row = match kept {
+            let flow = match kept {
                 Some(Kept { rows, reader, next }) => {
-                    arena.alloc_slice_fill_iter(rows.row(*next - 1, reader)?)
+                    let row = arena.alloc_slice_fill_iter(rows.row(*next - 1, reader)?);
+                    sink.row(&host.call(arena), columns, row)
                 }
                 None => {
                     if !program.positions.is_empty() {
                         sink.keys(&mut program.positions.iter().map(|one| frame.get(one.key)));
                     }
-                    arena.alloc_slice_fill_iter(program.output.iter().map(|var| frame.get(*var)))
+                    sink.take(frame, &program.output).unwrap_or_else(|| {
+                        let row = program.output.iter().map(|var| frame.get(*var));
+                        sink.row(&host.call(arena), columns, arena.alloc_slice_fill_iter(row))
+                    })
                 }
-            };
-            let flow = sink.row(&host.call(arena), columns, row)?;
+            }?;
             *sent += 1;
             portion += 1;
             if portion == max_rows {

@@ -1,7 +1,9 @@
 //! Where rows go: columns are encoded straight into the connection's output buffer, no rows are kept between layers.
 
+use super::frame::Frame;
 pub use crate::compile::ColumnDescription;
 use crate::error::{Notice, Result, SqlError};
+use crate::plan::scalar::Var;
 use crate::sqlstate::SqlState;
 use crate::types::{CallContext, Datum};
 
@@ -86,6 +88,14 @@ pub trait RowSink {
         columns: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<Flow>;
+    /// One row where the machine has it, its columns at these homes: who only keeps rows takes it from there. Nothing where it
+    /// is to be given by [`RowSink::row`].
+    ///
+    /// # Errors
+    /// What the sink finds too much.
+    fn take(&mut self, _frame: &Frame, _columns: &[Var]) -> Option<Result<Flow>> {
+        None
+    }
     /// The keys of table rows that the next row is made of, where WHERE CURRENT OF may ask for them.
     fn keys(&mut self, _keys: &mut dyn Iterator<Item = Datum<'_>>) {}
     /// COPY TO STDOUT begins. What a sink of other rows than COPY's does of it is nothing.

@@ -9,8 +9,10 @@ use super::query::in_statement;
 use super::text::Text;
 use super::{Execution, Kit};
 use crate::error::{Notice, Result};
+use crate::exec::frame::Frame;
 use crate::exec::machine::Stop;
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
+use crate::plan::scalar::Var;
 use crate::session::Session;
 use crate::session::message::CommandTag;
 use crate::tuple::RowBuf;
@@ -37,6 +39,19 @@ impl RowSink for First<'_> {
         }
         self.count += 1;
         Ok(Flow::Continue)
+    }
+
+    fn take(&mut self, frame: &Frame, columns: &[Var]) -> Option<Result<Flow>> {
+        self.count += 1;
+        if self.count > 1 {
+            return Some(Ok(Flow::Continue));
+        }
+        self.row.clear();
+        for var in columns {
+            let (row, column) = frame.place(*var);
+            self.row.push_column(row, column);
+        }
+        Some(crate::account::check().map(|()| Flow::Continue))
     }
 
     /// INTO is done when the statement is.

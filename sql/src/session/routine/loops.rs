@@ -9,8 +9,10 @@ use super::Execution;
 use super::frame::{Frame, Shape};
 use super::query::{command_of, demand_runnable, in_statement};
 use crate::error::{Notice, Result, SqlError};
+use crate::exec::frame::Frame as Rows;
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::parse::ast::FetchDirection;
+use crate::plan::scalar::Var;
 use crate::plpgsql::tree::{Action, ForEach, ForQuery, Place, Query, Sql, Statement, VariableType};
 use crate::session::Session;
 use crate::session::portal::Portal;
@@ -73,6 +75,11 @@ impl RowSink for Portion<'_> {
         self.rows.push(row.iter().copied());
         crate::account::check()?;
         Ok(Flow::Continue)
+    }
+
+    fn take(&mut self, frame: &Rows, columns: &[Var]) -> Option<Result<Flow>> {
+        self.rows.push_columns(columns.iter().map(|var| frame.place(*var)));
+        Some(crate::account::check().map(|()| Flow::Continue))
     }
 
     fn notice(&mut self, notice: &Notice) {

@@ -604,6 +604,17 @@ impl RowSet {
         self.rows += 1;
     }
 
+    /// Appends a row of columns of other rows.
+    pub fn push_columns<'r>(&mut self, columns: impl Iterator<Item = (&'r RowBuf, usize)>) {
+        let before = self.values.len();
+        for (row, column) in columns {
+            let value = self.heap.carry(&row.heap, row.values[column]);
+            self.values.push(value);
+        }
+        assert_eq!(self.values.len() - before, self.width, "rows of a set are of one width");
+        self.rows += 1;
+    }
+
     /// Appends a row of the columns that `fill` pushes.
     pub fn push_with(&mut self, fill: impl FnOnce(&mut RowWriter<'_>)) {
         let before = self.values.len();

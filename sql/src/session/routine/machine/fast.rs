@@ -121,12 +121,34 @@ fn counters(values: &[Value], loops: Slot) -> (i32, i32, i32) {
 /// Runs operations from `pc` on, as long as it can; an error is that of the operation before `pc`.
 pub fn run(
     program: &Program,
-    (frame, room, loops): (&mut Frame, &mut Room, &mut [OpenLoop]),
+    parts: (&mut Frame, &mut Room, &mut [OpenLoop]),
     pc: &mut usize,
     context: Option<&CallContext<'_>>,
     stop: &txn::Cancel,
     stale: bool,
 ) -> Result<Exit> {
+    let (ended, at) = run_from(program, parts, *pc, context, stop, stale);
+    *pc = at;
+    ended
+}
+
+/// The same; returns where it has come to. The counter is of this function alone, and so needs no memory.
+fn run_from(
+    program: &Program,
+    (frame, room, loops): (&mut Frame, &mut Room, &mut [OpenLoop]),
+    mut pc: usize,
+    context: Option<&CallContext<'_>>,
+    stop: &txn::Cancel,
+    stale: bool,
+) -> (Result<Exit>, usize) {
+    macro_rules! done {
+        ($result:expr) => {
+            match $result {
+                Ok(value) => value,
+                Err(error) => return (Err(error), pc),
+            }
+        };
+    }
     let ops = &program.ops[..];
     let mut values = frame.parts_mut().0;
     macro_rules! value {
@@ -144,7 +166,8 @@ pub fn run(
             match made {
                 Some(made) => value!($to) = Value::Int4(made),
                 None => {
-                    value!($to) = integers($what(Width::Four), &value!($left), &value!($right))?;
+                    value!($to) =
+                        done!(integers($what(Width::Four), &value!($left), &value!($right)));
                 }
             }
         }};
@@ -159,15 +182,16 @@ pub fn run(
             match made {
                 Some(made) => value!($to) = Value::Int8(made),
                 None => {
-                    value!($to) = integers($what(Width::Eight), &value!($left), &value!($right))?;
+                    value!($to) =
+                        done!(integers($what(Width::Eight), &value!($left), &value!($right)));
                 }
             }
         }};
     }
     loop {
-        let op = ops[*pc];
-        *pc += 1;
-        match op {
+        let op = &ops[pc];
+        pc += 1;
+        match *op {
             Op::Add4(left, right, to) => narrow!(Primitive::Add, checked_add, left, right, to),
             Op::Subtract4(left, right, to) => {
                 narrow!(Primitive::Subtract, checked_sub, left, right, to);
@@ -186,13 +210,13 @@ pub fn run(
                 wide!(Primitive::Multiply, checked_mul, left, right, to);
             }
             Op::Integers { what, left, right, to } => {
-                value!(to) = integers(what, &value!(left), &value!(right))?;
+                value!(to) = done!(integers(what, &value!(left), &value!(right)));
             }
             Op::Apply { what, left, right, to } => {
                 let (left, right) = (frame.get(u32::from(left)), frame.get(u32::from(right)));
                 let made = match (left, right) {
                     (Datum::Null, _) | (_, Datum::Null) => Value::Null,
-                    _ => plain(what.apply(left, right)?),
+                    _ => plain(done!(what.apply(left, right))),
                 };
                 values = frame.parts_mut().0;
                 value!(to) = made;
@@ -213,7 +237,7 @@ pub fn run(
                 Value::Bool(true) => {}
                 Value::Bool(false) => {
                     value!(to) = Value::Bool(false);
-                    *pc = end as usize;
+                    pc = end as usize;
                 }
                 _ => value!(to) = Value::Null,
             },
@@ -221,7 +245,7 @@ pub fn run(
                 Value::Bool(false) => {}
                 Value::Bool(true) => {
                     value!(to) = Value::Bool(true);
-                    *pc = end as usize;
+                    pc = end as usize;
                 }
                 _ => value!(to) = Value::Null,
             },
@@ -251,7 +275,7 @@ pub fn run(
             }
             Op::Unless { one, end } => {
                 if !matches!(value!(one), Value::Bool(true)) {
-                    *pc = end as usize;
+                    pc = end as usize;
                 }
             }
             Op::UnlessCompared { how, left, right, end } => {
@@ -265,24 +289,24 @@ pub fn run(
                     },
                 };
                 if !holds {
-                    *pc = end as usize;
+                    pc = end as usize;
                 }
             }
             Op::UnlessNull { one, end } => {
                 if !matches!(value!(one), Value::Null) {
-                    *pc = end as usize;
+                    pc = end as usize;
                 }
             }
             Op::Null { one, to, end } => {
                 if matches!(value!(one), Value::Null) {
                     value!(to) = Value::Null;
-                    *pc = end as usize;
+                    pc = end as usize;
                 }
             }
-            Op::Jump { end } => *pc = end as usize,
+            Op::Jump { end } => pc = end as usize,
             Op::Back { begin } => {
-                room.round(stop)?;
-                *pc = begin as usize;
+                done!(room.round(stop));
+                pc = begin as usize;
             }
             Op::Element { array, subscript, to } => {
                 let wanted = match value!(subscript) {
@@ -302,7 +326,8 @@ pub fn run(
                     }
                     None => {
                         room.made.clear();
-                        room.made.push(Array::of(bytes).subscript(&room.arena, &[wanted])?);
+                        let element = Array::of(bytes).subscript(&room.arena, &[wanted]);
+                        room.made.push(done!(element));
                         room.arena.reset();
                         frame.set_column(usize::from(to), &room.made, 0);
                         values = frame.parts_mut().0;
@@ -310,7 +335,7 @@ pub fn run(
                 }
             }
             Op::Whole { one } => {
-                frame.fold(u32::from(one))?;
+                done!(frame.fold(u32::from(one)));
                 values = frame.parts_mut().0;
             }
             Op::Field { record, number, to } => {
@@ -332,7 +357,7 @@ pub fn run(
                     }
                     None => {
                         room.made.clear();
-                        room.made.push(record::field(&room.arena, bytes, number)?);
+                        room.made.push(done!(record::field(&room.arena, bytes, number)));
                         room.arena.reset();
                         frame.set_column(usize::from(to), &room.made, 0);
                         values = frame.parts_mut().0;
@@ -362,8 +387,8 @@ pub fn run(
             }
             Op::Function { function, to } => {
                 let Some(context) = context else {
-                    *pc -= 1;
-                    return Ok(Exit::Context);
+                    pc -= 1;
+                    return (Ok(Exit::Context), pc);
                 };
                 let call = &program.functions[function as usize];
                 // As a text, what an array is appended to stays where it is.
@@ -373,7 +398,7 @@ pub fn run(
                     && frame.append_element(u32::from(to), u32::from(element), &mut room.slot)
                 {
                     values = frame.parts_mut().0;
-                    crate::account::check()?;
+                    done!(crate::account::check());
                     continue;
                 }
                 room.made.clear();
@@ -404,11 +429,13 @@ pub fn run(
                         _ if call.callee.strict && operands.iter().any(Datum::is_null) => {
                             Datum::Null
                         }
-                        Target::Plain(code) => code(&context, operands)?,
-                        Target::Typed(code, types) => code(&context, &types.signature(), operands)?,
+                        Target::Plain(code) => done!(code(&context, operands)),
+                        Target::Typed(code, types) => {
+                            done!(code(&context, &types.signature(), operands))
+                        }
                         Target::Catalog | Target::Routine(..) => Datum::Null,
                     });
-                    crate::account::check()?;
+                    done!(crate::account::check());
                 }
                 room.arena.reset();
                 frame.set_column(usize::from(to), &room.made, 0);
@@ -416,15 +443,15 @@ pub fn run(
             }
             Op::Tree { tree, to } => {
                 let Some(context) = context else {
-                    *pc -= 1;
-                    return Ok(Exit::Context);
+                    pc -= 1;
+                    return (Ok(Exit::Context), pc);
                 };
                 let (scalar, height) = &program.trees[tree as usize];
                 room.made.clear();
                 {
                     let rows = crate::exec::frame::Frame::default();
                     let (arena, made) = (&room.arena, &mut room.made);
-                    crate::parse::depth::with_stack_for(*height, || {
+                    done!(crate::parse::depth::with_stack_for(*height, || {
                         let eval = Eval {
                             call: CallContext { arena, ..*context },
                             frame: &rows,
@@ -441,7 +468,7 @@ pub fn run(
                             Err(Failure::Error(error)) => Err(error),
                             Err(_) => Err(SqlError::unsupported("this expression is")),
                         }
-                    })?;
+                    }));
                 }
                 room.arena.reset();
                 frame.set_column(usize::from(to), &room.made, 0);
@@ -467,44 +494,44 @@ pub fn run(
                 };
                 values = frame.parts_mut().0;
                 if !done {
-                    *pc = end as usize;
+                    pc = end as usize;
                 }
             }
             Op::SetField { record, field, value, end } => {
                 let (name, ty) = &program.fields[field as usize];
-                if !frame.set_field_of((u32::from(record), name), (*ty, usize::from(value)))? {
-                    *pc = end as usize;
+                let set = frame.set_field_of((u32::from(record), name), (*ty, usize::from(value)));
+                if !done!(set) {
+                    pc = end as usize;
                 }
                 values = frame.parts_mut().0;
             }
             Op::NotNull { one, .. } => {
                 if matches!(value!(one), Value::Null) {
-                    return Ok(Exit::Other);
+                    return (Ok(Exit::Other), pc);
                 }
             }
             Op::Bound { one, which } => {
                 if !matches!(value!(one), Value::Int4(_)) {
-                    return Err(null_bound(which));
+                    return (Err(null_bound(which)), pc);
                 }
             }
             Op::Positive { one } => {
                 if !matches!(value!(one), Value::Int4(1..)) {
-                    return Err(SqlError::new(
-                        SqlState::INVALID_PARAMETER_VALUE,
-                        "BY value of FOR loop must be greater than zero",
-                    ));
+                    let message = "BY value of FOR loop must be greater than zero";
+                    let error = SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message);
+                    return (Err(error), pc);
                 }
             }
             Op::ForFirst { loops, variable, reverse, end } => {
                 let (value, last, _) = counters(values, loops);
                 if if reverse { value < last } else { value > last } {
-                    *pc = end as usize;
+                    pc = end as usize;
                 } else {
                     value!(variable) = Value::Int4(value);
                 }
             }
             Op::ForNext { loops, variable, reverse, begin } => {
-                room.round(stop)?;
+                done!(room.round(stop));
                 let (value, last, step) = counters(values, loops);
                 let next = if reverse { value.checked_sub(step) } else { value.checked_add(step) };
                 if let Some(next) = next
@@ -512,27 +539,27 @@ pub fn run(
                 {
                     value!(loops) = Value::Int4(next);
                     value!(variable) = Value::Int4(next);
-                    *pc = begin as usize;
+                    pc = begin as usize;
                 }
             }
             Op::NextRow { .. } => {
-                let Some(looped) = loops.last_mut() else { return Ok(Exit::Other) };
+                let Some(looped) = loops.last_mut() else { return (Ok(Exit::Other), pc) };
                 let advanced = looped.advance(frame);
                 values = frame.parts_mut().0;
                 if !advanced {
-                    return Ok(Exit::Other);
+                    return (Ok(Exit::Other), pc);
                 }
             }
             Op::Fits { shapes, end } => {
                 let shapes = &program.fitted[shapes as usize];
                 if !shapes.iter().all(|(one, shape)| frame.is_shaped(*one, shape.as_ref())) {
-                    *pc = end as usize;
+                    pc = end as usize;
                 }
                 values = frame.parts_mut().0;
             }
             Op::Check { .. } => {
                 if stale {
-                    return Ok(Exit::Stale);
+                    return (Ok(Exit::Stale), pc);
                 }
             }
             Op::Shaped { .. }
@@ -550,7 +577,7 @@ pub fn run(
             | Op::Tried
             | Op::Handled
             | Op::CaseNotFound
-            | Op::End => return Ok(Exit::Other),
+            | Op::End => return (Ok(Exit::Other), pc),
         }
     }
 }
