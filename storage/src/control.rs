@@ -13,6 +13,7 @@
 //! ```
 
 use crate::device::{Device, File, SECTOR_BYTES};
+use crate::sector::{Fields, Sector};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Lsn, Result};
 
@@ -23,6 +24,9 @@ pub const FORMAT_VERSION: u32 = 11;
 
 const MAGIC: &[u8; 8] = b"ATOLLCTL";
 const SLOT_MAGIC: &[u8; 8] = b"ATOLLCKP";
+/// Bytes of the fields of the first block, and of a slot.
+const FIELD_BYTES: usize = 24;
+const SLOT_FIELD_BYTES: usize = 36;
 const SLOT_OFFSETS: [u64; 2] = [4096, 8192];
 const FILE_BYTES: u64 = 12288;
 
@@ -74,42 +78,24 @@ impl std::fmt::Debug for Control {
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes are a word"))
-}
-
-fn half(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes are half a word"))
-}
-
-fn seal(block: &mut [u8], checked: usize) {
-    let crc = crc32c::crc32c(&block[..checked]);
-    block[checked..checked + 4].copy_from_slice(&crc.to_le_bytes());
-}
-
 pub(crate) fn slot(sequence: u64, checkpoint: &Checkpoint) -> [u8; SECTOR_BYTES] {
-    let mut block = [0; SECTOR_BYTES];
-    block[..8].copy_from_slice(SLOT_MAGIC);
-    let timeline = u64::from(checkpoint.timeline) | u64::from(checkpoint.closed) << 32;
-    let words = [sequence, checkpoint.redo.0, checkpoint.floor.0, timeline];
-    for (index, word) in words.into_iter().enumerate() {
-        block[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
-    }
-    block[40..44].copy_from_slice(&checkpoint.epoch.to_le_bytes());
-    seal(&mut block, 44);
-    block
+    let Checkpoint { redo, floor, epoch, timeline, closed } = *checkpoint;
+    Sector::new(SLOT_MAGIC)
+        .word(sequence)
+        .word(redo.0)
+        .word(floor.0)
+        .half(timeline)
+        .half(u32::from(closed))
+        .half(epoch)
+        .seal()
 }
 
 pub(crate) fn parse_slot(block: &[u8]) -> Option<(u64, Checkpoint)> {
-    let whole = &block[..8] == SLOT_MAGIC && half(block, 44) == crc32c::crc32c(&block[..44]);
-    let checkpoint = Checkpoint {
-        redo: Lsn(word(block, 16)),
-        floor: Lsn(word(block, 24)),
-        epoch: half(block, 40),
-        timeline: half(block, 32),
-        closed: half(block, 36) == 1,
-    };
-    whole.then(|| (word(block, 8), checkpoint))
+    let mut fields = Fields::open(block, SLOT_MAGIC, SLOT_FIELD_BYTES)?;
+    let sequence = fields.word();
+    let (redo, floor) = (Lsn(fields.word()), Lsn(fields.word()));
+    let (timeline, closed, epoch) = (fields.half(), fields.half() == 1, fields.half());
+    Some((sequence, Checkpoint { redo, floor, epoch, timeline, closed }))
 }
 
 impl Control {
@@ -118,14 +104,12 @@ impl Control {
         let making = "control.new";
         let file = device.open(making, true)?;
         file.set_len(FILE_BYTES)?;
-        let mut block = [0; SECTOR_BYTES];
-        block[..8].copy_from_slice(MAGIC);
-        block[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
-        block[12..16].copy_from_slice(&identity.page_bytes.to_le_bytes());
-        block[16..24].copy_from_slice(&identity.log_segment_bytes.to_le_bytes());
-        block[24..32].copy_from_slice(&identity.system.to_le_bytes());
-        seal(&mut block, 32);
-        file.write_at(0, &block)?;
+        let block = Sector::new(MAGIC)
+            .half(FORMAT_VERSION)
+            .half(identity.page_bytes)
+            .word(identity.log_segment_bytes)
+            .word(identity.system);
+        file.write_at(0, &block.seal())?;
         file.write_at(SLOT_OFFSETS[1], &slot(1, &first))?;
         file.sync()?;
         device.rename(making, NAME)?;
@@ -140,23 +124,22 @@ impl Control {
             return Err(Error::CorruptLog("the control file is cut off".into()));
         }
         file.read_at(0, &mut bytes)?;
-        if &bytes[..8] != MAGIC {
+        // Of another version only the number is known to be where it is.
+        let version = Fields::unchecked(&bytes).filter(|_| bytes.starts_with(MAGIC));
+        let Some(version) = version.map(|mut fields| fields.half()) else {
             return Err(Error::Refused("the directory is not an Atoll database".into()));
-        }
-        let version = half(&bytes, 8);
+        };
         if version != FORMAT_VERSION {
             return Err(Error::Refused(format!(
                 "the directory has format version {version}, and this server reads {FORMAT_VERSION}"
             )));
         }
-        if half(&bytes, 32) != crc32c::crc32c(&bytes[..32]) {
+        let Some(mut fields) = Fields::open(&bytes, MAGIC, FIELD_BYTES) else {
             return Err(Error::CorruptLog("the control file's first block is damaged".into()));
-        }
-        let identity = Identity {
-            page_bytes: half(&bytes, 12),
-            log_segment_bytes: word(&bytes, 16),
-            system: word(&bytes, 24),
         };
+        let (_version, page_bytes) = (fields.half(), fields.half());
+        let (log_segment_bytes, system) = (fields.word(), fields.word());
+        let identity = Identity { page_bytes, log_segment_bytes, system };
         let slots = SLOT_OFFSETS.map(|at| parse_slot(&bytes[at as usize..]));
         let newest = slots.into_iter().flatten().max_by_key(|(sequence, _)| *sequence);
         let Some((sequence, latest)) = newest else {

@@ -13,6 +13,7 @@ use crate::sync::{Arc, Condvar, Mutex, lock, rank};
 use crate::waiter;
 use rustix::time::ClockId;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::task::{Wake, Waker};
 
 /// Everything the engine asks of the world around it.
 #[derive(Clone)]
@@ -240,6 +241,18 @@ impl Cancel {
     }
 }
 
+/// Wakes a thread that rests on a cell.
+struct CellWaker {
+    env: Environment,
+    cell: Arc<WaitCell>,
+}
+
+impl Wake for CellWaker {
+    fn wake(self: Arc<Self>) {
+        self.env.wake(&self.cell);
+    }
+}
+
 impl Environment {
     /// Starts a background thread. If it panics, nobody does its work any more: `halt` is told why and ends the
     /// instance, before the panic goes on to whoever joins the thread.
@@ -258,6 +271,12 @@ impl Environment {
             }
         };
         self.scheduler.spawn(name, Box::new(guarded))
+    }
+
+    /// What wakes a thread that rests on `cell`, for who polls what a task would be woken for.
+    #[must_use]
+    pub fn waker(&self, cell: &Arc<WaitCell>) -> Waker {
+        Waker::from(Arc::new(CellWaker { env: self.clone(), cell: Arc::clone(cell) }))
     }
 
     /// Waits until `cell` is notified, `deadline` passes or `cancel` is raised: the engine's only wait.

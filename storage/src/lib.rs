@@ -63,6 +63,8 @@ pub mod restore;
 #[cfg(not(loom))]
 pub mod scratch;
 #[cfg(not(loom))]
+mod sector;
+#[cfg(not(loom))]
 pub mod simulation;
 #[cfg(not(loom))]
 pub mod sort;

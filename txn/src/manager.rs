@@ -3,7 +3,7 @@
 use crate::background::{self, Signals};
 use crate::commit::late::{self, LateCommits};
 use crate::commit::slots::CommitSlots;
-use crate::commit::watermark::{CellWaker, WatermarkWaiters};
+use crate::commit::watermark::WatermarkWaiters;
 use crate::exported::ExportedSnapshots;
 use crate::lock::LockManager;
 use crate::log;
@@ -381,8 +381,7 @@ impl Manager {
             return Ok(());
         }
         let cell = Arc::new(WaitCell::new());
-        let waker =
-            Waker::from(Arc::new(CellWaker { env: self.env.clone(), cell: Arc::clone(&cell) }));
+        let waker = self.env.waker(&cell);
         while self.poll_visible(lsn, &waker).is_pending() {
             self.data.log().alive()?;
             match session.rest(&self.env, WaitEvent::Watermark, &cell, None) {

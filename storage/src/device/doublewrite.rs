@@ -25,6 +25,7 @@
 
 use super::{Device, File, SECTOR_BYTES};
 use crate::planted::{Fault, Planted};
+use crate::sector::{Fields, Sector};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, PageId, Result};
 use std::collections::BTreeMap;
@@ -32,7 +33,8 @@ use std::collections::BTreeMap;
 /// The area's file.
 pub(crate) const NAME: &str = "doublewrite";
 const MAGIC: &[u8; 8] = b"ATOLLDW1";
-const CHECKED_BYTES: usize = 24;
+/// Bytes of a slot's fields.
+const FIELD_BYTES: usize = 16;
 
 /// The double-write area of one data file.
 pub struct DoubleWrite {
@@ -258,22 +260,13 @@ impl DoubleWrite {
 }
 
 fn header(sequence: u64, id: PageId, page: &[u8]) -> [u8; SECTOR_BYTES] {
-    let mut header = [0; SECTOR_BYTES];
-    header[..8].copy_from_slice(MAGIC);
-    header[8..16].copy_from_slice(&sequence.to_le_bytes());
-    header[16..20].copy_from_slice(&id.0.to_le_bytes());
-    header[20..24].copy_from_slice(&crc32c::crc32c(page).to_le_bytes());
-    let crc = crc32c::crc32c(&header[..CHECKED_BYTES]);
-    header[24..28].copy_from_slice(&crc.to_le_bytes());
-    header
+    Sector::new(MAGIC).word(sequence).half(id.0).half(crc32c::crc32c(page)).seal()
 }
 
 /// Sequence, page and checksum of the page, if the slot's header is whole.
 fn parse(slot: &[u8]) -> Option<(u64, PageId, u32)> {
-    let half = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
-    let whole = &slot[..8] == MAGIC && half(24) == crc32c::crc32c(&slot[..CHECKED_BYTES]);
-    let sequence = u64::from(half(8)) | u64::from(half(12)) << 32;
-    whole.then(|| (sequence, PageId(half(16)), half(20)))
+    let mut fields = Fields::open(slot, MAGIC, FIELD_BYTES)?;
+    Some((fields.word(), PageId(fields.half()), fields.half()))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use super::segment;
 use crate::device::{Device, SECTOR_BYTES};
 use crate::environment::{Environment, WaitCell, WaitEvent};
 use crate::id::Micros;
+use crate::sector::{Fields, Sector};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Lsn, Result};
@@ -25,7 +26,6 @@ use crate::{Lsn, Result};
 /// The file of the number.
 const NAME: &str = "log/archived";
 const MAGIC: &[u8; 8] = b"ATOLLAR1";
-const CHECKED_BYTES: usize = 16;
 /// How long the archiver rests after a failure, and after every so many in a row.
 const RETRY: Micros = Micros(1_000_000);
 const RETRIES: u64 = 3;
@@ -185,16 +185,11 @@ pub(crate) fn history_path(timeline: u32) -> String {
 
 /// Writes the number of the first segment that is not archived, durably.
 pub(crate) fn write(device: &dyn Device, number: u64) -> Result<()> {
-    let mut sector = [0; SECTOR_BYTES];
-    sector[..8].copy_from_slice(MAGIC);
-    sector[8..CHECKED_BYTES].copy_from_slice(&number.to_le_bytes());
-    let crc = crc32c::crc32c(&sector[..CHECKED_BYTES]);
-    sector[CHECKED_BYTES..CHECKED_BYTES + 4].copy_from_slice(&crc.to_le_bytes());
     let file = device.open(NAME, true)?;
     if file.len()? < SECTOR_BYTES as u64 {
         file.set_len(SECTOR_BYTES as u64)?;
     }
-    file.write_at(0, &sector)?;
+    file.write_at(0, &Sector::new(MAGIC).word(number).seal())?;
     file.sync()?;
     device.sync_names()
 }
@@ -210,10 +205,7 @@ fn read(device: &dyn Device) -> Result<Option<u64>> {
     }
     let mut sector = [0; SECTOR_BYTES];
     file.read_at(0, &mut sector)?;
-    let (checked, rest) = sector.split_at(CHECKED_BYTES);
-    let whole = &checked[..8] == MAGIC && rest[..4] == crc32c::crc32c(checked).to_le_bytes();
-    let number = checked[8..].try_into().map(u64::from_le_bytes);
-    Ok(number.ok().filter(|_| whole))
+    Ok(Fields::open(&sector, MAGIC, size_of::<u64>()).map(|mut fields| fields.word()))
 }
 
 /// The body of the archiver's thread.

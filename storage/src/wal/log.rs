@@ -26,7 +26,7 @@ use crate::planted::Planted;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Error, Lsn, Result, usage};
-use std::task::{Poll, Wake, Waker};
+use std::task::{Poll, Waker};
 
 /// How much log space a worker draws ahead at most, in bytes.
 const CHUNK_BYTES_MAX: u64 = 256 << 10;
@@ -343,7 +343,7 @@ impl Log {
     pub fn wait_durable_end(&self, end: Lsn) -> Result<()> {
         let env = &self.shared.env;
         let cell = Arc::new(WaitCell::new());
-        let waker = Waker::from(Arc::new(CellWaker { env: env.clone(), cell: Arc::clone(&cell) }));
+        let waker = env.waker(&cell);
         loop {
             match self.poll_durable_end(end, &waker) {
                 Poll::Ready(result) => return result,
@@ -488,17 +488,6 @@ impl Drop for Log {
     fn drop(&mut self) {
         // Halted or not: whoever wanted to know has asked.
         drop(self.close());
-    }
-}
-
-struct CellWaker {
-    env: Environment,
-    cell: Arc<WaitCell>,
-}
-
-impl Wake for CellWaker {
-    fn wake(self: Arc<Self>) {
-        self.env.wake(&self.cell);
     }
 }
 

@@ -15,6 +15,7 @@
 //! ```
 
 use crate::device::{Device, File, SECTOR_BYTES};
+use crate::sector::{Fields, Sector};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::{Lsn, Result};
 use std::collections::BTreeMap;
@@ -22,7 +23,8 @@ use std::collections::BTreeMap;
 /// Where a segment's records begin in its file: past one block of any disk or file system.
 pub(crate) const HEADER_BYTES: u64 = 4096;
 const MAGIC: &[u8; 8] = b"ATOLLOG1";
-const CHECKED_BYTES: usize = 44;
+/// Bytes of a header's fields.
+const FIELD_BYTES: usize = 36;
 
 /// Segment files by number.
 pub(crate) type Files = BTreeMap<u64, Arc<dyn File>>;
@@ -81,28 +83,21 @@ pub(crate) fn number(name: &str) -> Option<u64> {
 }
 
 fn header(number: u64, bytes: u64, epoch: &Epoch) -> [u8; SECTOR_BYTES] {
-    let mut header = [0; SECTOR_BYTES];
-    header[..8].copy_from_slice(MAGIC);
-    let words = [number * bytes, bytes, epoch.start.0, epoch.previous_end.0];
-    for (index, word) in words.into_iter().enumerate() {
-        header[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
-    }
-    header[40..44].copy_from_slice(&epoch.number.to_le_bytes());
-    let crc = crc32c::crc32c(&header[..CHECKED_BYTES]);
-    header[44..48].copy_from_slice(&crc.to_le_bytes());
-    header
+    Sector::new(MAGIC)
+        .word(number * bytes)
+        .word(bytes)
+        .word(epoch.start.0)
+        .word(epoch.previous_end.0)
+        .half(epoch.number)
+        .seal()
 }
 
 /// The epoch that a segment's header names, if the header is whole and this segment's.
 fn parse(header: &[u8; SECTOR_BYTES], number: u64, bytes: u64) -> Option<Epoch> {
-    let word = |at: usize| {
-        u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes are a word"))
-    };
-    let half = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
-    let whole = &header[..8] == MAGIC && half(44) == crc32c::crc32c(&header[..CHECKED_BYTES]);
-    let ours = word(8) == number * bytes && word(16) == bytes;
-    let epoch = Epoch { number: half(40), start: Lsn(word(24)), previous_end: Lsn(word(32)) };
-    (whole && ours).then_some(epoch)
+    let mut fields = Fields::open(header, MAGIC, FIELD_BYTES)?;
+    let ours = fields.word() == number * bytes && fields.word() == bytes;
+    let (start, previous_end) = (Lsn(fields.word()), Lsn(fields.word()));
+    ours.then(|| Epoch { number: fields.half(), start, previous_end })
 }
 
 /// Whether a file is segment `number`, whole.

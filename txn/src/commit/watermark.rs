@@ -5,30 +5,14 @@
 
 use crate::Lsn;
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
-use crate::sync::{Arc, Mutex, lock, rank};
-use std::task::{Wake, Waker};
-use storage::{Environment, WaitCell};
+use crate::sync::{Mutex, lock, rank};
+use std::task::Waker;
 
 /// Waiters, by the LSN they wait for.
 #[derive(Debug, Default)]
 pub struct WatermarkWaiters {
     count: AtomicUsize,
     waiters: Mutex<Vec<(Lsn, Waker)>, { rank::WATERMARK }>,
-}
-
-/// Wakes a thread that rests on a cell.
-#[derive(Debug)]
-pub struct CellWaker {
-    /// Where it rests.
-    pub env: Environment,
-    /// On what.
-    pub cell: Arc<WaitCell>,
-}
-
-impl Wake for CellWaker {
-    fn wake(self: Arc<Self>) {
-        self.env.wake(&self.cell);
-    }
 }
 
 impl WatermarkWaiters {
