@@ -48,6 +48,8 @@ mod golden;
 pub mod heap;
 pub mod id;
 #[cfg(not(loom))]
+mod merge_heap;
+#[cfg(not(loom))]
 pub mod page;
 #[cfg(not(loom))]
 pub mod planted;
@@ -104,6 +106,8 @@ pub use error::{Error, Result};
 #[cfg(not(loom))]
 pub use heap::Heap;
 pub use id::{FrameId, Lsn, Micros, PageId, TreeId};
+#[cfg(not(loom))]
+pub use merge_heap::MergeHeap;
 #[cfg(not(loom))]
 pub use planted::{Fault, Planted};
 #[cfg(not(loom))]

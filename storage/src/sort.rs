@@ -4,6 +4,7 @@
 //! *run*, and at the end all runs are merged. Equal keys stay in the order in which they came, and each record keeps its
 //! *ordinal*, the number of records that came before it, so that a caller can tell which of two equal keys was first.
 
+use crate::merge_heap::MergeHeap;
 use crate::scratch::{Scratch, ScratchFile};
 use crate::sync::Arc;
 use crate::{Error, Result};
@@ -361,20 +362,26 @@ impl RunReader {
     }
 }
 
-/// Runs that are being merged: a heap by their current records.
+/// Runs that are being merged.
 #[derive(Debug)]
 struct Readers {
     runs: Vec<RunReader>,
-    /// Runs that have a record, the smallest first; a binary heap.
-    heap: Vec<usize>,
+    /// Those that have a record.
+    heap: MergeHeap,
     begun: bool,
+}
+
+/// Whether the current record of one run comes before that of another.
+fn before(runs: &[RunReader], a: usize, b: usize) -> bool {
+    let (a, b) = (runs[a].record(), runs[b].record());
+    a.key.cmp(b.key).then(a.ordinal.cmp(&b.ordinal)) == Ordering::Less
 }
 
 impl Readers {
     fn new(file: &ScratchFile, runs: &[Range<u64>], memory_bytes_max: usize) -> Result<Readers> {
         let share = memory_bytes_max / runs.len().max(1);
         let buffer_bytes = share.min(RUN_BUFFER_BYTES_MAX);
-        let mut readers = Readers { runs: Vec::new(), heap: Vec::new(), begun: false };
+        let (mut readers, mut begun) = (Vec::new(), Vec::new());
         for run in runs {
             let mut reader = RunReader {
                 left: run.clone(),
@@ -386,52 +393,30 @@ impl Readers {
                 ordinal: 0,
             };
             if reader.load(file)? {
-                readers.heap.push(readers.runs.len());
+                begun.push(readers.len());
             }
-            readers.runs.push(reader);
+            readers.push(reader);
         }
-        for place in (0..readers.heap.len() / 2).rev() {
-            readers.sink(place);
-        }
-        Ok(readers)
-    }
-
-    fn before(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.runs[self.heap[a]].record(), self.runs[self.heap[b]].record());
-        a.key.cmp(b.key).then(a.ordinal.cmp(&b.ordinal)) == Ordering::Less
-    }
-
-    fn sink(&mut self, mut place: usize) {
-        loop {
-            let mut least = place;
-            for child in [2 * place + 1, 2 * place + 2] {
-                if child < self.heap.len() && self.before(child, least) {
-                    least = child;
-                }
-            }
-            if least == place {
-                return;
-            }
-            self.heap.swap(place, least);
-            place = least;
-        }
+        let heap = MergeHeap::new(begun, |a, b| before(&readers, a, b));
+        Ok(Readers { runs: readers, heap, begun: false })
     }
 
     fn advance(&mut self, file: &ScratchFile) -> Result<()> {
-        if std::mem::replace(&mut self.begun, true)
-            && let Some(&first) = self.heap.first()
+        let Readers { runs, heap, begun } = self;
+        if std::mem::replace(begun, true)
+            && let Some(first) = heap.first()
         {
-            if !self.runs[first].advance(file)? {
-                self.runs[first].buffer = Vec::new();
-                self.heap.swap_remove(0);
+            let there = runs[first].advance(file)?;
+            if !there {
+                runs[first].buffer = Vec::new();
             }
-            self.sink(0);
+            heap.advanced(there, |a, b| before(runs, a, b));
         }
         Ok(())
     }
 
     fn current(&self) -> Option<Sorted<'_>> {
-        self.heap.first().map(|&first| self.runs[first].record())
+        self.heap.first().map(|first| self.runs[first].record())
     }
 }
 

@@ -71,8 +71,8 @@ pub use storage::usage::{Usage, count_temporary_read, count_temporary_written, t
 pub use storage::{
     Archive, ArchiveCounters, Archived, Backup, Cancel, Change, CheckpointReason, CheckpointReport,
     CheckpointWatch, Clock, DataComponent, Device, Direction, Duplicate, Environment,
-    Error as StorageError, File, Loaded, Log, LogInsert, Lsn, Micros, Packing, Scheduler, Scratch,
-    ScratchFile, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
+    Error as StorageError, File, Loaded, Log, LogInsert, Lsn, MergeHeap, Micros, Packing,
+    Scheduler, Scratch, ScratchFile, Tree, TreeId, TreeLoad, WaitCell, WaitEvent, Woken,
 };
 pub use timestamps::{TimestampAllocator, Timestamps};
 pub use transaction::{

@@ -14,7 +14,7 @@ use crate::sync::Arc;
 use crate::{CommandId, TreeId};
 use std::cmp::Ordering;
 use std::ops::Bound;
-use storage::Direction;
+use storage::{Direction, MergeHeap};
 
 /// The mark of a write over a locked record.
 const UPDATE: u64 = 1;
@@ -143,7 +143,7 @@ impl SpilledWrites {
         before: CommandId,
         direction: Direction,
     ) -> storage::Result<Merge> {
-        let mut merge = Merge { direction, heads: Vec::new(), last: (TreeId(0), Vec::new()) };
+        let mut heads = Vec::new();
         for (age, kept) in self.runs.iter().enumerate() {
             let below = kept.below.min(u64::from(before.0));
             if kept.run.orders().0 >= below {
@@ -153,11 +153,13 @@ impl SpilledWrites {
             let (head, ahead) = (Copied::default(), Copied::default());
             let mut head = Head { walk, below, age, head, ahead, is_ahead: false };
             if head.advance(direction)? {
-                merge.heads.push(head);
-                merge.up(merge.heads.len() - 1);
+                heads.push(head);
             }
         }
-        Ok(merge)
+        let heap = MergeHeap::new((0..heads.len()).collect(), |a, b| {
+            comes_before(&heads, direction, a, b)
+        });
+        Ok(Merge { direction, heads, heap, last: (TreeId(0), Vec::new()) })
     }
 }
 
@@ -243,8 +245,9 @@ impl Head {
 #[derive(Debug)]
 pub struct Merge {
     direction: Direction,
-    /// A heap: the next key first, and of one key the newest run.
     heads: Vec<Head>,
+    /// Those that have a key: the next key first, and of one key the newest run.
+    heap: MergeHeap,
     /// The key that [`Merge::advance`] has given out.
     last: (TreeId, Vec<u8>),
 }
@@ -252,20 +255,20 @@ pub struct Merge {
 impl Merge {
     /// The write it has come to.
     pub(crate) fn head(&self) -> Option<Write<'_>> {
-        self.heads.first().map(|head| write_of(head.head.entry()))
+        self.heap.first().map(|first| write_of(self.heads[first].head.entry()))
     }
 
     /// Goes behind a key, if it has not.
     pub(crate) fn pass(&mut self, tree: TreeId, key: &[u8]) -> storage::Result<()> {
-        while let Some(first) = self.heads.first_mut() {
-            let name = (first.head.tree, &first.head.key[..]).cmp(&(tree, key));
-            if name == beyond(self.direction) {
+        let Merge { direction, heads, heap, .. } = self;
+        while let Some(first) = heap.first() {
+            let head = &mut heads[first];
+            let name = (head.head.tree, &head.head.key[..]).cmp(&(tree, key));
+            if name == beyond(*direction) {
                 return Ok(());
             }
-            if !first.advance(self.direction)? {
-                self.heads.swap_remove(0);
-            }
-            self.down();
+            let there = head.advance(*direction)?;
+            heap.advanced(there, |a, b| comes_before(heads, *direction, a, b));
         }
         Ok(())
     }
@@ -277,44 +280,22 @@ impl Merge {
             self.pass(last.0, &last.1)?;
             self.last = last;
         }
-        if let Some(first) = self.heads.first() {
-            self.last.0 = first.head.tree;
+        if let Some(first) = self.heap.first() {
+            let head = &self.heads[first].head;
+            self.last.0 = head.tree;
             self.last.1.clear();
-            self.last.1.extend_from_slice(&first.head.key);
+            self.last.1.extend_from_slice(&head.key);
         }
         Ok(self.head())
     }
+}
 
-    fn is_before(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.heads[a], &self.heads[b]);
-        let name = (a.head.tree, &a.head.key).cmp(&(b.head.tree, &b.head.key));
-        let name = if self.direction == Direction::Forward { name } else { name.reverse() };
-        name.then(b.age.cmp(&a.age)) == Ordering::Less
-    }
-
-    fn up(&mut self, mut at: usize) {
-        while at > 0 && self.is_before(at, (at - 1) / 2) {
-            self.heads.swap(at, (at - 1) / 2);
-            at = (at - 1) / 2;
-        }
-    }
-
-    fn down(&mut self) {
-        let mut at = 0;
-        loop {
-            let mut least = at;
-            for child in [2 * at + 1, 2 * at + 2] {
-                if child < self.heads.len() && self.is_before(child, least) {
-                    least = child;
-                }
-            }
-            if least == at {
-                return;
-            }
-            self.heads.swap(at, least);
-            at = least;
-        }
-    }
+/// Whether a walk comes to the head of one run before that of another: of one key to the newest.
+fn comes_before(heads: &[Head], direction: Direction, a: usize, b: usize) -> bool {
+    let (a, b) = (&heads[a], &heads[b]);
+    let name = (a.head.tree, &a.head.key).cmp(&(b.head.tree, &b.head.key));
+    let name = if direction == Direction::Forward { name } else { name.reverse() };
+    name.then(b.age.cmp(&a.age)) == Ordering::Less
 }
 
 /// How a key compares with one that a walk in this direction has passed.

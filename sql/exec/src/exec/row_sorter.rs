@@ -19,6 +19,7 @@ use crate::tuple::{RowBuf, RowSet};
 use crate::types::{Comparator, Datum, may_differ};
 use std::cmp::Ordering;
 use std::ops::Range;
+use txn::MergeHeap;
 
 /// The least buffer of a run that is merged, in bytes, where memory allows more than [`MERGED_MIN`] of them.
 const BUFFER_BYTES_MIN: usize = 32 << 10;
@@ -281,12 +282,12 @@ fn demand_comparable<'r>(
     Ok(())
 }
 
-/// Runs that are being merged: a heap by the rows that they have come to.
+/// Runs that are being merged.
 struct Merge {
     file: TempFile,
     runs: Vec<Run>,
-    /// Runs that have a row, that with the first one in front; a binary heap.
-    heap: Vec<usize>,
+    /// Runs that have a row.
+    heap: MergeHeap,
     begun: bool,
     /// The row that was given last and its run, where neighbours have to be looked at.
     last: Option<(usize, RowBuf)>,
@@ -318,26 +319,22 @@ impl Merge {
     ) -> Result<Merge> {
         let least = BUFFER_BYTES_MIN.min(memory / MERGED_MIN);
         let buffer_bytes = (memory / runs.len().max(1)).clamp(least, BUFFER_BYTES_MAX);
-        let mut merge =
-            Merge { file, runs: Vec::new(), heap: Vec::new(), begun: false, last: None };
+        let (mut all, mut begun) = (Vec::new(), Vec::new());
         for (number, run) in runs.iter().enumerate() {
             let reader = RowReader::new(run.clone(), buffer_bytes);
             let mut run = Run { reader, row: RowBuf::new(), beginning: 0 };
-            if run.advance(sorter, &merge.file)? {
-                merge.heap.push(number);
+            if run.advance(sorter, &file)? {
+                begun.push(number);
             }
-            merge.runs.push(run);
+            all.push(run);
         }
-        for place in (0..merge.heap.len() / 2).rev() {
-            merge.sink(place, sorter);
-        }
-        Ok(merge)
+        let heap = MergeHeap::new(begun, |a, b| Merge::before(&all, sorter, a, b));
+        Ok(Merge { file, runs: all, heap, begun: false, last: None })
     }
 
-    /// Whether the run at one place of the heap comes before that at another.
-    fn before(&self, a: usize, b: usize, sorter: &RowSorter) -> bool {
-        let (a, b) = (self.heap[a], self.heap[b]);
-        let (one, other) = (&self.runs[a], &self.runs[b]);
+    /// Whether the row of one run comes before that of another.
+    fn before(runs: &[Run], sorter: &RowSorter, a: usize, b: usize) -> bool {
+        let (one, other) = (&runs[a], &runs[b]);
         let mut order = one.beginning.cmp(&other.beginning);
         let mut keys = sorter.keys.iter().zip(&sorter.places);
         while order.is_eq()
@@ -348,38 +345,21 @@ impl Merge {
         order.then(a.cmp(&b)).is_lt()
     }
 
-    fn sink(&mut self, mut place: usize, sorter: &RowSorter) {
-        loop {
-            let mut least = place;
-            for child in [2 * place + 1, 2 * place + 2] {
-                if child < self.heap.len() && self.before(child, least, sorter) {
-                    least = child;
-                }
-            }
-            if least == place {
-                return;
-            }
-            self.heap.swap(place, least);
-            place = least;
-        }
-    }
-
     /// Goes to the next row; false at the end.
     fn advance(&mut self, sorter: &RowSorter, cx: &Context<'_>) -> Result<bool> {
         if std::mem::replace(&mut self.begun, true)
-            && let Some(&first) = self.heap.first()
+            && let Some(first) = self.heap.first()
         {
             if sorter.strict {
                 let mut row = self.last.take().map_or_else(RowBuf::new, |(_, row)| row);
                 row.copy_from(&self.runs[first].row);
                 self.last = Some((first, row));
             }
-            if !self.runs[first].advance(sorter, &self.file)? {
-                self.heap.swap_remove(0);
-            }
-            self.sink(0, sorter);
+            let there = self.runs[first].advance(sorter, &self.file)?;
+            let Merge { runs, heap, .. } = self;
+            heap.advanced(there, |a, b| Merge::before(runs, sorter, a, b));
         }
-        let Some(&first) = self.heap.first() else { return Ok(false) };
+        let Some(first) = self.heap.first() else { return Ok(false) };
         if let Some((run, row)) = &self.last
             && *run != first
         {
@@ -394,6 +374,7 @@ impl Merge {
 
     /// The row that it has come to.
     fn current(&self) -> &RowBuf {
-        &self.runs[self.heap[0]].row
+        let first = self.heap.first().expect("who has come to a row has a run that has it");
+        &self.runs[first].row
     }
 }
