@@ -22,7 +22,7 @@ use tests::atoll::Atoll;
 use tests::client::{Client, Reply};
 use tests::oracle;
 use tests::process::TemporaryDirectory;
-use tests::script::{Protocol, files, name_of};
+use tests::script::{Protocol, files, name_of, sample};
 
 /// How many failures of a run are shown.
 const SHOWN: usize = 20;
@@ -317,6 +317,7 @@ fn sqlites() -> Vec<Script> {
     assert!(left_out.is_empty(), "the archive lacks {:?}", left_out.keys());
     // The longest first, so that none is left for the end.
     scripts.sort_by_key(|script| std::cmp::Reverse(script.text.len()));
+    sample(&mut scripts);
     scripts
 }
 

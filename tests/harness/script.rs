@@ -15,8 +15,7 @@ pub enum Protocol {
 }
 
 /// The files below `directory` (relative to this package) with the given ending, in order; of those only the ones whose name
-/// contains what `ONLY` says, where it stands in the environment; and of these about one in four, another sample for each seed,
-/// where `ATOLL_SAMPLE` gives one.
+/// contains what `ONLY` says, where it stands in the environment; and of these a [`sample`].
 #[must_use]
 pub fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
@@ -29,13 +28,22 @@ pub fn files(directory: &str, ending: &str) -> Vec<PathBuf> {
         .filter(|path| only.as_ref().is_none_or(|only| name_of(path).contains(only)))
         .collect();
     files.sort();
-    if let Some(seed) = std::env::var("ATOLL_SAMPLE").ok().and_then(|seed| seed.parse().ok()) {
-        let mut chance = Chance(seed);
-        let one = files.get(chance.below(files.len().max(1))).cloned();
-        files.retain(|path| chance.below(4) == 0 || Some(path) == one.as_ref());
-    }
+    sample(&mut files);
     assert!(!files.is_empty(), "no *.{ending} in {}", directory.display());
     files
+}
+
+/// Of all of these about one in four, and one at least, where `ATOLL_SAMPLE` gives a seed.
+pub fn sample<T>(all: &mut Vec<T>) {
+    let Some(seed) = std::env::var("ATOLL_SAMPLE").ok().and_then(|seed| seed.parse().ok()) else {
+        return;
+    };
+    let mut chance = Chance(seed);
+    let (one, mut at) = (chance.below(all.len().max(1)), 0);
+    all.retain(|_| {
+        at += 1;
+        chance.below(4) == 0 || at == one + 1
+    });
 }
 
 /// A script's name: its file's, without the ending.
