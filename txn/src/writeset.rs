@@ -528,20 +528,28 @@ impl WriteSet {
     }
 
     fn find(&self, tree: TreeId, key: &[u8]) -> Result<Place, Place> {
+        if let Some(place) = self.behind_last(tree, key) {
+            return Err(place);
+        }
         let place = self.first(tree, Bound::Included(key));
         if self.compare(place, tree, key) == Some(Ordering::Equal) { Ok(place) } else { Err(place) }
     }
 
     /// Where a key that has not been written belongs.
     fn place_of_new(&self, tree: TreeId, key: &[u8]) -> Place {
-        // Who writes one key behind another, as a load does, comes right behind the last one.
-        if self.compare(self.last, tree, key) == Some(Ordering::Less) {
-            let next = Place { chunk: self.last.chunk, at: self.last.at + 1 };
-            if self.compare(self.settle(next), tree, key) != Some(Ordering::Less) {
-                return next;
-            }
+        self.behind_last(tree, key).unwrap_or_else(|| self.first(tree, Bound::Included(key)))
+    }
+
+    /// The place of a key that belongs right behind the one that was written last, as those of who writes one key behind
+    /// another do, and has not been written.
+    #[inline]
+    fn behind_last(&self, tree: TreeId, key: &[u8]) -> Option<Place> {
+        if self.compare(self.last, tree, key) != Some(Ordering::Less) {
+            return None;
         }
-        self.first(tree, Bound::Included(key))
+        let next = Place { chunk: self.last.chunk, at: self.last.at + 1 };
+        let behind = self.compare(self.settle(next), tree, key);
+        matches!(behind, None | Some(Ordering::Greater)).then_some(next)
     }
 
     fn find_bytes(&self, tree: TreeId, key: std::ops::Range<usize>) -> Option<Place> {
