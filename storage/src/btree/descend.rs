@@ -101,8 +101,16 @@ impl Tree {
     }
 
     /// The leaf of the target.
-    #[inline]
     pub(super) fn leaf(
+        &self,
+        target: Target<'_>,
+    ) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
+        self.descend(target)
+    }
+
+    /// As [`Tree::leaf`], within its caller: for who reads one key, which is done most often.
+    #[inline(always)]
+    pub(super) fn descend(
         &self,
         target: Target<'_>,
     ) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
@@ -130,34 +138,20 @@ impl Tree {
     /// The leaf that was read under `token`, if it is in its frame, has kept its structure and has not been freed: its range is
     /// the same then. To be validated as one that a descent has come to.
     #[inline]
-    pub(super) fn leaf_again(&self, token: ReadToken) -> Option<OptimisticGuard<'_>> {
+    pub(super) fn leaf_again(&self, token: &ReadToken) -> Option<OptimisticGuard<'_>> {
         let leaf = self.volume.pool.by_hint(PageId(token.page), FrameId(token.frame))?;
         let is_leaf = self.has_kept(token, leaf.page()) && leaf.page().level() == 0;
         is_leaf.then_some(leaf)
-    }
-
-    /// The leaf of a key that was read under `token`, if that is said, else by a descent.
-    #[inline]
-    pub(super) fn leaf_of(
-        &self,
-        token: Option<ReadToken>,
-        key: &[u8],
-    ) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
-        if let Some(leaf) = token.and_then(|token| self.leaf_again(token)) {
-            self.count_hints(1);
-            return Ok(leaf);
-        }
-        self.leaf(Target::At(key))
     }
 
     /// The leaf of a key: the one that another key was read in under `token`, if it is there too, else by a descent.
     #[inline]
     pub(super) fn leaf_beside(
         &self,
-        token: Option<ReadToken>,
+        token: &ReadToken,
         key: &[u8],
     ) -> std::result::Result<OptimisticGuard<'_>, Stop<'_>> {
-        if let Some(leaf) = token.and_then(|token| self.leaf_again(token))
+        if let Some(leaf) = self.leaf_again(token)
             && leaf.page().covers(key)
         {
             self.count_hints(1);

@@ -177,11 +177,11 @@ impl RecordBuffer {
     /// Lets who asks for a key beside the last one look at the leaf that was read under `token` first; at the last one, if it was
     /// that page: its token is the newer one, but for the place in it.
     #[inline]
-    pub fn look_near(&mut self, token: ReadToken) {
+    pub fn look_near(&mut self, token: &ReadToken) {
         if token.page == self.token.page {
             self.token.slot = token.slot;
-        } else if token != ReadToken::NOWHERE {
-            self.token = token;
+        } else if *token != ReadToken::NOWHERE {
+            self.token = *token;
         }
     }
 
@@ -346,7 +346,7 @@ impl Tree {
     /// Whether a page that is being read is the tree's, with the structure that it had under `token`. What it says holds if the
     /// page is validated afterwards.
     #[inline]
-    fn has_kept(&self, token: ReadToken, page: Page<'_>) -> bool {
+    fn has_kept(&self, token: &ReadToken, page: Page<'_>) -> bool {
         // Relaxed: it is counted under the latch of the page that is freed, and whoever reads a page that has come back to
         // that frame has read the latch since.
         page.structure_lsn().0 == token.structure
@@ -359,7 +359,11 @@ impl Tree {
     /// # Errors
     /// I/O and corruption.
     pub fn get(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
-        self.get_from(None, key, into)
+        let _class = breakdown::enter(Class::Index);
+        match self.descend(Target::At(key)).and_then(|leaf| self.read_leaf(&leaf, key, into)) {
+            Ok(found) => Ok(found),
+            Err(stop) => self.get_again(stop, key, into),
+        }
     }
 
     /// As [`Tree::get`], of a key that is likely to be beside the one that `into` was read at before: its leaf is looked at
@@ -368,25 +372,25 @@ impl Tree {
     /// # Errors
     /// I/O and corruption.
     pub fn get_beside(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
-        self.get_from(Some(into.token), key, into)
+        let _class = breakdown::enter(Class::Index);
+        let leaf = self.leaf_beside(&into.token, key);
+        match leaf.and_then(|leaf| self.read_leaf_near(&leaf, key, into)) {
+            Ok(found) => Ok(found),
+            Err(stop) => self.get_again(stop, key, into),
+        }
     }
 
-    #[inline]
-    fn get_from(
-        &self,
-        mut near: Option<ReadToken>,
-        key: &[u8],
-        into: &mut RecordBuffer,
-    ) -> Result<bool> {
-        let _class = breakdown::enter(Class::Index);
-        let slot = near.map(|token| token.slot);
-        let mut held = None;
-        let mut spins = 0;
+    /// Goes on with a read that was stopped.
+    #[cold]
+    fn get_again(&self, stop: Stop<'_>, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
+        let (mut held, mut spins) = (None, 0);
+        let mut stopped = stop;
         loop {
-            let leaf = self.leaf_beside(near.take(), key);
-            match leaf.and_then(|leaf| self.read_leaf(&leaf, (key, slot), into)) {
+            self.recover(stopped, &mut held, &mut spins)?;
+            let leaf = self.leaf(Target::At(key));
+            match leaf.and_then(|leaf| self.read_leaf(&leaf, key, into)) {
                 Ok(found) => return Ok(found),
-                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+                Err(stop) => stopped = stop,
             }
         }
     }
@@ -400,21 +404,38 @@ impl Tree {
         Ok(self.get(key, &mut record)? && record.value().is_some())
     }
 
+    /// Reads the record at `key` in its leaf.
     #[inline]
     fn read_leaf<'v>(
-        &'v self,
-        leaf: &OptimisticGuard<'v>,
-        (key, near): (&[u8], Option<u32>),
+        &self,
+        leaf: &OptimisticGuard<'_>,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> std::result::Result<bool, Stop<'v>> {
+        self.read_place(leaf, node::place(leaf.page(), key), into)
+    }
+
+    /// The same where the key is likely to be near the place that `into` was read at, or behind the last insert.
+    #[inline]
+    fn read_leaf_near<'v>(
+        &self,
+        leaf: &OptimisticGuard<'_>,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> std::result::Result<bool, Stop<'v>> {
+        let (page, near) = (leaf.page(), into.token.slot as usize);
+        let place = node::place_near(page, key, [near, node::behind_last_insert(page)]);
+        self.read_place(leaf, place, into)
+    }
+
+    #[inline(always)]
+    fn read_place<'v>(
+        &self,
+        leaf: &OptimisticGuard<'_>,
+        Place { slot, found }: Place,
         into: &mut RecordBuffer,
     ) -> std::result::Result<bool, Stop<'v>> {
         let page = leaf.page();
-        let Place { slot, found } = match near {
-            Some(near) => {
-                let behind = node::behind_last_insert(page);
-                node::place_near(page, key, [near as usize, behind])
-            }
-            None => node::place(page, key),
-        };
         into.token = self.token(leaf, slot);
         if found {
             into.lsn = self.lsn_of(page.entry_word(slot));
@@ -490,7 +511,7 @@ impl Tree {
 
     /// Whether the leaf that was read under `token` is in memory, and was not cut or freed since.
     #[must_use]
-    pub fn has_leaf(&self, token: ReadToken) -> bool {
+    pub fn has_leaf(&self, token: &ReadToken) -> bool {
         let kept = self.leaf_again(token).is_some_and(|leaf| leaf.validate().is_ok());
         self.count_hints(u64::from(kept));
         kept
@@ -505,10 +526,8 @@ impl Tree {
         let Coming { key, value_len, is_change } = coming;
         let mut held = None;
         let mut spins = 0;
-        let mut near = Some(into.token);
-        let slot = into.token.slot;
         loop {
-            let read = self.leaf_beside(near.take(), key).and_then(|leaf| {
+            let read = self.leaf_beside(&into.token, key).and_then(|leaf| {
                 let page = leaf.page();
                 let (id, room) = ((page.id(), page.structure_lsn()), node::room(page));
                 let alone = node::is_alone(page, key);
@@ -519,9 +538,9 @@ impl Tree {
                     growth.known.read(page);
                 }
                 let found = if is_change {
-                    self.read_leaf(&leaf, (key, Some(slot)), into)?
+                    self.read_leaf_near(&leaf, key, into)?
                 } else {
-                    into.token = self.token(&leaf, slot as usize);
+                    into.token = self.token(&leaf, into.token.slot as usize);
                     leaf.validate()?;
                     false
                 };
@@ -687,42 +706,64 @@ impl Tree {
     pub fn apply_since(
         &self,
         (lsn, since): (Lsn, Lsn),
-        (key, mut token): (&[u8], Option<ReadToken>),
+        (key, token): (&[u8], Option<&ReadToken>),
         change: Change<'_>,
-        mut room: Room<'_, '_>,
+        room: Room<'_, '_>,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Applied> {
         let _class = breakdown::enter(Class::Index);
-        let wait = !matches!(room, Room::AtHand);
         let value_len = match change {
             Change::Put(value) => value.len(),
             Change::Patch { .. } | Change::Delete => 0,
         };
         self.check_size(key, value_len)?;
-        let read = token;
+        let again = token.and_then(|token| self.leaf_again(token));
+        if let Some(Ok(leaf)) = again.map(|leaf| leaf.upgrade()) {
+            self.count_hints(1);
+            let applied = self.apply_to(leaf, (lsn, since), (key, token), change, before)?;
+            if let Attempt::Ended(applied) = applied {
+                return Ok(applied);
+            }
+        }
+        self.apply_by_descent((lsn, since), (key, token), change, room, before)
+    }
+
+    /// Applies a change whose leaf is not where it was, or has no room.
+    #[inline(never)]
+    fn apply_by_descent(
+        &self,
+        (lsn, since): (Lsn, Lsn),
+        (key, token): (&[u8], Option<&ReadToken>),
+        change: Change<'_>,
+        mut room: Room<'_, '_>,
+        before: &mut dyn FnMut(Option<Record<'_>>),
+    ) -> Result<Applied> {
+        let wait = !matches!(room, Room::AtHand);
         let mut held = None;
         let mut spins = 0;
         loop {
-            let leaf = self.leaf_of(token.take(), key).and_then(|leaf| Ok(leaf.upgrade()?));
+            let leaf = self.leaf(Target::At(key)).and_then(|leaf| Ok(leaf.upgrade()?));
             match leaf {
-                Ok(leaf) => match self.apply_to(leaf, (lsn, since), (key, read), change, before)? {
-                    Attempt::Ended(applied) => return Ok(applied),
-                    Attempt::NoRoom if !wait => return Ok(Applied::WouldWait),
-                    Attempt::NoRoom => {
-                        held = None;
-                        let value = match change {
-                            Change::Put(value) => Some(value),
-                            Change::Patch { .. } | Change::Delete => None,
-                        };
-                        let payer = match &mut room {
-                            Room::Reserved(reservation) => Some(&mut **reservation),
-                            Room::AtHand | Room::Free => None,
-                        };
-                        self.split_leaf(key, payer, &|page| {
-                            node::has_room(page, node::place(page, key), key, value)
-                        })?;
+                Ok(leaf) => {
+                    match self.apply_to(leaf, (lsn, since), (key, token), change, before)? {
+                        Attempt::Ended(applied) => return Ok(applied),
+                        Attempt::NoRoom if !wait => return Ok(Applied::WouldWait),
+                        Attempt::NoRoom => {
+                            held = None;
+                            let value = match change {
+                                Change::Put(value) => Some(value),
+                                Change::Patch { .. } | Change::Delete => None,
+                            };
+                            let payer = match &mut room {
+                                Room::Reserved(reservation) => Some(&mut **reservation),
+                                Room::AtHand | Room::Free => None,
+                            };
+                            self.split_leaf(key, payer, &|page| {
+                                node::has_room(page, node::place(page, key), key, value)
+                            })?;
+                        }
                     }
-                },
+                }
                 Err(Stop::Miss(..)) if !wait => return Ok(Applied::WouldWait),
                 Err(stop) => self.recover(stop, &mut held, &mut spins)?,
             }
@@ -733,7 +774,7 @@ impl Tree {
         &self,
         mut leaf: ExclusiveGuard<'_>,
         (lsn, since): (Lsn, Lsn),
-        (key, read): (&[u8], Option<ReadToken>),
+        (key, read): (&[u8], Option<&ReadToken>),
         change: Change<'_>,
         before: &mut dyn FnMut(Option<Record<'_>>),
     ) -> Result<Attempt> {
@@ -885,7 +926,7 @@ impl Tree {
         pool.by_hint(page, FrameId(token.frame)).or_else(|| pool.try_resident(page)).is_some_and(
             |guard| {
                 let now = guard.page();
-                let same = self.has_kept(token, now) && now.changes() == token.changes;
+                let same = self.has_kept(&token, now) && now.changes() == token.changes;
                 same && guard.validate().is_ok()
             },
         )

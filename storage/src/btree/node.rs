@@ -89,6 +89,10 @@ pub fn value_bytes_fair(key_len: usize, page_bytes: usize) -> usize {
 /// # Errors
 /// [`Error::TooLarge`].
 pub fn check_record_size(key_len: usize, value_len: usize, page_bytes: usize) -> Result<()> {
+    // Together no longer than a key may be, as almost all are: that is within both limits.
+    if 3 * (key_len + value_len) + BESIDE_KEYS_BYTES <= page_bytes {
+        return Ok(());
+    }
     for (size, limit) in
         [(key_len, key_bytes_max(page_bytes)), (key_len + value_len, record_bytes_max(page_bytes))]
     {

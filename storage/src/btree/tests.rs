@@ -458,11 +458,11 @@ fn a_leaf_is_looked_for_where_it_was_and_found_where_it_is() {
         assert!(tree.get(&key(n), &mut buffer).unwrap());
         buffer.token()
     };
-    let put_again = |n, token| {
+    let put_again = |n, token: super::ReadToken| {
         let lsn = stamp(&component);
         let (at, room) = ((lsn, lsn), crate::Room::AtHand);
         let change = Change::Put(&[2; 100]);
-        let applied = tree.apply_since(at, (&key(n), Some(token)), change, room, &mut |_| ());
+        let applied = tree.apply_since(at, (&key(n), Some(&token)), change, room, &mut |_| ());
         assert_eq!(applied.unwrap(), Applied::Done);
         let mut buffer = RecordBuffer::default();
         assert!(tree.get(&key(n), &mut buffer).unwrap());
@@ -737,7 +737,7 @@ fn a_batch_that_goes_over_many_leaves_has_the_leaf_of_each_record() {
         growth.end();
         let lsn = stamp(&component);
         for (key, leaf) in keys.into_iter().zip(leaves) {
-            let (at, change) = ((key.as_slice(), Some(leaf)), Change::Put(&value));
+            let (at, change) = ((key.as_slice(), Some(&leaf)), Change::Put(&value));
             let apply = |room| tree.apply_since((lsn, lsn), at, change, room, &mut |_| ());
             if apply(Room::AtHand).unwrap() == Applied::WouldWait {
                 without_room += 1;

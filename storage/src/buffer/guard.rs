@@ -4,6 +4,7 @@
 //! again lives in `btree`. No door is left open: guards let go when they are dropped.
 
 use super::BufferPool;
+use super::frame::Frame;
 use super::latch::{Restart, Version};
 use crate::page::{Page, PageMut, racy::Words};
 use crate::{FrameId, Lsn, PageId};
@@ -19,6 +20,7 @@ pub struct Pin<'p> {
 #[derive(Clone, Copy, Debug)]
 pub struct OptimisticGuard<'p> {
     pool: &'p BufferPool,
+    state: &'p Frame,
     words: &'p Words,
     frame: FrameId,
     version: Version,
@@ -28,6 +30,8 @@ pub struct OptimisticGuard<'p> {
 #[derive(Debug)]
 pub struct ExclusiveGuard<'p> {
     pool: &'p BufferPool,
+    state: &'p Frame,
+    words: &'p Words,
     frame: FrameId,
     changed: bool,
 }
@@ -42,8 +46,10 @@ impl<'p> Pin<'p> {
     /// Takes the latch, waiting for a writer to go.
     #[must_use]
     pub fn exclusive(&self) -> ExclusiveGuard<'p> {
-        self.pool.acquire(self.frame);
-        ExclusiveGuard { pool: self.pool, frame: self.frame, changed: false }
+        let Pin { pool, frame } = *self;
+        pool.acquire(frame);
+        let (state, words) = (pool.frame(frame), pool.words(frame));
+        ExclusiveGuard { pool, state, words, frame, changed: false }
     }
 
     /// Begins to read, waiting for a writer to go.
@@ -69,11 +75,12 @@ impl<'p> OptimisticGuard<'p> {
     /// Begins to read what is in `frame`; none while a writer is there.
     #[inline(always)]
     pub(super) fn begin(pool: &'p BufferPool, frame: FrameId) -> Option<OptimisticGuard<'p>> {
+        let state = pool.frame(frame);
         let version = match pool.stripped.latches() {
-            false => pool.frame(frame).latch.version()?,
+            false => state.latch.version()?,
             true => Version::UNREAD,
         };
-        Some(OptimisticGuard { pool, words: pool.words(frame), frame, version })
+        Some(OptimisticGuard { pool, state, words: pool.words(frame), frame, version })
     }
 
     /// Where it is.
@@ -98,7 +105,7 @@ impl<'p> OptimisticGuard<'p> {
         if self.pool.stripped.latches() {
             return Ok(());
         }
-        self.pool.frame(self.frame).latch.validate(self.version)
+        self.state.latch.validate(self.version)
     }
 
     /// Becomes the writer, if nothing has changed.
@@ -106,10 +113,11 @@ impl<'p> OptimisticGuard<'p> {
     /// # Errors
     /// [`Restart`] if something has.
     pub fn upgrade(self) -> Result<ExclusiveGuard<'p>, Restart> {
-        if !self.pool.stripped.latches_of_writers() {
-            self.pool.frame(self.frame).latch.upgrade(self.version)?;
+        let OptimisticGuard { pool, state, words, frame, version } = self;
+        if !pool.stripped.latches_of_writers() {
+            state.latch.upgrade(version)?;
         }
-        Ok(ExclusiveGuard { pool: self.pool, frame: self.frame, changed: false })
+        Ok(ExclusiveGuard { pool, state, words, frame, changed: false })
     }
 }
 
@@ -117,13 +125,13 @@ impl<'p> ExclusiveGuard<'p> {
     /// The page to read.
     #[must_use]
     pub fn page(&self) -> Page<'_> {
-        Page::new(self.pool.words(self.frame))
+        Page::new(self.words)
     }
 
     /// The bytes of a range of the page, as long as nobody can change them.
     #[must_use]
     pub fn bytes(&self, at: usize, len: usize) -> &[u8] {
-        let words = self.pool.words(self.frame);
+        let words = self.words;
         assert!(at + len <= words.len() * 8, "the range lies within the page");
         let start = words.as_ptr().cast::<u8>();
         // SAFETY: the range was checked to lie within the words.
@@ -137,18 +145,18 @@ impl<'p> ExclusiveGuard<'p> {
     /// The page to change; readers will start again.
     pub fn page_mut(&mut self) -> PageMut<'_> {
         self.changed = true;
-        PageMut::new(self.pool.words(self.frame))
+        PageMut::new(self.words)
     }
 
     /// The page, to change a frame hint in: no reader need start again for that.
     pub fn hints_mut(&mut self) -> PageMut<'_> {
-        PageMut::new(self.pool.words(self.frame))
+        PageMut::new(self.words)
     }
 
     /// Says that redo of this page has to begin at or before `lsn`. To be called before the page is changed, and before
     /// a structure record that changes it is claimed (then with the log's tail).
     pub fn mark_dirty(&self, lsn: Lsn) {
-        if self.pool.frame(self.frame).lower_recovery(lsn) {
+        if self.state.lower_recovery(lsn) {
             self.pool.count_dirty();
         }
     }
@@ -156,7 +164,7 @@ impl<'p> ExclusiveGuard<'p> {
     /// Which page it is.
     #[must_use]
     pub fn id(&self) -> PageId {
-        self.pool.frame(self.frame).page()
+        self.state.page()
     }
 
     /// Where it is.
@@ -175,7 +183,7 @@ impl<'p> ExclusiveGuard<'p> {
 impl Drop for ExclusiveGuard<'_> {
     fn drop(&mut self) {
         if !self.pool.stripped.latches() {
-            self.pool.frame(self.frame).latch.release(self.changed);
+            self.state.latch.release(self.changed);
         }
     }
 }

@@ -10,7 +10,9 @@
 //! 3. Writers hold the exclusive latch or own the page alone; their stores are relaxed as well, and it is the latch
 //!    that orders them.
 //!
-//! Cost: a relaxed load of an aligned word is a plain load. Bytes at an unaligned place take two loads and two shifts.
+//! Cost: a relaxed load of an aligned word is a plain load. Bytes at an unaligned place take two loads and two shifts, or
+//! what comes to the same: where one instruction reads eight bytes wherever they begin, that is taken. The language
+//! has no atomic of a word that is not aligned, so it is said in assembly.
 
 use std::cmp::Ordering as Order;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -30,12 +32,41 @@ pub fn word(words: &Words, at: usize) -> u64 {
 /// Eight bytes from `at` on, in little-endian order; what lies outside of the page is zero.
 #[inline(always)]
 pub fn load(words: &Words, at: usize) -> u64 {
-    let shift = (at & 7) * 8;
-    match words.get(at >> 3..).and_then(<[AtomicU64]>::first_chunk::<2>) {
-        // Of an aligned word all bits of the next one are shifted out.
-        Some([low, high]) => low.load(Relaxed) >> shift | high.load(Relaxed) << 1 << (63 - shift),
-        None => word(words, at) >> shift,
+    match (at >> 3) + 1 < words.len() {
+        true => load_inside(words, at),
+        // Of the last word what lies behind it is zero.
+        false => word(words, at) >> ((at & 7) * 8),
     }
+}
+
+/// Eight bytes from `at` on, which two words of the page hold.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn load_inside(words: &Words, at: usize) -> u64 {
+    let (base, bytes): (*const AtomicU64, u64);
+    base = words.as_ptr();
+    // SAFETY: both words lie within the slice, as the caller has looked. It reads what two relaxed loads of them would: eight
+    // bytes, any of which may be those of another state, as those of two loads may.
+    unsafe {
+        std::arch::asm!(
+            "mov {bytes}, qword ptr [{base} + {at}]",
+            base = in(reg) base,
+            at = in(reg) at,
+            bytes = lateout(reg) bytes,
+            options(pure, readonly, nostack, preserves_flags)
+        );
+    }
+    bytes
+}
+
+/// Eight bytes from `at` on, which two words of the page hold.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[inline(always)]
+fn load_inside(words: &Words, at: usize) -> u64 {
+    let (shift, first) = ((at & 7) * 8, at >> 3);
+    let [low, high] = [&words[first], &words[first + 1]];
+    // Of an aligned word all bits of the next one are shifted out.
+    low.load(Relaxed) >> shift | high.load(Relaxed) << 1 << (63 - shift)
 }
 
 /// Two bytes from `at` on.
@@ -62,28 +93,28 @@ pub fn key_chunk(bytes: &[u8]) -> u64 {
 /// The first eight of the `len` bytes of a key at `at`, as [`key_chunk`] makes them.
 #[inline(always)]
 pub fn load_chunk(words: &Words, at: usize, len: usize) -> u64 {
-    let mask = if len >= 8 { u64::MAX } else { !(u64::MAX >> (len * 8)) };
-    load(words, at).swap_bytes() & mask
+    let chunk = load(words, at).swap_bytes();
+    if len >= 8 { chunk } else { chunk & !(u64::MAX >> (len * 8)) }
 }
 
 /// Compares `bytes` with the `len` bytes that lie at `at`.
 #[inline]
 pub fn compare(words: &Words, at: usize, len: usize, bytes: &[u8]) -> Order {
-    let common = len.min(bytes.len());
-    let (chunks, rest) = bytes[..common].as_chunks::<8>();
-    let mut at = at;
-    for chunk in chunks {
-        let (ours, theirs) = (u64::from_be_bytes(*chunk), load(words, at).swap_bytes());
+    let common = &bytes[..len.min(bytes.len())];
+    let Some(last) = common.last_chunk::<8>() else {
+        let theirs = load_chunk(words, at, common.len());
+        return key_chunk(common).cmp(&theirs).then(bytes.len().cmp(&len));
+    };
+    let against = |chunk: &[u8; 8], at| (u64::from_be_bytes(*chunk), load(words, at).swap_bytes());
+    for (number, chunk) in common.as_chunks::<8>().0.iter().enumerate() {
+        let (ours, theirs) = against(chunk, at + number * 8);
         if ours != theirs {
             return ours.cmp(&theirs);
         }
-        at += 8;
     }
-    if rest.is_empty() {
-        return bytes.len().cmp(&len);
-    }
-    let theirs = load_chunk(words, at, rest.len());
-    key_chunk(rest).cmp(&theirs).then(bytes.len().cmp(&len))
+    // What is left ends with the last eight bytes, those of which that have been compared are the same.
+    let (ours, theirs) = against(last, at + common.len() - 8);
+    ours.cmp(&theirs).then(bytes.len().cmp(&len))
 }
 
 /// Appends the `len` bytes at `at` to `into`. A length that no page has is a torn read and is cut.
@@ -219,32 +250,41 @@ pub fn store_u64(words: &Words, at: usize, value: u64) {
 
 /// Writes `bytes` at `at`. The caller has the page to itself.
 pub fn store(words: &Words, at: usize, bytes: &[u8]) {
+    let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) else {
+        return store_few(words, at, bytes.len(), little(bytes));
+    };
     // Up to a word's end, then whole words, then what is left.
-    let (front, rest) = bytes.split_at((at.wrapping_neg() & 7).min(bytes.len()));
-    store_within(words, at, front);
-    let at = at + front.len();
-    let (chunks, rest) = rest.as_chunks::<8>();
-    let whole = words.get(at >> 3..).unwrap_or_default();
-    for (word, chunk) in whole[..chunks.len()].iter().zip(chunks) {
+    let front = at.wrapping_neg() & 7;
+    if front > 0 {
+        store_low(words, at, front, u64::from_le_bytes(*first));
+    }
+    let (chunks, rest) = bytes[front..].as_chunks::<8>();
+    let begin = (at + front) >> 3;
+    let whole = &words[begin..begin + chunks.len()];
+    for (word, chunk) in whole.iter().zip(chunks) {
         word.store(u64::from_le_bytes(*chunk), Relaxed);
     }
-    store_within(words, at + chunks.len() * 8, rest);
+    if !rest.is_empty() {
+        let value = u64::from_le_bytes(*last) >> (64 - 8 * rest.len());
+        store_low(words, (begin + chunks.len()) << 3, rest.len(), value);
+    }
 }
 
 /// Writes two bytes at `at`. The caller has the page to itself.
 #[inline]
 pub fn store_u16(words: &Words, at: usize, value: u16) {
-    match at & 7 {
-        7 => store(words, at, &value.to_le_bytes()),
-        _ => store_low(words, at, 2, u64::from(value)),
-    }
+    store_few(words, at, 2, u64::from(value));
 }
 
-/// Writes fewer than eight bytes, which lie within one word.
+/// Writes the lowest `count` bytes of a number, fewer than eight.
 #[inline]
-fn store_within(words: &Words, at: usize, bytes: &[u8]) {
-    if !bytes.is_empty() {
-        store_low(words, at, bytes.len(), little(bytes));
+fn store_few(words: &Words, at: usize, count: usize, value: u64) {
+    let left = 8 - (at & 7);
+    if count > left {
+        store_low(words, at, left, value);
+        store_low(words, at + left, count - left, value >> (8 * left));
+    } else if count > 0 {
+        store_low(words, at, count, value);
     }
 }
 

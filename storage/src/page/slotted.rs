@@ -88,8 +88,13 @@ impl<'a> Page<'a> {
     #[inline(always)]
     #[must_use]
     pub fn slots(self) -> usize {
-        let slots = (racy::word(self.words(), 8) >> 32) as u16 as usize;
-        slots.min((self.bytes() - HEADER_BYTES) / SLOT_BYTES)
+        self.slots_said().min((self.bytes() - HEADER_BYTES) / SLOT_BYTES)
+    }
+
+    /// The same as the page says it: on a torn one more, maybe.
+    #[inline(always)]
+    fn slots_said(self) -> usize {
+        (racy::word(self.words(), 8) >> 32) as u16 as usize
     }
 
     #[inline(always)]
@@ -190,37 +195,39 @@ impl<'a> Page<'a> {
     #[must_use]
     pub fn search(self, suffix: &[u8]) -> (usize, bool) {
         let chunk = racy::key_chunk(suffix);
-        let head = (chunk >> 32) as u32;
-        let head_of = |word: &AtomicU64| Slot(word.load(Relaxed)).head();
-        let begin = HEADER_BYTES / SLOT_BYTES;
-        let slots = self.words().get(begin..begin + self.slots()).unwrap_or_default();
+        // A slot as a number is ordered by its head, which stands in its upper half.
+        let least = chunk & !u64::from(u32::MAX);
+        let most = least | u64::from(u32::MAX);
+        let behind = self.words().get(HEADER_BYTES / SLOT_BYTES..).unwrap_or_default();
+        let slots = &behind[..self.slots_said().min(behind.len())];
         // By heads first, which needs no branch; then by whole keys among those whose heads are equal. In nodes at the
         // tree's edges all heads may be equal, because an infinite fence leaves no prefix to truncate.
         let low = match slots.first() {
-            Some(first) if head_of(first) < head => {
-                slots.partition_point(|word| head_of(word) < head)
+            Some(first) if first.load(Relaxed) < least => {
+                slots.partition_point(|word| word.load(Relaxed) < least)
             }
             _ => 0,
         };
         let rest = &slots[low..];
+        let is_equal = |word: &AtomicU64| word.load(Relaxed) <= most;
         let equal = match (rest.first(), rest.get(1), rest.last()) {
-            (Some(first), ..) if head_of(first) != head => return (low, false),
-            (_, Some(next), _) if head_of(next) != head => &rest[..1],
-            (.., Some(last)) if head_of(last) == head => rest,
+            (Some(first), ..) if !is_equal(first) => return (low, false),
+            (_, Some(next), _) if !is_equal(next) => 1,
+            (.., Some(last)) if is_equal(last) => rest.len(),
             _ => {
                 // Few heads are equal: the end of them is looked for near their beginning, at twice the distance each time.
                 let mut end = 1;
-                while rest.get(end).is_some_and(|word| head_of(word) == head) {
+                while rest.get(end).is_some_and(is_equal) {
                     end *= 2;
                 }
                 let (known, last) = rest[..end.min(rest.len())].split_at(end / 2);
-                &rest[..known.len() + last.partition_point(|word| head_of(word) == head)]
+                known.len() + last.partition_point(is_equal)
             }
         };
-        let (mut from, mut to) = (0, equal.len());
+        let (mut from, mut to) = (0, equal);
         while from < to {
             let middle = (from + to) / 2;
-            match self.compare(Slot(equal[middle].load(Relaxed)), chunk, suffix) {
+            match self.compare(Slot(rest[middle].load(Relaxed)), chunk, suffix) {
                 Ordering::Less => to = middle,
                 Ordering::Equal => return (low + middle, true),
                 Ordering::Greater => from = middle + 1,

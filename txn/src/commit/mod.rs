@@ -347,13 +347,13 @@ fn prepare_leaf(
     let Write { key, value, met, .. } = *write;
     let known = match met.delta {
         // It takes no more room than what it changes.
-        Some(_) if tree.has_leaf(met.leaf) => met.delta,
+        Some(_) if tree.has_leaf(&met.leaf) => met.delta,
         _ => None,
     };
     let form = match known {
         Some(delta) => delta,
         None => {
-            scratch.look_near(met.leaf);
+            scratch.look_near(&met.leaf);
             let size = value.map_or(0, <[u8]>::len);
             if value.is_some() && !write.update {
                 tree.make_room(key, size, scratch, growth)?;
@@ -539,15 +539,15 @@ impl Manager {
         let State { writes, prepared, trees, notes, rows, .. } = state;
         let writes = elsewhere.unwrap_or(writes);
         let mut left = writes.keys();
-        let prepared = prepared.iter().map(Some).chain(std::iter::repeat(None));
-        for (write, prepared) in writes.iter().zip(prepared) {
+        let mut prepared = prepared.iter();
+        for write in writes.iter() {
             left -= 1;
             if left == 0 && self.planted(Fault::WriteLost) {
                 break;
             }
             self.interrupt();
             let tree = trees.get(&self.data, write.tree)?;
-            let to = (tree, prepared, rows.as_slice());
+            let to = (tree, prepared.next(), rows.as_slice());
             let applied = self.apply_one(to, &write, at, room.again(), worker, notes)?;
             if applied == Applied::WouldWait {
                 return Ok(false);
@@ -556,6 +556,7 @@ impl Manager {
         Ok(true)
     }
 
+    #[inline]
     fn apply_one(
         &self,
         (tree, prepared, rows): (&Arc<Tree>, Option<&PreparedWrite>, &[HeldRow]),
@@ -569,8 +570,9 @@ impl Manager {
         let mut keep = |old: Option<Record<'_>>| {
             let kept = old.filter(|_| !self.options.without.versions);
             let Some(old) = kept else { return };
-            let node = locked_node(rows, write)
-                .map_or_else(|| records.pin(write.tree, write.key), NodeRef::again);
+            let locked = locked_node(rows, write);
+            let pinned = locked.is_none().then(|| records.pin(write.tree, write.key));
+            let node = locked.or(pinned.as_ref()).expect("what is not locked has been pinned");
             let mut state = node.state();
             let mut bytes = node.chain.push(&mut state, old.lsn, old.value);
             state.current = lsn;
@@ -578,17 +580,17 @@ impl Manager {
                 state.born = lsn;
             }
             let again = std::mem::replace(&mut state.noted, true);
-            let long = again && Collector::is_long(state.versions);
-            drop(state);
-            if again && !long {
-                records.unpin(node);
-            } else {
+            if !again || Collector::is_long(state.versions) {
                 bytes += if again { 0 } else { node.bytes() };
-                notes.push(Garbage { lsn, node, again });
+                notes.push(Garbage { lsn, node: NodeRef::pinned(node, &mut state), again });
+            }
+            drop(state);
+            if let Some(pinned) = pinned {
+                records.unpin(pinned);
             }
             self.collector.pushed(worker, bytes);
         };
-        let (at, key) = ((lsn, since), (write.key, prepared.map(|prepared| prepared.leaf)));
+        let (at, key) = ((lsn, since), (write.key, prepared.map(|prepared| &prepared.leaf)));
         // What is logged is what changes the page.
         let change = prepared.map_or_else(|| as_change(write), |ready| ready.form.change(write));
         let applied = match tree.apply_since(at, key, change, room.again(), &mut keep) {
@@ -599,10 +601,15 @@ impl Manager {
             applied => applied?,
         };
         if applied == Applied::Done && write.value.is_none() {
-            let tombstone = Tombstone { lsn, tree: Arc::clone(tree), key: write.key.into() };
-            self.collector.note_tombstone(worker, tombstone);
+            self.note_tombstone(worker, (lsn, tree), write.key);
         }
         Ok(applied)
+    }
+
+    #[inline(never)]
+    fn note_tombstone(&self, worker: usize, (lsn, tree): (Lsn, &Arc<Tree>), key: &[u8]) {
+        let tombstone = Tombstone { lsn, tree: Arc::clone(tree), key: key.into() };
+        self.collector.note_tombstone(worker, tombstone);
     }
 
     /// The planted fault: pages change although nothing has been logged yet (but for what is in scratch space).

@@ -2,7 +2,8 @@
 //! 8 to 40 bytes. Not stored anywhere.
 //!
 //! Where transactions share what is hashed into (the record table, spilled runs) the seed is random, so that nobody outside
-//! can aim at a bucket. The filter of a write set, which one transaction has for itself, takes seed 0.
+//! can aim at a bucket. The filter of a write set, which one transaction has for itself, has none,
+//! and takes two words of a key for all of it.
 
 use storage::TreeId;
 
@@ -22,6 +23,16 @@ pub fn hash(seed: u64, tree: TreeId, key: &[u8]) -> u64 {
         state = fold(state ^ u64::from_le_bytes(*word), MULTIPLIER ^ seed);
     }
     fold(state ^ little(rest), MULTIPLIER ^ seed.rotate_left(32))
+}
+
+/// A hash of the first and the last eight bytes of a key, and of its tree: for who may take two keys for one.
+#[inline]
+pub fn brief(tree: TreeId, key: &[u8]) -> u64 {
+    let (first, last) = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => (little(key), key.len() as u64),
+    };
+    fold(first ^ tree.0.wrapping_mul(MULTIPLIER), last ^ MULTIPLIER)
 }
 
 /// Fewer than eight bytes as a number, the first the lowest.

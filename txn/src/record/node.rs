@@ -153,12 +153,6 @@ impl NodeRef {
         NodeRef::counted(node)
     }
 
-    /// The same node once more.
-    pub fn again(&self) -> NodeRef {
-        self.state().pins += 1;
-        NodeRef(self.0)
-    }
-
     /// The same node, without a pin of its own: usable only while another pin is known to stand.
     pub(crate) fn unpinned(&self) -> NodeRef {
         NodeRef(self.0)

@@ -101,7 +101,8 @@ impl Crowd {
     /// Looks for a cycle; one that is found costs the one who looks its wait and its session's locks.
     fn look(&mut self, who: usize, places: usize) -> Found {
         let owner = self.owners[who];
-        let node = self.waits[&who].1.again();
+        let node = &self.waits[&who].1;
+        let node = NodeRef::pinned(node, &mut node.state());
         let before = node.state().lock.held(owner);
         let found = find(&self.locks, owner, &mut || {
             node.state().lock.abandon(Kind::Row, owner, before, &mut |_| ());

@@ -23,9 +23,9 @@ impl Default for Leaves {
 impl Leaves {
     /// Where in `tree` was read last, if it is known.
     #[inline]
-    pub(crate) fn of(&self, tree: TreeId) -> ReadToken {
-        let (known, leaf) = self.0[tree.0 as usize % TREES];
-        if known == tree { leaf } else { ReadToken::NOWHERE }
+    pub(crate) fn of(&self, tree: TreeId) -> &ReadToken {
+        let (known, leaf) = &self.0[tree.0 as usize % TREES];
+        if *known == tree { leaf } else { &ReadToken::NOWHERE }
     }
 
     /// A leaf of `tree` has been read.
@@ -50,12 +50,12 @@ mod tests {
         let mut found = crate::RecordBuffer::default();
         txn.get(&view, &world.tree, b"a", &mut found).unwrap();
         let id = world.tree.id();
-        assert_ne!(txn.state().leaves.of(id), ReadToken::NOWHERE);
+        assert_ne!(*txn.state().leaves.of(id), ReadToken::NOWHERE);
         let mut leaves = Leaves::default();
-        assert_eq!(leaves.of(id), ReadToken::NOWHERE);
-        leaves.note(id, txn.state().leaves.of(id));
-        assert_eq!(leaves.of(TreeId(id.0 + TREES as u64)), ReadToken::NOWHERE);
+        assert_eq!(*leaves.of(id), ReadToken::NOWHERE);
+        leaves.note(id, *txn.state().leaves.of(id));
+        assert_eq!(*leaves.of(TreeId(id.0 + TREES as u64)), ReadToken::NOWHERE);
         leaves.note(TreeId(id.0 + TREES as u64), ReadToken::NOWHERE);
-        assert_eq!(leaves.of(id), ReadToken::NOWHERE, "another tree has its place");
+        assert_eq!(*leaves.of(id), ReadToken::NOWHERE, "another tree has its place");
     }
 }

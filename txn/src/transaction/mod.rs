@@ -536,7 +536,7 @@ impl Transaction {
         }
         let base = if update { kept.base(tree.id(), key) } else { None };
         let met = Met {
-            leaf: base.map_or_else(|| leaves.of(tree.id()), |base| base.token()),
+            leaf: base.map_or_else(|| *leaves.of(tree.id()), |base| base.token()),
             rows: rows.len(),
             delta: base.zip(value).and_then(|(base, value)| Form::delta(value, base)),
         };

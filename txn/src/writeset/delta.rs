@@ -74,7 +74,10 @@ const BLOCK: usize = 32;
 /// The range outside of which two values of one length are the same.
 fn changed(old: &[u8], new: &[u8]) -> Range<usize> {
     let from = same_at_beginning(old, new);
-    from..new.len() - same_at_end(&old[from..], &new[from..])
+    // What changes in a row mostly lies together: then what is behind it is compared at once.
+    let near = (from + BLOCK).min(new.len());
+    let to = if old[near..] == new[near..] { near } else { new.len() };
+    from..to - same_at_end(&old[from..to], &new[from..to])
 }
 
 /// How many bytes are the same from the first on.
