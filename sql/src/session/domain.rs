@@ -6,14 +6,15 @@ use super::statement::{Known, Reader};
 use crate::bind::{self, Environment, Expr, kept, levels};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::type_by_oid;
+use crate::compile::code::Code;
 use crate::compile::height::scalar_height;
 use crate::error::{Result, SqlError};
-use crate::exec::eval::{Eval, Failure};
+use crate::exec::code::{Progress, Suspension, Values, Wants};
+use crate::exec::eval::Eval;
 use crate::exec::frame::Frame;
-use crate::exec::volatile_memo::VolatileMemo;
 use crate::parse::Deep;
-use crate::parse::depth::{fitting, with_stack_for};
-use crate::plan::{Planner, Scalar};
+use crate::parse::depth::fitting;
+use crate::plan::Planner;
 use crate::queries::SessionCatalog;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -35,7 +36,7 @@ const OPENED: u32 = 50;
 #[derive(Debug, Default)]
 struct Demands {
     not_null: bool,
-    checks: Vec<(Arc<str>, Deep<Scalar>)>,
+    checks: Vec<(Arc<str>, Code)>,
 }
 
 /// The domains that a session has asked for, in one state of the catalog.
@@ -100,38 +101,26 @@ pub(super) fn check(
     parameters.push(*value);
     let aside = Arc::clone(&known.borrow().aside);
     for (name, condition) in &demands.checks {
-        let mut drawn = VolatileMemo::default();
+        let mut suspension: Option<Box<Suspension>> = None;
         let fails = loop {
-            let eval = Eval {
-                call: CallContext { ..*context },
-                frame: &frame,
-                parameters: &parameters,
-                subplans: &[],
-                local: None,
-                drawn: Some(&drawn),
-            };
-            let evaluated = descend_by(CHECKED, || {
-                Ok(with_stack_for(condition.height(), || {
-                    eval.scalar(condition).map(|holds| matches!(holds, Datum::Bool(false)))
-                }))
+            let eval = Eval::over(context, &frame, &parameters);
+            let run = descend_by(CHECKED, || {
+                let fails = |values: &Values<'_>| Ok(matches!(values.get(0), Datum::Bool(false)));
+                condition.advance(&eval, suspension.as_deref(), fails)
             })?;
-            match evaluated {
-                Ok(fails) => break fails,
-                Err(Failure::Error(error)) => return Err(error),
-                Err(Failure::Routine(call)) => {
-                    let value = aside.call(caller, snapshot, context.notices, &call, None)?;
-                    drawn.begin_again();
-                    if let Some(place) = call.place {
-                        drawn.know(place, value.get(0));
-                    }
-                }
-                Err(Failure::Subquery(_) | Failure::Settings) => {
-                    return Err(SqlError::new(
-                        SqlState::INTERNAL_ERROR,
-                        "a domain's condition has a subquery",
-                    ));
-                }
-            }
+            let mut stopped = match run {
+                Progress::Done(fails) => break fails,
+                Progress::Stopped(stopped, _) => stopped,
+            };
+            let Wants::Routine(call) = &stopped.wants else {
+                return Err(SqlError::new(
+                    SqlState::INTERNAL_ERROR,
+                    "a domain's condition has a subquery",
+                ));
+            };
+            let value = aside.call(caller, snapshot, context.notices, call, None)?;
+            stopped.answer(value);
+            suspension = Some(stopped);
         };
         if fails {
             return Err(broken(snapshot, context, domain, name));
@@ -188,7 +177,8 @@ fn demands_of(
             let known = Known::plain(snapshot, manager);
             let condition = Planner::new(&known).scalar(&over_parameter(condition))?;
             let height = scalar_height(&condition);
-            demands.checks.push((Arc::clone(&check.name), Deep::new(condition, height)));
+            let condition = Deep::new(condition, height);
+            demands.checks.push((Arc::clone(&check.name), Code::of([&*condition])));
         }
     }
     Ok(demands)

@@ -9,10 +9,9 @@
 
 use crate::bind::{self, Bound, Constants, Literal};
 use crate::catalog::{CatalogSnapshot, Relation, RelationKind, SearchPath, TableStatistics, Uses};
+use crate::compile::code::Code;
 use crate::compile::{Program, compile_for};
 use crate::error::{Result, SqlError};
-use crate::exec::eval::{Eval, Failure};
-use crate::exec::frame::Frame;
 use crate::exec::sink::ColumnDescription;
 use crate::parse::Statement;
 use crate::plan::{Facts, Scalar};
@@ -493,29 +492,19 @@ impl Facts for Known<'_> {
 
     fn evaluate(&self, scalar: &Scalar) -> Option<Result<RowBuf>> {
         let Reader(context) = self.constants?;
-        let (frame, parameters) = (Frame::default(), RowBuf::new());
-        let eval = Eval {
-            call: CallContext { ..**context },
-            frame: &frame,
-            parameters: &parameters,
-            subplans: &[],
-            local: None,
-            drawn: None,
-        };
-        Some(match eval.scalar(scalar) {
-            Ok(value) => {
-                let mut row = RowBuf::new();
-                row.push(value);
+        let (parameters, mut row) = (RowBuf::new(), RowBuf::new());
+        match Code::of([scalar]).compute_over(context, &parameters, &mut row) {
+            Ok(true) => {
                 if row.bytes() > CONSTANT_BYTES_MAX
                     && let Some(momentary) = context.time_read
                 {
                     momentary.set(true);
                 }
-                Ok(row)
+                Some(Ok(row))
             }
-            Err(Failure::Error(error)) => Err(error),
-            Err(Failure::Subquery(_) | Failure::Settings | Failure::Routine(_)) => return None,
-        })
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        }
     }
 
     fn read(&self, ty: SqlType, text: &str) -> Option<Literal> {

@@ -1,5 +1,6 @@
 //! From plan to program: what is cached, shared by sessions, and run.
 
+pub mod code;
 pub mod height;
 pub mod program;
 

@@ -4,6 +4,8 @@
 //! Finishing a plan means to find out which homes are read at all: scans then leave the other columns in the record, and
 //! operators that keep rows keep only what somebody will read.
 
+use super::code::Code;
+use super::code::preset::PresetCodes;
 use crate::bind::{BoundStatement, Literal, lock_words};
 use crate::catalog::builtin;
 use crate::error::Result;
@@ -23,7 +25,7 @@ use crate::plan::vars;
 use crate::types::{Oid, SqlType, oids};
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A column of a result, as RowDescription tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub struct Program {
     pub ctes: Vec<CtePlan>,
     /// What each run computes first, if anything.
     pub presets: Option<Box<Presets>>,
+    /// What computes parts of these.
+    pub preset_codes: PresetCodes,
     /// Where the keys are of rows that WHERE CURRENT OF may change: those that are locked, and that of a cursor's own scan.
     pub positions: Vec<Position>,
     /// What foreign keys may do to other rows because of it.
@@ -79,6 +83,9 @@ pub struct Program {
     pub changes: bool,
     /// No operator of it holds rows: a machine of it that rests is small.
     pub lean: bool,
+    /// The programs of its expressions, in the order in which the operators of a machine are built of them; the first machine
+    /// makes them.
+    pub codes: OnceLock<Box<[Arc<Code>]>>,
     /// How many nodes and scalars lie one in another: no walk over it goes deeper, be it that of a run, of building or of
     /// dropping a machine.
     pub height: u32,
@@ -192,6 +199,7 @@ impl Program {
             actions: planner.actions,
             calls_routines: planner.calls_routines,
             presets: (!planner.presets.is_empty()).then(|| Box::new(planner.presets)),
+            preset_codes: PresetCodes::default(),
             estimates: Vec::new(),
             parameters: Vec::new(),
             range_table: planner.range_table,
@@ -200,6 +208,7 @@ impl Program {
             writes: false,
             changes: false,
             lean: false,
+            codes: OnceLock::new(),
             height: 0,
         };
         let mut read: BTreeSet<Var> = program.output.iter().copied().collect();
@@ -223,8 +232,10 @@ impl Program {
             }
             _ => false,
         });
-        program.lean =
-            program.ctes.is_empty() && program.subplans.is_empty() && !program.has(holds_rows);
+        let keeps_rows = |subplan: &Subplan| matches!(subplan.kind, SubplanKind::Hashed(_));
+        program.lean = program.ctes.is_empty()
+            && !program.has(holds_rows)
+            && !program.subplans.iter().any(keeps_rows);
         program.correlated =
             (0..program.subplans.len()).map(|at| program.is_correlated(at)).collect();
         let widths = program.widths.clone();

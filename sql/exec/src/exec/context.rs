@@ -1,19 +1,19 @@
 //! What operators work with: the transaction, the frame, the arena, and what the session lends them.
 
-use super::eval::{Eval, Failure};
+use super::code::{Progress, Suspension, Values, Wants};
+use super::eval::Eval;
 use super::frame::Frame;
 use super::running::Running;
 use super::subquery::{CteState, SubplanState};
 use super::temp_file::{TempSpace, TempUse};
-use super::volatile_memo::VolatileMemo;
 use crate::catalog::Relation;
 use crate::catalog::relation_counts::SessionCounts;
+use crate::compile::code::Code;
 use crate::error::{Notice, Result, cancel};
-use crate::plan::scalar::Scalar;
 use crate::settings::SessionSettings;
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::{RowIds, SessionRowIds};
-use crate::types::{CallContext, CatalogQueries, Datum};
+use crate::types::{CallContext, CatalogQueries};
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -91,8 +91,6 @@ pub struct Context<'s> {
     pub frame: &'s mut Frame,
     /// What expressions compute.
     pub arena: &'s mut Bump,
-    /// What volatile calls have given in the evaluation at hand.
-    pub drawn: &'s mut VolatileMemo,
     /// Subqueries of expressions.
     pub subplans: &'s mut Vec<SubplanState>,
     /// Common table expressions.
@@ -141,92 +139,85 @@ impl Context<'_> {
 
     /// Where expressions are evaluated.
     #[must_use]
+    #[inline]
     pub fn evaluator(&self) -> Eval<'_> {
-        Eval {
-            call: self.host.call(self.arena),
-            frame: self.frame,
-            parameters: self.parameters,
-            subplans: self.subplans,
-            local: None,
-            drawn: None,
-        }
+        let rows = (&*self.frame, self.parameters);
+        Eval::within(self.host, self.arena, rows, self.subplans)
     }
 
-    /// Evaluates: where a subquery's result is missing, runs it and begins again, with what volatile calls have given; so also
-    /// where one of these has changed the settings. What `compute` gives must not borrow.
+    /// Runs a program and has `look` look at its values. Where it stops for a subquery or a routine, that is run, and it goes on.
     ///
     /// # Errors
-    /// Those of the expressions.
+    /// Those of the expressions, and of `look`.
     #[inline]
-    pub fn eval<T>(
+    pub fn eval<T, L: for<'v> FnOnce(&Values<'v>) -> Result<T>>(
         &mut self,
-        mut compute: impl for<'e> FnMut(&Eval<'e>) -> std::result::Result<T, Failure>,
+        code: &Code,
+        look: L,
     ) -> Result<T> {
-        self.drawn.forget();
-        loop {
-            match compute(&Eval { drawn: Some(&*self.drawn), ..self.evaluator() }) {
-                Ok(value) => return Ok(value),
-                Err(Failure::Error(error)) => return Err(error),
-                Err(Failure::Settings) => {}
-                Err(Failure::Routine(call)) => {
-                    let drawn = std::mem::take(self.drawn);
-                    let value = self.call_routine(&call, None)?;
-                    *self.drawn = drawn;
-                    self.drawn.begin_again();
-                    if let Some(place) = call.place {
-                        self.drawn.know(place, value.get(0));
-                    }
-                    continue;
-                }
-                Err(Failure::Subquery(number)) => {
-                    // The subquery's own evaluations begin with nothing.
-                    let drawn = std::mem::take(self.drawn);
-                    self.run_subplan(number)?;
-                    *self.drawn = drawn;
-                }
-            }
-            self.drawn.begin_again();
+        match code.advance(&self.evaluator(), None, look)? {
+            Progress::Done(made) => Ok(made),
+            Progress::Stopped(suspension, look) => self.go_on(code, suspension, look),
         }
     }
 
-    /// Whether all conjuncts are true of the current row. `correlated` are the subqueries to be run anew for it.
+    /// Goes on with a program that has stopped, however often it stops again.
+    #[cold]
+    fn go_on<T, L: for<'v> FnOnce(&Values<'v>) -> Result<T>>(
+        &mut self,
+        code: &Code,
+        mut suspension: Box<Suspension>,
+        mut look: L,
+    ) -> Result<T> {
+        loop {
+            match &suspension.wants {
+                Wants::Subquery(number) => self.run_subplan(*number)?,
+                Wants::Routine(call) => {
+                    let value = self.call_routine(call, None)?;
+                    suspension.answer(value);
+                }
+            }
+            match code.advance(&self.evaluator(), Some(&suspension), look)? {
+                Progress::Done(made) => return Ok(made),
+                Progress::Stopped(next, unused) => (suspension, look) = (next, unused),
+            }
+        }
+    }
+
+    /// Puts the values of a program behind those of a row.
     ///
     /// # Errors
     /// Those of the expressions.
     #[inline]
-    pub fn holds(&mut self, conjuncts: &[Scalar], correlated: &[u32]) -> Result<bool> {
-        if conjuncts.is_empty() {
-            return Ok(true);
-        }
-        self.invalidate(correlated);
-        self.eval(|eval| {
-            for one in conjuncts {
-                if !matches!(eval.scalar(one)?, Datum::Bool(true)) {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
+    pub fn compute(&mut self, code: &Code, row: &mut RowBuf) -> Result<()> {
+        self.eval(code, |values| {
+            values.push_all_to(row);
+            Ok(())
         })
     }
 
-    /// Fills a slot with computed columns. What has been computed when a subquery has to be run stays: a sequence gives one
-    /// value.
+    /// Whether all conditions are true of the current row. `correlated` are the subqueries to be run anew for it.
     ///
     /// # Errors
     /// Those of the expressions.
-    pub fn fill(&mut self, slot: u32, columns: &[Scalar], correlated: &[u32]) -> Result<()> {
+    #[inline]
+    pub fn holds(&mut self, conditions: &Code, correlated: &[u32]) -> Result<bool> {
+        if conditions.is_empty() {
+            return Ok(true);
+        }
+        self.invalidate(correlated);
+        self.eval(conditions, |values| Ok(values.hold()))
+    }
+
+    /// Fills a slot with computed columns.
+    ///
+    /// # Errors
+    /// Those of the expressions.
+    pub fn fill(&mut self, slot: u32, columns: &Code, correlated: &[u32]) -> Result<()> {
         self.invalidate(correlated);
         let mut row = self.frame.take(slot);
         row.clear();
-        let filled = self.eval(|eval| {
-            while let Some(column) = columns.get(row.len()) {
-                match eval.place(column) {
-                    Some((source, at)) => row.push_column(source, at),
-                    None => row.push(eval.scalar(column)?),
-                }
-            }
-            Ok(())
-        });
+        let filled = self.compute(columns, &mut row);
         self.frame.put(slot, row);
         filled
     }

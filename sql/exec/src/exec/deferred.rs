@@ -19,7 +19,6 @@ use super::foreign_key;
 use super::frame::Frame;
 use super::machine::Run;
 use super::trigger::{self, Rows, Transition};
-use super::volatile_memo::VolatileMemo;
 use super::write::duplicate_of;
 use crate::account;
 use crate::catalog::{Deferral, Relation};
@@ -392,14 +391,13 @@ pub fn make_due(
     tables: &mut dyn FnMut(Oid) -> Result<Option<Arc<Table>>>,
 ) -> Result<()> {
     let (mut frame, mut arena) = (Frame::new(&[]), Bump::new());
-    let (mut pending, mut processed, mut drawn) = (Pending::default(), 0, VolatileMemo::default());
+    let (mut pending, mut processed) = (Pending::default(), 0);
     let (mut subplans, mut ctes, mut actions) = (Vec::new(), Vec::new(), Vec::new());
     let mut cx = Context {
         transaction: run.transaction,
         view: ReadView::LATEST,
         frame: &mut frame,
         arena: &mut arena,
-        drawn: &mut drawn,
         subplans: &mut subplans,
         ctes: &mut ctes,
         parameters: run.parameters,

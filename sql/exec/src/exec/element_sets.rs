@@ -2,13 +2,12 @@
 //! `x <> ALL ($1)`. From the second row on a long one is a hash table (PostgreSQL: hashed `ScalarArrayOpExpr`, from as many
 //! elements on).
 //!
-//! Only arrays that stay where they are for a whole run are kept so, constants and parameters, by the address of the scalar.
+//! Only arrays that stay where they are for a whole run are kept so, constants and parameters, by the address of the step that asks.
 
 use super::hash_rows::HashRows;
 use crate::account;
 use crate::error::Result;
 use crate::plan::functions::{hashed_types, negator};
-use crate::plan::scalar::Scalar;
 use crate::types::Datum;
 use crate::types::array::Array;
 use bumpalo::Bump;
@@ -48,21 +47,21 @@ impl ElementSets {
         self.sets.get_mut().clear();
     }
 
-    /// Whether a value, which is not NULL, equals an element of the array that a scalar gives; the inner none where a NULL leaves it
+    /// Whether a value, which is not NULL, equals an element of the array that is known by `asked`; the inner none where a NULL leaves it
     /// open. The outer none where the array has to be gone over. `function` is that of `=`, or of `<>`.
     ///
     /// # Errors
     /// 53200, and cancels, while the table is made.
     pub fn contains(
         &self,
-        scalar: &Scalar,
+        asked: usize,
         function: u32,
         array: Array<'_>,
         value: Datum<'_>,
         arena: &Bump,
     ) -> Result<Option<Option<bool>>> {
         let mut sets = self.sets.borrow_mut();
-        let state = sets.entry(std::ptr::from_ref(scalar).addr());
+        let state = sets.entry(asked);
         let state = match state {
             Entry::Vacant(vacant) => {
                 vacant.insert(State::Asked);

@@ -3,9 +3,11 @@
 //! `generate_series` over integers is counted row by row, over numerics and timestamps some rows at a time; other
 //! set-returning functions hand their rows out at once, and are kept (PostgreSQL's tuplestore) until they have been read.
 
+use super::code::Progress;
 use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::routine::RoutineCall;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, SetCall, SetColumn};
 use crate::plan::scalar::{CallTypes, Scalar};
@@ -43,16 +45,16 @@ const COUNTED: [u32; 4] = [3259, 3260, 938, 939];
 /// Calls the function: its rows have so many columns, or are records of these fields where those have to be seen.
 fn begin(
     cx: &mut Context<'_>,
-    call: &SetCall,
+    (call, code): (&SetCall, &CallCode),
     width: usize,
     fields: Option<&[SqlType]>,
 ) -> Result<Set> {
     match call {
         SetCall::Series(arguments, int4) => {
-            let values = cx.eval(|eval| {
+            let values = cx.eval(&code.arguments, |given| {
                 let mut values = [1_i64; 3];
-                for (value, argument) in values.iter_mut().zip(arguments) {
-                    match eval.scalar(argument)? {
+                for (value, argument) in values.iter_mut().zip(given.iter()) {
+                    match argument {
                         Datum::Int4(v) => *value = i64::from(v),
                         Datum::Int8(v) => *value = v,
                         _ => return Ok(None),
@@ -72,15 +74,9 @@ fn begin(
                 Some([start, stop, step]) => Ok(Set::Series(start, stop, step, *int4)),
             }
         }
-        SetCall::Set(oid, _, _, _, arguments) if COUNTED.contains(oid) => {
+        SetCall::Set(oid, ..) if COUNTED.contains(oid) => {
             let mut values = RowBuf::new();
-            cx.eval(|eval| {
-                values.clear();
-                for argument in arguments {
-                    values.push(eval.scalar(argument)?);
-                }
-                Ok(())
-            })?;
+            cx.compute(&code.arguments, &mut values)?;
             if values.iter().any(|value| value.is_null()) {
                 return Ok(Set::Empty);
             }
@@ -89,46 +85,50 @@ fn begin(
             go_on(cx, call, &mut set)?;
             Ok(set)
         }
-        SetCall::Set(_, code, strict, types, arguments) => {
+        SetCall::Set(_, function, strict, types, _) => {
             let mut rows = RowSet::new(width);
-            cx.eval(|eval| {
-                let mut values = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    values.push(eval.scalar(argument)?);
-                }
+            cx.eval(&code.arguments, |values| {
+                let (call, values) = (values.eval.call(), values.slice());
                 if *strict && values.iter().any(Datum::is_null) {
                     return Ok(());
                 }
-                rows.clear();
-                code(&eval.call, &types.signature(), &values, &mut |row| {
+                function(&call, &types.signature(), values, &mut |row| {
                     rows.push(row.iter().copied());
                     check_held(rows.bytes())?;
                     Ok(true)
-                })?;
-                Ok(())
-            })?;
-            Ok(Set::Rows(rows, 0))
-        }
-        SetCall::XmlTable(table, arguments) => {
-            let mut rows = RowSet::new(width);
-            cx.eval(|eval| {
-                rows.clear();
-                table.rows(&eval.call, &mut |place| eval.scalar(&arguments[place]), &mut |row| {
-                    rows.push(row.iter().copied());
-                    Ok(check_held(rows.bytes())?)
                 })
             })?;
             Ok(Set::Rows(rows, 0))
         }
-        SetCall::Routine(routine, types, arguments) => {
-            let mut values = RowBuf::new();
-            cx.eval(|eval| {
-                values.clear();
-                for argument in arguments {
-                    values.push(eval.scalar(argument)?);
+        SetCall::XmlTable(table, _) => {
+            let mut rows = RowSet::new(width);
+            // A column's default is computed where it is needed, unless that would stop: then it is known before.
+            let mut before = vec![RowBuf::new(); code.own.len()];
+            for (code, value) in code.own.iter().zip(&mut before) {
+                if code.may_stop() {
+                    cx.compute(code, value)?;
                 }
-                Ok(())
+            }
+            let eval = cx.evaluator();
+            let (context, arena) = (eval.call(), eval.arena);
+            let mut value = |place: usize| match &before[place] {
+                value if !value.is_empty() => Ok(value.get(0).copied_into(arena)),
+                _ => match code.own[place]
+                    .advance(&eval, None, |values| Ok(values.get(0).copied_into(arena)))?
+                {
+                    Progress::Done(value) => Ok(value),
+                    Progress::Stopped(..) => unreachable!("what may stop is known"),
+                },
+            };
+            table.rows(&context, &mut value, &mut |row| {
+                rows.push(row.iter().copied());
+                check_held(rows.bytes())
             })?;
+            Ok(Set::Rows(rows, 0))
+        }
+        SetCall::Routine(routine, types, _) => {
+            let mut values = RowBuf::new();
+            cx.compute(&code.arguments, &mut values)?;
             if routine.strict && values.iter().any(|value| value.is_null()) {
                 return Ok(Set::Empty);
             }
@@ -136,23 +136,20 @@ fn begin(
                 routine: Arc::clone(routine),
                 types: Arc::clone(types),
                 arguments: values,
-                place: None,
             };
             let mut rows = RowSet::new(width);
             cx.call_routine(&call, Some(&mut rows))?;
             Ok(Set::Rows(rows, 0))
         }
-        SetCall::Querying(function, types, arguments) => {
-            querying(cx, (*function, types), arguments, width)
+        SetCall::Querying(function, types, _) => {
+            querying(cx, (*function, types), &code.arguments, width)
         }
-        SetCall::Scalar(scalar, composite) => {
+        SetCall::Scalar(_, composite) => {
             let mut rows = RowSet::new(width);
-            cx.eval(|eval| {
-                let value = eval.scalar(scalar)?;
-                rows.clear();
-                match value {
+            cx.eval(&code.arguments, |values| {
+                match values.get(0) {
                     value if !composite && width == 1 => rows.push([value]),
-                    value => rows.push(fields_of(&eval.call, value, width, fields)?),
+                    value => rows.push(fields_of(&values.eval.call(), value, width, fields)?),
                 }
                 Ok(())
             })?;
@@ -165,22 +162,17 @@ fn begin(
 fn querying(
     cx: &mut Context<'_>,
     (function, types): (u32, &CallTypes),
-    arguments: &[Scalar],
+    arguments: &Code,
     width: usize,
 ) -> Result<Set> {
-    let mut given: Option<Vec<String>> = None;
-    cx.eval(|eval| {
-        let mut texts = Vec::with_capacity(arguments.len());
-        for (argument, ty) in arguments.iter().zip(&types.arguments) {
-            let value = eval.scalar(argument)?;
-            if value.is_null() {
-                given = None;
-                return Ok(());
-            }
-            texts.push(text_of(&eval.call, *ty, &value)?.to_owned());
+    let given: Option<Vec<String>> = cx.eval(arguments, |values| {
+        let call = values.eval.call();
+        let text =
+            |(value, ty): (Datum<'_>, &SqlType)| text_of(&call, *ty, &value).map(str::to_owned);
+        if values.iter().any(|value| value.is_null()) {
+            return Ok(None);
         }
-        given = Some(texts);
-        Ok(())
+        values.iter().zip(&types.arguments).map(text).collect::<Result<_>>().map(Some)
     })?;
     let Some(given) = given else { return Ok(Set::Empty) };
     // Its result's type has the columns, or the call says them; in a select list the row is one value.
@@ -199,27 +191,23 @@ fn querying(
     }
     let made = tablefunc::rows(function, &columns, &given, &mut |query| cx.query(query))?;
     let mut rows = RowSet::new(width);
-    cx.eval(|eval| {
-        rows.clear();
-        for row in &made {
-            let mut values = Vec::with_capacity(columns.len());
-            for (ty, text) in columns.iter().zip(row) {
-                values.push(match text {
-                    Some(text) => read_text(&eval.call, *ty, text)?,
-                    None => Datum::Null,
-                });
-            }
-            if whole {
-                let fields: Vec<(SqlType, Datum<'_>)> =
-                    columns.iter().copied().zip(values).collect();
-                rows.push([record::build(eval.call.arena, &fields)]);
-            } else {
-                rows.push(values);
-            }
-            check_held(rows.bytes())?;
+    let call = cx.evaluator().call();
+    for row in &made {
+        let mut values = Vec::with_capacity(columns.len());
+        for (ty, text) in columns.iter().zip(row) {
+            values.push(match text {
+                Some(text) => read_text(&call, *ty, text)?,
+                None => Datum::Null,
+            });
         }
-        Ok(())
-    })?;
+        if whole {
+            let fields: Vec<(SqlType, Datum<'_>)> = columns.iter().copied().zip(values).collect();
+            rows.push([record::build(call.arena, &fields)]);
+        } else {
+            rows.push(values);
+        }
+        check_held(rows.bytes())?;
+    }
     Ok(Set::Rows(rows, 0))
 }
 
@@ -239,8 +227,8 @@ fn fields_of<'a>(
 }
 
 /// Makes the next rows of a series whose rows have all been read.
-fn go_on(cx: &mut Context<'_>, call: &SetCall, set: &mut Set) -> Result<()> {
-    let SetCall::Set(_, code, _, types, _) = call else { return Ok(()) };
+fn go_on(cx: &Context<'_>, call: &SetCall, set: &mut Set) -> Result<()> {
+    let SetCall::Set(_, function, _, types, _) = call else { return Ok(()) };
     let Set::Counted { rows, at, arguments, ended } = set else { return Ok(()) };
     if *at < rows.len() || *ended {
         return Ok(());
@@ -252,20 +240,17 @@ fn go_on(cx: &mut Context<'_>, call: &SetCall, set: &mut Set) -> Result<()> {
         arguments.iter().skip(1).for_each(|argument| from.push(argument));
         *arguments = from;
     }
-    cx.eval(|eval| {
-        rows.clear();
-        (*at, *ended) = (0, true);
-        let values: Vec<Datum<'_>> = arguments.iter().collect();
-        // The last value has been read.
-        let mut known = begun;
-        code(&eval.call, &types.signature(), &values, &mut |row| {
-            if !std::mem::take(&mut known) {
-                rows.push(row.iter().copied());
-            }
-            *ended = rows.len() < ROWS_AT_A_TIME;
-            Ok(*ended)
-        })?;
-        Ok(())
+    rows.clear();
+    (*at, *ended) = (0, true);
+    let values: Vec<Datum<'_>> = arguments.iter().collect();
+    // The last value has been read.
+    let mut known = begun;
+    function(&cx.evaluator().call(), &types.signature(), &values, &mut |row| {
+        if !std::mem::take(&mut known) {
+            rows.push(row.iter().copied());
+        }
+        *ended = rows.len() < ROWS_AT_A_TIME;
+        Ok(*ended)
     })
 }
 
@@ -298,9 +283,30 @@ fn step(set: &mut Set, row: &mut RowBuf) -> bool {
     }
 }
 
+/// The programs of a call's arguments.
+struct CallCode {
+    arguments: Arc<Code>,
+    /// Those of XMLTABLE one by one: a column's default is only asked for where it is needed.
+    own: Box<[Arc<Code>]>,
+}
+
+impl CallCode {
+    fn of(call: &SetCall, builder: &Builder<'_>) -> CallCode {
+        let apart: &[Scalar] = match call {
+            SetCall::XmlTable(_, arguments) => arguments,
+            _ => &[],
+        };
+        CallCode {
+            arguments: builder.code(if apart.is_empty() { arguments(call) } else { &[] }),
+            own: apart.iter().map(|argument| builder.code([argument])).collect(),
+        }
+    }
+}
+
 /// A function in FROM.
 pub struct FunctionScan {
     plan: physical::FunctionScan,
+    code: CallCode,
     correlated: Box<[u32]>,
     set: Set,
     /// Nothing outside changes what it gives: one call serves the whole run.
@@ -319,8 +325,9 @@ impl FunctionScan {
         let correlated = builder.correlated(arguments(&plan.call));
         let mut given = arguments(&plan.call).iter();
         let keep = correlated.is_empty() && !given.any(|argument| argument.reads(&mut |_| true));
+        let code = CallCode::of(&plan.call, builder);
         let (plan, set, whole) = (plan.clone(), Set::Empty, RowBuf::new());
-        FunctionScan { plan, correlated, set, keep, called: None, whole, number: 0 }
+        FunctionScan { plan, code, correlated, set, keep, called: None, whole, number: 0 }
     }
 }
 
@@ -347,7 +354,7 @@ impl Operator for FunctionScan {
         cx.invalidate(&self.correlated);
         let width = if self.plan.records { 1 } else { self.plan.types.len() };
         let fields = self.plan.untyped.then_some(&*self.plan.types);
-        self.set = begin(cx, &self.plan.call, width, fields)?;
+        self.set = begin(cx, (&self.plan.call, &self.code), width, fields)?;
         self.called = Some(cx.run);
         Ok(())
     }
@@ -368,12 +375,10 @@ impl Operator for FunctionScan {
             let (plan, whole) = (&self.plan, &self.whole);
             let wanted = plan.untyped.then_some(&*plan.types);
             let mut row = cx.frame.take(plan.slot);
-            let filled = cx.eval(|eval| {
-                row.clear();
-                let fields = fields_of(&eval.call, whole.get(0), plan.types.len(), wanted)?;
-                fields.into_iter().for_each(|field| row.push(field));
-                Ok(())
-            });
+            row.clear();
+            let call = cx.evaluator().call();
+            let fields = fields_of(&call, whole.get(0), plan.types.len(), wanted);
+            let filled = fields.map(|fields| fields.into_iter().for_each(|field| row.push(field)));
             cx.frame.put(plan.slot, row);
             filled?;
         }
@@ -389,7 +394,10 @@ impl Operator for FunctionScan {
 pub struct ProjectSet {
     input: Box<dyn Operator>,
     slot: u32,
-    columns: Vec<SetColumn>,
+    columns: Box<[SetColumn]>,
+    /// The programs of the calls, and of the columns that are no calls.
+    calls: Box<[CallCode]>,
+    ones: Arc<Code>,
     correlated: Box<[u32]>,
     sets: Vec<Set>,
     running: bool,
@@ -401,7 +409,7 @@ impl ProjectSet {
     pub fn new(
         input: Box<dyn Operator>,
         slot: u32,
-        columns: Vec<SetColumn>,
+        columns: &[SetColumn],
         builder: &Builder<'_>,
     ) -> ProjectSet {
         let scalars = columns.iter().flat_map(|column| match column {
@@ -409,7 +417,25 @@ impl ProjectSet {
             SetColumn::Set(call, _) => arguments(call),
         });
         let correlated = builder.correlated(scalars);
-        ProjectSet { input, slot, columns, correlated, sets: Vec::new(), running: false }
+        let calls = columns.iter().filter_map(|column| match column {
+            SetColumn::One(_) => None,
+            SetColumn::Set(call, _) => Some(CallCode::of(call, builder)),
+        });
+        let calls = calls.collect();
+        let ones = columns.iter().filter_map(|column| match column {
+            SetColumn::One(scalar) => Some(scalar),
+            SetColumn::Set(..) => None,
+        });
+        ProjectSet {
+            input,
+            slot,
+            columns: columns.into(),
+            calls,
+            ones: builder.code(ones),
+            correlated,
+            sets: Vec::new(),
+            running: false,
+        }
     }
 }
 
@@ -427,9 +453,11 @@ impl Operator for ProjectSet {
                 }
                 cx.invalidate(&self.correlated);
                 self.sets.clear();
-                for column in &self.columns {
+                let mut codes = self.calls.iter();
+                for column in &*self.columns {
                     if let SetColumn::Set(call, fields) = column {
-                        self.sets.push(begin(cx, call, fields.len().max(1), None)?);
+                        let code = codes.next().expect("each set column has one");
+                        self.sets.push(begin(cx, (call, code), fields.len().max(1), None)?);
                     }
                 }
                 self.running = true;
@@ -439,7 +467,7 @@ impl Operator for ProjectSet {
             let mut sets = self.sets.iter_mut();
             let mut values = RowBuf::new();
             let mut ended = Vec::new();
-            for column in &self.columns {
+            for column in &*self.columns {
                 if let SetColumn::Set(call, fields) = column {
                     let set = sets.next().expect("each set column has begun");
                     go_on(cx, call, set)?;
@@ -457,14 +485,15 @@ impl Operator for ProjectSet {
             }
             let mut row = cx.frame.take(self.slot);
             let columns = &self.columns;
-            let filled = cx.eval(|eval| {
-                row.clear();
+            row.clear();
+            let filled = cx.eval(&self.ones, |ones| {
                 let (mut set_values, mut ended) = (values.iter(), ended.iter());
+                let mut one = 0..;
                 for column in columns {
                     let fields = match column {
                         SetColumn::Set(_, fields) => fields,
-                        SetColumn::One(scalar) => {
-                            row.push(eval.scalar(scalar)?);
+                        SetColumn::One(_) => {
+                            ones.push_to(&mut row, one.next().unwrap_or_default());
                             continue;
                         }
                     };
@@ -478,7 +507,7 @@ impl Operator for ProjectSet {
                     row.push(if over {
                         Datum::Null
                     } else {
-                        record::build(eval.call.arena, &record)
+                        record::build(ones.eval.arena, &record)
                     });
                 }
                 Ok(())

@@ -6,16 +6,18 @@
 
 use super::context::Context;
 use super::hash_rows::HashRows;
-use super::made_aggregate::Progress;
+use super::made_aggregate::{MadeCode, Progress};
 use super::operator::{Builder, Operator};
 use super::partitions::{LEVELS, Partition, PartitionReader, Partitions};
 use super::row_sorter::RowSorter;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, AggregateStep};
-use crate::plan::scalar::{Scalar, Var};
+use crate::plan::scalar::Var;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::{Accumulator, Comparator, Datum, Shapes, check_held};
+use std::sync::Arc;
 
 /// One aggregate of one group.
 enum State {
@@ -33,6 +35,35 @@ const FILES_MAX: usize = 64;
 /// About how many bytes what one call computes of one group takes from the beginning.
 const STATE_BYTES: usize = 64;
 
+/// The programs of a call.
+struct CallCode {
+    /// Whether it takes a row.
+    filter: Option<Arc<Code>>,
+    /// The keys by which rows are kept, and behind them the arguments.
+    arguments: Arc<Code>,
+    made: Option<Arc<MadeCode>>,
+}
+
+impl CallCode {
+    fn of(call: &AggregateStep, builder: &Builder<'_>) -> CallCode {
+        let distinct = if call.distinct { &call.arguments[..] } else { &[] };
+        let keys = call.order_by.iter().map(|(key, _)| key).chain(distinct);
+        CallCode {
+            filter: call.filter.as_ref().map(|filter| builder.conditions([filter])),
+            arguments: builder.code(keys.chain(&call.arguments)),
+            made: call.made.as_ref().map(|made| MadeCode::of(made, &call.arguments, builder)),
+        }
+    }
+
+    /// Whether the call takes the row at hand.
+    fn takes(&self, cx: &mut Context<'_>) -> Result<bool> {
+        match &self.filter {
+            Some(filter) => cx.eval(filter, |values| Ok(values.hold())),
+            None => Ok(true),
+        }
+    }
+}
+
 /// GROUP BY, or aggregates over everything.
 pub struct Group {
     input: Box<dyn Operator>,
@@ -40,6 +71,8 @@ pub struct Group {
     correlated: Box<[u32]>,
     /// There is one group, and its calls take a row as it comes.
     lean: bool,
+    keys: Arc<Code>,
+    codes: Box<[CallCode]>,
     groups: HashRows,
     key_types: Vec<u32>,
     shapes: Option<Shapes>,
@@ -84,16 +117,14 @@ impl Group {
         let mut types: Vec<u32> = plan.keys.iter().map(|(_, ty)| ty.0).collect();
         types.push(23);
         let width = types.len();
-        let lean = !builder.calls_routines()
-            && plan.keys.is_empty()
+        let lean = plan.keys.is_empty()
             && plan.sets.len() == 1
-            && plan.calls.iter().all(|call| {
-                let mut parts = call.arguments.iter().chain(&call.filter);
-                !call.keeps() && parts.all(|part| part.subqueries().is_empty())
-            });
+            && plan.calls.iter().all(|call| !call.keeps());
         Group {
             input,
             lean,
+            keys: builder.code(plan.keys.iter().map(|(key, _)| key)),
+            codes: plan.calls.iter().map(|call| CallCode::of(call, builder)).collect(),
             plan: physical::Aggregate { input: physical::Plan::Nothing, ..plan.clone() },
             correlated,
             shapes: Shapes::of(&types),
@@ -146,35 +177,26 @@ impl Group {
                 State::Made(..) => 0,
             });
             check_held(held.sum())?;
-            let calls = &self.plan.calls;
-            cx.eval(|eval| {
-                for (call, state) in calls.iter().zip(&mut states) {
-                    let (State::Plain(state) | State::Kept(state, _)) = state else { continue };
-                    if let Some(filter) = &call.filter
-                        && !matches!(eval.scalar(filter)?, Datum::Bool(true))
-                    {
-                        continue;
-                    }
-                    let mut add = |values: &[Datum<'_>]| {
-                        if call.strict && values.iter().any(Datum::is_null) {
+            cx.invalidate(&self.correlated);
+            for ((call, code), state) in self.plan.calls.iter().zip(&self.codes).zip(&mut states) {
+                let (State::Plain(state) | State::Kept(state, _)) = state else { continue };
+                if !code.takes(cx)? {
+                    continue;
+                }
+                cx.eval(&code.arguments, |values| {
+                    let mut add = |arguments: &[Datum<'_>]| {
+                        if call.strict && arguments.iter().any(Datum::is_null) {
                             return Ok(());
                         }
-                        state.add(&eval.call, values)
+                        state.add(&values.eval.call(), arguments)
                     };
-                    match &call.arguments[..] {
-                        [] => add(&[])?,
-                        [one] => add(&[eval.scalar(one)?])?,
-                        several => {
-                            let mut values = bumpalo::collections::Vec::new_in(eval.call.arena);
-                            for one in several {
-                                values.push(eval.scalar(one)?);
-                            }
-                            add(&values)?;
-                        }
+                    match values.len() {
+                        0 => add(&[]),
+                        1 => add(&[values.get(0)]),
+                        _ => add(values.slice()),
                     }
-                }
-                Ok(())
-            })?;
+                })?;
+            }
         }
         self.groups.insert_new(&[Datum::Int4(0)]);
         self.states.push(states);
@@ -190,61 +212,39 @@ impl Group {
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
-            // First everything is computed, so that a subquery that is missing leaves nothing half done.
-            let (plan, arguments, taken) = (&self.plan, &mut self.arguments, &mut self.taken);
-            let group_keys = &mut self.group_keys;
-            cx.eval(|eval| {
-                group_keys.clear();
-                arguments.clear();
-                taken.clear();
-                let mut keys =
-                    bumpalo::collections::Vec::with_capacity_in(plan.keys.len(), eval.call.arena);
-                for (key, _) in &plan.keys {
-                    keys.push(eval.scalar(key)?);
-                }
+            let (plan, group_keys) = (&self.plan, &mut self.group_keys);
+            group_keys.clear();
+            cx.eval(&self.keys, |keys| {
                 for (number, set) in plan.sets.iter().enumerate() {
                     let number = i32::try_from(number).unwrap_or(i32::MAX);
                     let in_set = |at: usize| set.contains(&(at as u32));
                     group_keys.push(
                         keys.iter()
                             .enumerate()
-                            .map(|(at, key)| if in_set(at) { *key } else { Datum::Null })
+                            .map(|(at, key)| if in_set(at) { key } else { Datum::Null })
                             .chain([Datum::Int4(number)]),
                     );
                 }
-                for call in &plan.calls {
-                    let take = match &call.filter {
-                        Some(filter) => matches!(eval.scalar(filter)?, Datum::Bool(true)),
-                        None => true,
-                    };
-                    taken.push(take);
-                    if take {
-                        for (key, _) in &call.order_by {
-                            arguments.push(eval.scalar(key)?);
-                        }
-                        if call.distinct {
-                            for argument in &call.arguments {
-                                arguments.push(eval.scalar(argument)?);
-                            }
-                        }
-                        for argument in &call.arguments {
-                            arguments.push(eval.scalar(argument)?);
-                        }
-                    }
-                }
                 Ok(())
             })?;
+            self.arguments.clear();
+            self.taken.clear();
+            for code in &self.codes {
+                let take = code.takes(cx)?;
+                self.taken.push(take);
+                if take {
+                    cx.compute(&code.arguments, &mut self.arguments)?;
+                }
+            }
             if let Some(shapes) = &mut self.shapes {
                 let (group_keys, key_types) = (&self.group_keys, &self.key_types);
-                cx.eval(|eval| {
-                    for set in 0..group_keys.len() {
-                        // Each set would be sorted by itself.
-                        let number = (23, Datum::Int4(i32::try_from(set).unwrap_or(i32::MAX)));
-                        let key = key_types.iter().copied().zip(group_keys.row(set));
-                        shapes.note(&eval.call, std::iter::once(number).chain(key), false)?;
-                    }
-                    Ok(())
-                })?;
+                let call = cx.evaluator().call();
+                for set in 0..group_keys.len() {
+                    // Each set would be sorted by itself.
+                    let number = (23, Datum::Int4(i32::try_from(set).unwrap_or(i32::MAX)));
+                    let key = key_types.iter().copied().zip(group_keys.row(set));
+                    shapes.note(&call, std::iter::once(number).chain(key), false)?;
+                }
                 check_held(shapes.bytes())?;
             }
             self.absorb(cx, 0)?;
@@ -320,34 +320,33 @@ impl Group {
         let (plan, states) = (&self.plan, &mut self.states[group]);
         let (arguments, taken, kept_keys) = (&self.arguments, &self.taken, &self.kept_keys);
         let bytes = &mut self.state_bytes;
-        cx.eval(|eval| {
-            let mut rest: &[Datum<'_>] = eval.call.arena.alloc_slice_fill_iter(arguments.iter());
-            for (at, (call, state)) in plan.calls.iter().zip(states.iter_mut()).enumerate() {
-                if !taken[at] {
-                    continue;
+        let context = cx.evaluator().call();
+        let mut rest: &[Datum<'_>] = context.arena.alloc_slice_fill_iter(arguments.iter());
+        for (at, (call, state)) in plan.calls.iter().zip(states.iter_mut()).enumerate() {
+            if !taken[at] {
+                continue;
+            }
+            let width = call.arguments.len();
+            let (own, after) = rest.split_at(kept_keys[at] + width);
+            rest = after;
+            let values = &own[own.len() - width..];
+            if call.strict && values.iter().any(Datum::is_null) {
+                continue;
+            }
+            match state {
+                State::Plain(state) => {
+                    let before = state.bytes();
+                    state.add(&context, values)?;
+                    *bytes = (*bytes + state.bytes()).saturating_sub(before);
                 }
-                let width = call.arguments.len();
-                let (own, after) = rest.split_at(kept_keys[at] + width);
-                rest = after;
-                let values = &own[own.len() - width..];
-                if call.strict && values.iter().any(Datum::is_null) {
-                    continue;
-                }
-                match state {
-                    State::Plain(state) => {
-                        let before = state.bytes();
-                        state.add(&eval.call, values)?;
-                        *bytes = (*bytes + state.bytes()).saturating_sub(before);
-                    }
-                    State::Kept(_, sorter) | State::Made(_, sorter) => {
-                        let before = sorter.bytes();
-                        sorter.rows.push(own.iter().copied());
-                        *bytes += sorter.bytes() - before;
-                    }
+                State::Kept(_, sorter) | State::Made(_, sorter) => {
+                    let before = sorter.bytes();
+                    sorter.rows.push(own.iter().copied());
+                    *bytes += sorter.bytes() - before;
                 }
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     /// Goes on with a part of the rows that were put aside, whose groups come out next. False where there is none left.
@@ -402,13 +401,14 @@ impl Group {
 
     /// Feeds what was kept for the calls of a group, sorted and without duplicates where asked for.
     fn feed(&mut self, cx: &mut Context<'_>, group: usize) -> Result<()> {
-        for (call, state) in self.plan.calls.iter().zip(&mut self.states[group]) {
+        let calls = self.plan.calls.iter().zip(&self.codes);
+        for ((call, code), state) in calls.zip(&mut self.states[group]) {
             let (mut fed, sorter) = match state {
                 State::Plain(_) => continue,
                 State::Kept(accumulator, sorter) => (Fed::BuiltIn(accumulator), sorter),
                 State::Made(value, sorter) => {
-                    let step = call.made.as_ref().expect("it is one that a user made");
-                    (Fed::Made(Progress::begin(cx, step)?, value), sorter)
+                    let made = code.made.as_ref().expect("it is one that a user made");
+                    (Fed::Made(Progress::begin(cx, made)?, value), sorter)
                 }
             };
             let keys = sorter.keys().len();
@@ -432,11 +432,10 @@ impl Group {
                 }
                 let values = keys..keys + call.arguments.len();
                 match &mut fed {
-                    Fed::BuiltIn(accumulator) => cx.eval(|eval| {
-                        let values: Vec<Datum<'_>> =
-                            values.clone().map(|at| sorter.get(at)).collect();
-                        Ok(accumulator.add(&eval.call, &values)?)
-                    })?,
+                    Fed::BuiltIn(accumulator) => {
+                        let values: Vec<Datum<'_>> = values.map(|at| sorter.get(at)).collect();
+                        accumulator.add(&cx.evaluator().call(), &values)?;
+                    }
                     Fed::Made(progress, _) => {
                         cx.arena.reset();
                         progress.add(cx, values.map(|at| sorter.get(at)))?;
@@ -444,7 +443,7 @@ impl Group {
                 }
             }
             if let Fed::Made(mut progress, value) = fed {
-                *value = progress.finish(cx, &call.arguments)?;
+                *value = progress.finish(cx)?;
             }
             sorter.clear();
         }
@@ -498,15 +497,14 @@ impl Operator for Group {
         self.feed(cx, group)?;
         let mut row = cx.frame.take(self.plan.slot);
         let (plan, groups, states) = (&self.plan, &self.groups, &self.states[group]);
-        let filled = cx.eval(|eval| {
+        let call = cx.evaluator().call();
+        let mut fill = || -> Result<()> {
             row.clear();
             let keys = plan.keys.len();
             groups.rows.row(group).take(keys).for_each(|datum| row.push(datum));
             for state in states {
                 match state {
-                    State::Plain(state) | State::Kept(state, _) => {
-                        row.push(state.finish(&eval.call)?);
-                    }
+                    State::Plain(state) | State::Kept(state, _) => row.push(state.finish(&call)?),
                     State::Made(value, _) => row.push(value.get(0)),
                 }
             }
@@ -519,7 +517,8 @@ impl Operator for Group {
                 row.push(Datum::Int4(mask));
             }
             Ok(())
-        });
+        };
+        let filled = fill();
         cx.frame.put(self.plan.slot, row);
         filled?;
         Ok(true)
@@ -530,7 +529,7 @@ impl Operator for Group {
 /// and come behind the others.
 pub struct Distinct {
     input: Box<dyn Operator>,
-    keys: Vec<Scalar>,
+    keys: Arc<Code>,
     correlated: Box<[u32]>,
     seen: HashRows,
     types: Vec<u32>,
@@ -556,9 +555,9 @@ impl Distinct {
         builder: &Builder<'_>,
     ) -> Distinct {
         let types: Vec<u32> = plan.keys.iter().map(|(_, ty)| ty.0).collect();
-        let keys: Vec<Scalar> = plan.keys.iter().map(|(key, _)| key.clone()).collect();
-        let correlated = builder.correlated(&keys);
-        let (seen, shapes) = (HashRows::new(types.clone(), keys.len()), Shapes::of(&types));
+        let keys = plan.keys.iter().map(|(key, _)| key);
+        let (correlated, keys) = (builder.correlated(keys.clone()), builder.code(keys));
+        let (seen, shapes) = (HashRows::new(types.clone(), types.len()), Shapes::of(&types));
         Distinct {
             input,
             keys,
@@ -603,18 +602,12 @@ impl Distinct {
             return Ok(false);
         }
         cx.invalidate(&self.correlated);
-        let (row, keys) = (&mut self.row, &self.keys);
-        let (types, shapes) = (&self.types, &mut self.shapes);
-        cx.eval(|eval| {
-            row.clear();
-            for key in keys {
-                row.push(eval.scalar(key)?);
-            }
-            if let Some(shapes) = shapes {
-                shapes.note(&eval.call, types.iter().copied().zip(row.iter()), false)?;
-            }
-            Ok(())
-        })?;
+        self.row.clear();
+        cx.compute(&self.keys, &mut self.row)?;
+        if let Some(shapes) = &mut self.shapes {
+            let row = self.types.iter().copied().zip(self.row.iter());
+            shapes.note(&cx.evaluator().call(), row, false)?;
+        }
         check_held(self.shapes.as_ref().map_or(0, Shapes::bytes))?;
         Ok(true)
     }

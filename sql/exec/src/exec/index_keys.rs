@@ -5,10 +5,25 @@
 
 use super::context::Context;
 use crate::catalog::relation::EXPRESSIONS;
+use crate::compile::code::Code;
 use crate::error::Result;
 use crate::plan::physical::{ComputedKeys, Table};
 use crate::tuple::RowBuf;
 use crate::types::Datum;
+
+/// What computes the keys of a table's computed indexes: of each whether it has an entry for a row, and its expressions.
+#[derive(Debug)]
+pub struct KeyCodes(Box<[(Code, Code)]>);
+
+impl KeyCodes {
+    /// Of a table.
+    #[must_use]
+    pub fn of(table: &Table) -> KeyCodes {
+        let keys = table.computed.iter().flat_map(|computed| &computed.keys);
+        let codes = keys.map(|key| (Code::of_conditions(&key.filter), Code::of(&key.expressions)));
+        KeyCodes(codes.collect())
+    }
+}
 
 /// What the computed keys of one row are, for each of its table's computed indexes.
 #[derive(Debug, Default)]
@@ -22,7 +37,12 @@ impl RowKeys {
     ///
     /// # Errors
     /// Those of the expressions.
-    pub fn compute(&mut self, cx: &mut Context<'_>, table: &Table, all: &RowBuf) -> Result<()> {
+    pub fn compute(
+        &mut self,
+        cx: &mut Context<'_>,
+        (table, codes): (&Table, &KeyCodes),
+        all: &RowBuf,
+    ) -> Result<()> {
         let Some(computed) = &table.computed else { return Ok(()) };
         let row = cx.frame.row_mut(computed.slot);
         row.clear();
@@ -30,19 +50,11 @@ impl RowKeys {
             row.push(all.get(*column));
         }
         self.keys.clear();
-        for key in &computed.keys {
-            let values = cx.eval(|eval| {
-                for condition in &key.filter {
-                    if !matches!(eval.scalar(condition)?, Datum::Bool(true)) {
-                        return Ok(None);
-                    }
-                }
-                let mut values = RowBuf::new();
-                for expression in &key.expressions {
-                    values.push(eval.scalar(expression)?);
-                }
-                Ok(Some(values))
-            })?;
+        for (filter, expressions) in &*codes.0 {
+            let mut values = None;
+            if cx.holds(filter, &[])? {
+                cx.compute(expressions, values.insert(RowBuf::new()))?;
+            }
             self.keys.push(values);
         }
         Ok(())

@@ -6,30 +6,31 @@
 use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::scan::Scan;
+use crate::compile::code::Code;
 use crate::error::Result;
 use crate::plan::physical::{self, Access, UnionSide};
-use crate::plan::scalar::Scalar;
+use std::sync::Arc;
 
 /// A running scan of several ways.
 pub struct IndexUnion {
     ways: Box<[Running]>,
     at: usize,
-    filter: Box<[Scalar]>,
+    filter: Arc<Code>,
     filter_subqueries: Box<[u32]>,
 }
 
 /// One of them.
 struct Running {
     scan: Scan,
-    given: Box<[Scalar]>,
-    rest: Box<[Scalar]>,
+    given: Box<[Arc<Code>]>,
+    rest: Arc<Code>,
 }
 
 impl Running {
     /// Whether the scan's row is this way's to give. The sides are asked in their order, as the OR would.
     fn gives(&self, cx: &mut Context<'_>) -> Result<bool> {
         for side in &*self.given {
-            if cx.holds(std::slice::from_ref(side), &[])? {
+            if cx.holds(side, &[])? {
                 return Ok(false);
             }
         }
@@ -46,14 +47,14 @@ impl IndexUnion {
             let plan = physical::Scan { access, filter: Vec::new(), ..plan.clone() };
             Running {
                 scan: Scan::new(&plan, builder),
-                given: Box::from(&way.given[..]),
-                rest: Box::from(&way.rest[..]),
+                given: way.given.iter().map(|side| builder.conditions([side])).collect(),
+                rest: builder.conditions(&way.rest),
             }
         };
         IndexUnion {
             ways: ways.iter().map(running).collect(),
             at: 0,
-            filter: Box::from(&plan.filter[..]),
+            filter: builder.conditions(&plan.filter),
             filter_subqueries: builder.correlated(&plan.filter),
         }
     }

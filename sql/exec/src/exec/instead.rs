@@ -10,6 +10,7 @@ use super::operator::{Builder, Operator};
 use super::trigger as firing;
 use super::write::failing_row;
 use crate::catalog::trigger;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, InsteadChange, Plan, Table};
 use crate::plan::scalar::Scalar;
@@ -21,12 +22,14 @@ use std::sync::Arc;
 pub struct Instead {
     source: Box<dyn Operator>,
     view: Arc<Table>,
-    row: Vec<Scalar>,
+    row: Arc<Code>,
     change: InsteadChange,
+    /// The new values of the columns that are assigned.
+    values: Arc<Code>,
     new_slot: u32,
     /// WITH CHECK OPTION: views and their conditions.
-    checks: Vec<(Arc<str>, Vec<Scalar>)>,
-    returning: Option<(u32, Vec<Scalar>)>,
+    checks: Box<[(Arc<str>, Arc<Code>)]>,
+    returning: Option<(u32, Arc<Code>)>,
     /// Correlated subqueries: of new values, of the checks, of RETURNING.
     row_subqueries: Box<[u32]>,
     check_subqueries: Box<[u32]>,
@@ -53,14 +56,22 @@ impl Instead {
         Instead {
             source: builder.build(source),
             view: Arc::clone(&plan.table),
-            row_subqueries: builder.correlated(row.iter().chain(values)),
+            row_subqueries: builder.correlated(row.iter().chain(values.clone())),
             check_subqueries: builder.correlated(conditions),
             returning_subqueries: builder.correlated(returned),
-            row: row.to_vec(),
+            row: builder.code(row),
+            values: builder.code(values),
             change: change.clone(),
             new_slot: plan.new_slot,
-            checks: plan.view_checks.clone(),
-            returning: plan.returning.clone(),
+            checks: plan
+                .view_checks
+                .iter()
+                .map(|(view, conditions)| (Arc::clone(view), builder.conditions(conditions)))
+                .collect(),
+            returning: plan
+                .returning
+                .as_ref()
+                .map(|(slot, columns)| (*slot, builder.code(columns))),
             ended: false,
         }
     }
@@ -83,21 +94,17 @@ impl Instead {
         let live = &self.view.live;
         let mut given = RowBuf::new();
         given.set_nulls(self.view.relation.columns.len());
-        let mut left = live.iter().zip(&self.row).peekable();
-        cx.eval(|eval| {
-            while let Some((column, value)) = left.peek() {
-                given.set(**column, eval.scalar(value)?);
-                left.next();
+        cx.eval(&self.row, |values| {
+            for (column, value) in live.iter().zip(values.iter()) {
+                given.set(*column, value);
             }
             Ok(())
         })?;
         let mut new = given.clone();
         if let InsteadChange::Update(assignments) = &self.change {
-            let mut left = assignments.iter().peekable();
-            cx.eval(|eval| {
-                while let Some((at, value)) = left.peek() {
-                    new.set(live[*at], eval.scalar(value)?);
-                    left.next();
+            cx.eval(&self.values, |values| {
+                for ((at, _), value) in assignments.iter().zip(values.iter()) {
+                    new.set(live[*at], value);
                 }
                 Ok(())
             })?;
@@ -136,7 +143,7 @@ impl Instead {
 
     /// WITH CHECK OPTION of the views that the statement goes through.
     fn check(&self, cx: &mut Context<'_>) -> Result<()> {
-        for (view, conditions) in &self.checks {
+        for (view, conditions) in &*self.checks {
             if !cx.holds(conditions, &self.check_subqueries)? {
                 let message = format!("new row violates check option for view \"{view}\"");
                 return Err(SqlError::new(SqlState::WITH_CHECK_OPTION_VIOLATION, message)

@@ -7,17 +7,19 @@ use super::context::Context;
 use super::hash_rows::HashRows;
 use super::operator::{Builder, Operator};
 use super::partitions::{LEVELS, Partition, PartitionReader, Partitions};
+use crate::compile::code::Code;
 use crate::error::Result;
 use crate::plan::logical::JoinKind;
 use crate::plan::physical::{Join, JoinMethod};
-use crate::plan::scalar::{Scalar, Var};
+use crate::plan::scalar::Var;
 use crate::tuple::RowBuf;
 use crate::types::{Datum, check_held};
+use std::sync::Arc;
 
 /// What both joins need to know.
 struct Shape {
     kind: JoinKind,
-    on: Vec<Scalar>,
+    on: Arc<Code>,
     correlated: Box<[u32]>,
     left_slots: Vec<(u32, usize)>,
     right_slots: Vec<(u32, usize)>,
@@ -28,7 +30,7 @@ impl Shape {
         Shape {
             kind: join.kind,
             correlated: builder.correlated(&join.on),
-            on: join.on.clone(),
+            on: builder.conditions(&join.on),
             left_slots: join.left_slots.clone(),
             right_slots: join.right_slots.clone(),
         }
@@ -138,8 +140,8 @@ pub struct HashJoin {
     left: Box<dyn Operator>,
     right: Box<dyn Operator>,
     shape: Shape,
-    left_keys: Vec<Scalar>,
-    right_keys: Vec<Scalar>,
+    left_keys: Arc<Code>,
+    right_keys: Arc<Code>,
     types: Vec<u32>,
     saved: Vec<Var>,
     left_saved: Vec<Var>,
@@ -185,8 +187,8 @@ impl HashJoin {
             left,
             right,
             shape: Shape::new(join, builder),
-            left_keys: left_keys.clone(),
-            right_keys: right_keys.clone(),
+            left_keys: builder.code(left_keys),
+            right_keys: builder.code(right_keys),
             table: HashRows::new(types.clone(), left_keys.len() + saved.len()),
             types,
             saved: saved.clone(),
@@ -213,13 +215,8 @@ impl HashJoin {
         while self.right.next(cx)? {
             cx.check_cancel()?;
             let (row, keys, saved) = (&mut self.row, &self.right_keys, &self.saved);
-            cx.eval(|eval| {
-                row.clear();
-                for key in keys {
-                    row.push(eval.scalar(key)?);
-                }
-                Ok(())
-            })?;
+            row.clear();
+            cx.compute(keys, row)?;
             // A NULL key meets nothing; only RIGHT and FULL still want the row.
             if !keeps_right && row.iter().any(|key| key.is_null()) {
                 continue;
@@ -323,14 +320,8 @@ impl HashJoin {
 
     /// Computes the key of the left row that the frame holds.
     fn find_key(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let (key, keys) = (&mut self.key, &self.left_keys);
-        cx.eval(|eval| {
-            key.clear();
-            for one in keys {
-                key.push(eval.scalar(one)?);
-            }
-            Ok(())
-        })
+        self.key.clear();
+        cx.compute(&self.left_keys, &mut self.key)
     }
 
     /// Goes to the next left row, of the part at hand if it is one, and finds its key.
@@ -353,7 +344,7 @@ impl HashJoin {
     }
 
     fn restore(&self, cx: &mut Context<'_>, row: usize) {
-        let keys = self.left_keys.len();
+        let keys = self.types.len();
         cx.frame.restore(&self.saved, self.table.rows.row(row).skip(keys));
     }
 

@@ -4,19 +4,27 @@
 use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::scan::{reread, still_meets};
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, Again, LockTarget, TargetRow};
 use crate::sqlstate::SqlState;
 use crate::tuple::Heap;
 use crate::tuple::row::{Field, Opened};
 use crate::types::{self, Datum};
+use std::sync::Arc;
 use txn::{ConflictKind, Locked, RecordBuffer, RowLock, Transaction, WaitPolicy};
+
+/// What is done again with a row that has changed.
+enum Step {
+    Meet(Arc<Code>),
+    Compute(u32, Arc<Code>),
+}
 
 /// Locks rows.
 pub struct LockRows {
     input: Box<dyn Operator>,
     targets: Vec<LockTarget>,
-    again: Vec<Again>,
+    again: Box<[Step]>,
     correlated: Box<[u32]>,
     record: RecordBuffer,
     key: Vec<u8>,
@@ -30,11 +38,15 @@ impl LockRows {
         plan: &physical::LockRows,
         builder: &Builder<'_>,
     ) -> LockRows {
+        let step = |again: &Again| match again {
+            Again::Meet(conditions) => Step::Meet(builder.conditions(conditions)),
+            Again::Compute(slot, columns) => Step::Compute(*slot, builder.code(columns)),
+        };
         LockRows {
             input,
             targets: plan.targets.clone(),
             correlated: builder.correlated(plan.again.iter().flat_map(Again::scalars)),
-            again: plan.again.clone(),
+            again: plan.again.iter().map(step).collect(),
             record: RecordBuffer::default(),
             key: Vec::new(),
         }
@@ -91,14 +103,14 @@ impl LockRows {
 
     /// Does again what was done with the row before it changed; false if it does not go on.
     fn again(&self, cx: &mut Context<'_>) -> Result<bool> {
-        for step in &self.again {
+        for step in &*self.again {
             match step {
-                Again::Meet(conditions) => {
+                Step::Meet(conditions) => {
                     if !still_meets(cx, conditions, &self.correlated)? {
                         return Ok(false);
                     }
                 }
-                Again::Compute(slot, columns) => cx.fill(*slot, columns, &self.correlated)?,
+                Step::Compute(slot, columns) => cx.fill(*slot, columns, &self.correlated)?,
             }
         }
         Ok(true)

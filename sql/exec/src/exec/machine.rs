@@ -12,7 +12,6 @@ use super::sink::{Flow, RowSink};
 use super::spool::{Spool, SpoolReader};
 use super::subquery::{CteRun, CteState, SubplanState, modifies};
 use super::trigger;
-use super::volatile_memo::VolatileMemo;
 use crate::catalog::trigger::INSERT;
 use crate::compile::Program;
 use crate::error::Result;
@@ -55,7 +54,6 @@ pub struct Run<'s, 'h> {
 struct State {
     frame: Frame,
     arena: Bump,
-    drawn: VolatileMemo,
     subplans: Vec<SubplanState>,
     ctes: Vec<CteState>,
     checks: Pending,
@@ -72,7 +70,6 @@ impl State {
             view: run.view,
             frame: &mut self.frame,
             arena: &mut self.arena,
-            drawn: &mut self.drawn,
             subplans: &mut self.subplans,
             ctes: &mut self.ctes,
             parameters: run.parameters,
@@ -152,7 +149,17 @@ impl Machine {
                     SubplanKind::Quantified(test, _) => builder.correlated([test]),
                     _ => Box::default(),
                 },
-                kind: subplan.kind.clone(),
+                codes: match &subplan.kind {
+                    SubplanKind::Quantified(test, _) => Box::new([builder.code([test])]),
+                    SubplanKind::Hashed(hashed) => Box::new([
+                        builder.code(&hashed.left),
+                        builder.code(hashed.right.iter().map(|(value, _)| value)),
+                    ]),
+                    SubplanKind::Scalar(_) | SubplanKind::Exists | SubplanKind::Array(..) => {
+                        Box::default()
+                    }
+                },
+                kind: Arc::new(subplan.kind.clone()),
                 result: RowBuf::new(),
                 done: false,
                 members: None,
@@ -191,13 +198,13 @@ impl Machine {
             .map(|action| Some(ReferentialAction::new(action, builder)))
             .collect();
         let root = builder.build(&program.plan);
+        builder.finish();
         Machine {
             root,
             program: Arc::clone(program),
             state: State {
                 frame: Frame::new(&program.widths),
                 arena: Bump::new(),
-                drawn: VolatileMemo::default(),
                 subplans,
                 ctes,
                 checks: Pending::default(),
@@ -221,11 +228,12 @@ impl Machine {
         &self.program
     }
 
-    /// What its arena and the values of its rows occupy.
+    /// What its arena, the values of its rows and subqueries' results occupy.
     #[must_use]
     pub fn rest_bytes(&self) -> usize {
-        let State { arena, frame, drawn, .. } = &self.state;
-        arena.allocated_bytes() + frame.capacity_bytes() + drawn.capacity_bytes()
+        let State { arena, frame, subplans, .. } = &self.state;
+        let results = subplans.iter().map(|subplan| subplan.result.capacity_bytes());
+        arena.allocated_bytes() + frame.capacity_bytes() + results.sum::<usize>()
     }
 
     /// Makes it ready to run from the beginning.

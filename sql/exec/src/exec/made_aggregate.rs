@@ -4,6 +4,8 @@
 //! rows with NULLs; where there is no initial state, the first row's argument is it; a state that is NULL then stays so.
 
 use super::context::Context;
+use super::operator::Builder;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::MadeStep;
 use crate::plan::scalar::Scalar;
@@ -12,9 +14,40 @@ use crate::tuple::RowBuf;
 use crate::types::{Datum, check_held};
 use std::sync::Arc;
 
+/// What computes such an aggregate.
+pub struct MadeCode {
+    /// As the plan has it.
+    step: Arc<MadeStep>,
+    initial: Arc<Code>,
+    transition: Arc<Code>,
+    finish: Arc<Code>,
+    inverse: Option<Arc<Code>>,
+    /// What is given once for a group.
+    direct: Arc<Code>,
+    /// How it is computed over a frame that moves.
+    pub moving: Option<Arc<MadeCode>>,
+}
+
+impl MadeCode {
+    /// Of an aggregate with these arguments.
+    #[must_use]
+    pub fn of(step: &Arc<MadeStep>, arguments: &[Scalar], builder: &Builder<'_>) -> Arc<MadeCode> {
+        let moving = step.moving.as_ref();
+        Arc::new(MadeCode {
+            initial: builder.code([&step.initial]),
+            transition: builder.code([&step.transition]),
+            finish: builder.code([&step.finish]),
+            inverse: step.inverse.as_ref().map(|inverse| builder.code([inverse])),
+            direct: builder.code(&arguments[..step.direct]),
+            moving: moving.map(|moving| MadeCode::of(moving, arguments, builder)),
+            step: Arc::clone(step),
+        })
+    }
+}
+
 /// The state of a group.
 pub struct Progress {
-    step: Arc<MadeStep>,
+    made: Arc<MadeCode>,
     /// The state, and behind it the arguments of the row at hand.
     row: RowBuf,
     state: RowBuf,
@@ -31,15 +64,11 @@ impl Progress {
     ///
     /// # Errors
     /// Those of the initial value.
-    pub fn begin(cx: &mut Context<'_>, step: &Arc<MadeStep>) -> Result<Progress> {
+    pub fn begin(cx: &mut Context<'_>, made: &Arc<MadeCode>) -> Result<Progress> {
         let mut state = RowBuf::new();
-        cx.eval(|eval| {
-            state.clear();
-            state.push(eval.scalar(&step.initial)?);
-            Ok(())
-        })?;
-        let (step, open) = (Arc::clone(step), step.takes_first);
-        Ok(Progress { step, row: RowBuf::new(), state, open, count: 0, once: None })
+        cx.compute(&made.initial, &mut state)?;
+        let (made, open) = (Arc::clone(made), made.step.takes_first);
+        Ok(Progress { made, row: RowBuf::new(), state, open, count: 0, once: None })
     }
 
     /// About how many bytes the state takes.
@@ -59,13 +88,13 @@ impl Progress {
     ) -> Result<()> {
         self.row.clear();
         self.row.push(self.state.get(0));
-        let direct = self.step.direct;
+        let direct = self.made.step.direct;
         let null = self.take_in(arguments);
         if direct > 0 && self.once.is_none() {
             let once = self.once.get_or_insert_default();
             (1..=direct).for_each(|at| once.push(self.row.get(at)));
         }
-        if self.step.strict {
+        if self.made.step.strict {
             if null {
                 return Ok(());
             }
@@ -79,9 +108,9 @@ impl Progress {
                 return Ok(());
             }
         }
-        let step = Arc::clone(&self.step);
-        let next = self.run(cx, &step.transition)?;
-        if step.inverse.is_some() && next.get(0).is_null() {
+        let made = Arc::clone(&self.made);
+        let next = self.run(cx, &made.transition)?;
+        if made.inverse.is_some() && next.get(0).is_null() {
             return Err(SqlError::new(
                 SqlState::NULL_VALUE_NOT_ALLOWED,
                 "moving-aggregate transition function must not return null",
@@ -96,7 +125,7 @@ impl Progress {
     fn take_in<'d>(&mut self, arguments: impl Iterator<Item = Datum<'d>>) -> bool {
         let mut null = false;
         for (at, argument) in arguments.enumerate() {
-            null |= at >= self.step.direct && argument.is_null();
+            null |= at >= self.made.step.direct && argument.is_null();
             self.row.push(argument);
         }
         null
@@ -112,16 +141,16 @@ impl Progress {
         cx: &mut Context<'_>,
         arguments: impl Iterator<Item = Datum<'d>>,
     ) -> Result<bool> {
-        let step = Arc::clone(&self.step);
-        let Some(inverse) = &step.inverse else { return Ok(false) };
+        let made = Arc::clone(&self.made);
+        let Some(inverse) = &made.inverse else { return Ok(false) };
         self.row.clear();
         self.row.push(self.state.get(0));
         let null = self.take_in(arguments);
-        if step.strict && null {
+        if made.step.strict && null {
             return Ok(true);
         }
         if self.count <= 1 {
-            *self = Progress::begin(cx, &step)?;
+            *self = Progress::begin(cx, &made)?;
             return Ok(true);
         }
         let next = self.run(cx, inverse)?;
@@ -133,44 +162,33 @@ impl Progress {
         Ok(true)
     }
 
-    /// The aggregate's value. What is given once is computed by these where there has been no row.
+    /// The aggregate's value. What is given once is computed where there has been no row.
     ///
     /// # Errors
     /// Those of the final function.
-    pub fn finish(&mut self, cx: &mut Context<'_>, arguments: &[Scalar]) -> Result<RowBuf> {
-        let step = Arc::clone(&self.step);
-        if self.once.is_none() && step.direct > 0 {
-            let mut once = RowBuf::new();
-            cx.eval(|eval| {
-                once.clear();
-                for argument in &arguments[..step.direct] {
-                    once.push(eval.scalar(argument)?);
-                }
-                Ok(())
-            })?;
-            self.once = Some(once);
+    pub fn finish(&mut self, cx: &mut Context<'_>) -> Result<RowBuf> {
+        let made = Arc::clone(&self.made);
+        let direct = made.step.direct;
+        if self.once.is_none() && direct > 0 {
+            cx.compute(&made.direct, self.once.insert(RowBuf::new()))?;
         }
         self.row.clear();
         self.row.push(self.state.get(0));
         if let Some(once) = &self.once {
-            (0..step.direct).for_each(|at| self.row.push(once.get(at)));
+            (0..direct).for_each(|at| self.row.push(once.get(at)));
         }
-        self.run(cx, &step.finish)
+        self.run(cx, &made.finish)
     }
 
     /// Computes over the row.
-    fn run(&mut self, cx: &mut Context<'_>, scalar: &Scalar) -> Result<RowBuf> {
-        let step = &self.step;
-        let before = cx.frame.take(step.slot);
-        cx.frame.put(step.slot, std::mem::take(&mut self.row));
+    fn run(&mut self, cx: &mut Context<'_>, code: &Code) -> Result<RowBuf> {
+        let slot = self.made.step.slot;
+        let before = cx.frame.take(slot);
+        cx.frame.put(slot, std::mem::take(&mut self.row));
         let mut value = RowBuf::new();
-        let done = cx.eval(|eval| {
-            value.clear();
-            value.push(eval.scalar(scalar)?);
-            Ok(())
-        });
-        self.row = cx.frame.take(step.slot);
-        cx.frame.put(step.slot, before);
+        let done = cx.compute(code, &mut value);
+        self.row = cx.frame.take(slot);
+        cx.frame.put(slot, before);
         done.map(|()| value)
     }
 }

@@ -6,6 +6,7 @@
 use super::context::Context;
 use super::hash_rows::HashRows;
 use super::operator::Operator;
+use crate::compile::code::Code;
 use crate::error::Result;
 use crate::plan::subplan::Hashed;
 use crate::types::check_held;
@@ -23,7 +24,7 @@ impl Members {
     pub fn collect(
         cx: &mut Context<'_>,
         operator: &mut dyn Operator,
-        hashed: &Hashed,
+        (hashed, right): (&Hashed, &Code),
     ) -> Result<Members> {
         let types: Vec<u32> = hashed.right.iter().map(|(_, ty)| ty.0).collect();
         let width = types.len();
@@ -32,11 +33,8 @@ impl Members {
         while operator.next(cx)? {
             cx.check_cancel()?;
             cx.arena.reset();
-            cx.eval(|eval| {
-                let mut row = Vec::with_capacity(width);
-                for (value, _) in &hashed.right {
-                    row.push(eval.scalar(value)?);
-                }
+            cx.eval(right, |values| {
+                let row: Vec<Datum<'_>> = values.iter().collect();
                 if hashed.exists && row.iter().any(Datum::is_null) {
                     return Ok(());
                 }
@@ -54,15 +52,16 @@ impl Members {
     }
 
     /// Whether the row at hand is a member; none where a NULL leaves it open.
-    pub fn contains(&self, cx: &mut Context<'_>, hashed: &Hashed) -> Result<Option<bool>> {
+    pub fn contains(
+        &self,
+        cx: &mut Context<'_>,
+        (hashed, left): (&Hashed, &Code),
+    ) -> Result<Option<bool>> {
         if self.rows.rows.is_empty() {
             return Ok(Some(false));
         }
-        cx.eval(|eval| {
-            let mut row = Vec::with_capacity(hashed.left.len());
-            for value in &hashed.left {
-                row.push(eval.scalar(value)?);
-            }
+        cx.eval(left, |values| {
+            let row: Vec<Datum<'_>> = values.iter().collect();
             if hashed.exists {
                 let known = !row.iter().any(Datum::is_null);
                 return Ok(Some(known && self.rows.find(&row).is_some()));

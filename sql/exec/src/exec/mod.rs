@@ -50,7 +50,6 @@ pub mod temp_file;
 mod tests;
 pub mod trigger;
 pub mod unique;
-pub mod volatile_memo;
 pub mod window;
 pub mod write;
 

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::foreign_key::{self, Timing};
 use super::operator::{Builder, Operator};
 use super::probe::Changed;
-use super::row_change::RowChange;
+use super::row_change::{Assignments, RowChange};
 use super::rows::Unit;
 use super::scan::{reread, still_meets};
 use super::trigger::{self as firing, Rows, Untouched};
@@ -16,6 +16,7 @@ use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::system_column::XMIN;
 use crate::catalog::trigger;
 use crate::catalog::{Index, Relation};
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{
     self, ConflictUpdate, MergeAction, MergeChange, ModifyKind, OnConflict, TargetRow,
@@ -31,12 +32,70 @@ use txn::{Locked, RowLock, WaitPolicy};
 /// Who else does what `ModifyKind::Instead` says.
 const OF_VIEWS: &str = "what triggers of views do is an operator of its own";
 
+/// The programs of what a modification does.
+#[derive(Default)]
+struct Codes {
+    /// What is checked again of a row that has changed.
+    recheck: Arc<Code>,
+    /// INSERT: the columns.
+    columns: Arc<Code>,
+    /// UPDATE, and that of ON CONFLICT: the values.
+    values: Arc<Code>,
+    /// ON CONFLICT: whether the row is to be updated, and whether views show it.
+    filter: Arc<Code>,
+    visible: Box<[Arc<Code>]>,
+    /// MERGE: of each action its conditions and its values.
+    actions: Box<[(Arc<Code>, Arc<Code>)]>,
+}
+
+impl Codes {
+    fn of(kind: &ModifyKind, builder: &Builder<'_>) -> Codes {
+        let values = |assignments: &[(usize, Scalar)]| {
+            builder.code(assignments.iter().map(|(_, value)| value))
+        };
+        match kind {
+            ModifyKind::Insert { columns, on_conflict, .. } => {
+                let mut codes = Codes { columns: builder.code(columns), ..Codes::default() };
+                let update = on_conflict.as_ref().and_then(|conflict| conflict.update.as_ref());
+                if let Some(update) = update {
+                    codes.filter = builder.conditions(&update.filter);
+                    codes.values = values(&update.assignments);
+                    let visible = update.visible.iter();
+                    codes.visible = visible.map(|(_, shown)| builder.conditions(shown)).collect();
+                }
+                codes
+            }
+            ModifyKind::Update { assignments, recheck, .. } => Codes {
+                recheck: builder.conditions(recheck),
+                values: values(assignments),
+                ..Codes::default()
+            },
+            ModifyKind::Delete { recheck, .. } => {
+                Codes { recheck: builder.conditions(recheck), ..Codes::default() }
+            }
+            ModifyKind::Merge { recheck, actions, .. } => Codes {
+                recheck: builder.conditions(recheck),
+                actions: actions
+                    .iter()
+                    .map(|action| {
+                        let values = builder.code(action.change.values());
+                        (builder.conditions(&action.conditions), values)
+                    })
+                    .collect(),
+                ..Codes::default()
+            },
+            ModifyKind::Instead { .. } => unreachable!("{OF_VIEWS}"),
+        }
+    }
+}
+
 /// A running modification.
 pub struct Modify {
     source: Box<dyn Operator>,
     kind: Arc<ModifyKind>,
     change: RowChange,
-    returning: Option<(u32, Vec<Scalar>)>,
+    returning: Option<(u32, Arc<Code>)>,
+    codes: Arc<Codes>,
     /// Where RETURNING finds system columns of a row inserted, updated or put in conflict, and which.
     system: Option<(u32, Box<[i16]>)>,
     /// Correlated subqueries: of conditions checked again, of RETURNING.
@@ -108,8 +167,12 @@ impl Modify {
             recheck_subqueries: recheck,
             returning_subqueries: builder
                 .correlated(plan.returning.iter().flat_map(|(_, columns)| columns)),
-            returning: plan.returning.clone(),
+            returning: plan
+                .returning
+                .as_ref()
+                .map(|(slot, columns)| (*slot, builder.code(columns))),
             system,
+            codes: Arc::new(Codes::of(&kind, builder)),
             kind: Arc::new(kind),
             writer: None,
             changed: HashSet::new(),
@@ -126,28 +189,30 @@ impl Modify {
         writer: &mut Writer,
         kind: &ModifyKind,
     ) -> Result<bool> {
+        let codes = Arc::clone(&self.codes);
         match kind {
-            ModifyKind::Insert { columns, on_conflict, .. } => {
-                self.insert(cx, writer, columns, on_conflict.as_ref())
+            ModifyKind::Insert { on_conflict, .. } => {
+                self.insert(cx, writer, &codes.columns, on_conflict.as_ref())
             }
-            ModifyKind::Update { target, recheck, assignments, joined, .. } => {
-                if !self.lock(cx, writer, target, recheck, RowLock::NoKeyUpdate, *joined)? {
+            ModifyKind::Update { target, assignments, joined, .. } => {
+                if !self.lock(cx, writer, target, RowLock::NoKeyUpdate, *joined)? {
                     return Ok(false);
                 }
+                let assignments = Assignments { of: assignments, code: &codes.values };
                 if !self.change.update(cx, writer, assignments)? {
                     return Ok(false);
                 }
                 self.show_system(cx, writer, false);
                 Ok(true)
             }
-            ModifyKind::Delete { target, recheck, joined, .. } => {
-                if !self.lock(cx, writer, target, recheck, RowLock::Update, *joined)? {
+            ModifyKind::Delete { target, joined, .. } => {
+                if !self.lock(cx, writer, target, RowLock::Update, *joined)? {
                     return Ok(false);
                 }
                 self.change.delete(cx, writer)
             }
-            ModifyKind::Merge { target, recheck, actions, .. } => {
-                self.merge(cx, writer, target, recheck, actions)
+            ModifyKind::Merge { target, actions, .. } => {
+                self.merge(cx, writer, target, (actions, &codes))
             }
             ModifyKind::Instead { .. } => unreachable!("{OF_VIEWS}"),
         }
@@ -161,19 +226,18 @@ impl Modify {
         cx: &mut Context<'_>,
         writer: &mut Writer,
         target: &TargetRow,
-        recheck: &[Scalar],
-        actions: &[MergeAction],
+        (actions, codes): (&[MergeAction], &Codes),
     ) -> Result<bool> {
         if let Datum::Bytea(key) = cx.frame.get(target.key) {
             self.change.key.clear();
             self.change.key.extend_from_slice(key);
-            let found = self.merge_matched(cx, writer, target, recheck, actions)?;
+            let found = self.merge_matched(cx, writer, target, (actions, codes))?;
             if let Some(changed) = found {
                 return Ok(changed);
             }
         }
-        match self.fitting(cx, actions, false)? {
-            Some(MergeChange::Insert(columns)) => self.insert(cx, writer, columns, None),
+        match self.fitting(cx, (actions, codes), false)? {
+            Some((MergeChange::Insert(_), columns)) => self.insert(cx, writer, columns, None),
             _ => Ok(false),
         }
     }
@@ -184,12 +248,13 @@ impl Modify {
         cx: &mut Context<'_>,
         writer: &mut Writer,
         target: &TargetRow,
-        recheck: &[Scalar],
-        actions: &[MergeAction],
+        (actions, codes): (&[MergeAction], &Codes),
     ) -> Result<Option<bool>> {
         let mut newest = false;
         loop {
-            let Some(change) = self.fitting(cx, actions, true)? else { return Ok(Some(false)) };
+            let Some((change, code)) = self.fitting(cx, (actions, codes), true)? else {
+                return Ok(Some(false));
+            };
             let mode = match change {
                 MergeChange::Nothing | MergeChange::Insert(_) => return Ok(Some(false)),
                 MergeChange::Update(_) => RowLock::NoKeyUpdate,
@@ -220,14 +285,16 @@ impl Modify {
                 Locked::Changed if !newest => {
                     newest = true;
                     reread(cx, target, &self.change.key, &self.change.record)?;
-                    if !still_meets(cx, recheck, &self.recheck_subqueries)? {
+                    if !still_meets(cx, &codes.recheck, &self.recheck_subqueries)? {
                         return Ok(None);
                     }
                 }
                 Locked::Same | Locked::Changed => {
                     let (done, counted) = match change {
-                        MergeChange::Update(values) => {
-                            (self.change.update(cx, writer, values)?, &mut self.counted.updated)
+                        MergeChange::Update(of) => {
+                            let assignments = Assignments { of, code };
+                            let done = self.change.update(cx, writer, assignments)?;
+                            (done, &mut self.counted.updated)
                         }
                         _ => (self.change.delete(cx, writer)?, &mut self.counted.deleted),
                     };
@@ -242,16 +309,17 @@ impl Modify {
         }
     }
 
-    /// What the first WHEN of this kind says whose condition holds.
+    /// What the first WHEN of this kind says whose condition holds, and the program of its values.
     fn fitting<'m>(
         &self,
         cx: &mut Context<'_>,
-        actions: &'m [MergeAction],
+        (actions, codes): (&'m [MergeAction], &'m Codes),
         matched: bool,
-    ) -> Result<Option<&'m MergeChange>> {
-        for action in actions.iter().filter(|action| action.matched == matched) {
-            if cx.holds(&action.conditions, &self.recheck_subqueries)? {
-                return Ok(Some(&action.change));
+    ) -> Result<Option<(&'m MergeChange, &'m Code)>> {
+        let all = actions.iter().zip(&codes.actions);
+        for (action, (conditions, values)) in all.filter(|(action, _)| action.matched == matched) {
+            if cx.holds(conditions, &self.recheck_subqueries)? {
+                return Ok(Some((&action.change, values)));
             }
         }
         Ok(None)
@@ -263,7 +331,6 @@ impl Modify {
         cx: &mut Context<'_>,
         writer: &Writer,
         target: &TargetRow,
-        recheck: &[Scalar],
         mode: RowLock,
         joined: bool,
     ) -> Result<bool> {
@@ -279,7 +346,7 @@ impl Modify {
             Locked::Same => true,
             Locked::Changed => {
                 reread(cx, target, &self.change.key, &self.change.record)?;
-                still_meets(cx, recheck, &self.recheck_subqueries)?
+                still_meets(cx, &self.codes.recheck, &self.recheck_subqueries)?
             }
             Locked::Gone | Locked::Skipped => {
                 let deletes = mode == RowLock::Update;
@@ -348,7 +415,7 @@ impl Modify {
         &mut self,
         cx: &mut Context<'_>,
         writer: &mut Writer,
-        columns: &[Scalar],
+        columns: &Code,
         on_conflict: Option<&OnConflict>,
     ) -> Result<bool> {
         cx.fill(self.change.new_slot, columns, &self.change.row_subqueries)?;
@@ -443,7 +510,7 @@ impl Modify {
             reread(cx, &update.existing, &self.change.key, &self.change.record)?;
             self.counted.conflicting += 1;
             cx.invalidate(&self.change.row_subqueries);
-            for (view, conditions) in &update.visible {
+            for ((view, _), conditions) in update.visible.iter().zip(&self.codes.visible) {
                 if !cx.holds(conditions, &self.change.row_subqueries)? {
                     return Err(SqlError::new(
                         SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -451,12 +518,12 @@ impl Modify {
                     ));
                 }
             }
-            if let Some(filter) = &update.filter
-                && !cx.holds(std::slice::from_ref(filter), &self.change.row_subqueries)?
-            {
+            if !cx.holds(&self.codes.filter, &self.change.row_subqueries)? {
                 return Ok(false);
             }
-            if !self.change.update(cx, writer, &update.assignments)? {
+            let codes = Arc::clone(&self.codes);
+            let assignments = Assignments { of: &update.assignments, code: &codes.values };
+            if !self.change.update(cx, writer, assignments)? {
                 return Ok(false);
             }
             self.changed.insert(self.change.key.clone());

@@ -21,6 +21,7 @@ use super::system_scan::SystemScan;
 use super::unique::Unique;
 use super::window::Window;
 use crate::compile::Program;
+use crate::compile::code::Code;
 use crate::error::Result;
 use crate::exec::function_scan::ProjectSet;
 use crate::plan::cte::CtePlanBody;
@@ -28,7 +29,7 @@ use crate::plan::logical::JoinKind;
 use crate::plan::physical::{self, Access, Join, JoinMethod, ModifyKind, Plan};
 use crate::plan::scalar::Scalar;
 use crate::plan::vars;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// A node of a running plan.
@@ -55,19 +56,28 @@ pub struct Builder<'p> {
     probes: Option<&'p Probes>,
     /// The recursive common table expression whose step is being built: each round it scans other rows.
     steps: RefCell<Vec<u32>>,
+    /// How many programs of expressions have been asked for, and those that had to be made.
+    asked: Cell<usize>,
+    made: RefCell<Vec<Arc<Code>>>,
 }
 
 impl<'p> Builder<'p> {
     /// Of this program.
     #[must_use]
     pub fn new(program: &'p Arc<Program>) -> Builder<'p> {
-        Builder { program, probes: None, steps: RefCell::default() }
+        Builder {
+            program,
+            probes: None,
+            steps: RefCell::default(),
+            asked: Cell::new(0),
+            made: RefCell::default(),
+        }
     }
 
     /// Of this program, every operator watched.
     #[must_use]
     pub fn watched(program: &'p Arc<Program>, probes: &'p Probes) -> Builder<'p> {
-        Builder { program, probes: Some(probes), steps: RefCell::default() }
+        Builder { probes: Some(probes), ..Builder::new(program) }
     }
 
     /// Whether its operators are watched: then there is one for each node.
@@ -76,10 +86,42 @@ impl<'p> Builder<'p> {
         self.probes.is_some()
     }
 
-    /// Whether evaluations of the program may begin again for the sake of a routine's call.
+    /// Whether the program calls routines that users made.
     #[must_use]
     pub fn calls_routines(&self) -> bool {
         self.program.calls_routines
+    }
+
+    /// The program that computes these expressions.
+    pub fn code<'s>(&self, scalars: impl IntoIterator<Item = &'s Scalar>) -> Arc<Code> {
+        self.known(|| Code::of(scalars))
+    }
+
+    /// The program that finds out whether these conditions are all true.
+    pub fn conditions<'s>(&self, scalars: impl IntoIterator<Item = &'s Scalar>) -> Arc<Code> {
+        self.known(|| Code::of_conditions(scalars))
+    }
+
+    /// The next program of the statement's: all machines ask for the same ones in the same order, but for those that are
+    /// watched.
+    fn known(&self, make: impl FnOnce() -> Code) -> Arc<Code> {
+        let number = self.asked.replace(self.asked.get() + 1);
+        if self.probes.is_none()
+            && let Some(codes) = self.program.codes.get()
+        {
+            return Arc::clone(&codes[number]);
+        }
+        let code = Arc::new(make());
+        self.made.borrow_mut().push(Arc::clone(&code));
+        code
+    }
+
+    /// All operators have been built: other machines use their programs too.
+    pub fn finish(&self) {
+        if self.probes.is_none() && self.program.codes.get().is_none() {
+            // Another machine may have been faster, with the same.
+            let _ = self.program.codes.set(self.made.take().into());
+        }
     }
 
     /// The subqueries in these expressions that must be run anew for each row.
@@ -151,7 +193,7 @@ impl<'p> Builder<'p> {
             _ => return self.operator(plan),
         };
         let inner = probes.watch(plan, Part::Unfiltered, inner);
-        Box::new(Filter::new(inner, conditions, self))
+        Box::new(Filter::new(inner, &conditions, self))
     }
 
     fn scan(&self, scan: &physical::Scan) -> Box<dyn Operator> {
@@ -182,21 +224,21 @@ impl<'p> Builder<'p> {
             Plan::Scan(scan) => self.scan(scan),
             Plan::System(scan) => Box::new(SystemScan::new(scan, self)),
             Plan::Function(scan) => Box::new(FunctionScan::new(scan, self)),
-            Plan::Values(slot, rows) => Box::new(Values::new(*slot, rows.clone(), self)),
+            Plan::Values(slot, rows) => Box::new(Values::new(*slot, rows, self)),
             Plan::Constants(slot, rows) => Box::new(Constants::new(*slot, Arc::clone(rows))),
             Plan::Cte(scan) => Box::new(CteScan::new(scan.slot, scan.number)),
             Plan::OneTimeFilter(input, conjuncts) => {
-                Box::new(OneTimeFilter::new(self.build(input), conjuncts.clone(), self))
+                Box::new(OneTimeFilter::new(self.build(input), conjuncts, self))
             }
             Plan::Barrier(input, _) => self.build(input),
             Plan::Filter(input, conjuncts) => {
-                Box::new(Filter::new(self.build(input), conjuncts.clone(), self))
+                Box::new(Filter::new(self.build(input), conjuncts, self))
             }
             Plan::Project(input, slot, columns) => {
-                Box::new(Project::new(self.build(input), *slot, columns.clone(), self))
+                Box::new(Project::new(self.build(input), *slot, columns, self))
             }
             Plan::ProjectSet(input, slot, columns) => {
-                Box::new(ProjectSet::new(self.build(input), *slot, columns.clone(), self))
+                Box::new(ProjectSet::new(self.build(input), *slot, columns, self))
             }
             Plan::Join(join) => {
                 let (left, right) = (self.build(&join.left), self.build(&join.right));

@@ -3,7 +3,8 @@
 //! The rules are those of `plan::fold`. What is computed here is thrown away: the rows' own expressions compute it again
 //! where they need it. All that counts is that a statement fails whose constants cannot be computed, rows or no rows.
 
-use super::eval::{Eval, Failure};
+use super::code::Progress;
+use super::eval::Eval;
 use super::frame::Frame;
 use crate::compile::Program;
 use crate::error::Result;
@@ -22,12 +23,11 @@ pub fn check(program: &Program, context: &CallContext<'_>, parameters: &RowBuf) 
         return Err(error.clone());
     }
     let frame = Frame::default();
-    let call = CallContext { ..*context };
-    let eval = Eval { call, frame: &frame, parameters, subplans: &[], local: None, drawn: None };
-    let folding = Folding { eval: &eval, program };
+    let eval = Eval::over(context, &frame, parameters);
+    let mut folding = Folding { call: context, eval: &eval, program, homes: Vec::new() };
     for scalar in &presets.scalars {
         match folding.scalar(scalar) {
-            Err(Failure::Error(error)) if !error.is_missing() => return Err(error),
+            Err(error) if !error.is_missing() => return Err(error),
             // No subquery's result is asked for.
             Ok(_) | Err(_) => {}
         }
@@ -36,31 +36,46 @@ pub fn check(program: &Program, context: &CallContext<'_>, parameters: &RowBuf) 
 }
 
 /// Computes what can be told before any row is there.
-struct Folding<'f, 'e> {
-    eval: &'f Eval<'e>,
+struct Folding<'f> {
+    call: &'f CallContext<'f>,
+    eval: &'f Eval<'f>,
     program: &'f Program,
+    /// The values that scalars around the one at hand have homes for.
+    homes: Vec<(Var, Datum<'f>)>,
 }
 
 /// A value, or none where it cannot be told.
-type Folded<'x> = std::result::Result<Option<Datum<'x>>, Failure>;
+type Folded<'x> = Result<Option<Datum<'x>>>;
 
-impl<'f> Folding<'f, '_> {
-    fn scalar(&self, scalar: &'f Scalar) -> Folded<'f> {
+impl<'f> Folding<'f> {
+    /// The value of a scalar that needs no row.
+    fn whole(&self, scalar: &Scalar) -> Folded<'f> {
+        let (code, arena) = (self.program.preset_codes.of(scalar), self.call.arena);
+        let look = code.advance(self.eval, None, |values| Ok(values.get(0).copied_into(arena)))?;
+        Ok(match look {
+            Progress::Done(value) => Some(value),
+            Progress::Stopped(..) => None,
+        })
+    }
+
+    fn scalar(&mut self, scalar: &'f Scalar) -> Folded<'f> {
         Ok(match scalar {
-            Scalar::Constant(..) | Scalar::Parameter(_) => Some(self.eval.scalar(scalar)?),
-            Scalar::Var(var) => self.eval.local(*var),
+            Scalar::Constant(row, _) => Some(row.get(0)),
+            Scalar::Parameter(number) => Some(self.eval.parameters.get(*number as usize)),
+            Scalar::Var(var) => {
+                let home = self.homes.iter().rev().find(|(home, _)| home == var);
+                home.map(|(_, value)| *value)
+            }
             Scalar::CurrentValue(_) => None,
             Scalar::Subquery(number) => {
-                for preset in &self.program.subplans[*number as usize].presets {
+                let program = self.program;
+                for preset in &program.subplans[*number as usize].presets {
                     self.scalar(preset)?;
                 }
                 None
             }
             Scalar::Call { callee, arguments, .. } => {
-                let mut values = bumpalo::collections::Vec::with_capacity_in(
-                    arguments.len(),
-                    self.eval.call.arena,
-                );
+                let mut values = Vec::with_capacity(arguments.len());
                 for argument in arguments {
                     values.extend(self.scalar(argument)?);
                 }
@@ -69,7 +84,7 @@ impl<'f> Folding<'f, '_> {
                 }
                 let all = values.len() == arguments.len();
                 if all && callee.immutable {
-                    Some(self.eval.apply(callee, values.into_bump_slice())?)
+                    Some(Eval::apply(self.call, callee, &values)?)
                 } else {
                     None
                 }
@@ -123,9 +138,7 @@ impl<'f> Folding<'f, '_> {
                 return self.of_parts(scalar, callee.immutable);
             }
             Scalar::ArrayCast { operand, element, .. } => match self.scalar(operand)? {
-                Some(_) if element.is_immutable() && needs_no_row(operand) => {
-                    Some(self.eval.scalar(scalar)?)
-                }
+                Some(_) if element.is_immutable() && needs_no_row(operand) => self.whole(scalar)?,
                 _ => None,
             },
             Scalar::Xml(..) => return self.of_parts(scalar, false),
@@ -142,28 +155,21 @@ impl<'f> Folding<'f, '_> {
     }
 
     /// Whether a condition of a CASE is met, with the operand's home and value where it is a simple one and can be told.
-    fn condition<'x>(
-        &self,
+    fn condition(
+        &mut self,
         when: &'f Scalar,
-        tested: Option<(Var, Datum<'x>)>,
-    ) -> std::result::Result<Option<bool>, Failure>
-    where
-        'f: 'x,
-    {
-        let met = |value: Datum<'_>| matches!(value, Datum::Bool(true));
-        match tested {
-            Some((home, value)) => {
-                let eval = self.eval.with(home, value);
-                let inner = Folding { eval: &eval, program: self.program };
-                Ok(inner.scalar(when)?.map(met))
-            }
-            None => Ok(self.scalar(when)?.map(met)),
-        }
+        tested: Option<(Var, Datum<'f>)>,
+    ) -> Result<Option<bool>> {
+        let around = self.homes.len();
+        self.homes.extend(tested);
+        let value = self.scalar(when);
+        self.homes.truncate(around);
+        Ok(value?.map(|value| matches!(value, Datum::Bool(true))))
     }
 
     /// A value that follows from the values of its parts, if its own work is `immutable`. A part may be known though not
     /// all of it is: `false AND a`. Then there is nothing to compute it with, and the rows' own expression finds its error.
-    fn of_parts(&self, scalar: &'f Scalar, immutable: bool) -> Folded<'f> {
+    fn of_parts(&mut self, scalar: &'f Scalar, immutable: bool) -> Folded<'f> {
         let mut parts = Vec::new();
         scalar.children(&mut |part| parts.push(part));
         let mut all = true;
@@ -171,12 +177,12 @@ impl<'f> Folding<'f, '_> {
             all &= self.scalar(part)?.is_some();
         }
         if all && immutable && parts.iter().all(|part| needs_no_row(part)) {
-            return Ok(Some(self.eval.scalar(scalar)?));
+            return self.whole(scalar);
         }
         Ok(None)
     }
 
-    fn junction(&self, all: &'f [Scalar], decisive: bool) -> Folded<'f> {
+    fn junction(&mut self, all: &'f [Scalar], decisive: bool) -> Folded<'f> {
         let (mut known, mut unknown) = (true, false);
         for one in all {
             match self.scalar(one)? {

@@ -8,10 +8,11 @@
 use super::context::Context;
 use super::foreign_key::{Timing, children, key_of, refers};
 use super::operator::Builder;
-use super::row_change::RowChange;
+use super::row_change::{Assignments, RowChange};
 use super::write::Writer;
 use crate::catalog::trigger;
 use crate::catalog::{Action, ConstraintKind};
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, Reference, Table};
 use crate::plan::scalar::Scalar;
@@ -26,7 +27,7 @@ pub struct ReferentialAction {
     on_update: bool,
     key_slot: u32,
     /// None: the rows are deleted.
-    assignments: Option<Vec<(usize, Scalar)>>,
+    assignments: Option<(Vec<(usize, Scalar)>, Arc<Code>)>,
     change: RowChange,
     writer: Option<Writer>,
 }
@@ -41,7 +42,9 @@ impl ReferentialAction {
             constraint: plan.constraint,
             on_update: plan.on_update,
             key_slot: plan.key_slot,
-            assignments: plan.change.clone(),
+            assignments: plan.change.as_ref().map(|change| {
+                (change.clone(), builder.code(change.iter().map(|(_, value)| value)))
+            }),
             // The other parents of the row may be about to be changed by the same statement.
             change: RowChange::new(plan.into(), subqueries, builder, Timing::AtEnd),
             writer: None,
@@ -53,7 +56,7 @@ impl ReferentialAction {
         let table = Arc::clone(&self.change.table);
         match &self.assignments {
             None => (table, trigger::DELETE, Vec::new()),
-            Some(assignments) => {
+            Some((assignments, _)) => {
                 let assigned = assignments.iter().map(|(at, _)| table.live[*at]);
                 let updated = assigned.chain(self.change.generated_columns()).collect();
                 (table, trigger::UPDATE, updated)
@@ -117,7 +120,7 @@ impl ReferentialAction {
                 continue;
             }
             match &self.assignments {
-                Some(assignments) => change.update(cx, writer, assignments)?,
+                Some((of, code)) => change.update(cx, writer, Assignments { of, code })?,
                 None => change.delete(cx, writer)?,
             };
         }

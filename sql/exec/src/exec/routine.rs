@@ -1,11 +1,10 @@
 //! Calls of routines that users made: the statement lends what is the transaction's to the session, which runs the body.
 //!
-//! A body cannot run while an expression is being evaluated, for the same reason as a subquery: the evaluation gives up with
-//! what is to be called, its caller has it called, and begins again with the value at hand ([`super::volatile_memo`]).
+//! A body cannot run while an expression is being evaluated, for the same reason as a subquery, because that borrows the frame: the
+//! expression's program stops with what is to be called, has it called, and goes on with the value ([`super::code`]).
 
 use super::context::Context;
 use super::trigger::Firing;
-use super::volatile_memo::Place;
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::plan::scalar::CallTypes;
@@ -35,8 +34,6 @@ pub struct RoutineCall {
     pub types: Arc<CallTypes>,
     /// With which values.
     pub arguments: RowBuf,
-    /// Where its callee stands in the expression.
-    pub place: Option<Place>,
 }
 
 /// Who runs routines.

@@ -10,6 +10,7 @@ use super::partial_update::PartialUpdate;
 use super::trigger::{self as firing, Rows, Untouched};
 use super::write::{StoredRow, Writer, failing_row};
 use crate::catalog::trigger;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, MergeAction, MergeChange, ModifyKind, Table};
 use crate::plan::scalar::Scalar;
@@ -27,10 +28,11 @@ pub struct RowChange {
     /// Where the new row stands, all live columns.
     pub new_slot: u32,
     /// Generated columns, by place among the live ones.
-    generated: Vec<(usize, Scalar)>,
-    checks: Vec<(Arc<str>, Scalar)>,
+    generated: (Box<[usize]>, Arc<Code>),
+    /// CHECK constraints and their conditions.
+    checks: Box<[(Arc<str>, Arc<Code>)]>,
     /// WITH CHECK OPTION: views and their conditions.
-    view_checks: Vec<(Arc<str>, Vec<Scalar>)>,
+    view_checks: Box<[(Arc<str>, Arc<Code>)]>,
     /// Whether rows are always changed as a whole, and if not, what an update needs of them: found out by the first one.
     whole: bool,
     /// The columns of the new row that are looked at when it has been written, by place among the live ones.
@@ -55,6 +57,15 @@ pub struct RowChange {
     proposed: RowBuf,
     /// What a trigger returns instead.
     returned: RowBuf,
+}
+
+/// What an update assigns: to columns by place among the live ones, and the program of the values.
+#[derive(Clone, Copy)]
+pub struct Assignments<'p> {
+    /// As the plan has them.
+    pub of: &'p [(usize, Scalar)],
+    /// Their values.
+    pub code: &'p Code,
 }
 
 /// What a plan demands of the new rows of a table.
@@ -158,9 +169,18 @@ impl RowChange {
             new_slot,
             check_subqueries: builder
                 .correlated(checks.iter().map(|(_, check)| check).chain(of_views)),
-            generated: generated.to_vec(),
-            checks: checks.to_vec(),
-            view_checks: view_checks.to_vec(),
+            generated: (
+                generated.iter().map(|(at, _)| *at).collect(),
+                builder.code(generated.iter().map(|(_, value)| value)),
+            ),
+            checks: checks
+                .iter()
+                .map(|(name, check)| (Arc::clone(name), builder.code([check])))
+                .collect(),
+            view_checks: view_checks
+                .iter()
+                .map(|(view, conditions)| (Arc::clone(view), builder.conditions(conditions)))
+                .collect(),
             whole: whole
                 || !generated.is_empty()
                 || !checks.is_empty()
@@ -210,14 +230,14 @@ impl RowChange {
         &mut self,
         cx: &mut Context<'_>,
         writer: &mut Writer,
-        assignments: &[(usize, Scalar)],
+        assignments: Assignments<'_>,
     ) -> Result<bool> {
         let (whole, table) = (self.whole, &self.table);
         let partial = self
             .partial
             .get_or_insert_with(|| match whole {
                 true => None,
-                false => PartialUpdate::of(table, assignments, &self.shown),
+                false => PartialUpdate::of(table, assignments.of, &self.shown),
             })
             .take();
         let done = match &partial {
@@ -234,7 +254,7 @@ impl RowChange {
         &mut self,
         cx: &mut Context<'_>,
         writer: &mut Writer,
-        assignments: &[(usize, Scalar)],
+        assignments: Assignments<'_>,
         partial: &PartialUpdate,
     ) -> Result<bool> {
         let record = self.record.value().unwrap_or_default();
@@ -244,11 +264,9 @@ impl RowChange {
         cx.invalidate(&self.row_subqueries);
         let (table, new) = (&self.table, &mut self.new);
         new.copy_from(&self.old.row);
-        let mut left = assignments.iter().peekable();
-        cx.eval(|eval| {
-            while let Some((at, value)) = left.peek() {
-                new.set(table.live[*at], eval.scalar(value)?);
-                left.next();
+        cx.eval(assignments.code, |values| {
+            for ((at, _), value) in assignments.of.iter().zip(values.iter()) {
+                new.set(table.live[*at], value);
             }
             Ok(())
         })?;
@@ -279,7 +297,7 @@ impl RowChange {
         &mut self,
         cx: &mut Context<'_>,
         writer: &mut Writer,
-        assignments: &[(usize, Scalar)],
+        assignments: Assignments<'_>,
     ) -> Result<bool> {
         writer.read(cx, &self.record, &mut self.old)?;
         // The row proposed (`excluded`) stays where it is while the new one is computed from it.
@@ -290,11 +308,9 @@ impl RowChange {
         for column in &table.live {
             row.push(old.row.get(*column));
         }
-        let mut left = assignments.iter().peekable();
-        let computed = cx.eval(|eval| {
-            while let Some((at, value)) = left.peek() {
-                row.set(*at, eval.scalar(value)?);
-                left.next();
+        let computed = cx.eval(assignments.code, |values| {
+            for ((at, _), value) in assignments.of.iter().zip(values.iter()) {
+                row.set(*at, value);
             }
             Ok(())
         });
@@ -304,8 +320,8 @@ impl RowChange {
         self.demand_untouched(cx, writer)?;
         let updates = |event| self.table.relation.triggers.iter().any(|one| one.kind & event != 0);
         let updated: Vec<usize> = if updates(trigger::UPDATE) {
-            let assigned = assignments.iter().map(|(at, _)| self.table.live[*at]);
-            assigned.chain(self.generated.iter().map(|(at, _)| self.table.live[*at])).collect()
+            let assigned = assignments.of.iter().map(|(at, _)| self.table.live[*at]);
+            assigned.chain(self.generated_columns()).collect()
         } else {
             Vec::new()
         };
@@ -393,7 +409,7 @@ impl RowChange {
 
     /// The columns that are generated, by index.
     pub fn generated_columns(&self) -> impl Iterator<Item = usize> {
-        self.generated.iter().map(|(at, _)| self.table.live[*at])
+        self.generated.0.iter().map(|at| self.table.live[*at])
     }
 
     /// Works out the generated columns of the new row.
@@ -401,19 +417,14 @@ impl RowChange {
     /// # Errors
     /// Those of expressions.
     pub fn generate(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        if self.generated.is_empty() {
+        let (generated, code) = &self.generated;
+        if generated.is_empty() {
             return Ok(());
         }
-        let generated = &self.generated;
-        let values = cx.eval(|eval| {
-            let mut values = RowBuf::new();
-            for (_, value) in generated {
-                values.push(eval.scalar(value)?);
-            }
-            Ok(values)
-        })?;
+        let mut values = RowBuf::new();
+        cx.compute(code, &mut values)?;
         let row = cx.frame.row_mut(self.new_slot);
-        for ((at, _), value) in generated.iter().zip(values.iter()) {
+        for (at, value) in generated.iter().zip(values.iter()) {
             row.set(*at, value);
         }
         Ok(())
@@ -429,28 +440,26 @@ impl RowChange {
             return Ok(());
         }
         cx.invalidate(&self.check_subqueries);
-        let checks = &self.checks;
-        let failed = cx.eval(|eval| {
-            for (at, (_, check)) in checks.iter().enumerate() {
-                // NULL passes.
-                if matches!(eval.scalar(check)?, Datum::Bool(false)) {
-                    return Ok(Some(at));
-                }
+        let mut failed = None;
+        for (name, check) in &*self.checks {
+            // NULL passes.
+            if cx.eval(check, |values| Ok(matches!(values.get(0), Datum::Bool(false))))? {
+                failed = Some(name);
+                break;
             }
-            Ok(None)
-        })?;
-        let Some(at) = failed else { return Ok(()) };
+        }
+        let Some(name) = failed else { return Ok(()) };
         let relation = &self.table.relation;
         Err(SqlError::new(
             SqlState::CHECK_VIOLATION,
             format!(
                 "new row for relation \"{}\" violates check constraint \"{}\"",
-                relation.name, self.checks[at].0
+                relation.name, name
             ),
         )
         .maybe_detail(failing_row(cx, &writer.table, cx.frame.row(self.new_slot))?)
         .table(&*relation.schema.1, &*relation.name)
-        .constraint(&*self.checks[at].0))
+        .constraint(&**name))
     }
 
     /// WITH CHECK OPTION of the views that the statement goes through: the new row, which has been written, is one that they
@@ -459,7 +468,7 @@ impl RowChange {
     /// # Errors
     /// 44000; those of expressions.
     pub fn check_views(&self, cx: &mut Context<'_>, writer: &Writer) -> Result<()> {
-        for (view, conditions) in &self.view_checks {
+        for (view, conditions) in &*self.view_checks {
             if !cx.holds(conditions, &self.check_subqueries)? {
                 return Err(SqlError::new(
                     SqlState::WITH_CHECK_OPTION_VIOLATION,

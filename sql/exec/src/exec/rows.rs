@@ -4,6 +4,7 @@ use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::spool::{Spool, SpoolReader};
 use super::subquery::CteRead;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical;
 use crate::plan::scalar::{Scalar, Var};
@@ -47,7 +48,7 @@ impl Operator for Nothing {
 #[derive(Debug)]
 pub struct Values {
     slot: u32,
-    rows: Vec<Vec<Scalar>>,
+    rows: Box<[Arc<Code>]>,
     correlated: Box<[u32]>,
     at: usize,
 }
@@ -55,8 +56,9 @@ pub struct Values {
 impl Values {
     /// Of these rows.
     #[must_use]
-    pub fn new(slot: u32, rows: Vec<Vec<Scalar>>, builder: &Builder<'_>) -> Values {
+    pub fn new(slot: u32, rows: &[Vec<Scalar>], builder: &Builder<'_>) -> Values {
         let correlated = builder.correlated(rows.iter().flatten());
+        let rows = rows.iter().map(|row| builder.code(row)).collect();
         Values { slot, rows, correlated, at: 0 }
     }
 }
@@ -114,16 +116,16 @@ impl Operator for Constants {
 /// WHERE, HAVING.
 pub struct Filter {
     input: Box<dyn Operator>,
-    conjuncts: Vec<Scalar>,
+    conditions: Arc<Code>,
     correlated: Box<[u32]>,
 }
 
 impl Filter {
     /// Over an input.
     #[must_use]
-    pub fn new(input: Box<dyn Operator>, conjuncts: Vec<Scalar>, builder: &Builder<'_>) -> Filter {
-        let correlated = builder.correlated(&conjuncts);
-        Filter { input, conjuncts, correlated }
+    pub fn new(input: Box<dyn Operator>, conjuncts: &[Scalar], builder: &Builder<'_>) -> Filter {
+        let correlated = builder.correlated(conjuncts);
+        Filter { input, conditions: builder.conditions(conjuncts), correlated }
     }
 }
 
@@ -134,7 +136,7 @@ impl Operator for Filter {
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         while self.input.next(cx)? {
-            if cx.holds(&self.conjuncts, &self.correlated)? {
+            if cx.holds(&self.conditions, &self.correlated)? {
                 return Ok(true);
             }
             cx.check_cancel()?;
@@ -146,7 +148,7 @@ impl Operator for Filter {
 /// All rows or none.
 pub struct OneTimeFilter {
     input: Box<dyn Operator>,
-    conjuncts: Vec<Scalar>,
+    conditions: Arc<Code>,
     correlated: Box<[u32]>,
     passes: bool,
 }
@@ -156,17 +158,18 @@ impl OneTimeFilter {
     #[must_use]
     pub fn new(
         input: Box<dyn Operator>,
-        conjuncts: Vec<Scalar>,
+        conjuncts: &[Scalar],
         builder: &Builder<'_>,
     ) -> OneTimeFilter {
-        let correlated = builder.correlated(&conjuncts);
-        OneTimeFilter { input, conjuncts, correlated, passes: false }
+        let correlated = builder.correlated(conjuncts);
+        let conditions = builder.conditions(conjuncts);
+        OneTimeFilter { input, conditions, correlated, passes: false }
     }
 }
 
 impl Operator for OneTimeFilter {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        self.passes = cx.holds(&self.conjuncts, &self.correlated)?;
+        self.passes = cx.holds(&self.conditions, &self.correlated)?;
         if self.passes { self.input.open(cx) } else { Ok(()) }
     }
 
@@ -179,7 +182,7 @@ impl Operator for OneTimeFilter {
 pub struct Project {
     input: Box<dyn Operator>,
     slot: u32,
-    columns: Vec<Scalar>,
+    columns: Arc<Code>,
     correlated: Box<[u32]>,
 }
 
@@ -189,11 +192,11 @@ impl Project {
     pub fn new(
         input: Box<dyn Operator>,
         slot: u32,
-        columns: Vec<Scalar>,
+        columns: &[Scalar],
         builder: &Builder<'_>,
     ) -> Project {
-        let correlated = builder.correlated(&columns);
-        Project { input, slot, columns, correlated }
+        let correlated = builder.correlated(columns);
+        Project { input, slot, columns: builder.code(columns), correlated }
     }
 }
 
@@ -214,12 +217,22 @@ impl Operator for Project {
 /// LIMIT and OFFSET.
 pub struct Limit {
     input: Box<dyn Operator>,
-    plan: physical::Limit,
+    limit: Option<Arc<Code>>,
+    offset: Option<Arc<Code>>,
+    /// WITH TIES.
+    ties: Option<Ties>,
     correlated: Box<[u32]>,
     skip: u64,
     left: Option<u64>,
-    tie: RowBuf,
     tying: bool,
+}
+
+/// The keys in which rows behind the last one are like it.
+struct Ties {
+    keys: Arc<Code>,
+    comparators: Box<[Comparator]>,
+    /// Those of the last row.
+    last: RowBuf,
 }
 
 impl Limit {
@@ -227,20 +240,37 @@ impl Limit {
     #[must_use]
     pub fn new(input: Box<dyn Operator>, limit: &physical::Limit, builder: &Builder<'_>) -> Limit {
         let correlated = builder.correlated(limit.limit.iter().chain(&limit.offset));
-        let plan = physical::Limit { input: physical::Plan::Nothing, ..limit.clone() };
-        Limit { input, plan, correlated, skip: 0, left: None, tie: RowBuf::new(), tying: false }
+        let ties = limit.ties.as_ref().map(|ties| Ties {
+            keys: builder.code(ties.iter().map(|(key, _)| key)),
+            comparators: ties.iter().map(|(_, comparator)| *comparator).collect(),
+            last: RowBuf::new(),
+        });
+        Limit {
+            input,
+            limit: limit.limit.as_ref().map(|limit| builder.code([limit])),
+            offset: limit.offset.as_ref().map(|offset| builder.code([offset])),
+            ties,
+            correlated,
+            skip: 0,
+            left: None,
+            tying: false,
+        }
+    }
+}
+
+impl Ties {
+    /// Whether the row at hand is like the last one.
+    fn meets(&self, cx: &mut Context<'_>) -> Result<bool> {
+        cx.eval(&self.keys, |values| {
+            let mut keys = self.comparators.iter().zip(values.iter()).zip(self.last.iter());
+            Ok(keys.all(|((comparator, key), last)| comparator.compare(&key, &last).is_eq()))
+        })
     }
 
-    fn ties(&mut self, cx: &mut Context<'_>, keys: &[(Scalar, Comparator)]) -> Result<bool> {
-        let tie = &self.tie;
-        cx.eval(|eval| {
-            for (at, (key, comparator)) in keys.iter().enumerate() {
-                if comparator.compare(&eval.scalar(key)?, &tie.get(at)).is_ne() {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
+    /// Keeps the keys of the row at hand.
+    fn keep(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.last.clear();
+        cx.compute(&self.keys, &mut self.last)
     }
 }
 
@@ -248,10 +278,10 @@ impl Limit {
 ///
 /// # Errors
 /// 2201W, 2201X for a negative one.
-pub fn count(cx: &mut Context<'_>, scalar: Option<&Scalar>, offset: bool) -> Result<Option<u64>> {
-    let Some(scalar) = scalar else { return Ok(None) };
-    let value = cx.eval(|eval| {
-        Ok(match eval.scalar(scalar)? {
+pub fn count(cx: &mut Context<'_>, code: Option<&Code>, offset: bool) -> Result<Option<u64>> {
+    let Some(code) = code else { return Ok(None) };
+    let value = cx.eval(code, |values| {
+        Ok(match values.get(0) {
             Datum::Int8(value) => Some(value),
             Datum::Int4(value) => Some(i64::from(value)),
             _ => None,
@@ -274,8 +304,8 @@ pub fn count(cx: &mut Context<'_>, scalar: Option<&Scalar>, offset: bool) -> Res
 impl Operator for Limit {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         cx.invalidate(&self.correlated);
-        self.skip = count(cx, self.plan.offset.as_ref(), true)?.unwrap_or(0);
-        self.left = count(cx, self.plan.limit.as_ref(), false)?;
+        self.skip = count(cx, self.offset.as_deref(), true)?.unwrap_or(0);
+        self.left = count(cx, self.limit.as_deref(), false)?;
         self.tying = false;
         if self.left != Some(0) {
             self.input.open(cx)?;
@@ -284,19 +314,6 @@ impl Operator for Limit {
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        let keys = self.plan.ties.take();
-        let result = self.step(cx, keys.as_deref());
-        self.plan.ties = keys;
-        result
-    }
-}
-
-impl Limit {
-    fn step(
-        &mut self,
-        cx: &mut Context<'_>,
-        keys: Option<&[(Scalar, Comparator)]>,
-    ) -> Result<bool> {
         if self.left == Some(0) && !self.tying {
             return Ok(false);
         }
@@ -311,26 +328,18 @@ impl Limit {
             (self.left, self.tying) = (Some(0), false);
             return Ok(false);
         }
-        match (&mut self.left, keys) {
-            (Some(0), Some(keys)) => {
-                self.tying = self.ties(cx, keys)?;
+        match (&mut self.left, &mut self.ties) {
+            (Some(0), Some(ties)) => {
+                self.tying = ties.meets(cx)?;
                 Ok(self.tying)
             }
-            (Some(left), keys) => {
+            (Some(left), ties) => {
                 *left -= 1;
                 if *left == 0
-                    && let Some(keys) = keys
+                    && let Some(ties) = ties
                 {
                     self.tying = true;
-                    let mut tie = std::mem::take(&mut self.tie);
-                    cx.eval(|eval| {
-                        tie.clear();
-                        for (key, _) in keys {
-                            tie.push(eval.scalar(key)?);
-                        }
-                        Ok(())
-                    })?;
-                    self.tie = tie;
+                    ties.keep(cx)?;
                 }
                 Ok(true)
             }

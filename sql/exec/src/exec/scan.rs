@@ -4,17 +4,17 @@
 //! values only if they are asked for. An index entry is a record judged by the same snapshot, so what it leads to is there,
 //! and where it holds all that is asked for the row is not read ([`crate::plan::covering`]).
 
+use super::code::Values;
 use super::combinations::Combinations;
 use super::context::Context;
-use super::eval::Eval;
 use super::operator::{Builder, Operator};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::system_column::XMIN;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::covering::{Covering, Part, covering};
 use crate::plan::logical::CursorName;
 use crate::plan::physical::{self, Access, KeyAccess, KeyPart, ScanColumn, TargetRow};
-use crate::plan::scalar::Scalar;
 use crate::sqlstate::SqlState;
 use crate::tuple::key::prefix_end;
 use crate::tuple::long_value::Stored;
@@ -31,6 +31,9 @@ use txn::{Direction, KeyRange, Lsn, RecordBuffer, ScanRow, Transaction, Tree, Tr
 /// A running scan.
 pub struct Scan {
     plan: physical::Scan,
+    filter: Arc<Code>,
+    /// Everything that the key access evaluates, in the order of [`KeyAccess::scalars`].
+    key_code: Arc<Code>,
     /// The columns that somebody reads, and where they go.
     outputs: Box<[(usize, ScanColumn)]>,
     /// Whether somebody asks for the rows' keys: to lock them next, or (a cursor without FOR UPDATE) to know them if WHERE
@@ -79,9 +82,9 @@ impl Scan {
     /// Of this plan.
     #[must_use]
     pub fn new(plan: &physical::Scan, builder: &Builder<'_>) -> Scan {
-        let key_subqueries = match &plan.access {
-            Access::Full(_) | Access::Current(_) | Access::IndexUnion(_) => Box::default(),
-            Access::Key(key) => builder.correlated(key.scalars()),
+        let (key_subqueries, key_code) = match &plan.access {
+            Access::Full(_) | Access::Current(_) | Access::IndexUnion(_) => Default::default(),
+            Access::Key(key) => (builder.correlated(key.scalars()), builder.code(key.scalars())),
         };
         let outputs = plan.outputs.iter().copied().enumerate();
         let outputs: Box<[_]> = outputs.filter(|(at, _)| plan.wanted[*at]).collect();
@@ -89,7 +92,9 @@ impl Scan {
             to_lock: outputs.iter().any(|(_, output)| *output == ScanColumn::Key),
             outputs,
             filter_subqueries: builder.correlated(&plan.filter),
+            filter: builder.conditions(&plan.filter),
             key_subqueries,
+            key_code,
             plan: plan.clone(),
             trees: None,
             count: None,
@@ -156,11 +161,12 @@ impl Scan {
     fn open_range(&mut self, cx: &mut Context<'_>, key: &KeyAccess) -> Result<()> {
         let (prefix, interval) = (&mut self.key, &mut self.interval);
         cx.invalidate(&self.key_subqueries);
-        let there = cx.eval(|eval| {
+        let there = cx.eval(&self.key_code, |found| {
             prefix.clear();
-            Ok(values(eval, &key.equal, &key.layout.columns, prefix)?
+            let equal = (0..key.equal.len()).map(|at| found.get(at));
+            Ok(values(equal, &key.layout.columns, prefix)?
                 && (key.point
-                    || range(eval, key.next_column(), prefix, (&key.low, &key.high), interval)?))
+                    || range(key.next_column(), prefix, bounds_of(key, found), interval)?))
         })?;
         self.state = State::Done;
         if there {
@@ -177,7 +183,7 @@ impl Scan {
         self.state = State::Done;
         self.pending.clear();
         cx.invalidate(&self.key_subqueries);
-        let lists = cx.eval(|eval| several(eval, key, prefix))?;
+        let lists = cx.eval(&self.key_code, |found| several(found, key, prefix))?;
         check_held(lists.iter().flatten().map(|one| one.len() + size_of::<Vec<u8>>()).sum())?;
         self.combinations = Combinations::of(lists, key.direction);
         Ok(())
@@ -191,12 +197,12 @@ impl Scan {
         }
         let (combinations, pending) = (&mut self.combinations, &mut self.pending);
         let wanted = if many { 1 } else { PENDING_MAX };
-        cx.eval(|eval| {
+        cx.eval(&self.key_code, |found| {
             pending.clear();
             while pending.len() < wanted
                 && let Some(first) = combinations.take()
             {
-                intervals(eval, key, first, pending)?;
+                intervals(found, key, first, pending)?;
             }
             Ok(())
         })?;
@@ -416,17 +422,13 @@ impl KeyInterval {
     }
 }
 
-type Evaluated<T> = std::result::Result<T, super::eval::Failure>;
-
 /// Appends values of the key columns that they are for; false if one is NULL, or none that the column can have.
-fn values(
-    eval: &Eval<'_>,
-    values: &[Scalar],
+fn values<'v>(
+    values: impl Iterator<Item = Datum<'v>>,
     columns: &[KeyColumn],
     key: &mut Vec<u8>,
-) -> Evaluated<bool> {
-    for (value, column) in values.iter().zip(columns) {
-        let value = eval.scalar(value)?;
+) -> Result<bool> {
+    for (value, column) in values.zip(columns) {
         let Some(value) = fit(value, column.form).filter(|value| !value.is_null()) else {
             return Ok(false);
         };
@@ -435,29 +437,48 @@ fn values(
     Ok(true)
 }
 
+/// The bounds of the column behind those that have values: the last of what a key access evaluates.
+fn bounds_of<'v>(key: &KeyAccess, found: &Values<'v>) -> Bounds<'v> {
+    let (low, high) = (key.low.as_ref(), key.high.as_ref());
+    let at = found.len() - usize::from(high.is_some());
+    (
+        low.map(|(_, inclusive)| (found.get(at - 1), *inclusive)),
+        high.map(|(_, inclusive)| (found.get(at), *inclusive)),
+    )
+}
+
 /// The intervals behind the key's first columns, `first`.
 fn intervals(
-    eval: &Eval<'_>,
+    found: &Values<'_>,
     key: &KeyAccess,
     first: Vec<u8>,
-    found: &mut Vec<KeyInterval>,
-) -> Evaluated<()> {
-    let mut add = |prefix: &[u8], column, bounds: Bounds<'_>| -> Evaluated<()> {
+    intervals: &mut Vec<KeyInterval>,
+) -> Result<()> {
+    let mut add = |prefix: &[u8], column, bounds: Bounds<'_>| -> Result<()> {
         let mut interval = KeyInterval::default();
-        if range(eval, column, prefix, bounds, &mut interval)? {
-            found.push(interval);
+        if range(column, prefix, bounds, &mut interval)? {
+            intervals.push(interval);
         }
         Ok(())
     };
     match &key.union {
-        None if key.point => found.push(KeyInterval { low: first, high: Vec::new() }),
-        None => add(&first, key.next_column(), (&key.low, &key.high))?,
+        None if key.point => intervals.push(KeyInterval { low: first, high: Vec::new() }),
+        None => add(&first, key.next_column(), bounds_of(key, found))?,
         Some(union) => {
             let columns = &key.layout.columns[key.prefix_columns()..];
+            let several = key.several.as_ref().map_or(0, |several| several.scalars().count());
+            let mut at = key.equal.len() + several;
+            let mut next = || {
+                at += 1;
+                found.get(at - 1)
+            };
             for arm in &union.arms {
+                let equal: Vec<Datum<'_>> = arm.equal.iter().map(|_| next()).collect();
+                let low = arm.low.as_ref().map(|(_, inclusive)| (next(), *inclusive));
+                let high = arm.high.as_ref().map(|(_, inclusive)| (next(), *inclusive));
                 let mut prefix = first.clone();
-                if values(eval, &arm.equal, columns, &mut prefix)? {
-                    add(&prefix, columns.get(arm.equal.len()), (&arm.low, &arm.high))?;
+                if values(equal.into_iter(), columns, &mut prefix)? {
+                    add(&prefix, columns.get(arm.equal.len()), (low, high))?;
                 }
             }
         }
@@ -466,30 +487,32 @@ fn intervals(
 }
 
 /// What may stand in the key's first columns; an empty list among these where a value is NULL, which equals nothing.
-fn several(eval: &Eval<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Evaluated<Vec<Vec<Vec<u8>>>> {
+fn several(found: &Values<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Result<Vec<Vec<Vec<u8>>>> {
     prefix.clear();
-    if !values(eval, &key.equal, &key.layout.columns, prefix)? {
+    let equal = (0..key.equal.len()).map(|at| found.get(at));
+    if !values(equal, &key.layout.columns, prefix)? {
         return Ok(vec![Vec::new()]);
     }
     let mut made = vec![vec![prefix.clone()]];
     let Some(several) = &key.several else { return Ok(made) };
     let columns = &key.layout.columns[key.equal.len()..];
     let mut parts = several.parts.iter().zip(columns).peekable();
+    let mut next = key.equal.len()..;
+    let mut value = || found.get(next.next().unwrap_or_default());
     while let Some((part, column)) = parts.next() {
         // What may stand in this column, or in those of the tuples.
         let mut behind: Vec<Vec<u8>> = Vec::new();
         match part {
-            KeyPart::One(value) => {
-                let value = eval.scalar(value)?;
-                if let Some(value) = fit(value, column.form).filter(|value| !value.is_null()) {
+            KeyPart::One(_) => {
+                if let Some(value) = fit(value(), column.form).filter(|value| !value.is_null()) {
                     let mut bytes = Vec::new();
                     column.encode(value, &mut bytes)?;
                     behind.push(bytes);
                 }
             }
-            KeyPart::Any(array) => {
-                if let Datum::Array(bytes) = eval.scalar(array)? {
-                    for value in Array::of(bytes).datums(eval.call.arena) {
+            KeyPart::Any(_) => {
+                if let Datum::Array(bytes) = value() {
+                    for value in Array::of(bytes).datums(found.eval.arena) {
                         let value = fit(value?, column.form).filter(|value| !value.is_null());
                         if let Some(value) = value {
                             let mut bytes = Vec::new();
@@ -506,11 +529,16 @@ fn several(eval: &Eval<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Evaluated<
                 {
                     tuple_columns.push(column);
                 }
+                // They are evaluated behind the parts, one tuple after the other.
+                let own = several.scalars().count();
+                let mut at = key.equal.len() + own - several.tuples.iter().flatten().count();
                 'tuples: for tuple in &several.tuples {
                     let mut bytes = Vec::new();
-                    for (value, column) in tuple.iter().zip(&tuple_columns) {
-                        let value = eval.scalar(value)?;
-                        let value = fit(value, column.form).filter(|value| !value.is_null());
+                    let first = at;
+                    at += tuple.len();
+                    for (at, column) in (first..at).zip(&tuple_columns) {
+                        let value =
+                            fit(found.get(at), column.form).filter(|value| !value.is_null());
                         let Some(value) = value else { continue 'tuples };
                         column.encode(value, &mut bytes)?;
                     }
@@ -526,16 +554,15 @@ fn several(eval: &Eval<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Evaluated<
 }
 
 /// Lower and upper bound of a column, and whether they belong to the range.
-type Bounds<'p> = (&'p Option<(Scalar, bool)>, &'p Option<(Scalar, bool)>);
+type Bounds<'v> = (Option<(Datum<'v>, bool)>, Option<(Datum<'v>, bool)>);
 
 /// Makes the interval behind the key's first columns, `prefix`, that is bounded in the next one; false if it is empty.
 fn range(
-    eval: &Eval<'_>,
     next: Option<&KeyColumn>,
     prefix: &[u8],
     bounds: Bounds<'_>,
     KeyInterval { low, high }: &mut KeyInterval,
-) -> Evaluated<bool> {
+) -> Result<bool> {
     low.clear();
     high.clear();
     low.extend_from_slice(prefix);
@@ -555,11 +582,10 @@ fn range(
     };
     match (bounds.0, next) {
         (Some((value, inclusive)), Some(column)) => {
-            let value = eval.scalar(value)?;
             if value.is_null() {
                 return Ok(false);
             }
-            let (value, inclusive) = clamp(value, column.form, !column.descending, *inclusive);
+            let (value, inclusive) = clamp(value, column.form, !column.descending, inclusive);
             column.encode(value, low)?;
             if !inclusive && !prefix_end(low) {
                 return Ok(false);
@@ -571,11 +597,10 @@ fn range(
     }
     match (bounds.1, next) {
         (Some((value, inclusive)), Some(column)) => {
-            let value = eval.scalar(value)?;
             if value.is_null() {
                 return Ok(false);
             }
-            let (value, inclusive) = clamp(value, column.form, column.descending, *inclusive);
+            let (value, inclusive) = clamp(value, column.form, column.descending, inclusive);
             column.encode(value, high)?;
             if inclusive && !prefix_end(high) {
                 high.clear();
@@ -671,7 +696,7 @@ impl Operator for Scan {
             if !self.advance(cx)? {
                 return Ok(false);
             }
-            if cx.holds(&self.plan.filter, &self.filter_subqueries)? {
+            if cx.holds(&self.filter, &self.filter_subqueries)? {
                 return Ok(true);
             }
             cx.check_cancel()?;
@@ -812,11 +837,7 @@ pub fn reread(
 ///
 /// # Errors
 /// Those of the conditions.
-pub fn still_meets(
-    cx: &mut Context<'_>,
-    conditions: &[Scalar],
-    correlated: &[u32],
-) -> Result<bool> {
+pub fn still_meets(cx: &mut Context<'_>, conditions: &Code, correlated: &[u32]) -> Result<bool> {
     cx.arena.reset();
     cx.holds(conditions, correlated)
 }

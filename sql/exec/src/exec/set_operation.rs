@@ -194,10 +194,9 @@ impl SetOperation {
         let types = &self.types;
         // The right side has been read first, but for UNION.
         let first = !right && self.kind != SetKind::Union;
-        cx.eval(|eval| {
-            let row = vars.iter().map(|var| eval.frame.get(*var));
-            Ok(shapes.note(&eval.call, types.iter().copied().zip(row), first)?)
-        })?;
+        let eval = cx.evaluator();
+        let row = vars.iter().map(|var| eval.frame.get(*var));
+        shapes.note(&eval.call(), types.iter().copied().zip(row), first)?;
         check_held(shapes.bytes())
     }
 

@@ -8,18 +8,19 @@ use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::row_sorter::RowSorter;
 use super::rows::count;
+use crate::compile::code::Code;
 use crate::error::Result;
 use crate::plan::physical;
 use crate::plan::scalar::{Scalar, Var};
+use std::sync::Arc;
 
 /// A running sort.
 pub struct Sort {
     input: Box<dyn Operator>,
-    keys: Vec<Scalar>,
+    /// The keys that are no columns of the row.
+    keys: Arc<Code>,
     saved: Vec<Var>,
-    /// Where each key stands in a row: among the saved columns, or behind them.
-    places: Vec<usize>,
-    top: Option<(Option<Scalar>, Option<Scalar>)>,
+    top: Option<(Option<Arc<Code>>, Option<Arc<Code>>)>,
     correlated: Box<[u32]>,
     sorter: RowSorter,
     sorted: bool,
@@ -33,6 +34,7 @@ impl Sort {
     #[must_use]
     pub fn new(input: Box<dyn Operator>, sort: &physical::Sort, builder: &Builder<'_>) -> Sort {
         let mut width = sort.saved.len();
+        // Where each key stands in a row: among the saved columns, or behind them.
         let places: Vec<usize> = sort
             .keys
             .iter()
@@ -47,15 +49,19 @@ impl Sort {
                 })
             })
             .collect();
+        let placed = sort.keys.iter().zip(places.clone());
+        let computed = placed.filter(|(_, place)| *place >= sort.saved.len());
+        let computed = computed.map(|(key, _)| key);
+        let count = |scalar: &Option<Scalar>| scalar.as_ref().map(|one| builder.code([one]));
+        let top = sort.top.as_ref().map(|(limit, offset)| (count(limit), count(offset)));
         let comparators = sort.keys.iter().map(|(_, comparator)| *comparator).collect();
         Sort {
             input,
             correlated: builder.correlated(sort.keys.iter().map(|(key, _)| key)),
-            keys: sort.keys.iter().map(|(key, _)| key.clone()).collect(),
+            keys: builder.code(computed.map(|(key, _)| key)),
             saved: sort.saved.clone(),
-            top: sort.top.clone(),
-            sorter: RowSorter::new(width, comparators, places.clone()),
-            places,
+            top,
+            sorter: RowSorter::new(width, comparators, places),
             sorted: false,
         }
     }
@@ -63,8 +69,8 @@ impl Sort {
     fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
         let mut wanted = match &self.top {
             Some((limit, offset)) => {
-                let limit = count(cx, limit.as_ref(), false)?;
-                let offset = count(cx, offset.as_ref(), true)?.unwrap_or(0);
+                let limit = count(cx, limit.as_deref(), false)?;
+                let offset = count(cx, offset.as_deref(), true)?.unwrap_or(0);
                 limit.map(|limit| limit.saturating_add(offset)).filter(|rows| *rows <= TOP_MAX)
             }
             None => None,
@@ -73,23 +79,15 @@ impl Sort {
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
-            let (rows, keys, saved, places) =
-                (&mut self.sorter.rows, &self.keys, &self.saved, &self.places);
+            let (rows, saved) = (&mut self.sorter.rows, &self.saved);
             if rows.width() == saved.len() {
                 // Every key is a column of the row.
                 let frame = &*cx.frame;
                 rows.push(saved.iter().map(|var| frame.get(*var)));
             } else {
-                cx.eval(|eval| {
-                    let mut row =
-                        bumpalo::collections::Vec::with_capacity_in(rows.width(), eval.call.arena);
-                    row.extend(saved.iter().map(|var| eval.frame.get(*var)));
-                    for (key, place) in keys.iter().zip(places) {
-                        if *place >= saved.len() {
-                            row.push(eval.scalar(key)?);
-                        }
-                    }
-                    rows.push(row);
+                cx.eval(&self.keys, |keys| {
+                    let saved = saved.iter().map(|var| keys.eval.frame.get(*var));
+                    rows.push(saved.chain(keys.iter()));
                     Ok(())
                 })?;
             }

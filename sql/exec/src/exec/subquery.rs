@@ -4,6 +4,7 @@ use super::context::Context;
 use super::operator::Operator;
 use super::spool::{Spool, SpoolReader};
 use crate::bind::Quantifier;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::exec::hash_rows::HashRows;
 use crate::exec::members::Members;
@@ -16,12 +17,15 @@ use crate::types::Datum;
 use crate::types::aggregate::Arrays;
 use crate::types::array::Builder as ArrayBuilder;
 use crate::types::check_held;
+use std::sync::Arc;
 
 /// A subquery in a run.
 pub struct SubplanState {
     /// Its plan; taken out while it runs.
     pub(super) operator: Option<Box<dyn Operator>>,
-    pub(super) kind: SubplanKind,
+    pub(super) kind: Arc<SubplanKind>,
+    /// The programs of its expressions: of its test, or of the left and of the right side.
+    pub(super) codes: Box<[Arc<Code>]>,
     /// The correlated subqueries that its test asks for.
     pub(super) correlated: Box<[u32]>,
     /// Its result, one column.
@@ -146,7 +150,7 @@ impl Context<'_> {
         let at = number as usize;
         let mut operator =
             self.subplans[at].operator.take().expect("a subquery is not run within itself");
-        let kind = self.subplans[at].kind.clone();
+        let kind = Arc::clone(&self.subplans[at].kind);
         let mut result = std::mem::take(&mut self.subplans[at].result);
         let outcome = self.subplan_result(number, operator.as_mut(), &kind, &mut result);
         let state = &mut self.subplans[at];
@@ -165,11 +169,13 @@ impl Context<'_> {
     ) -> Result<()> {
         result.clear();
         if let SubplanKind::Hashed(hashed) = kind {
-            let members = match self.subplans[number as usize].members.take() {
+            let state = &mut self.subplans[number as usize];
+            let [left, right] = [0, 1].map(|side| Arc::clone(&state.codes[side]));
+            let members = match state.members.take() {
                 Some(members) => members,
-                None => Box::new(Members::collect(self, operator, hashed)?),
+                None => Box::new(Members::collect(self, operator, (hashed, &right))?),
             };
-            let answer = members.contains(self, hashed);
+            let answer = members.contains(self, (hashed, &left));
             self.subplans[number as usize].members = Some(members);
             result.push(answer?.map_or(Datum::Null, Datum::Bool));
             return Ok(());
@@ -212,7 +218,8 @@ impl Context<'_> {
                 result.push(builder.finish(self.arena));
             }
             SubplanKind::Hashed(_) => unreachable!("it has been answered above"),
-            SubplanKind::Quantified(test, quantifier) => {
+            SubplanKind::Quantified(_, quantifier) => {
+                let test = Arc::clone(&self.subplans[number as usize].codes[0]);
                 let decisive = *quantifier == Quantifier::Any;
                 let correlated = self.subplans[number as usize].correlated.clone();
                 let mut unknown = false;
@@ -220,8 +227,8 @@ impl Context<'_> {
                 while operator.next(self)? {
                     self.check_cancel()?;
                     self.invalidate(&correlated);
-                    let value = self.eval(|eval| {
-                        Ok(match eval.scalar(test)? {
+                    let value = self.eval(&test, |values| {
+                        Ok(match values.get(0) {
                             Datum::Bool(value) => Some(value),
                             _ => None,
                         })

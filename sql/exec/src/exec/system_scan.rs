@@ -9,11 +9,13 @@ use super::context::Context;
 use super::operator::{Builder, Operator};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::system_column::TABLE_OID;
+use crate::compile::code::Code;
 use crate::error::Result;
 use crate::plan::physical::{self, ScanColumn};
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::check_held;
 use crate::types::{CallContext, Datum, Oid};
+use std::sync::Arc;
 
 /// How far the rows of a system relation have been given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +52,9 @@ pub trait SystemRows {
 /// A running scan.
 pub struct SystemScan {
     plan: physical::SystemScan,
+    filter: Arc<Code>,
+    /// What gives the values of the plan's keys.
+    key_code: Arc<Code>,
     correlated: Box<[u32]>,
     /// The state of the catalog when it began.
     state: Option<CatalogSnapshot>,
@@ -67,6 +72,8 @@ impl SystemScan {
     pub fn new(plan: &physical::SystemScan, builder: &Builder<'_>) -> SystemScan {
         SystemScan {
             plan: plan.clone(),
+            filter: builder.conditions(&plan.filter),
+            key_code: builder.code(plan.keys.iter().map(|(_, key)| key)),
             correlated: builder.correlated(&plan.filter),
             state: None,
             keys: RowBuf::new(),
@@ -86,16 +93,14 @@ impl SystemScan {
         let system = cx.host.system;
         let keys: Vec<_> = plan.keys.iter().map(|(column, _)| *column).zip(keys.iter()).collect();
         let oid = plan.relation.oid;
-        cx.eval(|eval| {
-            system.rows(&eval.call, oid, &keys, (state, progress), &mut |row| {
-                rows.push(plan.outputs.iter().map(|output| match output {
-                    ScanColumn::Column(column) => row[*column],
-                    ScanColumn::System(TABLE_OID) => Datum::Oid(oid.0),
-                    ScanColumn::System(_) | ScanColumn::Key => Datum::Oid(0),
-                }));
-                Ok(true)
-            })?;
-            Ok(())
+        let call = cx.evaluator().call();
+        system.rows(&call, oid, &keys, (state, progress), &mut |row| {
+            rows.push(plan.outputs.iter().map(|output| match output {
+                ScanColumn::Column(column) => row[*column],
+                ScanColumn::System(TABLE_OID) => Datum::Oid(oid.0),
+                ScanColumn::System(_) | ScanColumn::Key => Datum::Oid(0),
+            }));
+            Ok(true)
         })?;
         check_held(rows.bytes())
     }
@@ -108,14 +113,8 @@ impl Operator for SystemScan {
         self.keys.clear();
         self.progress = ScanProgress::Begins;
         self.state = Some(cx.host.system.state());
-        let (plan, keys) = (&self.plan, &mut self.keys);
         cx.arena.reset();
-        cx.eval(|eval| {
-            for (_, key) in &plan.keys {
-                keys.push(eval.scalar(key)?);
-            }
-            Ok(())
-        })?;
+        cx.compute(&self.key_code, &mut self.keys)?;
         if self.keys.iter().any(|key| key.is_null()) {
             self.progress = ScanProgress::Ended;
         }
@@ -130,7 +129,7 @@ impl Operator for SystemScan {
                 row.clear();
                 self.rows.row(self.at).for_each(|datum| row.push(datum));
                 self.at += 1;
-                if cx.holds(&self.plan.filter, &self.correlated)? {
+                if cx.holds(&self.filter, &self.correlated)? {
                     return Ok(true);
                 }
                 cx.check_cancel()?;

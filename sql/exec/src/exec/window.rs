@@ -8,19 +8,19 @@
 //! partition at hand stand in a spool; of them, one number for each group of peers stays in memory.
 
 use super::context::Context;
-use super::eval::{Eval, Failure};
-use super::made_aggregate::Progress;
+use super::eval::Eval;
+use super::made_aggregate::{MadeCode, Progress};
 use super::operator::{Builder, Operator};
 use super::row_sorter::RowSorter;
 use super::spool::{Spool, SpoolReaders};
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::logical::{FrameExclude, FrameUnit};
-use crate::plan::physical::{self, MadeStep, WindowBound, WindowFunction, WindowStep};
-use crate::plan::scalar::Scalar;
+use crate::plan::physical::{self, WindowBound, WindowFunction, WindowStep};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::check_held;
-use crate::types::{Accumulator, Comparator, Datum};
+use crate::types::{Accumulator, CallContext, Comparator, Datum};
 use bumpalo::Bump;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -31,7 +31,12 @@ pub struct Window {
     input: Box<dyn Operator>,
     plan: Arc<physical::Window>,
     /// PARTITION BY, then ORDER BY: what a kept row begins with.
-    keys: Vec<Scalar>,
+    keys: Arc<Code>,
+    /// How many these are.
+    key_count: usize,
+    codes: Box<[CallCode]>,
+    /// The offsets of the frame's start and end.
+    bounds: [Option<Arc<Code>>; 2],
     correlated: Box<[u32]>,
     /// A row: the keys, for each call whether FILTER takes it and its arguments, then what the frame held.
     rows: Rows,
@@ -46,6 +51,30 @@ pub struct Window {
     /// The position of the next row in its partition.
     at: usize,
     filled: bool,
+}
+
+/// The programs of a call.
+struct CallCode {
+    /// Whether it takes a row.
+    filter: Option<Arc<Code>>,
+    arguments: Arc<Code>,
+    made: Option<Arc<MadeCode>>,
+}
+
+impl CallCode {
+    fn of(call: &WindowStep, builder: &Builder<'_>) -> CallCode {
+        let made = match &call.function {
+            WindowFunction::Aggregate(aggregate) => {
+                aggregate.made.as_ref().map(|made| (made, aggregate))
+            }
+            _ => None,
+        };
+        CallCode {
+            filter: call.filter.as_ref().map(|filter| builder.conditions([filter])),
+            arguments: builder.code(&call.arguments),
+            made: made.map(|(made, call)| MadeCode::of(made, &call.arguments, builder)),
+        }
+    }
 }
 
 /// The rows in order, and of these the partition at hand.
@@ -194,12 +223,21 @@ impl Window {
         let correlated = builder.correlated(keys.iter().map(|(key, _)| key).chain(calls));
         let arguments: usize = plan.calls.iter().map(|call| 1 + call.arguments.len()).sum();
         let comparators = keys.iter().map(|(_, comparator)| *comparator).collect();
+        let bound = |bound: &WindowBound| match bound {
+            WindowBound::Preceding(offset) | WindowBound::Following(offset) => {
+                Some(builder.code([offset]))
+            }
+            _ => None,
+        };
         Window {
             input,
             correlated,
             rows: Rows::new(keys.len() + arguments + plan.saved.len(), comparators),
             plan: Arc::new(physical::Window { input: physical::Plan::Nothing, ..plan.clone() }),
-            keys: keys.into_iter().map(|(key, _)| key).collect(),
+            key_count: keys.len(),
+            keys: builder.code(keys.iter().map(|(key, _)| key)),
+            codes: plan.calls.iter().map(|call| CallCode::of(call, builder)).collect(),
+            bounds: [bound(&plan.frame.start), bound(&plan.frame.end)],
             offsets: (0, 0),
             distances: RowBuf::new(),
             partition: Partition::default(),
@@ -212,7 +250,7 @@ impl Window {
 
     fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
         let plan = Arc::clone(&self.plan);
-        let (start, end) = (&plan.frame.start, &plan.frame.end);
+        let [start, end] = [0, 1].map(|edge| self.bounds[edge].as_deref());
         if plan.frame.unit == FrameUnit::Range {
             self.distances.clear();
             distance(cx, start, "starting", &mut self.distances)?;
@@ -221,29 +259,25 @@ impl Window {
             self.offsets = (offset(cx, start, "starting")?, offset(cx, end, "ending")?);
         }
         let limit = cx.memory_limit();
+        let mut row = RowBuf::new();
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
-            let (rows, keys, plan) = (&mut self.rows.sorter.rows, &self.keys, &self.plan);
-            cx.eval(|eval| {
-                let mut row = Vec::with_capacity(rows.width());
-                for key in keys {
-                    row.push(eval.scalar(key)?);
+            row.clear();
+            cx.compute(&self.keys, &mut row)?;
+            for code in &self.codes {
+                let taken = match &code.filter {
+                    Some(filter) => cx.eval(filter, |values| Ok(values.hold()))?,
+                    None => true,
+                };
+                row.push(Datum::Bool(taken));
+                match taken {
+                    true => cx.compute(&code.arguments, &mut row)?,
+                    false => code.arguments.results.iter().for_each(|_| row.push(Datum::Null)),
                 }
-                for call in &plan.calls {
-                    let taken = match &call.filter {
-                        Some(filter) => matches!(eval.scalar(filter)?, Datum::Bool(true)),
-                        None => true,
-                    };
-                    row.push(Datum::Bool(taken));
-                    for argument in &call.arguments {
-                        row.push(if taken { eval.scalar(argument)? } else { Datum::Null });
-                    }
-                }
-                row.extend(plan.saved.iter().map(|var| eval.frame.get(*var)));
-                rows.push(row);
-                Ok(())
-            })?;
+            }
+            let saved = plan.saved.iter().map(|var| cx.frame.get(*var));
+            self.rows.sorter.rows.push(row.iter().chain(saved));
             self.rows.bound(cx, limit)?;
         }
         self.rows.finish(cx)?;
@@ -273,7 +307,7 @@ impl Window {
         let left = rows.sorter.order.len() - rows.first;
         let mut end = left.min(1);
         while end < left && rows.continues(rows.first + end, partition_keys) {
-            if !rows.continues(rows.first + end, self.keys.len()) {
+            if !rows.continues(rows.first + end, self.key_count) {
                 groups.push(end);
             }
             end += 1;
@@ -283,7 +317,7 @@ impl Window {
 
     /// The same of rows that have spilled, which go to the spool.
     fn fill_partition(&mut self, cx: &Context<'_>, groups: &mut Vec<usize>) -> Result<usize> {
-        let (rows, width) = (&mut self.rows, self.keys.len());
+        let (rows, width) = (&mut self.rows, self.key_count);
         if width == 0 {
             // They are in the spool already, as one partition without order.
             if self.partition.rows.end > 0 {
@@ -325,18 +359,15 @@ impl Window {
 
     /// Where the frame of the current row's group begins, or ends, if that bound is an offset of RANGE: groups are in order,
     /// so those in front of the place are found by halves.
-    fn range_edge(
-        &self,
-        eval: &Eval<'_>,
-        end: bool,
-    ) -> std::result::Result<Option<usize>, Failure> {
+    fn range_edge(&self, eval: &Eval<'_>, end: bool) -> Result<Option<usize>> {
         let (partition, frame) = (&self.partition, &self.plan.frame);
         let Some(in_range) = &frame.in_range[usize::from(end)] else { return Ok(None) };
         let bound = if end { &frame.end } else { &frame.start };
         let key = self.plan.partition_by.len();
         let order = &self.rows.sorter.keys()[key];
-        let value_of = |group: usize| self.rows.get(eval.call.arena, partition.groups[group], key);
+        let value_of = |group: usize| self.rows.get(eval.arena, partition.groups[group], key);
         let current = value_of(partition.group)?;
+        let call = eval.call();
         let sub = matches!(bound, WindowBound::Preceding(_)) != order.descending;
         let less = end != order.descending;
         let offset = self.distances.get(usize::from(end));
@@ -350,7 +381,7 @@ impl Window {
             let in_front = match (value.is_null(), current.is_null(), order.nulls_first) {
                 (false, false, _) => {
                     let how = [value, current, offset, Datum::Bool(sub), Datum::Bool(less)];
-                    matches!(eval.apply(in_range, &how)?, Datum::Bool(true)) == end
+                    matches!(Eval::apply(&call, in_range, &how)?, Datum::Bool(true)) == end
                 }
                 // NULLs are peers of one another and in no distance from the others.
                 (true, true, _) => end,
@@ -367,7 +398,7 @@ impl Window {
     }
 
     /// The frame of the row at a position.
-    fn frame(&self, eval: &Eval<'_>, at: usize) -> std::result::Result<Frame, Failure> {
+    fn frame(&self, eval: &Eval<'_>, at: usize) -> Result<Frame> {
         let (partition, frame) = (&self.partition, &self.plan.frame);
         let all = partition.rows.clone();
         let peers = partition.group_rows(partition.group);
@@ -419,7 +450,7 @@ impl Window {
     /// The column of a call's FILTER; its arguments follow.
     fn column(&self, call: usize) -> usize {
         let before = &self.plan.calls[..call];
-        self.keys.len() + before.iter().map(|call| 1 + call.arguments.len()).sum::<usize>()
+        self.key_count + before.iter().map(|call| 1 + call.arguments.len()).sum::<usize>()
     }
 
     /// An argument of a call in the row at a position.
@@ -436,7 +467,7 @@ impl Window {
     /// The aggregate's state over a frame.
     fn aggregate(
         &mut self,
-        eval: &Eval<'_>,
+        context: &CallContext<'_>,
         call: usize,
         step: &physical::AggregateStep,
         frame: &Frame,
@@ -445,7 +476,7 @@ impl Window {
         let running = self.aggregates[call].take();
         let running = running
             .filter(|running| running.whole && whole && running.frame.end <= frame.rows.end)
-            .map(|running| self.left_behind(eval, (call, step), running, frame.rows.start))
+            .map(|running| self.left_behind(context, (call, step), running, frame.rows.start))
             .transpose()?;
         let (mut state, from) = match running.flatten() {
             Some(running) if running.frame.is_empty() => (running.state, frame.rows.start),
@@ -459,7 +490,7 @@ impl Window {
             }
         };
         for at in frame.positions_from(from) {
-            self.with_arguments((call, step), at, |values| state.add(&eval.call, values))?;
+            self.with_arguments((call, step), at, |values| state.add(context, values))?;
         }
         self.aggregates[call] = Some(Running { state, frame: frame.rows.clone(), whole });
         Ok(())
@@ -468,7 +499,7 @@ impl Window {
     /// A state without the rows before a frame's start; none where it has to be made anew.
     fn left_behind(
         &self,
-        eval: &Eval<'_>,
+        context: &CallContext<'_>,
         step: (usize, &physical::AggregateStep),
         mut running: Running,
         start: usize,
@@ -481,7 +512,7 @@ impl Window {
             return Ok(None);
         }
         for at in before {
-            let remove = |values: &[Datum<'_>]| running.state.remove(&eval.call, values);
+            let remove = |values: &[Datum<'_>]| running.state.remove(context, values);
             if self.with_arguments(step, at, remove)? == Some(false) {
                 return Ok(None);
             }
@@ -515,19 +546,14 @@ impl Window {
         &mut self,
         cx: &mut Context<'_>,
         (call, aggregate): (usize, &physical::AggregateStep),
-        step: &Arc<MadeStep>,
         at: usize,
     ) -> Result<RowBuf> {
-        let mut frame = None;
-        cx.eval(|eval| {
-            frame = Some(self.frame(eval, at)?);
-            Ok(())
-        })?;
-        let frame = frame.expect("it was computed");
+        let frame = self.frame(&cx.evaluator(), at)?;
         let whole = self.plan.frame.exclude == FrameExclude::NoOthers;
         // A frame whose start moves is computed with the functions for that, where there are such.
         let moves = !matches!(self.plan.frame.start, WindowBound::UnboundedPreceding);
-        let step = step.moving.as_ref().filter(|_| moves).unwrap_or(step);
+        let made = self.codes[call].made.as_ref().expect("it is one that a user made");
+        let made = Arc::clone(made.moving.as_ref().filter(|_| moves).unwrap_or(made));
         let running = self.progress[call].take();
         let running = running.filter(|(_, rows)| whole && rows.end <= frame.rows.end);
         let width = aggregate.arguments.len();
@@ -548,7 +574,7 @@ impl Window {
         }
         let (mut progress, from) = match kept {
             Some(kept) => kept,
-            None => (Progress::begin(cx, step)?, frame.rows.start),
+            None => (Progress::begin(cx, &made)?, frame.rows.start),
         };
         for position in frame.positions_from(from) {
             cx.check_cancel()?;
@@ -556,7 +582,7 @@ impl Window {
                 progress.add(cx, (0..width).map(|at| values.get(at)))?;
             }
         }
-        let value = progress.finish(cx, &aggregate.arguments)?;
+        let value = progress.finish(cx)?;
         self.progress[call] = Some((progress, frame.rows.clone()));
         Ok(value)
     }
@@ -644,6 +670,28 @@ impl Window {
             WindowFunction::Aggregate(_) => Datum::Null,
         })
     }
+
+    /// Makes the values of the row at a position; those of aggregates that users made are there.
+    fn fill(&mut self, cx: &Context<'_>, at: usize, made: &RowBuf, row: &mut RowBuf) -> Result<()> {
+        let eval = cx.evaluator();
+        let (plan, context) = (Arc::clone(&self.plan), eval.call());
+        let frame = self.frame(&eval, at)?;
+        let mut values = 0..;
+        for (call, step) in plan.calls.iter().enumerate() {
+            if let WindowFunction::Aggregate(aggregate) = &step.function {
+                if aggregate.made.is_some() {
+                    row.push(made.get(values.next().unwrap_or_default()));
+                    continue;
+                }
+                self.aggregate(&context, call, aggregate, &frame)?;
+                let running = self.aggregates[call].as_ref().expect("it has just been run");
+                row.push(running.state.finish(&context)?);
+            } else {
+                row.push(self.value(eval.arena, call, step, at, &frame)?);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The bucket, from 1, of a row among `count` dealt out to `buckets`, the first ones taking one more.
@@ -663,29 +711,23 @@ fn null_offset(which: &str) -> SqlError {
 /// Keeps the offset of a bound of RANGE; NULL where it has none.
 fn distance(
     cx: &mut Context<'_>,
-    bound: &WindowBound,
+    bound: Option<&Code>,
     which: &str,
     kept: &mut RowBuf,
 ) -> Result<()> {
-    let (WindowBound::Preceding(scalar) | WindowBound::Following(scalar)) = bound else {
+    let Some(bound) = bound else {
         kept.push(Datum::Null);
         return Ok(());
     };
-    let is_null = cx.eval(|eval| {
-        let value = eval.scalar(scalar)?;
-        kept.push(value);
-        Ok(value.is_null())
-    })?;
-    if is_null { Err(null_offset(which)) } else { Ok(()) }
+    cx.compute(bound, kept)?;
+    if kept.is_null(kept.len() - 1) { Err(null_offset(which)) } else { Ok(()) }
 }
 
 /// A bound's offset; 0 where it has none.
-fn offset(cx: &mut Context<'_>, bound: &WindowBound, which: &str) -> Result<usize> {
-    let (WindowBound::Preceding(scalar) | WindowBound::Following(scalar)) = bound else {
-        return Ok(0);
-    };
-    let value = cx.eval(|eval| {
-        Ok(match eval.scalar(scalar)? {
+fn offset(cx: &mut Context<'_>, bound: Option<&Code>, which: &str) -> Result<usize> {
+    let Some(bound) = bound else { return Ok(0) };
+    let value = cx.eval(bound, |values| {
+        Ok(match values.get(0) {
             Datum::Int8(value) => Some(value),
             _ => None,
         })
@@ -727,31 +769,14 @@ impl Operator for Window {
         let mut made = RowBuf::new();
         for (call, step) in plan.calls.iter().enumerate() {
             let WindowFunction::Aggregate(aggregate) = &step.function else { continue };
-            if let Some(own) = &aggregate.made {
-                let value = self.made(cx, (call, aggregate), own, at)?;
+            if aggregate.made.is_some() {
+                let value = self.made(cx, (call, aggregate), at)?;
                 made.push(value.get(0));
             }
         }
         let mut row = cx.frame.take(self.plan.slot);
-        let filled = cx.eval(|eval| {
-            row.clear();
-            let frame = self.frame(eval, at)?;
-            let mut values = 0..;
-            for (call, step) in plan.calls.iter().enumerate() {
-                if let WindowFunction::Aggregate(aggregate) = &step.function {
-                    if aggregate.made.is_some() {
-                        row.push(made.get(values.next().unwrap_or_default()));
-                        continue;
-                    }
-                    self.aggregate(eval, call, aggregate, &frame)?;
-                    let running = self.aggregates[call].as_ref().expect("it has just been run");
-                    row.push(running.state.finish(&eval.call)?);
-                } else {
-                    row.push(self.value(eval.call.arena, call, step, at, &frame)?);
-                }
-            }
-            Ok(())
-        });
+        row.clear();
+        let filled = self.fill(cx, at, &made, &mut row);
         cx.frame.put(self.plan.slot, row);
         filled?;
         let (saved, frame) = (&self.plan.saved, &mut *cx.frame);

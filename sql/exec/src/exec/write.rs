@@ -5,7 +5,7 @@
 
 use super::context::Context;
 use super::deferred::{self, Check};
-use super::index_keys::{RowKeys, key_value};
+use super::index_keys::{KeyCodes, RowKeys, key_value};
 use super::partial_update::PartialUpdate;
 use crate::catalog::relation::{Index, Relation};
 use crate::catalog::relation_counts::{Count, Event};
@@ -35,6 +35,7 @@ pub struct Writer {
     record: Vec<u8>,
     entry: (Vec<u8>, Vec<u8>),
     /// What indexes compute of the row that goes, and of the one that comes.
+    key_codes: KeyCodes,
     old_keys: RowKeys,
     new_keys: RowKeys,
     found: RecordBuffer,
@@ -99,6 +100,7 @@ impl Writer {
             key: Vec::new(),
             record: Vec::new(),
             entry: Default::default(),
+            key_codes: KeyCodes::of(table),
             old_keys: RowKeys::default(),
             new_keys: RowKeys::default(),
             found: RecordBuffer::default(),
@@ -303,7 +305,7 @@ impl Writer {
     ) -> Result<Inserted> {
         self.row_key(cx, all)?;
         if self.table.computed.is_some() {
-            self.new_keys.compute(cx, &self.table, all)?;
+            self.new_keys.compute(cx, (&self.table, &self.key_codes), all)?;
         }
         for at in 0..self.indexes.len() {
             if arbiters.contains(&self.table.indexes[at].0)
@@ -467,7 +469,7 @@ impl Writer {
         cx.transaction.delete(&self.rows, key)?;
         self.count.add(Event::Deleted);
         if self.table.computed.is_some() {
-            self.old_keys.compute(cx, &self.table, &old.row)?;
+            self.old_keys.compute(cx, (&self.table, &self.key_codes), &old.row)?;
         }
         for at in 0..self.indexes.len() {
             if self.make_entry(at, &old.row, Row::Old, Some(key))?.is_some() {
@@ -546,8 +548,8 @@ impl Writer {
             return Err(self.duplicate(cx, self.table.primary.unwrap_or(0), new)?);
         }
         if self.table.computed.is_some() {
-            self.old_keys.compute(cx, &self.table, &old.row)?;
-            self.new_keys.compute(cx, &self.table, new)?;
+            self.old_keys.compute(cx, (&self.table, &self.key_codes), &old.row)?;
+            self.new_keys.compute(cx, (&self.table, &self.key_codes), new)?;
         }
         let mut changed = Vec::new();
         for at in 0..self.indexes.len() {
@@ -646,7 +648,7 @@ pub(super) fn duplicate_of(
     all: &RowBuf,
     values: Option<&RowBuf>,
 ) -> Result<SqlError> {
-    let key = index_key_text(&cx.evaluator().call, relation, index, |key| {
+    let key = index_key_text(&cx.evaluator().call(), relation, index, |key| {
         let ty = relation.key_type(index, key);
         shown(cx, ty, &key_value(all, values, key.column), usize::MAX)
     })?;
@@ -728,8 +730,7 @@ fn shown(cx: &Context<'_>, ty: SqlType, datum: &Datum<'_>, max: usize) -> Result
     if datum.is_null() {
         return Ok("null".to_owned());
     }
-    let eval = cx.evaluator();
-    let text = text_of(&eval.call, ty, datum)?;
+    let text = text_of(&cx.evaluator().call(), ty, datum)?;
     let cut = crate::types::truncate_bytes(text, max);
     Ok(if cut.len() < text.len() { format!("{cut}...") } else { cut.to_owned() })
 }

@@ -8,9 +8,8 @@ use super::frame::{Frame, Shape};
 use super::machine::code::Program;
 use super::value::Taken;
 use crate::bind::{Variable, VariableConflict, Variables, no_field};
+use crate::compile::code::{Code, ElementCode};
 use crate::error::{Result, SqlError};
-use crate::exec::code::{Code, ElementCode};
-use crate::exec::eval::{Eval, Failure};
 use crate::parse::ast::Ident;
 use crate::plan::physical::Plan as PlanNode;
 use crate::plan::scalar::{Scalar, Target};
@@ -198,12 +197,12 @@ impl Variables for Given {
 pub struct Text {
     /// As a statement.
     pub prepared: Arc<Prepared>,
-    /// As a scalar over the variables.
-    simple: Option<Scalar>,
+    /// As a scalar over the variables, compiled.
+    simple: Option<Code>,
     /// The same where it may call routines, for programs of bodies.
     pub(super) flat: Option<Scalar>,
-    /// The same as a flat program, where it needs nothing else.
-    code: Option<Code>,
+    /// Whether it needs nothing but the variables.
+    plain: bool,
     /// As the assignment of an element, where that needs nothing else.
     element: Option<ElementCode>,
     /// Whether its plan may be run at once.
@@ -324,8 +323,9 @@ impl Text {
         let ty = columns.first().map_or(SqlType::plain(oids::TEXT), |column| column.ty);
         // Rights are asked of what says that it needs any.
         let free = prepared.planned.as_ref().is_some_and(|planned| planned.required.is_empty());
-        let scalar = simple.as_ref().filter(|_| free);
-        let (code, element) = (scalar.and_then(Code::of), scalar.and_then(ElementCode::of));
+        let element = simple.as_ref().filter(|_| free).and_then(ElementCode::of);
+        let simple = simple.map(|scalar| Code::of([&scalar]));
+        let plain = free && simple.as_ref().is_some_and(Code::is_bare);
         // What calls routines has the session lent to it, and what loads a table ends that.
         let at_once = prepared.planned.as_ref().is_some_and(|planned| {
             !planned.program.calls_routines
@@ -337,7 +337,7 @@ impl Text {
             flat: scalar_of(&prepared, true),
             prepared,
             simple,
-            code,
+            plain,
             element,
             ty,
             visible,
@@ -474,7 +474,7 @@ impl Session {
         sql: &Sql,
     ) -> Result<Option<(Datum<'x>, SqlType)>> {
         let Some(text) = self.good_text(body, frame, sql) else { return Ok(None) };
-        let Some(code) = &text.code else { return Ok(None) };
+        let Some(code) = text.simple.as_ref().filter(|_| text.plain) else { return Ok(None) };
         Ok(code.run(frame.row())?.map(|value| (value, text.ty)))
     }
 
@@ -502,7 +502,7 @@ impl Session {
         let text =
             self.texts.get(&body).and_then(|known| known.texts[sql.number as usize].as_ref());
         let Some(text) = text else { return Ok(()) };
-        let plain = text.code.is_some() || text.element.is_some();
+        let plain = text.plain || text.element.is_some();
         if !plain || text.seen.load(Relaxed) == self.changes {
             return Ok(());
         }
@@ -545,14 +545,14 @@ impl Session {
         parameters: &RowBuf,
         into: &mut RowBuf,
     ) -> Result<bool> {
-        let Some(scalar) = &text.simple else { return Ok(false) };
-        self.evaluate_scalar((&text.prepared, scalar), parameters, into)
+        let Some(code) = &text.simple else { return Ok(false) };
+        self.evaluate_scalar((&text.prepared, code), parameters, into)
     }
 
     /// The same of the scalar that a statement is.
     pub(super) fn evaluate_scalar(
         &mut self,
-        (prepared, scalar): (&Prepared, &Scalar),
+        (prepared, code): (&Prepared, &Code),
         parameters: &RowBuf,
         into: &mut RowBuf,
     ) -> Result<bool> {
@@ -561,8 +561,7 @@ impl Session {
         {
             self.may_run(planned)?;
         }
-        let height = prepared.parsed.height();
-        self.with_context(|context| evaluated((scalar, height), context, parameters, into))
+        self.with_context(|context| code.compute_over(context, parameters, into))
     }
 
     /// Evaluates a text of a body in what a statement's expressions look at, if it is a scalar that needs nothing else, and was
@@ -578,45 +577,15 @@ impl Session {
             self.texts.get(&body).and_then(|known| known.texts[sql.number as usize].as_ref());
         let good =
             known.filter(|text| self.is_settled(text.seen.load(Relaxed)) && text.fits(frame));
-        let Some((text, scalar)) = good.and_then(|text| Some((text, text.simple.as_ref()?))) else {
+        let Some((text, code)) = good.and_then(|text| Some((text, text.simple.as_ref()?))) else {
             return Ok(false);
         };
         let planned = text.prepared.planned.as_ref();
         if planned.is_none_or(|planned| !planned.required.is_empty()) {
             return Ok(false);
         }
-        let height = text.prepared.parsed.height();
-        evaluated((scalar, height), context, frame.row(), into)
+        code.compute_over(context, frame.row(), into)
     }
-}
-
-/// Evaluates a scalar of some height over parameters, into a row of one column; false if it needs more than a context.
-fn evaluated(
-    (scalar, height): (&Scalar, u32),
-    context: &CallContext<'_>,
-    parameters: &RowBuf,
-    into: &mut RowBuf,
-) -> Result<bool> {
-    let frame = crate::exec::frame::Frame::default();
-    crate::parse::depth::with_stack_for(height, || {
-        let eval = Eval {
-            call: CallContext { ..*context },
-            frame: &frame,
-            parameters,
-            subplans: &[],
-            local: None,
-            drawn: None,
-        };
-        match eval.scalar(scalar) {
-            Ok(value) => {
-                into.clear();
-                into.push(value);
-                Ok(true)
-            }
-            Err(Failure::Error(error)) => Err(error),
-            Err(_) => Ok(false),
-        }
-    })
 }
 
 /// The type by which statements know a variable.

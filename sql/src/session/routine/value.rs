@@ -5,6 +5,7 @@ use super::context::{in_expression, of_query};
 use super::frame::Shape;
 use super::text::{Text, type_of, unassigned};
 use crate::bind::{Variable, VariableConflict, Variables, no_field};
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::ast::Ident;
@@ -29,22 +30,23 @@ pub struct CastText {
     trims: bool,
     /// NULL stays NULL.
     strict: bool,
-    /// It as a scalar over the value, if it is one.
-    scalar: Option<Arc<Scalar>>,
+    /// It as a program over the value, if it is a scalar.
+    code: Option<Arc<Code>>,
     /// [`Session::changes`] when it was last found good.
     seen: u64,
 }
 
 impl CastText {
     fn new(prepared: Arc<Prepared>, to: SqlType, seen: u64) -> CastText {
-        let scalar = super::text::simple(&prepared).map(Arc::new);
-        let same = matches!(scalar.as_deref(), Some(Scalar::Parameter(0)));
+        let scalar = super::text::simple(&prepared);
+        let same = matches!(scalar.as_ref(), Some(Scalar::Parameter(0)));
         let free = prepared.planned.as_ref().is_some_and(|planned| planned.required.is_empty());
-        let trims = free && scalar.as_deref().is_some_and(trims);
+        let trims = free && scalar.as_ref().is_some_and(trims);
         // A function of users may make something of NULL, and a domain may refuse it.
         let strict = !crate::catalog::builtin::is_domain(to.oid.0)
-            && scalar.as_deref().is_some_and(calls_strict_functions);
-        CastText { prepared, same, trims, strict, scalar, seen }
+            && scalar.as_ref().is_some_and(calls_strict_functions);
+        let code = scalar.map(|scalar| Arc::new(Code::of([&scalar])));
+        CastText { prepared, same, trims, strict, code, seen }
     }
 }
 
@@ -135,9 +137,9 @@ impl Session {
             self.keep_value(trimmed);
             return Ok(());
         }
-        if let Some(scalar) = &cast.scalar {
+        if let Some(code) = &cast.code {
             let mut converted = std::mem::take(&mut self.spare_value);
-            let done = self.evaluate_scalar((&cast.prepared, scalar), value, &mut converted);
+            let done = self.evaluate_scalar((&cast.prepared, code), value, &mut converted);
             if let Ok(true) = done {
                 std::mem::swap(value, &mut converted);
             }

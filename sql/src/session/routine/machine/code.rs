@@ -7,7 +7,8 @@
 //! What a program promises, [`Program::verify`] checks in builds with assertions: every jump leads to an operation, nothing
 //! behind the last one is reached, operands are slots that there are, and no operation writes a constant or a text that it only names.
 
-use crate::plan::scalar::{Callee, Scalar};
+use crate::compile::code::Code;
+use crate::plan::scalar::Callee;
 use crate::plpgsql::tree::{Condition, Sql, Statement};
 use crate::session::routine::Compiled;
 use crate::session::routine::frame::Shape;
@@ -185,8 +186,8 @@ pub struct Program {
     /// The columns of it that are constants.
     pub constants: Range<usize>,
     pub functions: Vec<FunctionCall>,
-    /// Scalars, each with how deep it is.
-    pub trees: Vec<(Scalar, u32)>,
+    /// Programs of scalars.
+    pub trees: Vec<Arc<Code>>,
     pub sites: Vec<Site>,
     pub sqls: Vec<Sql>,
     pub statements: Vec<Arc<Statement>>,

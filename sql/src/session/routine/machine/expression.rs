@@ -3,6 +3,7 @@
 use super::code::{FunctionCall, Op, Site, Slot};
 use super::compile::{Compiler, FALSE, NULL, TRUE};
 use crate::catalog::builtin;
+use crate::compile::code::Code;
 use crate::plan::scalar::{Callee, Scalar, Target};
 use crate::tuple::RowBuf;
 use crate::types::Datum;
@@ -53,7 +54,7 @@ impl Compiler<'_> {
                 true
             });
             read.into_iter().for_each(|number| self.whole(number));
-            self.program.trees.push((scalar.clone(), self.height));
+            self.program.trees.push(Arc::new(Code::of([scalar])));
             let tree = self.program.trees.len() as u32 - 1;
             self.push(Op::Tree { tree, to });
             Some(to)

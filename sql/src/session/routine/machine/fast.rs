@@ -2,7 +2,6 @@
 
 use super::code::{BOUNDS, Op, Program, Slot};
 use crate::error::{Result, SqlError, cancel};
-use crate::exec::eval::{Eval, Failure};
 use crate::plan::scalar::Target;
 use crate::session::routine::frame::Frame;
 use crate::session::routine::loops::OpenLoop;
@@ -446,29 +445,13 @@ fn run_from(
                     pc -= 1;
                     return (Ok(Exit::Context), pc);
                 };
-                let (scalar, height) = &program.trees[tree as usize];
-                room.made.clear();
                 {
-                    let rows = crate::exec::frame::Frame::default();
                     let (arena, made) = (&room.arena, &mut room.made);
-                    done!(crate::parse::depth::with_stack_for(*height, || {
-                        let eval = Eval {
-                            call: CallContext { arena, ..*context },
-                            frame: &rows,
-                            parameters: frame.row(),
-                            subplans: &[],
-                            local: None,
-                            drawn: None,
-                        };
-                        match eval.scalar(scalar) {
-                            Ok(value) => {
-                                made.push(value);
-                                Ok(())
-                            }
-                            Err(Failure::Error(error)) => Err(error),
-                            Err(_) => Err(SqlError::unsupported("this expression is")),
-                        }
-                    }));
+                    let context = CallContext { arena, ..*context };
+                    let code = &program.trees[tree as usize];
+                    if !done!(code.compute_over(&context, frame.row(), made)) {
+                        return (Err(SqlError::unsupported("this expression is")), pc);
+                    }
                 }
                 room.arena.reset();
                 frame.set_column(usize::from(to), &room.made, 0);

@@ -1,0 +1,63 @@
+//! `op ANY` and `op ALL` over an array, by an operator that nothing stops.
+
+use super::run::Surroundings;
+use crate::bind::Quantifier;
+use crate::error::Result;
+use crate::exec::element_sets::ELEMENTS_MIN;
+use crate::plan::functions::is_not_equal;
+use crate::plan::scalar::Callee;
+use crate::types::Datum;
+use crate::types::array::Array;
+
+/// Whether the operator is true of a value and any element of an array, or all. `kept` is what the array is known by, if it
+/// stays the same for a whole run: then a long one is asked by hash from the second time on.
+pub(super) fn among<'x>(
+    around: &mut Surroundings<'x>,
+    (callee, quantifier): (&Callee, Quantifier),
+    (left, array): (Datum<'x>, Datum<'x>),
+    kept: Option<usize>,
+) -> Result<Datum<'x>> {
+    let Datum::Array(bytes) = array else { return Ok(Datum::Null) };
+    let array = Array::of(bytes);
+    let decisive = quantifier == Quantifier::Any;
+    if array.is_empty() {
+        return Ok(Datum::Bool(!decisive));
+    }
+    if left.is_null() && callee.strict {
+        return Ok(Datum::Null);
+    }
+    let arena = around.eval.arena;
+    if let Some(kept) = kept
+        && array.len() >= ELEMENTS_MIN
+        && callee.strict
+        && is_membership(callee, quantifier)
+    {
+        let elements = &around.eval.frame.elements;
+        let found = elements.contains(kept, callee.oid, array, left, arena)?;
+        if let Some(found) = found {
+            return Ok(found.map_or(Datum::Null, |found| Datum::Bool(found == decisive)));
+        }
+    }
+    let mut unknown = false;
+    for element in array.datums(arena) {
+        let element = element?;
+        if element.is_null() && callee.strict {
+            unknown = true;
+            continue;
+        }
+        match around.apply(callee, &[left, element])? {
+            Datum::Bool(value) if value == decisive => return Ok(Datum::Bool(decisive)),
+            Datum::Bool(_) => {}
+            _ => unknown = true,
+        }
+    }
+    Ok(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
+}
+
+/// Whether `= ANY` or `<> ALL` is asked, which only has to know whether a value is among the elements.
+fn is_membership(callee: &Callee, quantifier: Quantifier) -> bool {
+    match quantifier {
+        Quantifier::Any => !is_not_equal(callee.oid),
+        Quantifier::All => is_not_equal(callee.oid),
+    }
+}
