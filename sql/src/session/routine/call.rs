@@ -358,30 +358,25 @@ impl Session {
         if !routine.security_definer && routine.settings.is_empty() {
             return crate::types::depth::descend_by(WEIGHT, || run(self));
         }
-        let (identity, settings) = (self.identity.clone(), self.settings.clone());
-        if routine.security_definer {
-            let shared = self.catalog.last_snapshot().shared();
-            if let Some(owner) = shared.role_by_oid(routine.owner) {
-                let user_name = Arc::clone(&owner.name);
-                // A restricted operation stays one.
-                let confinement = identity.confinement.or(Some(Confinement::Definer));
-                let user = routine.owner;
-                self.identity = Identity { user, user_name, confinement, ..identity.clone() };
-                self.basis = None;
+        let shared = self.catalog.last_snapshot().shared();
+        let owner = shared.role_by_oid(routine.owner).filter(|_| routine.security_definer);
+        let within = owner.map(|owner| {
+            let user_name = Arc::clone(&owner.name);
+            // A restricted operation stays one.
+            let confinement = self.identity.confinement.or(Some(Confinement::Definer));
+            Identity { user: owner.oid, user_name, confinement, ..self.identity.clone() }
+        });
+        let settings = self.settings.clone();
+        let done = self.as_somebody(within, |session| {
+            for (name, value) in &routine.settings {
+                let said = (&**name, Some(&**value));
+                let notices = session.notices.get_mut();
+                session.settings.assign(said, Moment::SetLocal, &Anyone, notices)?;
             }
-        }
-        let mut set = Ok(());
-        for (name, value) in &routine.settings {
-            let said = (&**name, Some(&**value));
-            set = self.settings.assign(said, Moment::SetLocal, &Anyone, self.notices.get_mut());
-            if set.is_err() {
-                break;
-            }
-        }
-        self.settings_changed();
-        self.basis = None;
-        let done = set.and_then(|()| crate::types::depth::descend_by(WEIGHT, || run(self)));
-        self.identity = identity;
+            session.settings_changed();
+            session.basis = None;
+            crate::types::depth::descend_by(WEIGHT, || run(session))
+        });
         // What a routine without SET clauses sets stays set.
         if !routine.settings.is_empty() {
             self.settings = settings;
