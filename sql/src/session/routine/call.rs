@@ -497,7 +497,8 @@ impl Session {
         let is_void =
             routine.result.0 == oids::VOID || routine.procedure && routine.outputs().is_empty();
         let mut row_types = self.row_types(routine, types);
-        let mut outcome = Outcome::default();
+        let result = SqlType { oid: routine.result, typmod: -1 };
+        let (mut outcome, mut is_whole_value) = (Outcome::default(), false);
         // Only a list of columns says what a record is; a row of a set may be one value instead.
         let listed = routine.result.0 == oids::RECORD
             && !is_whole(types, routine)
@@ -519,6 +520,13 @@ impl Session {
             let began = ready.is_ok();
             let ran = ready.and_then(|text| self.run_sql_statement(&text, &frame, limit));
             let place = self.within.pop();
+            // What becomes the declared type is a part of the statement, unless the body stands in place of the call.
+            let in_place = count == 1 && bind::may_be_inlined(routine, !types.columns.is_empty());
+            let within = place.as_ref().filter(|_| !in_place).map(Place::text);
+            let told = |error: SqlError| match &within {
+                Some(within) => error.within(within.clone()),
+                None => error,
+            };
             let (columns, mut rows) = ran.map_err(|error| {
                 let place = match place {
                     Some(place) if began => place.text(),
@@ -530,6 +538,15 @@ impl Session {
                 }
             })?;
             if !last {
+                continue;
+            }
+            if let [only] = &columns[..]
+                && self.is_given_whole(routine, *only)?
+            {
+                for row in &mut rows {
+                    self.converted(row, *only, result).map_err(told)?;
+                }
+                (outcome.rows, is_whole_value) = (Some(rows), true);
                 continue;
             }
             // A record is what the statement gives, where the caller does not say its columns.
@@ -559,7 +576,7 @@ impl Session {
             }
             for row in &mut rows {
                 if same {
-                    *row = self.row_of(row, &columns, &row_types)?;
+                    *row = self.row_of(row, &columns, &row_types).map_err(told)?;
                 }
             }
             outcome.rows = Some(rows);
@@ -571,10 +588,10 @@ impl Session {
                 frame,
             ));
         }
-        let result = SqlType { oid: routine.result, typmod: -1 };
         let is_row = routine.outputs().len() > 1
             || result.oid.0 == oids::RECORD
             || self.shape_of(result).is_some();
+        let is_row = is_row && !is_whole_value;
         let mut value = RowBuf::new();
         match rows.first() {
             None => value.push(Datum::Null),
@@ -592,6 +609,19 @@ impl Session {
             }
         }
         Ok((Outcome { value, ..Outcome::default() }, frame))
+    }
+
+    /// Whether a column of the last statement is the whole value of a composite type, or of a domain over one, which is
+    /// never given field by field.
+    fn is_given_whole(&mut self, routine: &Routine, column: SqlType) -> Result<bool> {
+        let result = SqlType { oid: routine.result, typmod: -1 };
+        if routine.outputs().len() > 1
+            || result.oid.0 == oids::RECORD
+            || self.shape_of(result).is_none()
+        {
+            return Ok(false);
+        }
+        self.may_assign(column.oid, result.oid)
     }
 
     /// A row with its columns made those of other types.
@@ -775,15 +805,21 @@ impl Session {
             ));
         };
         let result = SqlType { oid: routine.result, typmod: -1 };
-        let is_row = routine.outputs().len() > 1
-            || routine.result.0 == oids::RECORD
-            || self.shape_of(result).is_some();
+        let made = self.catalog.last_snapshot().user_type(result.oid);
+        let is_domain = made.is_some_and(|made| made.domain().is_some());
+        let is_row = !is_domain
+            && (routine.outputs().len() > 1
+                || routine.result.0 == oids::RECORD
+                || self.shape_of(result).is_some());
         if !is_row && columns.len() != 1 {
             return Err(mismatch("Final statement must return exactly one column."));
         }
         let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
-        let wanted = self.row_types(routine, &types);
-        let whole = matches!(&given[..], [only] if is_row && only.oid == result.oid);
+        let wanted = if is_domain { vec![result] } else { self.row_types(routine, &types) };
+        let whole = match &given[..] {
+            [only] => self.is_given_whole(routine, *only)?,
+            _ => false,
+        };
         if whole || wanted.is_empty() {
             return Ok(());
         }
