@@ -43,3 +43,12 @@ select * from rw_15(1.23456);
 create function rw_16(x numeric) returns rw_pair language sql immutable as $$ select x, 'b'::varchar $$;
 select rw_16(1.23456), (rw_16(1.23456)).a;
 select * from rw_16(1.23456);
+-- So may it be where several OUT parameters say what the row is; whether it has their types is found out when it is called.
+create function rw_17(out a int, out b numeric) language sql as $$ select (1, 2.5) $$;
+select * from rw_17();
+select rw_17(), (rw_17()).b;
+create or replace function rw_17(out a int, out b numeric) language sql as $$ select (1, 2) $$;
+select * from rw_17();
+create or replace function rw_17(out a int, out b numeric) language sql as $$ select (1, 2.5, 3) $$;
+select * from rw_17();
+create or replace function rw_17(out a int, out b numeric) language sql as $$ select 1 $$;

@@ -570,8 +570,8 @@ pub(super) fn function_of(
             format!("could not find a function named \"{name}\""),
         )),
         ([], Some(types)) => {
-            let shown: Vec<String> =
-                types.iter().map(|ty| crate::types::format_type(*ty, None)).collect();
+            let shown = |ty: &u32| ddl.plain_type_shown(SqlType::plain(*ty));
+            let shown: Vec<String> = types.iter().map(shown).collect();
             Err(SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,
                 format!("function {name}({}) does not exist", shown.join(", ")),

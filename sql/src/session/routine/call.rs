@@ -817,6 +817,7 @@ impl Session {
         let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
         let wanted = if is_domain { vec![result] } else { self.row_types(routine, &types) };
         let whole = match &given[..] {
+            [only] if is_row && only.oid == result.oid => true,
             [only] => self.is_given_whole(routine, *only)?,
             _ => false,
         };
