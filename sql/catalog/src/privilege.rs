@@ -180,6 +180,14 @@ impl CatalogSnapshot {
         privileges.contains(Privileges::USAGE)
     }
 
+    /// Whether `role` may write routines in a trusted language.
+    #[must_use]
+    pub fn may_use_language(&self, role: Oid, language: Oid) -> bool {
+        let Some(acl) = self.acl(language, kept::LANGUAGE) else { return true };
+        let owner = well_known::SUPERUSER;
+        self.privileges(role, Grantable::Language, owner, Some(acl)).contains(Privileges::USAGE)
+    }
+
     /// Whether `role` may do all of that with the whole of a relation, whatever it may do with its columns. Everyone may read
     /// the system's.
     #[must_use]

@@ -480,7 +480,16 @@ impl<'t> Parser<'t> {
 
     /// Skips to the end of the statement.
     pub(super) fn skip_statement(&mut self) {
-        while !matches!(self.kind(), Kind::End | Kind::Error(_) | Kind::Symbol(b';')) {
+        // A rule is several statements in parentheses.
+        let mut depth = 0u32;
+        loop {
+            match self.kind() {
+                Kind::End | Kind::Error(_) => break,
+                Kind::Symbol(b';') if depth == 0 => break,
+                Kind::Symbol(b'(') => depth += 1,
+                Kind::Symbol(b')') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
             self.at += 1;
         }
     }

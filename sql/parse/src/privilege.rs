@@ -211,6 +211,12 @@ impl<'t> Parser<'t> {
         self.expect(Keyword::On)?;
         let mut in_schema = false;
         let mut kind = ObjectKind::Table;
+        let of = if self.is(Keyword::All) { self.kind_at(1) } else { self.kind() };
+        let word = match of {
+            Kind::Keyword(Keyword::Procedure | Keyword::Procedures) => "PROCEDURE",
+            Kind::Keyword(Keyword::Routine | Keyword::Routines) => "ROUTINE",
+            _ => "FUNCTION",
+        };
         if self.accept(Keyword::All) {
             kind = match self.kind() {
                 Kind::Keyword(Keyword::Tables) => ObjectKind::Table,
@@ -242,6 +248,7 @@ impl<'t> Parser<'t> {
             revoke,
             privileges,
             kind,
+            word,
             in_schema,
             names,
             signatures,
@@ -313,6 +320,7 @@ impl<'t> Parser<'t> {
             revoke,
             privileges,
             kind: object,
+            word: "FUNCTION",
             in_schema: false,
             names: Vec::new(),
             signatures: Vec::new(),

@@ -179,7 +179,7 @@ pub fn create_aggregate(ddl: &mut Ddl<'_>, create: &CreateAggregate) -> Result<&
     let initial = options.text(&["initcond", "initcond1"]);
     if transition.strict
         && initial.is_none()
-        && !inputs.first().is_some_and(|first| coercible(*first, state.0))
+        && !inputs.first().is_some_and(|first| coercible(base(ddl, *first), state.0))
     {
         return Err(invalid(
             "must not omit initial value when transition function is strict and transition type is not compatible with input type",
@@ -454,6 +454,11 @@ struct Found {
     shown: String,
 }
 
+/// The type under a domain, whose values are its own.
+fn base(ddl: &mut Ddl<'_>, ty: u32) -> u32 {
+    ddl.snapshot().base_type(SqlType::plain(ty)).oid.0
+}
+
 /// Whether a value of one type is one of another as it is.
 fn coercible(from: u32, to: u32) -> bool {
     let cast = builtin::cast(from, to);
@@ -495,13 +500,16 @@ fn function(ddl: &mut Ddl<'_>, name: &ObjectName, given: &[u32], any: bool) -> R
             && given.iter().zip(&found.arguments).all(|(from, to)| fit(*from, *to))
             && agree(&found.arguments, given, &[oids::ANYARRAY, 2283, 2776, 3500])
     };
+    let base = |ty: u32| snapshot.base_type(SqlType::plain(ty)).oid.0;
+    let as_it_is = |from: u32, to: u32| from == to || coercible(base(from), to);
     let as_they_are = |found: &&&ProcedureOf<'_>| {
-        fits(found, &coercible) && agree(&found.arguments, given, &[5077, 5078, 5079])
+        fits(found, &as_it_is) && agree(&found.arguments, given, &[5077, 5078, 5079])
     };
     let exact = all.iter().find(|found| fits(found, &|from, to| from == to));
     let found = exact.or_else(|| all.iter().find(as_they_are));
     let Some(found) = found else {
-        if let Some(cast) = all.iter().find(|found| fits(found, &castable)) {
+        let cast = |from: u32, to: u32| castable(base(from), to);
+        if let Some(cast) = all.iter().find(|found| fits(found, &cast)) {
             let shown = |ty: &u32| ddl.type_shown(SqlType::plain(*ty));
             let types: Vec<String> = cast.arguments.iter().map(shown).collect();
             let shown = format!("{name}({})", types.join(", "));
@@ -536,10 +544,11 @@ fn function(ddl: &mut Ddl<'_>, name: &ObjectName, given: &[u32], any: bool) -> R
 fn agree(declared: &[u32], given: &[u32], family: &[u32]) -> bool {
     let mut types = declared.iter().zip(given).filter_map(|(declared, given)| {
         let of_array = matches!(*declared, oids::ANYARRAY | 5078);
-        let polymorphic = is_polymorphic(*given) || !family.contains(declared);
-        (!polymorphic).then(|| match of_array {
-            true => builtin::element_type(*given).unwrap_or(*given),
-            false => *given,
+        family.contains(declared).then(|| match (of_array, *given) {
+            (true, oids::ANYARRAY) => 2283,
+            (true, 5078) => 5077,
+            (true, array) => builtin::element_type(array).unwrap_or(array),
+            (false, ty) => ty,
         })
     });
     let first = types.next();
@@ -576,7 +585,7 @@ fn resolved(found: &ProcedureOf<'_>, given: &[u32]) -> u32 {
 fn demand_result(ddl: &mut Ddl<'_>, what: &str, found: &Found, state: Oid) -> Result<()> {
     if found.result == state
         || found.result.0 != state.0
-            && coercible(found.result.0, state.0)
+            && coercible(base(ddl, found.result.0), state.0)
             && !is_polymorphic(state.0)
     {
         return Ok(());

@@ -207,6 +207,15 @@ pub(super) fn not_for_kind((name, kind): (&str, &str), action: &AlterAction) -> 
         AlterAction::SetIdentity { .. } => "ALTER COLUMN ... SET",
         AlterAction::DropIdentity { .. } => "ALTER COLUMN ... DROP IDENTITY",
         AlterAction::ToggleTrigger(enabled, which) => super::trigger::toggle_words(*enabled, which),
+        AlterAction::Inheritance(what)
+            if kind == "materialized view" && what.starts_with("SET ACCESS METHOD") =>
+        {
+            return SqlError::unsupported(format!("ALTER MATERIALIZED VIEW {what} is"));
+        }
+        AlterAction::Inheritance(what) => ["INHERIT", "NO INHERIT", "OF", "SET ACCESS METHOD"]
+            .into_iter()
+            .find(|words| what.strip_prefix(words).is_some_and(|name| name.starts_with(' ')))
+            .unwrap_or("this action"),
         _ => "this action",
     };
     SqlError::new(

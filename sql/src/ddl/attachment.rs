@@ -350,8 +350,19 @@ fn collect_on(ddl: &mut Ddl<'_>, one: &Attachment, shown: &str, into: &mut Depen
 /// # Errors
 /// 2BP01; those of what goes with them.
 pub(super) fn drop_all(ddl: &mut Ddl<'_>, going: &[Attachment], cascade: bool) -> Result<()> {
+    drop_of(ddl, going, &[], cascade)
+}
+
+/// The same, where what these roles own goes too, afterwards.
+pub(super) fn drop_of(
+    ddl: &mut Ddl<'_>,
+    going: &[Attachment],
+    owners: &[Oid],
+    cascade: bool,
+) -> Result<()> {
     let dependents = loop {
         let mut dependents = Dependents::default();
+        let snapshot = ddl.snapshot();
         for one in going {
             let key = ddl.catalog.key(one.class(), one.oid());
             ddl.catalog.lock(ddl.transaction, key)?;
@@ -360,18 +371,21 @@ pub(super) fn drop_all(ddl: &mut Ddl<'_>, going: &[Attachment], cascade: bool) -
         }
         let goes = |one: &Dependent| {
             one.attached().is_some_and(|one| going.iter().any(|going| going.oid() == one.oid()))
+                || one.owner(&snapshot).is_some_and(|owner| owners.contains(&owner))
         };
         let told: Vec<String> =
             dependents.parts.iter().filter(|one| goes(one)).map(|one| one.shown.clone()).collect();
         dependents.lines.retain(|(shown, _)| !told.contains(shown));
         dependents.parts.retain(|one| !goes(one));
+        let stay: Vec<Oid> = dependents.parts.iter().filter_map(Dependent::view).collect();
+        dependents.views.retain(|view| owners.is_empty() || stay.contains(view));
         if ddl.hold(&dependents, &[])? {
             break dependents;
         }
     };
     // A family has been named without its classes.
     let what = match going {
-        [one] | [one @ Attachment::Family(_), ..] => shown(ddl, one),
+        [one] | [one @ Attachment::Family(_), ..] if owners.is_empty() => shown(ddl, one),
         _ => SEVERAL.to_owned(),
     };
     ddl.drop_dependents(&dependents, cascade, &what)?;

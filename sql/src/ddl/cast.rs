@@ -20,9 +20,10 @@ fn invalid(message: impl Into<String>) -> SqlError {
 /// Whether a value of one type is one of another as it is (`IsBinaryCoercible`).
 fn is_binary_coercible(ddl: &mut Ddl<'_>, from: Oid, to: Oid) -> bool {
     let snapshot = ddl.snapshot();
+    let same = from == to;
     let from = snapshot.base_type(SqlType::plain(from.0)).oid;
     let cast = snapshot.cast(from, to);
-    from == to
+    same || from == to
         || to.0 == oids::ANY
         || cast.is_some_and(|cast| {
             cast.method == CastMethod::Binary && cast.context == CastContext::Implicit
@@ -65,11 +66,10 @@ pub fn create_cast(ddl: &mut Ddl<'_>, create: &CreateCast) -> Result<&'static st
     demand_one(ddl, source, target)?;
     ddl.demand_type_usage(SqlType::plain(source.0))?;
     ddl.demand_type_usage(SqlType::plain(target.0))?;
-    for (what, ty) in [("source", source), ("target", target)] {
-        if ddl.snapshot().domain(ty).is_some() {
-            let message = format!("cast will be ignored because the {what} data type is a domain");
-            ddl.notices.push(SqlError::warning(SqlState::WRONG_OBJECT_TYPE, message));
-        }
+    let sides = [("source", source), ("target", target)];
+    if let Some((what, _)) = sides.iter().find(|(_, ty)| ddl.snapshot().domain(*ty).is_some()) {
+        let message = format!("cast will be ignored because the {what} data type is a domain");
+        ddl.notices.push(SqlError::warning(SqlState::WRONG_OBJECT_TYPE, message));
     }
     let mut arguments = 0;
     let (function, method) = match &create.method {

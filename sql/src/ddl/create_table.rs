@@ -56,8 +56,10 @@ pub fn create_table(ddl: &mut Ddl<'_>, create: &CreateTable) -> Result<&'static 
     supported(create)?;
     let schema = ddl.creation_schema_for(&create.name, create.persistence);
     let at = ddl.semantics.position(create.name.at);
+    let restricted = ddl.identity.is_restricted();
     let schema = schema.map_err(|error| match error.state() {
-        SqlState::INVALID_SCHEMA_NAME | SqlState::INSUFFICIENT_PRIVILEGE => error.at(at),
+        SqlState::INVALID_SCHEMA_NAME => error.at(at),
+        SqlState::INSUFFICIENT_PRIVILEGE if !restricted => error.at(at),
         _ => error,
     })?;
     let persistence = if schema.is_temporary() { 't' } else { create.persistence };

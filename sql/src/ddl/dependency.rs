@@ -1,7 +1,7 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
 use super::resolve::kind_noun;
-use super::type_dependents::{Dependent, What, drop_all};
+use super::type_dependents::{Dependent, What, depending_on_rows, drop_all};
 use super::{Ddl, Reads};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::definition::{Definition, Edge, Edges};
@@ -162,8 +162,8 @@ impl Ddl<'_> {
         }
     }
 
-    /// Collects the views (not in `going`) that read `relation` or, if one is given, its column of that number, and the
-    /// views that read those.
+    /// Collects the views (not in `going`) that read `relation` or, if one is given, its column of that number, with what
+    /// has the types of their rows, and the views that read those.
     pub(super) fn collect_views(
         &mut self,
         relation: &Relation,
@@ -182,6 +182,15 @@ impl Ddl<'_> {
                 let thing = format!("{} {}", kind_noun(view), self.display(view));
                 into.lines.push((thing.clone(), what.to_owned()));
                 into.views.push(view.oid);
+                let known = [going, &into.views].concat();
+                let mut typed = Vec::new();
+                depending_on_rows(self, view, (&[], &known), &mut typed);
+                for one in typed {
+                    if into.lines.iter().all(|(thing, _)| *thing != one.shown) {
+                        into.lines.push((one.shown.clone(), one.on.clone()));
+                        into.parts.push(one);
+                    }
+                }
                 deeper(|| self.collect_views(view, None, going, &thing, into));
             }
         }
@@ -522,12 +531,13 @@ impl Ddl<'_> {
         if dependents.lines.is_empty() {
             return Ok(());
         }
+        // What goes for two reasons goes once.
+        let mut told = BTreeSet::new();
+        let lines: Vec<&(String, String)> =
+            dependents.lines.iter().filter(|(thing, _)| told.insert(thing)).collect();
         if !cascade {
-            let detail: Vec<String> = dependents
-                .lines
-                .iter()
-                .map(|(thing, on)| format!("{thing} depends on {on}"))
-                .collect();
+            let detail: Vec<String> =
+                lines.iter().map(|(thing, on)| format!("{thing} depends on {on}")).collect();
             let them = if what == SEVERAL { "them" } else { "it" };
             return Err(SqlError::new(
                 SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
@@ -536,7 +546,7 @@ impl Ddl<'_> {
             .detail(detail.join("\n"))
             .hint("Use DROP ... CASCADE to drop the dependent objects too."));
         }
-        self.tell_cascade(&dependents.lines.iter().map(|line| line.0.clone()).collect::<Vec<_>>());
+        self.tell_cascade(&lines.iter().map(|line| line.0.clone()).collect::<Vec<_>>());
         for &(table, constraint) in &dependents.foreign_keys {
             self.remove_constraint(table, constraint)?;
         }

@@ -6,6 +6,7 @@ use super::privilege::function_of;
 use super::resolve::must_own;
 use crate::catalog::builtin;
 use crate::catalog::extension::{self, AVAILABLE};
+use crate::catalog::routine;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateLanguage, Drop, ObjectName};
 use crate::sqlstate::SqlState;
@@ -19,6 +20,23 @@ const INTERNAL: u32 = 2281;
 
 /// The columns of `pg_language` that say what a language is: lanname, lanpltrusted, lanplcallfoid, laninline, lanvalidator.
 const COLUMNS: [usize; 5] = [1, 4, 5, 6, 7];
+
+/// 42501 for who may not write routines in a language; in `internal`, which is not trusted, only superusers may.
+pub(super) fn demand_usable(ddl: &mut Ddl<'_>, language: u32) -> Result<()> {
+    let (user, snapshot) = (ddl.user, ddl.snapshot());
+    let (name, may) = match language {
+        routine::INTERNAL => ("internal", ddl.superuser()),
+        routine::SQL => ("sql", snapshot.may_use_language(user, Oid(language))),
+        _ => ("plpgsql", snapshot.may_use_language(user, Oid(language))),
+    };
+    if may { Ok(()) } else { Err(denied(name)) }
+}
+
+/// 42501 for a language.
+pub fn denied(name: &str) -> SqlError {
+    let message = format!("permission denied for language {name}");
+    SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
+}
 
 /// CREATE LANGUAGE.
 ///

@@ -44,7 +44,7 @@ pub mod index;
 mod index_key;
 pub mod kept_settings;
 mod key_using;
-mod language;
+pub mod language;
 mod like;
 pub mod name;
 mod named_parts;

@@ -237,7 +237,7 @@ fn owned_relations<'s>(snapshot: &'s CatalogSnapshot, owners: &[Oid]) -> Vec<&'s
 fn drop_objects(ddl: &mut Ddl<'_>, owners: &[Oid], cascade: bool) -> Result<()> {
     let snapshot = ddl.snapshot();
     let attached = super::attachment::owned_by(ddl, owners);
-    super::attachment::drop_all(ddl, &attached, cascade)?;
+    super::attachment::drop_of(ddl, &attached, owners, cascade)?;
     super::routine::drop_owned(ddl, owners, cascade)?;
     let mut relations = Vec::new();
     for relation in owned_relations(&snapshot, owners) {

@@ -65,17 +65,23 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
                 let inside = |function: &&Procedure| {
                     snapshot.function_schema(function).is_some_and(|own| own == schema)
                 };
-                for function in all.filter(inside) {
+                for function in all.filter(inside).filter(|_| grant.word != "PROCEDURE") {
                     on_function(ddl, grant, &grantees, function)?;
                 }
                 for made in snapshot.routines_in(schema) {
-                    on_function(ddl, grant, &grantees, &made.procedure())?;
+                    let other = if made.procedure { "FUNCTION" } else { "PROCEDURE" };
+                    if grant.word != other {
+                        on_function(ddl, grant, &grantees, &made.procedure())?;
+                    }
                 }
             }
             ObjectKind::Function => {
                 let signature = grant.signatures.get(at).and_then(Option::as_deref);
                 match super::routine::named(ddl, name, signature)? {
-                    Some(made) => on_function(ddl, grant, &grantees, &made.procedure())?,
+                    Some(made) => {
+                        super::routine::demand_called(ddl, &made, grant.word)?;
+                        on_function(ddl, grant, &grantees, &made.procedure())?;
+                    }
                     None => {
                         let function = function(ddl, name, signature)?;
                         on_function(ddl, grant, &grantees, function)?;
@@ -457,7 +463,12 @@ fn of_kind(grant: &Grant, kind: Grantable) -> Result<Privileges> {
     if grant.privileges.iter().any(|named| !named.1.is_empty()) {
         return Err(only_of_relations());
     }
-    named(&grant.privileges, kind, kind.noun())
+    let noun = if kind == Grantable::Function {
+        grant.word.to_ascii_lowercase()
+    } else {
+        kind.noun().to_owned()
+    };
+    named(&grant.privileges, kind, &noun)
 }
 
 fn on_schema(ddl: &mut Ddl<'_>, grant: &Grant, grantees: &[Oid], name: &ObjectName) -> Result<()> {
@@ -559,8 +570,8 @@ pub(super) fn function_of(
             format!("could not find a function named \"{name}\""),
         )),
         ([], Some(types)) => {
-            let shown: Vec<String> =
-                types.iter().map(|ty| crate::types::format_type(*ty, None)).collect();
+            let shown = |ty: &u32| ddl.plain_type_shown(SqlType::plain(*ty));
+            let shown: Vec<String> = types.iter().map(shown).collect();
             Err(SqlError::new(
                 SqlState::UNDEFINED_FUNCTION,
                 format!("function {name}({}) does not exist", shown.join(", ")),

@@ -193,6 +193,12 @@ impl Ddl<'_> {
 
     /// The schema of the session's temporary objects.
     fn temporary_schema(&mut self) -> Result<Arc<Schema>> {
+        if self.identity.is_restricted() {
+            return Err(SqlError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                "cannot create temporary table within security-restricted operation",
+            ));
+        }
         let snapshot = self.snapshot();
         let database = snapshot.shared().database_by_oid(snapshot.database_oid());
         let may = database.is_none_or(|database| {

@@ -15,7 +15,7 @@ use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge, Edges};
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, SettingList};
-use crate::catalog::privilege::kept;
+use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::routine::{self, PLPGSQL, Parameter, Routine, SQL};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
@@ -359,11 +359,12 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
     let schema = ddl.creation_schema(&create.name, 'p')?;
     let name = create.name.name();
     let options = Options::of(&create.options, create.procedure)?;
-    let Signature { parameters, result, returns_set } = signature(ddl, create)?;
     let language = match options.language {
         None if options.standard.is_some() => SQL,
         language => language.ok_or_else(|| invalid("no language specified"))?,
     };
+    super::language::demand_usable(ddl, language)?;
+    let Signature { parameters, result, returns_set } = signature(ddl, create)?;
     if options.body.is_some() && options.standard.is_some() {
         return Err(invalid("duplicate function body specified"));
     }
@@ -372,10 +373,6 @@ pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<R
     }
     if options.body.is_none() && options.standard.is_none() {
         return Err(invalid("no function body specified"));
-    }
-    if language == routine::INTERNAL && !ddl.superuser() {
-        let message = "permission denied for language internal";
-        return Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
     }
     let body = options.body.unwrap_or_default();
     let pseudo = |ty: u32| language != routine::INTERNAL && [INTERNAL, oids::CSTRING].contains(&ty);
@@ -494,6 +491,9 @@ pub(super) fn keep(
             ddl.hold_schema(schema)?;
             ddl.owner_to_stay()?;
             next.oid = ddl.catalog.next_oid()?;
+            if let Some(acl) = ddl.default_acl(Grantable::Function, schema.oid)? {
+                super::privilege::keep(ddl, (next.oid, kept::FUNCTION), None, Some(acl))?;
+            }
         }
         Some(known) => {
             if !replace {
@@ -681,6 +681,14 @@ pub(super) fn told_as(error: SqlError, word: &str) -> SqlError {
     match &error.fields().hint {
         Some(hint) => told.hint(of(hint)),
         None => told,
+    }
+}
+
+/// 42809 where GRANT's word means another kind of routine; an aggregate is a function there.
+pub(super) fn demand_called(ddl: &mut Ddl<'_>, routine: &Arc<Routine>, word: &str) -> Result<()> {
+    match noun_of(routine) {
+        "aggregate" if word == "FUNCTION" => Ok(()),
+        _ => demand_kind(ddl, routine, word),
     }
 }
 

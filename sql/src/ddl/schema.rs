@@ -267,6 +267,11 @@ struct Contents {
     typed: Vec<Dependent>,
 }
 
+/// Whether a family goes, and its classes with it.
+fn classes_go(going: &[Attachment], family: Oid) -> bool {
+    going.iter().any(|one| matches!(one, Attachment::Family(_)) && one.oid() == family)
+}
+
 fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> {
     let mut inside = locked_contents(ddl, schema)?;
     let types = locked_types(ddl, schema)?;
@@ -300,13 +305,16 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
                 continue;
             }
             Member::Routine(routine) => {
-                let noun = if routine.procedure { "procedure" } else { "function" };
-                let shown = format!("{noun} {}", ddl.display_function(&routine.procedure()));
+                let shown = super::routine::shown(ddl, routine);
                 dependents.lines.push((shown.clone(), what.to_owned()));
                 let on = snapshot.attached_to(Edge::Function(routine.oid));
                 for one in on.iter().filter(|one| !inside_here(one)) {
                     attachment::collect(ddl, one, &shown, &mut dependents);
                 }
+                continue;
+            }
+            // With its family, which is told of.
+            Member::Attached(Attachment::Class(class)) if classes_go(&attached, class.family) => {
                 continue;
             }
             Member::Attached(one) => {
@@ -344,6 +352,7 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
         ddl.collect_named(relation, &goes, going, &shown, &mut dependents);
         let mut found_here = Vec::new();
         depending_on_rows(ddl, relation, (&named, &gone), &mut found_here);
+        found_here.retain(|one| !routines.iter().any(|known| one.routine() == Some(known.oid)));
         gone.extend(found_here.iter().filter_map(Dependent::view));
         for one in found_here {
             dependents.lines.push((one.shown.clone(), one.on.clone()));

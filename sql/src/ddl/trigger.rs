@@ -115,7 +115,7 @@ fn transition_of(
             ));
         }
         if kind & trigger::TRUNCATE != 0 {
-            return Err(invalid("TRUNCATE triggers with transition tables are not supported"));
+            return Err(unsupported("TRUNCATE triggers with transition tables are not supported"));
         }
         let events = [trigger::INSERT, trigger::UPDATE, trigger::DELETE];
         if events.iter().filter(|event| kind & **event != 0).count() != 1 {

@@ -445,6 +445,7 @@ pub(super) fn follow(
         What::View(view) => snapshot.relation(*view).map(|view| (view, None)),
         _ => None,
     };
+    let rows = dependent.view().and_then(|view| snapshot.relation(view));
     let over = match dependent.what {
         What::Domain(oid) => snapshot.user_type(oid).cloned(),
         _ => None,
@@ -480,6 +481,9 @@ pub(super) fn follow(
             deeper(|| follow(ddl, Dependent { shown: view, on, what }, (going, gone), into));
         }
     }
+    if let Some(view) = rows {
+        depending_on_rows(ddl, view, (going, gone), into);
+    }
     if let Some((relation, column)) = read {
         readers(ddl, (relation, column), &shown, gone, into);
     }
@@ -500,12 +504,12 @@ fn readers(
     known.extend(into.iter().filter_map(Dependent::view));
     let mut found = Dependents::default();
     ddl.collect_views(relation, column, &known, shown, &mut found);
-    let mut routines = found.parts.into_iter().peekable();
+    let mut parts = found.parts.into_iter().peekable();
     let mut views = found.views.into_iter();
     for (shown, on) in found.lines {
-        match routines.next_if(|routine| routine.shown == shown) {
-            Some(routine) if into.iter().any(|one| one.routine() == routine.routine()) => {}
-            Some(routine) => into.push(routine),
+        match parts.next_if(|part| part.shown == shown) {
+            Some(part) if into.iter().any(|one| one.shown == part.shown) => {}
+            Some(part) => into.push(part),
             None => into.extend(views.next().map(|view| Dependent {
                 shown,
                 on,

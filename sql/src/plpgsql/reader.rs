@@ -252,6 +252,17 @@ impl<'t> Reader<'t> {
         self.positions.of(at)
     }
 
+    /// Whether CREATE FUNCTION or CREATE PROCEDURE is at hand, with OR REPLACE or without.
+    #[must_use]
+    pub fn at_routine(&self) -> bool {
+        let is = |at: usize, words: &[&str]| {
+            let token = self.tokens.get(self.at + at);
+            token.is_some_and(|token| words.iter().any(|word| self.is_word(*token, word)))
+        };
+        let replaces = is(1, &["or"]) && is(2, &["replace"]);
+        is(0, &["create"]) && is(if replaces { 3 } else { 1 }, &["function", "procedure"])
+    }
+
     /// Reads up to one of these words or symbols, outside of parentheses; which one is at hand then. `end` is what is missing
     /// where a semicolon comes first.
     ///

@@ -576,16 +576,25 @@ impl Parser<'_, '_> {
         let mut text = String::new();
         let (mut from, mut into) = (start, None);
         let mut depth = 0u32;
+        // In the body of a routine in the standard's form semicolons stand between statements.
+        let (makes_routine, mut bodies) = (self.reader.at_routine(), 0u32);
         let mut previous = self.reader.token();
         loop {
             let token = self.reader.token();
+            let is = |word: &str| makes_routine && self.reader.is_word(token, word);
+            if is("begin") || bodies > 0 && is("case") {
+                bodies += 1;
+            } else if bodies > 0 && is("end") {
+                bodies -= 1;
+            }
             match token.kind {
                 Kind::Symbol(b'(' | b'[') => depth += 1,
                 Kind::Symbol(b')' | b']') => depth = depth.saturating_sub(1),
-                Kind::Symbol(b';') => break,
+                Kind::Symbol(b';') if depth == 0 && bodies == 0 => break,
                 Kind::End => return Err(self.reader.error()),
                 Kind::Error(_) => return Err(self.reader.error()),
                 _ if depth == 0
+                    && bodies == 0
                     && self.reader.is_word(token, "into")
                     && token.start > start
                     && !["insert", "merge"]

@@ -12,6 +12,7 @@ use crate::catalog::relation::{
     Action, Constraint, ConstraintKind, Deferral, Index, IndexColumn, MatchType, Relation, is_call,
 };
 use crate::catalog::routine::{PLPGSQL, Routine};
+use crate::catalog::search_path::split_identifiers;
 use crate::catalog::trigger;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -354,10 +355,23 @@ impl<'a> Call<'_, '_, '_, 'a> {
             text.push('\n');
         }
         for (name, value) in made.into_iter().flat_map(|made| &made.settings) {
-            let shown = match &**name {
-                // Lists are kept as their texts.
-                "search_path" | "temp_tablespaces" => value.clone(),
-                _ => literal(value),
+            // Of a list of names each element is a literal (`GUC_LIST_QUOTE`).
+            let is_list = matches!(
+                &**name,
+                "search_path"
+                    | "temp_tablespaces"
+                    | "local_preload_libraries"
+                    | "session_preload_libraries"
+                    | "shared_preload_libraries"
+                    | "unix_socket_directories"
+            );
+            let names = if is_list { split_identifiers(value) } else { None };
+            let shown = match names {
+                Some(names) => {
+                    let names: Vec<String> = names.iter().map(|name| literal(name)).collect();
+                    names.join(", ")
+                }
+                None => literal(value),
             };
             let _ = writeln!(text, " SET {} TO {shown}", identifier(name));
         }

@@ -98,6 +98,12 @@ impl Identity {
         }
     }
 
+    /// Whether a security-restricted operation runs.
+    #[must_use]
+    pub fn is_restricted(&self) -> bool {
+        self.confinement == Some(Confinement::Restricted)
+    }
+
     /// What functions are told of the session.
     #[must_use]
     pub fn facts(&self) -> SessionFacts<'_> {

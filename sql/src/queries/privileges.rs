@@ -37,7 +37,14 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 format!("unrecognized privilege type: \"{word}\""),
             )
         };
+        // A privilege that tables once had, and nobody has.
+        let is_rule = |word: &&str| {
+            let upper = word.trim().to_ascii_uppercase();
+            allowed.contains(Privileges::TRIGGER)
+                && matches!(&*upper, "RULE" | "RULE WITH GRANT OPTION")
+        };
         text.split(',')
+            .filter(|word| !is_rule(word))
             .map(|word| {
                 let word = word.trim();
                 let upper = word.to_ascii_uppercase();

@@ -98,7 +98,11 @@ impl Session {
         }
         if !create.with_data {
             self.with_ddl("", |ddl| ddl.put_made(relation))?;
-            return Ok(Outcome::Done(CommandTag { words: skipped, rows: None }));
+            // A prepared statement is run, for no rows.
+            return Ok(Outcome::Done(match create.query {
+                Statement::Execute(_) => CommandTag { words: "SELECT", rows: Some(0) },
+                _ => CommandTag { words: skipped, rows: None },
+            }));
         }
         // EXPLAIN ANALYZE runs the query as any other.
         let tag = if create.materialized && watch.is_none() {

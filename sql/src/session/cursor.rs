@@ -139,6 +139,9 @@ impl Session {
                 "invalid cursor name: must not be empty",
             ));
         }
+        if declare.hold {
+            self.demand_unrestricted("create a cursor WITH HOLD")?;
+        }
         if self.portals.contains_key(&*declare.name) {
             return Err(SqlError::new(
                 SqlState::DUPLICATE_CURSOR,

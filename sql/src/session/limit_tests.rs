@@ -1,6 +1,12 @@
 //! Statements that are deep, long or large, and limits: an answer or an error, on the stack and in the memory that there is.
 
 use super::tests::{engine, say, session};
+use crate::engine::Connect;
+use crate::error::cancel;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use txn::SessionWait;
 
 /// Runs `f` on a stack like a server's workers', several times as large for code that is not optimised.
 fn on_a_large_stack(f: impl FnOnce() + Send + 'static) {
@@ -187,4 +193,51 @@ fn a_key_takes_a_third_of_a_page_at_most() {
     let refused =
         "54000 index row size 1402 exceeds btree version 4 maximum 1322 for index \"t_a_key\"";
     assert_eq!(say(&mut session, "insert into t values (repeat('x', 1400))"), [refused]);
+}
+
+/// An error may unwind past what runs with somebody else's rights, and past triggers.
+#[test]
+fn what_unwinds_leaves_the_session_who_it_was() {
+    let engine = engine();
+    let wait = Arc::new(SessionWait::new(1));
+    let (database, user) = ("postgres".into(), "postgres".into());
+    let connect = Connect { database, user, ..Connect::default() };
+    let mut session = engine.connect(connect, Arc::clone(&wait)).unwrap();
+    for text in [
+        "create role u",
+        "grant all on schema public to u",
+        "create function long() returns int language plpgsql security definer as $$ begin \
+         perform jsonb_pretty(('[' || repeat('[1,2],', 100000) || '1]')::jsonb); return 1; end $$",
+        "create function fires() returns trigger language plpgsql as $$ begin \
+         perform long(); return new; end $$",
+        "create table t (a int)",
+        "create trigger fires before insert on t for each row execute function fires()",
+        "alter table t owner to u",
+        "create materialized view v as select long() with no data",
+        "alter materialized view v owner to u",
+    ] {
+        assert_eq!(say(&mut session, text).len(), 1, "{text}");
+    }
+    for text in ["select long()", "insert into t values (1)", "refresh materialized view v"] {
+        say(&mut session, "set session authorization u");
+        let over = AtomicBool::new(false);
+        let answer = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Acquire) {
+                    std::thread::sleep(Duration::from_millis(20));
+                    engine.manager().environment().raise(&wait.cancel, cancel::USER);
+                }
+            });
+            let answer = say(&mut session, text);
+            over.store(true, Ordering::Release);
+            answer
+        });
+        wait.cancel.clear();
+        assert_eq!(answer, ["57014 canceling statement due to user request"], "{text}");
+        let who = "select current_user, pg_trigger_depth()";
+        assert_eq!(say(&mut session, who), ["u|0", "SELECT 1"], "{text}");
+        let altered = say(&mut session, "alter table t alter column a type int");
+        assert_eq!(altered, ["ALTER TABLE"], "{text}");
+        assert_eq!(say(&mut session, "reset session authorization"), ["RESET"], "{text}");
+    }
 }

@@ -197,8 +197,6 @@ pub struct Session {
     long_query: String,
     /// What waits to be told, once the session listens.
     inbox: Option<Arc<Inbox>>,
-    /// Who the session is again when the security-restricted operation that runs is over.
-    outside: Option<Identity>,
     /// How many bodies of routines it has run or kept, and the plans of those that it keeps.
     bodies: u64,
     /// Counts what may have changed what texts of bodies mean: statements, settings, the ends of transactions.
@@ -346,7 +344,6 @@ impl Session {
             xact_id: Cell::new(None),
             long_query: String::new(),
             inbox: None,
-            outside: None,
             bodies: 0,
             changes: 1,
             spare_rows: Vec::new(),
@@ -653,13 +650,22 @@ impl Session {
         self.attempt(|session| cancel::check(&session.wait.cancel))
     }
 
+    /// Nothing runs any more: what unwound has left its marks where it had got to.
+    fn end_calls(&mut self) {
+        self.within.clear();
+        self.evaluated.clear();
+        self.firing.clear();
+        self.events.clear();
+        self.running.clear();
+        self.writing_loops = 0;
+        self.called_view = None;
+        self.do_ends_transactions = false;
+    }
+
     /// A statement has failed: the block is taken back to its last savepoint, and so are its portals; without a block both
     /// are gone.
     fn failed(&mut self, reason: Abort) {
-        if let Some(identity) = self.outside.take() {
-            self.identity = identity;
-        }
-        self.within.clear();
+        self.end_calls();
         self.pinned.clear();
         self.script = None;
         self.lifted = None;

@@ -1,9 +1,12 @@
 //! SET ROLE, SET SESSION AUTHORIZATION, and what runs as somebody else.
 
 use crate::catalog::acl::Privileges;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::queries::identity::Identity;
 use crate::session::Session;
+use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 impl Session {
     /// Whether the current user is a superuser, as roles are now.
@@ -33,8 +36,8 @@ impl Session {
         }
     }
 
-    /// Runs `body` with the privileges of `user`, as a security-restricted operation: nothing in it becomes another user,
-    /// and what it sets counts within it only. Where it fails, [`Session::failed`] goes back to who the session was.
+    /// Runs `body` with the privileges of `user`, as a security-restricted operation: nothing in it becomes another user or
+    /// is left for later, when the session is somebody else again, and what it sets counts within it only.
     pub(super) fn restricted<T>(
         &mut self,
         user: Oid,
@@ -42,18 +45,38 @@ impl Session {
     ) -> Result<T> {
         let savepoint = self.settings.savepoint();
         let shared = self.catalog.last_snapshot().shared();
-        if let Some(role) = shared.role_by_oid(user) {
-            let within = self.identity.restricted_to(role);
-            self.outside = Some(std::mem::replace(&mut self.identity, within));
-            self.basis = None;
-        }
-        let done = body(self)?;
-        if let Some(identity) = self.outside.take() {
-            self.identity = identity;
-            self.basis = None;
-        }
+        let within = shared.role_by_oid(user).map(|role| self.identity.restricted_to(role));
+        let done = self.as_somebody(within, body)?;
         self.settings.rollback_to(savepoint);
         self.settings_changed();
         Ok(done)
+    }
+
+    /// Runs `body` with an identity of its own, if there is one; however it ends, the session is afterwards who it was.
+    pub(super) fn as_somebody<T>(
+        &mut self,
+        within: Option<Identity>,
+        body: impl FnOnce(&mut Session) -> Result<T>,
+    ) -> Result<T> {
+        let Some(within) = within else { return body(self) };
+        let refused = self.deferred.get_mut().refuse(within.is_restricted());
+        let outside = std::mem::replace(&mut self.identity, within);
+        self.basis = None;
+        let done = catch_unwind(AssertUnwindSafe(|| body(self)));
+        self.identity = outside;
+        self.basis = None;
+        self.deferred.get_mut().refuse(refused);
+        done.unwrap_or_else(|payload| resume_unwind(payload))
+    }
+
+    /// 42501 within a security-restricted operation for statements whose effects it would leave to the session.
+    pub(super) fn demand_unrestricted(&self, words: &str) -> Result<()> {
+        if !self.identity.is_restricted() {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            format!("cannot {words} within security-restricted operation"),
+        ))
     }
 }

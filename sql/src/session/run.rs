@@ -2,6 +2,7 @@
 
 use crate::bind::{Required, may_use_schemas};
 use crate::breakdown;
+use crate::catalog::builtin::Kind;
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::relation::ConstraintKind;
 use crate::catalog::relation_counts::SessionCounts;
@@ -702,7 +703,12 @@ impl Session {
                 Required::Function(oid) | Required::Called(oid) => {
                     let found = snapshot.procedure(*oid);
                     if let Some(found) = found.filter(|found| !snapshot.may_call(user, found)) {
-                        return Err(denied("function", found.name));
+                        let noun = match found.kind {
+                            Kind::Aggregate => "aggregate",
+                            Kind::Procedure => "procedure",
+                            _ => "function",
+                        };
+                        return Err(denied(noun, found.name));
                     }
                 }
                 Required::Schema(..) => {}

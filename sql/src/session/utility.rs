@@ -95,6 +95,18 @@ impl Session {
         if let Statement::Transaction(control) = statement {
             return self.control(control);
         }
+        let lasting = match statement {
+            Statement::Prepare(_) => Some("execute PREPARE"),
+            Statement::Deallocate(_) => Some("execute DEALLOCATE"),
+            Statement::Discard(_) => Some("execute DISCARD"),
+            Statement::Close(_) => Some("execute CLOSE"),
+            Statement::Listen(_) => Some("execute LISTEN"),
+            Statement::Unlisten(_) => Some("execute UNLISTEN"),
+            _ => None,
+        };
+        if let Some(words) = lasting {
+            self.demand_unrestricted(words)?;
+        }
         let engine = Arc::clone(&self.engine);
         let transaction = self.block.ensure(engine.manager(), &self.wait);
         if transaction.begin().read_only && !only_looks(statement) {

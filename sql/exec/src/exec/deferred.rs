@@ -22,8 +22,9 @@ use super::trigger::{self, Rows, Transition};
 use super::write::duplicate_of;
 use crate::account;
 use crate::catalog::{Deferral, Relation};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::plan::physical::{Reference, Table};
+use crate::sqlstate::SqlState;
 use crate::tuple::key::prefix_end;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::Oid;
@@ -185,6 +186,8 @@ pub struct Deferred {
     /// The places of those that have been made, in that order.
     done: Vec<usize>,
     bytes: usize,
+    /// A security-restricted operation runs: what it would leave for later fails.
+    refuses: bool,
 }
 
 /// Where a savepoint stands.
@@ -220,7 +223,7 @@ impl Deferred {
     /// The transaction has ended.
     pub fn clear(&mut self) {
         if !self.checks.is_empty() || self.modes.all.is_some() || !self.modes.named.is_empty() {
-            *self = Deferred::default();
+            *self = Deferred { refuses: self.refuses, ..Deferred::default() };
         }
     }
 
@@ -232,6 +235,11 @@ impl Deferred {
             checks: self.checks.len(),
             done: self.done.len(),
         }
+    }
+
+    /// From now on nothing may be put off to the transaction's end, or again something; gives what was so before.
+    pub fn refuse(&mut self, refuses: bool) -> bool {
+        std::mem::replace(&mut self.refuses, refuses)
     }
 
     /// Goes back to where it stood. What has been checked since waits again.
@@ -348,13 +356,19 @@ impl Check {
 /// Puts a check where it has to wait.
 ///
 /// # Errors
-/// 53200 where too many wait.
+/// 53200 where too many wait; 42501 where a security-restricted operation would leave one to the transaction's end.
 pub fn put_off(cx: &mut Context<'_>, table: &Arc<Table>, check: Check) -> Result<()> {
     let constraint = check.constraint(table);
     let mut deferred = cx.host.deferred.borrow_mut();
     if !deferred.is_deferred(constraint) {
         cx.checks.push(table, check);
         return Ok(());
+    }
+    if deferred.refuses {
+        return Err(SqlError::new(
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            "cannot fire deferred trigger within security-restricted operation",
+        ));
     }
     deferred.bytes += check.bytes();
     let table = table.relation.oid;

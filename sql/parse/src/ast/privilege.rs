@@ -74,6 +74,8 @@ pub struct Grant {
     pub privileges: Vec<(Ident, Vec<Ident>)>,
     /// On what.
     pub kind: ObjectKind,
+    /// Of routines: which, FUNCTION, PROCEDURE or ROUTINE.
+    pub word: &'static str,
     /// ALL ... IN SCHEMA: the names are schemas.
     pub in_schema: bool,
     /// Which.

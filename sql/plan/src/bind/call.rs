@@ -1,19 +1,17 @@
 //! Calls: functions, aggregates, window functions, and types called like functions (`ParseFuncOrColumn`).
 
 use crate::bind::aggregate::refused;
-use crate::bind::coerce::{Context, Pathway, is_polymorphic, pathway};
+use crate::bind::coerce::{Context, Pathway, base_type, is_polymorphic, pathway};
 use crate::bind::dml::{NEXTVAL, SETVAL, SETVAL_CALLED};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
 use crate::bind::overload::ChosenFunction;
 use crate::bind::scope::Scope;
 use crate::bind::set_calls;
-use crate::bind::type_name::{fields_of, oid};
+use crate::bind::type_name::{category, fields_of, oid};
 use crate::bind::typed::{AggregateCall, CallForm, Expr, Literal};
 use crate::bind::{Binder, Required, Wanted, bind_expression, clause, levels};
-use crate::catalog::builtin::{
-    Kind, PG_CATALOG, ProcedureOf, Volatility, aggregate, type_by_name, type_by_oid,
-};
+use crate::catalog::builtin::{Kind, PG_CATALOG, ProcedureOf, Volatility, aggregate, type_by_name};
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
@@ -441,27 +439,38 @@ impl Binder<'_> {
         }
         let name = &**call.name.name();
         let source = argument.ty().oid;
-        let exact = self.functions_called(name, schema).any(|found| *found.arguments == [source.0]);
+        if self.functions_called(name, schema).any(|found| *found.arguments == [source.0]) {
+            return None;
+        }
         let namespace = schema.map_or(PG_CATALOG, |schema| schema.0);
-        let of_extension = || {
-            let schemas = schema.as_ref().map_or(self.path, std::slice::from_ref);
-            let found = schemas.iter().find_map(|own| self.catalog.extension_type(*own, name))?;
-            type_by_oid(found.0)
-        };
-        let target = type_by_name(namespace, name).or_else(of_extension).filter(|_| !exact)?;
+        let built_in = type_by_name(namespace, name).map(|found| Oid(found.oid));
+        let target = built_in.or_else(|| self.made_target(name, schema))?;
+        let base = base_type(self.catalog, target);
         let way = if source.0 == oid::UNKNOWN {
             true
         } else {
-            match pathway(self.catalog, source, Oid(target.oid), Context::Explicit) {
+            match pathway(self.catalog, base_type(self.catalog, source), base, Context::Explicit) {
                 Some(Pathway::Relabel) => true,
                 Some(Pathway::ViaText) => {
                     let row = source.0 == oid::RECORD || fields_of(self.catalog, source).is_some();
-                    !row || target.category != 'S'
+                    !row || category(base).0 != 'S'
                 }
                 _ => false,
             }
         };
-        way.then_some(target.oid)
+        way.then_some(target.0)
+    }
+
+    /// The type of a user or an extension that a call may cast to: none of rows, and none of the session alone that stands
+    /// there without its schema.
+    fn made_target(&self, name: &str, schema: Option<Oid>) -> Option<Oid> {
+        let schemas = schema.as_ref().map_or(self.path, std::slice::from_ref);
+        let lasting = |own: &&Oid| schema.is_some() || !self.catalog.is_temporary_schema(**own);
+        let mut schemas = schemas.iter().filter(lasting);
+        let found = schemas.find_map(|own| self.catalog.type_named(*own, name))?;
+        let made = self.catalog.user_type(found);
+        let is_domain = made.is_some_and(|made| made.domain().is_some());
+        (is_domain || fields_of(self.catalog, found).is_none()).then_some(found)
     }
 
     /// Puts arguments in their places: casts, defaults, the VARIADIC array. Gives the result's type too.

@@ -383,13 +383,15 @@ fn as_declared(
     columns: &[(Arc<str>, SqlType)],
 ) -> Option<Query> {
     let pairs = || query.output.iter().zip(columns);
-    let to = |ty: SqlType| SqlType { typmod: -1, ..ty };
-    if pairs().all(|(output, (_, ty))| output.ty.oid == ty.oid) {
+    let is = |from: SqlType, to: SqlType| {
+        from.oid == to.oid && (to.typmod < 0 || from.typmod == to.typmod)
+    };
+    if pairs().all(|(output, (_, ty))| is(output.ty, *ty)) {
         return Some(query);
     }
-    let cast = |value: Expr, ty: SqlType| match value.ty().oid == ty.oid {
+    let cast = |value: Expr, ty: SqlType| match is(value.ty(), ty) {
         true => Some(value),
-        false => binder.cast(value, to(ty), Context::Assignment, 0).ok(),
+        false => binder.cast(value, ty, Context::Assignment, 0).ok(),
     };
     let mut output = query.output.clone();
     output.iter_mut().zip(columns).for_each(|(output, (_, ty))| output.ty = *ty);

@@ -358,30 +358,25 @@ impl Session {
         if !routine.security_definer && routine.settings.is_empty() {
             return crate::types::depth::descend_by(WEIGHT, || run(self));
         }
-        let (identity, settings) = (self.identity.clone(), self.settings.clone());
-        if routine.security_definer {
-            let shared = self.catalog.last_snapshot().shared();
-            if let Some(owner) = shared.role_by_oid(routine.owner) {
-                let user_name = Arc::clone(&owner.name);
-                // A restricted operation stays one.
-                let confinement = identity.confinement.or(Some(Confinement::Definer));
-                let user = routine.owner;
-                self.identity = Identity { user, user_name, confinement, ..identity.clone() };
-                self.basis = None;
+        let shared = self.catalog.last_snapshot().shared();
+        let owner = shared.role_by_oid(routine.owner).filter(|_| routine.security_definer);
+        let within = owner.map(|owner| {
+            let user_name = Arc::clone(&owner.name);
+            // A restricted operation stays one.
+            let confinement = self.identity.confinement.or(Some(Confinement::Definer));
+            Identity { user: owner.oid, user_name, confinement, ..self.identity.clone() }
+        });
+        let settings = self.settings.clone();
+        let done = self.as_somebody(within, |session| {
+            for (name, value) in &routine.settings {
+                let said = (&**name, Some(&**value));
+                let notices = session.notices.get_mut();
+                session.settings.assign(said, Moment::SetLocal, &Anyone, notices)?;
             }
-        }
-        let mut set = Ok(());
-        for (name, value) in &routine.settings {
-            let said = (&**name, Some(&**value));
-            set = self.settings.assign(said, Moment::SetLocal, &Anyone, self.notices.get_mut());
-            if set.is_err() {
-                break;
-            }
-        }
-        self.settings_changed();
-        self.basis = None;
-        let done = set.and_then(|()| crate::types::depth::descend_by(WEIGHT, || run(self)));
-        self.identity = identity;
+            session.settings_changed();
+            session.basis = None;
+            crate::types::depth::descend_by(WEIGHT, || run(session))
+        });
         // What a routine without SET clauses sets stays set.
         if !routine.settings.is_empty() {
             self.settings = settings;
@@ -502,7 +497,8 @@ impl Session {
         let is_void =
             routine.result.0 == oids::VOID || routine.procedure && routine.outputs().is_empty();
         let mut row_types = self.row_types(routine, types);
-        let mut outcome = Outcome::default();
+        let result = SqlType { oid: routine.result, typmod: -1 };
+        let (mut outcome, mut is_whole_value) = (Outcome::default(), false);
         // Only a list of columns says what a record is; a row of a set may be one value instead.
         let listed = routine.result.0 == oids::RECORD
             && !is_whole(types, routine)
@@ -524,6 +520,13 @@ impl Session {
             let began = ready.is_ok();
             let ran = ready.and_then(|text| self.run_sql_statement(&text, &frame, limit));
             let place = self.within.pop();
+            // What becomes the declared type is a part of the statement, unless the body stands in place of the call.
+            let in_place = count == 1 && bind::may_be_inlined(routine, !types.columns.is_empty());
+            let within = place.as_ref().filter(|_| !in_place).map(Place::text);
+            let told = |error: SqlError| match &within {
+                Some(within) => error.within(within.clone()),
+                None => error,
+            };
             let (columns, mut rows) = ran.map_err(|error| {
                 let place = match place {
                     Some(place) if began => place.text(),
@@ -535,6 +538,15 @@ impl Session {
                 }
             })?;
             if !last {
+                continue;
+            }
+            if let [only] = &columns[..]
+                && self.is_given_whole(routine, *only)?
+            {
+                for row in &mut rows {
+                    self.converted(row, *only, result).map_err(told)?;
+                }
+                (outcome.rows, is_whole_value) = (Some(rows), true);
                 continue;
             }
             // A record is what the statement gives, where the caller does not say its columns.
@@ -564,7 +576,7 @@ impl Session {
             }
             for row in &mut rows {
                 if same {
-                    *row = self.row_of(row, &columns, &row_types)?;
+                    *row = self.row_of(row, &columns, &row_types).map_err(told)?;
                 }
             }
             outcome.rows = Some(rows);
@@ -576,10 +588,10 @@ impl Session {
                 frame,
             ));
         }
-        let result = SqlType { oid: routine.result, typmod: -1 };
         let is_row = routine.outputs().len() > 1
             || result.oid.0 == oids::RECORD
             || self.shape_of(result).is_some();
+        let is_row = is_row && !is_whole_value;
         let mut value = RowBuf::new();
         match rows.first() {
             None => value.push(Datum::Null),
@@ -597,6 +609,19 @@ impl Session {
             }
         }
         Ok((Outcome { value, ..Outcome::default() }, frame))
+    }
+
+    /// Whether a column of the last statement is the whole value of a composite type, or of a domain over one, which is
+    /// never given field by field.
+    fn is_given_whole(&mut self, routine: &Routine, column: SqlType) -> Result<bool> {
+        let result = SqlType { oid: routine.result, typmod: -1 };
+        if routine.outputs().len() > 1
+            || result.oid.0 == oids::RECORD
+            || self.shape_of(result).is_none()
+        {
+            return Ok(false);
+        }
+        self.may_assign(column.oid, result.oid)
     }
 
     /// A row with its columns made those of other types.
@@ -780,15 +805,22 @@ impl Session {
             ));
         };
         let result = SqlType { oid: routine.result, typmod: -1 };
-        let is_row = routine.outputs().len() > 1
-            || routine.result.0 == oids::RECORD
-            || self.shape_of(result).is_some();
+        let made = self.catalog.last_snapshot().user_type(result.oid);
+        let is_domain = made.is_some_and(|made| made.domain().is_some());
+        let is_row = !is_domain
+            && (routine.outputs().len() > 1
+                || routine.result.0 == oids::RECORD
+                || self.shape_of(result).is_some());
         if !is_row && columns.len() != 1 {
             return Err(mismatch("Final statement must return exactly one column."));
         }
         let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
-        let wanted = self.row_types(routine, &types);
-        let whole = matches!(&given[..], [only] if is_row && only.oid == result.oid);
+        let wanted = if is_domain { vec![result] } else { self.row_types(routine, &types) };
+        let whole = match &given[..] {
+            [only] if is_row && only.oid == result.oid => true,
+            [only] => self.is_given_whole(routine, *only)?,
+            _ => false,
+        };
         if whole || wanted.is_empty() {
             return Ok(());
         }

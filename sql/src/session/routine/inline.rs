@@ -5,6 +5,8 @@ use super::frame::Frame;
 use super::machine::Kit;
 use super::machine::code::Program;
 use super::{Execution, Returned};
+use crate::catalog::routine::PLPGSQL;
+use crate::ddl::language;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::DoStatement;
 use crate::plpgsql::parse::Gives;
@@ -14,6 +16,7 @@ use crate::session::machines::REST_BYTES_MAX;
 use crate::session::utility::{Outcome, done};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
+use crate::types::Oid;
 use std::sync::Arc;
 
 /// What a body of DO is called.
@@ -29,6 +32,10 @@ impl Session {
         let language = statement.language.as_deref().unwrap_or("plpgsql");
         if language != "plpgsql" {
             return Err(self.no_inline_handler(language));
+        }
+        let user = self.identity.user;
+        if !self.catalog.snapshot().may_use_language(user, Oid(PLPGSQL)) {
+            return Err(language::denied("plpgsql"));
         }
         let lent = std::mem::take(&mut self.do_ends_transactions);
         let alone = lent || self.is_alone_at_top();

@@ -3,6 +3,7 @@
 
 use super::Layout;
 use super::printed::Printed;
+use super::set_operation::VALUES;
 use super::simple::Parent;
 use super::view::{Headings, Writer, list, unwritten};
 use super::window::uncast;
@@ -19,7 +20,7 @@ use crate::catalog::Named;
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::Column;
 use crate::error::Result;
-use crate::parse::ast::{self, FromItem, Ident, JoinCondition};
+use crate::parse::ast::{self, Alias, Body, FromItem, Ident, JoinCondition};
 use crate::plan::logical::JoinKind;
 use crate::plan::set_calls::UNNEST;
 use std::cell::Cell;
@@ -107,7 +108,12 @@ impl Writer<'_, '_, '_> {
                 out.push_str(if *lateral { "LATERAL (" } else { "(" });
                 let within =
                     if *lateral { beside } else { Outside { sees_lateral: false, ..outside } };
-                self.query(query, within, Some(ctes), Headings::Own, out)?;
+                match &query.body {
+                    Body::Values(rows) if is_named_values(alias.as_ref()) => {
+                        self.values(rows, within, ctes, out)?;
+                    }
+                    _ => self.query(query, within, Some(ctes), Headings::Own, out)?,
+                }
                 out.push(')');
                 self.alias(printed.name.as_deref(), out);
                 if alias.as_ref().is_some_and(|alias| !alias.columns.is_empty()) {
@@ -525,4 +531,9 @@ fn common(left: &[ScopeItem], right: &[ScopeItem]) -> Vec<Ident> {
         }
     }
     found
+}
+
+/// Whether an item is the VALUES of a query that gives its columns other names.
+fn is_named_values(alias: Option<&Alias>) -> bool {
+    alias.is_some_and(|alias| &*alias.name == VALUES && alias.columns.is_empty())
 }

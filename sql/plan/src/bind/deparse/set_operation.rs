@@ -9,9 +9,43 @@ use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::error::Result;
-use crate::parse::ast::{self, Body};
+use crate::parse::ast::{self, Body, Ident};
 use crate::plan::logical::{SetKind, SortKey};
 use crate::types::Oid;
+use std::sync::Arc;
+
+/// What VALUES are called in FROM.
+pub(super) const VALUES: &str = "*VALUES*";
+
+/// The SELECT from VALUES that a query of VALUES is whose columns have been given names (`get_simple_values_rte`); none
+/// where they have their own.
+pub(super) fn selected_values(
+    query: &ast::Query,
+    rows: &[Vec<ast::Expr>],
+    names: &[Ident],
+) -> Option<ast::Query> {
+    let width = rows.first().map_or(0, Vec::len);
+    let own: Vec<Ident> = (1..=width).map(|at| format!("column{at}").into()).collect();
+    if names == own {
+        return None;
+    }
+    let (at, name): (u32, Ident) = (query.at, VALUES.into());
+    let target = |column: &Ident| {
+        let kind = ast::ExprKind::Column(vec![name.clone(), column.clone()]);
+        ast::Target { expr: ast::Expr { at, kind }, alias: None }
+    };
+    let select = ast::Select {
+        targets: own.iter().map(target).collect(),
+        from: vec![ast::FromItem::Subquery {
+            lateral: false,
+            query: Arc::new(ast::Query::plain(query.body.clone(), at)),
+            alias: Some(ast::Alias { name: name.clone(), columns: Vec::new() }),
+            at,
+        }],
+        ..ast::Select::empty()
+    };
+    Some(ast::Query { body: Body::Select(Box::new(select)), ..query.clone() })
+}
 
 impl Writer<'_, '_, '_> {
     pub(super) fn values(

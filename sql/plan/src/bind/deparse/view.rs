@@ -7,6 +7,7 @@
 use super::place::Here;
 use super::printed::Printed;
 use super::routine_body::RoutineText;
+use super::set_operation::selected_values;
 use super::simple::Parent;
 use super::{Layout, Printer};
 use crate::bind::expression::Place;
@@ -159,6 +160,12 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         headings: Headings<'_>,
         out: &mut Layout,
     ) -> Result<()> {
+        if let Body::Values(rows) = &query.body
+            && let Headings::Given(names) | Headings::Behind(names) = headings
+            && let Some(query) = selected_values(query, rows, names)
+        {
+            return self.query(&query, outside, ctes, headings, out);
+        }
         let level = out.level();
         let untyped = self.untyped.take();
         let scope = CteScope { parent: ctes, entries: RefCell::default() };

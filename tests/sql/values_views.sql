@@ -1,0 +1,20 @@
+-- Views of VALUES whose columns have names of their own are printed with these.
+create view vv_1 (x) as values (1, 2);
+create view vv_2 (x, y) as values (1, 'a'), (2, 'b') order by 1 desc limit 5;
+create view vv_3 as values (1, 2), (3, 4);
+create view vv_4 (x) as values (1) union all values (2);
+create view vv_5 as select * from (values (1, 2)) as l (a, b);
+create materialized view vv_6 (x, y) as values (1, 2) with data;
+select viewname, definition from pg_views where viewname like 'vv\_%' order by viewname;
+select pg_get_viewdef('vv_2', true), pg_get_viewdef('vv_6');
+table vv_1;
+table vv_2;
+table vv_6;
+alter view vv_3 rename column column2 to z;
+select pg_get_viewdef('vv_3');
+alter view vv_1 rename column x to column1;
+select pg_get_viewdef('vv_1');
+table vv_3;
+create function vv_f() returns vv_3 language plpgsql as $$ begin execute 'create view vv_7 as ' || pg_get_viewdef('vv_3'); execute 'create view vv_8 as ' || pg_get_viewdef('vv_2'); return null; end $$;
+select vv_f();
+select attrelid::regclass, attname from pg_attribute where attrelid in ('vv_7'::regclass, 'vv_8'::regclass) and attnum > 0 order by attrelid, attnum;
