@@ -177,6 +177,8 @@ impl Context<'_> {
                     suspension.answer(value);
                 }
             }
+            // What has been computed stands in the suspension.
+            self.arena.reset();
             match code.advance(&self.evaluator(), Some(&suspension), look)? {
                 Progress::Done(made) => return Ok(made),
                 Progress::Stopped(next, unused) => (suspension, look) = (next, unused),

@@ -187,9 +187,8 @@ impl Modify {
         &mut self,
         cx: &mut Context<'_>,
         writer: &mut Writer,
-        kind: &ModifyKind,
+        (kind, codes): (&ModifyKind, &Codes),
     ) -> Result<bool> {
-        let codes = Arc::clone(&self.codes);
         match kind {
             ModifyKind::Insert { on_conflict, .. } => {
                 self.insert(cx, writer, &codes.columns, on_conflict.as_ref())
@@ -212,7 +211,7 @@ impl Modify {
                 self.change.delete(cx, writer)
             }
             ModifyKind::Merge { target, actions, .. } => {
-                self.merge(cx, writer, target, (actions, &codes))
+                self.merge(cx, writer, target, (actions, codes))
             }
             ModifyKind::Instead { .. } => unreachable!("{OF_VIEWS}"),
         }
@@ -593,11 +592,11 @@ impl Modify {
         &mut self,
         cx: &mut Context<'_>,
         writer: &mut Writer,
-        kind: &ModifyKind,
+        (kind, codes): (&ModifyKind, &Codes),
     ) -> Result<bool> {
         while self.source.next(cx)? {
             cx.check_cancel()?;
-            if !self.row(cx, writer, kind)? {
+            if !self.row(cx, writer, (kind, codes))? {
                 continue;
             }
             *cx.processed += 1;
@@ -669,8 +668,8 @@ impl Operator for Modify {
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let mut writer = self.writer.take().expect("it has been opened");
-        let kind = Arc::clone(&self.kind);
-        let result = self.step(cx, &mut writer, &kind);
+        let (kind, codes) = (Arc::clone(&self.kind), Arc::clone(&self.codes));
+        let result = self.step(cx, &mut writer, (&kind, &codes));
         self.writer = Some(writer);
         if matches!(result, Ok(false)) {
             self.end(cx)?;

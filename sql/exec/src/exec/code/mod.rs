@@ -140,17 +140,7 @@ impl Code {
     /// # Errors
     /// Those of its operations, and of `look`.
     #[inline]
-    pub fn advance<T, L: for<'v> FnOnce(&Values<'v>) -> Result<T>>(
-        &self,
-        eval: &Eval<'_>,
-        suspension: Option<&Suspension>,
-        look: L,
-    ) -> Result<Progress<T, L>> {
-        self.advance_in(eval, suspension, look)
-    }
-
-    #[inline]
-    fn advance_in<'x, T, L: for<'v> FnOnce(&Values<'v>) -> Result<T>>(
+    pub fn advance<'x, T, L: for<'v> FnOnce(&Values<'v>) -> Result<T>>(
         &'x self,
         eval: &'x Eval<'x>,
         suspension: Option<&'x Suspension>,
@@ -160,9 +150,13 @@ impl Code {
             let values = Values { eval, code: self, registers: &[], refused: false };
             return look(&values).map(Progress::Done);
         }
-        let mut few = [Datum::Null; FEW];
+        let mut few: [Datum<'_>; FEW];
         let registers = match self.registers as usize {
-            count if count <= FEW => &mut few[..],
+            0 => &mut [][..],
+            count if count <= FEW => {
+                few = [Datum::Null; FEW];
+                &mut few[..]
+            }
             count => eval.arena.alloc_slice_fill_copy(count, Datum::Null),
         };
         let mut lists = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::Wants;
 use super::among::among;
+use crate::account;
 use crate::compile::code::step::{Operand, Operands, Step};
 use crate::compile::code::{Code, Operation};
 use crate::error::Result;
@@ -361,6 +362,7 @@ impl Code {
                 }
                 Step::Again { head } => at = head as usize,
                 Step::Next { list, at: counter, to, end } => {
+                    account::step();
                     let Datum::Int8(next) = registers[counter as usize] else {
                         unreachable!("the program has been verified")
                     };
