@@ -239,8 +239,18 @@ fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> P
     }
     match join.kind {
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
-            let (above, left) = split(planner, conjuncts, &right_slots);
-            let on = std::mem::take(&mut join.on);
+            let (above, mut left) = split(planner, conjuncts, &right_slots);
+            let mut on = std::mem::take(&mut join.on);
+            if join.kind == JoinKind::Semi && planner.allows(Rule::PushDownConditions) {
+                // What is asked of the left row alone is asked of it once, whatever partners it has.
+                let (both, own) = on.into_iter().partition(|one| {
+                    reads(planner, one, &right_slots)
+                        || one.volatile()
+                        || !reads(planner, one, &left_slots)
+                });
+                on = both;
+                left.extend::<Vec<_>>(own);
+            }
             let (on, right): (Vec<_>, Vec<_>) = on.into_iter().partition(|one| {
                 !planner.allows(Rule::PushDownConditions)
                     || reads(planner, one, &left_slots)
