@@ -139,6 +139,7 @@ impl Writer {
         &self.bytes
     }
 
+    #[inline]
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);

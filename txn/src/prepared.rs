@@ -242,6 +242,7 @@ impl Transaction {
             return Err(Error::OutOfMemory(TOO_LARGE));
         }
         record.begin(&header);
+        writes.arrange();
         for write in writes.iter() {
             record.write(write.tree, write.key, write.value.map_or(Change::Delete, Change::Put));
         }
@@ -529,5 +530,6 @@ fn read_writes(state: &mut State, payload: &[u8]) -> Result<()> {
         };
         state.writes.put(tree, key, value, CommandId(1));
     }
+    state.writes.arrange();
     Ok(())
 }

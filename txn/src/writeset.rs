@@ -8,7 +8,9 @@
 //! transaction allocates nothing. The order is a two-level array of indexes: chunks of at most [`CHUNK`], split in
 //! half. A write of n-th place costs a binary search and moving half a chunk; ascending keys move nothing, and a key right behind
 //! the one that was written last is not searched for. Beside each index stands how its key begins, which most comparisons need
-//! no more than.
+//! no more than. Up to [`FRESH`] keys wait to be put there, in the order in which they were written: a transaction that writes no
+//! more, and scans nothing meanwhile, sorts its keys once, when it commits. Who needs the order asks for it first
+//! ([`WriteSet::arrange`]).
 //!
 //! Most keys that are looked up have not been written: a *filter*, of the form that runs have, answers for them.
 //!
@@ -31,6 +33,8 @@ use storage::{Direction, ReadToken, Scratch};
 
 /// Indexes in a chunk of the order at most.
 const CHUNK: usize = 512;
+/// Keys that wait for their places in the order at most.
+const FRESH: usize = 32;
 /// No older write of this key; no value.
 const NONE: u32 = u32::MAX;
 /// Writes of which is remembered where their records were met: those of a large transaction are looked for when it commits.
@@ -164,6 +168,13 @@ impl Met {
     pub const NOWHERE: Met = Met { leaf: ReadToken::NOWHERE, rows: 0, delta: None };
 }
 
+/// Where a written key stands.
+#[derive(Clone, Copy, Debug)]
+enum Standing {
+    Fresh(usize),
+    Ordered(Place),
+}
+
 /// What a write set had at a time: see [`WriteSet::has_changed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
@@ -189,7 +200,7 @@ pub struct Writes<'a> {
 impl<'a> Iterator for Writes<'a> {
     type Item = Write<'a>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Write<'a>> {
         loop {
             if let Some(ordered) = self.chunk.next() {
@@ -208,7 +219,9 @@ pub struct WriteSet {
     /// Where the records of the first [`MET`] were met.
     met: Vec<Met>,
     order: Vec<Vec<Ordered>>,
-    /// The place of the key that was written last.
+    /// Keys that are not in the order yet, as they were written.
+    fresh: Vec<Ordered>,
+    /// The place of the key that was put into the order last.
     last: Place,
     keys: usize,
     filter: Filter,
@@ -282,6 +295,7 @@ impl WriteSet {
         if self.entries.is_empty() {
             return Ok(());
         }
+        self.arrange();
         let mut run = runs.begin(scratch, self.entries.len())?;
         let mut history = Vec::new();
         for newest in self.order.iter().flatten() {
@@ -311,6 +325,7 @@ impl WriteSet {
     ///
     /// # Errors
     /// I/O.
+    #[inline]
     pub fn look_up(
         &self,
         (tree, key): (TreeId, &[u8]),
@@ -318,11 +333,14 @@ impl WriteSet {
         cache: &mut BlockCache,
         found: impl FnOnce(Write<'_>),
     ) -> storage::Result<bool> {
-        if let Some(write) = self.get(tree, key, before) {
-            found(write);
-            return Ok(true);
+        match self.get(tree, key, before) {
+            Some(write) => {
+                found(write);
+                Ok(true)
+            }
+            None if self.spilled.is_empty() => Ok(false),
+            None => self.spilled.find((tree, key), before, cache, found),
         }
-        self.spilled.find((tree, key), before, cache, found)
     }
 
     /// A walk over what is in scratch space: the newest write of every key by a command before `before`, from `near` in
@@ -381,21 +399,21 @@ impl WriteSet {
         command: CommandId,
     ) {
         debug_assert!(self.entries.last().is_none_or(|last| last.command <= command));
-        let place = match self.filter.add(tree, key) {
-            true => self.find(tree, key),
-            false => Err(self.place_of_new(tree, key)),
-        };
+        let known = if self.filter.add(tree, key) { self.standing(tree, key) } else { None };
         let index = u32::try_from(self.entries.len()).expect("fewer writes than 2^32 - 1");
         let arena = self.bytes.len();
-        let (previous, key_at, another) = match place {
-            Ok(place) => {
-                let previous =
-                    std::mem::replace(&mut self.order[place.chunk][place.at].index, index);
+        let (previous, key_at, another) = match known {
+            Some(standing) => {
+                let previous = std::mem::replace(self.newest_mut(standing), index);
                 let before = &self.entries[previous as usize];
                 (previous, before.key_at, before.anew || before.value_bytes == NONE)
             }
-            Err(place) => {
-                self.last = self.insert(place, Ordered { tree, head: head(key), index });
+            None => {
+                if self.fresh.len() == FRESH {
+                    self.arrange();
+                }
+                self.keys += 1;
+                self.fresh.push(Ordered { tree, head: head(key), index });
                 self.bytes.extend_from_slice(key);
                 (NONE, arena, false)
             }
@@ -421,12 +439,61 @@ impl WriteSet {
 
     /// The newest write of `key` in memory by a command before `before`.
     #[must_use]
+    #[inline]
     pub fn get(&self, tree: TreeId, key: &[u8], before: CommandId) -> Option<Write<'_>> {
         if self.entries.is_empty() || !self.filter.may_have(tree, key) {
             return None;
         }
-        let place = self.find(tree, key).ok()?;
-        self.at(place, before)
+        self.find(tree, key, before)
+    }
+
+    #[inline(never)]
+    fn find(&self, tree: TreeId, key: &[u8], before: CommandId) -> Option<Write<'_>> {
+        let index = match self.standing(tree, key)? {
+            Standing::Fresh(at) => self.fresh[at].index,
+            Standing::Ordered(place) => self.order[place.chunk][place.at].index,
+        };
+        self.before_command(index, before)
+    }
+
+    /// Puts all keys into the order, for who walks along it or looks for places there.
+    #[inline]
+    pub fn arrange(&mut self) {
+        if !self.fresh.is_empty() {
+            self.arrange_fresh();
+        }
+    }
+
+    fn arrange_fresh(&mut self) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        // They are few, and those of one tree mostly come in order: each is put where it belongs among those before, from
+        // the last on.
+        for at in 1..fresh.len() {
+            let moved = fresh[at];
+            let begin = moved.begin();
+            let is_behind = |other: &Ordered| match other.begin() {
+                same if same == begin => self.key_of(other) > self.key_of(&moved),
+                other => other > begin,
+            };
+            let behind = fresh[..at].iter().rev().take_while(|other| is_behind(other)).count();
+            if behind > 0 {
+                fresh.copy_within(at - behind..at, at - behind + 1);
+                fresh[at - behind] = moved;
+            }
+        }
+        match &mut self.order[..] {
+            [first] if first.is_empty() => {
+                self.last = Place { chunk: 0, at: fresh.len() - 1 };
+                std::mem::swap(first, &mut fresh);
+            }
+            _ => {
+                for ordered in fresh.drain(..) {
+                    let place = self.place_of_new(ordered.tree, self.key_of(&ordered));
+                    self.last = self.insert(place, ordered);
+                }
+            }
+        }
+        self.fresh = fresh;
     }
 
     /// Undoes every write by `from` and later commands.
@@ -434,13 +501,14 @@ impl WriteSet {
         while let Some(last) = self.entries.last().copied()
             && last.command >= from
         {
-            let key = last.key_at..last.key_at + last.key_bytes as usize;
-            let place = self.find_bytes(last.tree, key).expect("a written key is in the order");
-            if last.previous == NONE {
-                self.remove(place);
-            } else {
-                self.order[place.chunk][place.at].index = last.previous;
+            let standing = self.standing(last.tree, self.key(&last));
+            let standing = standing.expect("a written key stands somewhere");
+            match standing {
+                _ if last.previous != NONE => *self.newest_mut(standing) = last.previous,
+                Standing::Fresh(at) => drop(self.fresh.remove(at)),
+                Standing::Ordered(place) => self.remove(place),
             }
+            self.keys -= usize::from(last.previous == NONE);
             self.entries.pop();
             self.bytes.truncate(last.arena);
         }
@@ -462,6 +530,7 @@ impl WriteSet {
         self.entries.clear();
         self.entries.shrink_to(KEPT_WRITES);
         self.met.clear();
+        self.fresh.clear();
         self.order.truncate(1);
         if let Some(first) = self.order.first_mut() {
             first.clear();
@@ -471,15 +540,17 @@ impl WriteSet {
         self.filter = Filter::default();
     }
 
-    /// The newest write of every key in memory, in order.
+    /// The newest write of every key in memory, in order. It is arranged.
     #[inline]
     pub fn iter(&self) -> Writes<'_> {
+        debug_assert!(self.fresh.is_empty(), "the order is asked for first");
         Writes { set: self, chunks: self.order.iter(), chunk: [].iter() }
     }
 
-    /// The place of the first key within the bounds when walking forward.
+    /// The place of the first key within the bounds when walking forward. It is arranged.
     #[must_use]
     pub fn first(&self, tree: TreeId, low: Bound<&[u8]>) -> Place {
+        debug_assert!(self.fresh.is_empty(), "the order is asked for first");
         match low {
             Bound::Unbounded => self.lower(tree, b"", Ordering::Greater),
             Bound::Included(key) => self.lower(tree, key, Ordering::Greater),
@@ -487,9 +558,10 @@ impl WriteSet {
         }
     }
 
-    /// The place behind the last key within the bounds: [`WriteSet::before`] leads to it.
+    /// The place behind the last key within the bounds: [`WriteSet::before`] leads to it. It is arranged.
     #[must_use]
     pub fn end(&self, tree: TreeId, high: Bound<&[u8]>) -> Place {
+        debug_assert!(self.fresh.is_empty(), "the order is asked for first");
         match high {
             Bound::Unbounded => self.lower(TreeId(tree.0 + 1), b"", Ordering::Greater),
             Bound::Included(key) => self.lower(tree, key, Ordering::Less),
@@ -523,7 +595,13 @@ impl WriteSet {
     /// The newest write at `place` by a command before `before`.
     #[must_use]
     pub fn at(&self, place: Place, before: CommandId) -> Option<Write<'_>> {
-        let mut index = self.order.get(place.chunk)?.get(place.at)?.index;
+        let newest = self.order.get(place.chunk)?.get(place.at)?.index;
+        self.before_command(newest, before)
+    }
+
+    /// The first write by a command before `before`, from this one of its key back.
+    fn before_command(&self, newest: u32, before: CommandId) -> Option<Write<'_>> {
+        let mut index = newest;
         while index != NONE {
             let entry = &self.entries[index as usize];
             if entry.command < before {
@@ -549,17 +627,36 @@ impl WriteSet {
         &self.bytes[entry.key_at..entry.key_at + entry.key_bytes as usize]
     }
 
-    fn find(&self, tree: TreeId, key: &[u8]) -> Result<Place, Place> {
-        if let Some(place) = self.behind_last(tree, key) {
-            return Err(place);
+    #[inline]
+    fn key_of(&self, ordered: &Ordered) -> &[u8] {
+        self.key(&self.entries[ordered.index as usize])
+    }
+
+    /// Where a key stands, if it has been written.
+    fn standing(&self, tree: TreeId, key: &[u8]) -> Option<Standing> {
+        let begin = begin(tree, head(key));
+        let is_it = |ordered: &Ordered| ordered.begin() == begin && self.key_of(ordered) == key;
+        if let Some(at) = self.fresh.iter().rposition(is_it) {
+            return Some(Standing::Fresh(at));
         }
-        let place = self.first(tree, Bound::Included(key));
-        if self.compare(place, tree, key) == Some(Ordering::Equal) { Ok(place) } else { Err(place) }
+        if self.behind_last(tree, key).is_some() {
+            return None;
+        }
+        let place = self.lower(tree, key, Ordering::Greater);
+        let found = self.compare(place, tree, key) == Some(Ordering::Equal);
+        found.then_some(Standing::Ordered(place))
+    }
+
+    fn newest_mut(&mut self, standing: Standing) -> &mut u32 {
+        match standing {
+            Standing::Fresh(at) => &mut self.fresh[at].index,
+            Standing::Ordered(place) => &mut self.order[place.chunk][place.at].index,
+        }
     }
 
     /// Where a key that has not been written belongs.
     fn place_of_new(&self, tree: TreeId, key: &[u8]) -> Place {
-        self.behind_last(tree, key).unwrap_or_else(|| self.first(tree, Bound::Included(key)))
+        self.behind_last(tree, key).unwrap_or_else(|| self.lower(tree, key, Ordering::Greater))
     }
 
     /// The place of a key that belongs right behind the one that was written last, as those of who writes one key behind
@@ -574,10 +671,6 @@ impl WriteSet {
         matches!(behind, None | Some(Ordering::Greater)).then_some(next)
     }
 
-    fn find_bytes(&self, tree: TreeId, key: std::ops::Range<usize>) -> Option<Place> {
-        self.find(tree, &self.bytes[key]).ok()
-    }
-
     /// How the key at `place` lies to another; none behind the last one.
     fn compare(&self, place: Place, tree: TreeId, key: &[u8]) -> Option<Ordering> {
         let ordered = self.order.get(place.chunk)?.get(place.at)?;
@@ -588,7 +681,7 @@ impl WriteSet {
     #[inline]
     fn compare_ordered(&self, ordered: &Ordered, begin: u128, key: &[u8]) -> Ordering {
         let begins = ordered.begin().cmp(&begin);
-        begins.then_with(|| self.key(&self.entries[ordered.index as usize]).cmp(key))
+        begins.then_with(|| self.key_of(ordered).cmp(key))
     }
 
     /// The first place that is not before the key; one that has it counts as `equal`.
@@ -624,7 +717,6 @@ impl WriteSet {
 
     /// Puts a key into the order, and returns where it is then.
     fn insert(&mut self, place: Place, ordered: Ordered) -> Place {
-        self.keys += 1;
         if self.order.is_empty() {
             self.order.push(Vec::new());
         }
@@ -648,7 +740,6 @@ impl WriteSet {
     }
 
     fn remove(&mut self, place: Place) {
-        self.keys -= 1;
         self.order[place.chunk].remove(place.at);
         if self.order[place.chunk].is_empty() && self.order.len() > 1 {
             self.order.remove(place.chunk);
@@ -669,6 +760,7 @@ mod tests {
         Put(usize, u16, Option<u8>),
         Command,
         Undo(u32),
+        Arrange,
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -677,6 +769,7 @@ mod tests {
                 .prop_map(|(tree, key, value)| Step::Put(tree, key, value)),
             2 => Just(Step::Command),
             1 => (0..20u32).prop_map(Step::Undo),
+            1 => Just(Step::Arrange),
         ];
         proptest::collection::vec(step, 0..3000)
     }
@@ -701,6 +794,7 @@ mod tests {
                         model.entry((TREES[tree], key.to_vec())).or_default().push((command, value));
                     }
                     Step::Command => command += 1,
+                    Step::Arrange => set.arrange(),
                     Step::Undo(back) => {
                         let from = command.saturating_sub(back);
                         set.undo(CommandId(from));
@@ -712,6 +806,13 @@ mod tests {
                 }
             }
             prop_assert_eq!(set.keys(), model.len());
+            let newest = |set: &WriteSet, tree, key: &[u8]| {
+                set.get(tree, key, CommandId(u32::MAX)).map(|write| write.value.map(<[u8]>::to_vec))
+            };
+            for ((tree, key), history) in &model {
+                prop_assert_eq!(newest(&set, *tree, key), history.last().map(|write| write.1.clone()));
+            }
+            set.arrange();
             let all: Vec<_> = set.iter().map(|w| (w.tree, w.key.to_vec(), w.value.map(<[u8]>::to_vec))).collect();
             let expected: Vec<_> = model
                 .iter()
@@ -761,6 +862,7 @@ mod tests {
         for key in 0..100_000u32 {
             set.put(TreeId(1), &key.to_be_bytes(), Some(&[0; 100]), CommandId(1));
         }
+        set.arrange();
         assert_eq!(set.iter().count(), 100_000);
         set.clear();
         assert!(set.is_empty() && set.iter().next().is_none());

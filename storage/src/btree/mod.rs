@@ -526,8 +526,14 @@ impl Tree {
         let Coming { key, value_len, is_change } = coming;
         let mut held = None;
         let mut spins = 0;
+        let mut is_first = true;
         loop {
-            let read = self.leaf_beside(&into.token, key).and_then(|leaf| {
+            // Looked at once more, a leaf that is of no use would keep its frame from those that are waited for.
+            let leaf = match std::mem::take(&mut is_first) {
+                true => self.leaf_beside(&into.token, key),
+                false => self.leaf(Target::At(key)),
+            };
+            let read = leaf.and_then(|leaf| {
                 let page = leaf.page();
                 let (id, room) = ((page.id(), page.structure_lsn()), node::room(page));
                 let alone = node::is_alone(page, key);
@@ -770,6 +776,7 @@ impl Tree {
         }
     }
 
+    #[inline(always)]
     fn apply_to(
         &self,
         mut leaf: ExclusiveGuard<'_>,

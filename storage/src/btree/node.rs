@@ -315,6 +315,9 @@ pub fn compact(page: &mut PageMut<'_>) {
 /// The first slot whose key is not below `key`, for any key not below the low fence: also one at or past the high fence.
 #[must_use]
 pub fn first_not_below(page: Page<'_>, key: &[u8]) -> usize {
+    if page.kind() == Some(Kind::Leaf) {
+        return if page.is_above(key) { place(page, key).slot } else { page.slots() };
+    }
     let mut own = Vec::new();
     let (mut low, mut high) = (0, page.slots());
     while low < high {
@@ -402,8 +405,7 @@ pub fn cut_key(page: Page<'_>, wanted: &[u8], enough: &dyn Fn(Page<'_>) -> bool)
     if page.kind() != Some(Kind::Leaf) {
         assert!(page.slots() > 1, "a node of one child has room for another");
         let mut key = Vec::new();
-        let middle = by_balance(page)[0];
-        page.append_key(middle, &mut key);
+        page.append_key(most_even(page), &mut key);
         return key;
     }
     let slots = page.slots();
@@ -414,11 +416,10 @@ pub fn cut_key(page: Page<'_>, wanted: &[u8], enough: &dyn Fn(Page<'_>) -> bool)
     if let Some((_, key)) = grows.then(|| cut_beside(page, wanted)).filter(fits) {
         return key;
     }
-    let halved = by_balance(page)
-        .into_iter()
-        .map(|slot| (slot, separator_before(page, slot)))
-        .find(fits)
-        .map(|(_, key)| key);
+    let before = |slot: usize| Some((slot, separator_before(page, slot))).filter(fits);
+    let halved = (slots > 1).then(|| before(most_even(page))).flatten();
+    let halved = halved.or_else(|| by_balance(page).into_iter().find_map(before));
+    let halved = halved.map(|(_, key)| key);
     let is_enough = |key: &[u8]| {
         let half =
             if wanted < key { kept_below(page, key) } else { kept_above(page, key, page.id()) };
@@ -433,16 +434,24 @@ pub fn cut_key(page: Page<'_>, wanted: &[u8], enough: &dyn Fn(Page<'_>) -> bool)
     }
 }
 
-/// The slots that a node of several entries can be cut before, those that leave the most even halves first.
-fn by_balance(page: Page<'_>) -> Vec<usize> {
+/// The slots that a node of several entries can be cut before, each behind the bytes of the larger half that this leaves.
+fn cuts(page: Page<'_>) -> impl Iterator<Item = (usize, usize)> {
     let total: usize = (0..page.slots()).map(|slot| page.entry_bytes(slot)).sum();
     let mut below = 0;
-    let mut cuts: Vec<(usize, usize)> = (1..page.slots())
-        .map(|slot| {
-            below += page.entry_bytes(slot - 1);
-            (below.max(total - below), slot)
-        })
-        .collect();
+    (1..page.slots()).map(move |slot| {
+        below += page.entry_bytes(slot - 1);
+        (below.max(total - below), slot)
+    })
+}
+
+/// The slot that a node of several entries is cut before to leave the most even halves.
+fn most_even(page: Page<'_>) -> usize {
+    cuts(page).min().expect("it has several entries").1
+}
+
+/// All of them, those that leave the most even halves first.
+fn by_balance(page: Page<'_>) -> Vec<usize> {
+    let mut cuts: Vec<(usize, usize)> = cuts(page).collect();
     cuts.sort_unstable();
     cuts.into_iter().map(|(_, slot)| slot).collect()
 }

@@ -208,18 +208,45 @@ impl Copies {
     }
 }
 
-/// Copies words, four at a time, to as many bytes.
+/// Copies words to as many bytes, four words at a time.
 #[inline]
 fn copy_out(source: &Words, target: &mut [u8]) {
     let (fours, rest) = source.as_chunks::<4>();
     let (blocks, behind) = target.as_chunks_mut::<8>().0.split_at_mut(fours.len() * 4);
-    for ([a, b, c, d], to) in fours.iter().zip(blocks.as_chunks_mut::<4>().0) {
-        let bytes = |word: &AtomicU64| word.load(Relaxed).to_le_bytes();
-        *to = [bytes(a), bytes(b), bytes(c), bytes(d)];
+    for (four, to) in fours.iter().zip(blocks.as_chunks_mut::<4>().0) {
+        copy_four(four, to);
     }
     for (from, to) in rest.iter().zip(behind) {
         *to = from.load(Relaxed).to_le_bytes();
     }
+}
+
+/// Copies four words: two at a time, by instructions that read sixteen bytes.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn copy_four(from: &[AtomicU64; 4], to: &mut [[u8; 8]; 4]) {
+    // SAFETY: it reads what four relaxed loads of these words would, and writes as many bytes that are borrowed exclusively.
+    unsafe {
+        std::arch::asm!(
+            "movdqu {one}, xmmword ptr [{from}]",
+            "movdqu {other}, xmmword ptr [{from} + 16]",
+            "movdqu xmmword ptr [{to}], {one}",
+            "movdqu xmmword ptr [{to} + 16], {other}",
+            from = in(reg) from,
+            to = in(reg) to,
+            one = out(xmm_reg) _,
+            other = out(xmm_reg) _,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Copies four words.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[inline(always)]
+fn copy_four([a, b, c, d]: &[AtomicU64; 4], to: &mut [[u8; 8]; 4]) {
+    let bytes = |word: &AtomicU64| word.load(Relaxed).to_le_bytes();
+    *to = [bytes(a), bytes(b), bytes(c), bytes(d)];
 }
 
 /// Writes the aligned word at `at`. The caller has the page to itself.

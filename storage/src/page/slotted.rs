@@ -303,20 +303,24 @@ impl<'a> Page<'a> {
     #[inline(always)]
     fn compare(self, slot: Slot, chunk: u64, suffix: &[u8]) -> Ordering {
         let (ours, theirs) = (suffix.len(), slot.key_len());
-        // Their heads are equal; if these were all there is, the entry need not be looked at.
-        if ours <= 4 && theirs <= 4 {
-            return ours.cmp(&theirs);
-        }
         let at = slot.at() + ENTRY_BYTES;
-        let their_chunk = racy::load_chunk(self.words(), at, theirs);
+        if theirs < 8 {
+            // Their heads are equal; if these were all there is, the entry need not be looked at.
+            if ours <= 4 && theirs <= 4 {
+                return ours.cmp(&theirs);
+            }
+            // Equal up to the padding: if one of them ends here it is the other's beginning.
+            let their_chunk = racy::load_chunk(self.words(), at, theirs);
+            return chunk.cmp(&their_chunk).then(ours.cmp(&theirs));
+        }
+        let their_chunk = racy::load(self.words(), at).swap_bytes();
         if chunk != their_chunk {
             return chunk.cmp(&their_chunk);
         }
-        // Equal up to the padding: if one of them ends here it is the other's beginning.
-        if ours <= 8 || theirs <= 8 {
+        if ours <= 8 {
             return ours.cmp(&theirs);
         }
-        racy::compare(self.words(), at + 8, slot.key_len() - 8, &suffix[8..])
+        racy::compare(self.words(), at + 8, theirs - 8, &suffix[8..])
     }
 
     /// The word of an entry: a record's LSN, or a child.

@@ -201,6 +201,7 @@ impl Transaction {
         let id = self.id().0;
         let manager = &*self.manager;
         let state = self.state.as_mut().expect("the transaction has not ended");
+        state.writes.arrange();
         if manager.planted(Fault::ApplyBeforeLog) {
             manager.apply_unlogged(state);
         }
@@ -556,7 +557,7 @@ impl Manager {
         Ok(true)
     }
 
-    #[inline]
+    #[inline(always)]
     fn apply_one(
         &self,
         (tree, prepared, rows): (&Arc<Tree>, Option<&PreparedWrite>, &[HeldRow]),

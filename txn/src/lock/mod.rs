@@ -31,7 +31,7 @@ use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
 use deadlock::Search;
 pub use mode::{Modes, RowLock, TableLock};
-use queue::{Kind, Request};
+use queue::{Kind, LockQueue, Request};
 use report::LockWaitStage;
 use spilled::{InTheWay, LockRun, Seen, SpilledLocks};
 use storage::breakdown::{self, Class};
@@ -119,6 +119,7 @@ impl LockManager {
     ///
     /// # Errors
     /// [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
+    #[inline]
     pub(crate) fn lock_row(
         &self,
         (owner, own): (OwnerId, &[Arc<LockRun>]),
@@ -128,7 +129,31 @@ impl LockManager {
         (policy, first): (WaitPolicy, FirstSearch),
     ) -> Result<RowGrant> {
         let _class = breakdown::enter(Class::Locking);
-        let node = self.records.pin(tree, key);
+        // Where nobody has a node, whoever makes one makes it with the lock.
+        let lock = || LockQueue::held_by(owner, 1 << mode as u8);
+        let (node, made) = self.records.pin_or_make(tree, key, lock);
+        if made {
+            // Asked behind that: a lock stands in scratch space before its node goes.
+            if self.spilled.is_empty() {
+                return Ok(RowGrant::Granted(node, 0));
+            }
+            let mut granted = Vec::new();
+            node.state().lock.release(Kind::Row, owner, 0, &mut |owner| granted.push(owner));
+            self.wake(&granted);
+        }
+        self.lock_pinned(node, (owner, own), session, mode, (policy, first))
+    }
+
+    /// Locks a record whose node has been pinned.
+    #[inline(never)]
+    fn lock_pinned(
+        &self,
+        node: NodeRef,
+        (owner, own): (OwnerId, &[Arc<LockRun>]),
+        session: &SessionWait,
+        mode: RowLock,
+        (policy, first): (WaitPolicy, FirstSearch),
+    ) -> Result<RowGrant> {
         let mut passed = Vec::new();
         let mut seen: Option<Seen> = None;
         let before = loop {
@@ -143,7 +168,7 @@ impl LockManager {
                 let current = seen.as_ref().filter(|seen| seen.made == self.spilled.made());
                 let Some(current) = current else {
                     drop(state);
-                    seen = match self.spilled.look(owner, (tree, key), mode) {
+                    seen = match self.spilled.look(owner, (node.tree(), node.key()), mode) {
                         Ok(Seen { own: true, .. }) => {
                             self.records.unpin(node);
                             return Ok(RowGrant::Held);

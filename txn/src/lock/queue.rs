@@ -60,9 +60,18 @@ pub struct Waiter {
 #[derive(Debug, Default)]
 pub struct LockQueue {
     first: Option<Holder>,
+    crowd: Option<Box<Crowd>>,
+}
+
+/// Whom a lock has beside its first holder.
+#[derive(Debug, Default)]
+struct Crowd {
     more: Vec<Holder>,
     waiters: VecDeque<Waiter>,
 }
+
+/// What a lock without a crowd has of one.
+const NOBODY: &Crowd = &Crowd { more: Vec::new(), waiters: VecDeque::new() };
 
 /// The waiters from the queue's start on, as one sees them who holds `held`.
 #[derive(Clone, Copy, Debug)]
@@ -102,26 +111,47 @@ impl Kind {
 }
 
 impl LockQueue {
+    /// One that somebody holds, and nobody waits for.
+    #[inline]
+    #[must_use]
+    pub fn held_by(owner: OwnerId, modes: Modes) -> LockQueue {
+        LockQueue { first: Some(Holder { owner, modes }), crowd: None }
+    }
+
+    #[inline]
+    fn more(&self) -> &[Holder] {
+        &self.crowd.as_deref().unwrap_or(NOBODY).more
+    }
+
+    #[inline]
+    fn queued(&self) -> &VecDeque<Waiter> {
+        &self.crowd.as_deref().unwrap_or(NOBODY).waiters
+    }
+
+    fn crowd_mut(&mut self) -> &mut Crowd {
+        self.crowd.get_or_insert_default()
+    }
+
     /// Whether nobody holds and nobody waits.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.first.is_none() && self.more.is_empty() && self.waiters.is_empty()
+        self.first.is_none() && self.more().is_empty() && self.queued().is_empty()
     }
 
     /// Who holds.
     pub fn holders(&self) -> impl Iterator<Item = Holder> {
-        self.first.iter().chain(&self.more).copied()
+        self.first.iter().chain(self.more()).copied()
     }
 
     /// Who waits, in order.
     pub fn waiters(&self) -> impl Iterator<Item = Waiter> {
-        self.waiters.iter().copied()
+        self.queued().iter().copied()
     }
 
     /// The modes `owner` holds.
     #[must_use]
     pub fn held(&self, owner: OwnerId) -> Modes {
-        if self.first.is_none() && self.more.is_empty() {
+        if self.first.is_none() && self.more().is_empty() {
             return 0;
         }
         self.holders().find(|holder| holder.owner == owner).map_or(0, |holder| holder.modes)
@@ -130,7 +160,7 @@ impl LockQueue {
     /// Whether `owner` waits.
     #[must_use]
     pub fn is_waiting(&self, owner: OwnerId) -> bool {
-        self.waiters.iter().any(|waiter| waiter.owner == owner)
+        self.queued().iter().any(|waiter| waiter.owner == owner)
     }
 
     /// Grants `mode` to `owner` if nobody is in the way.
@@ -146,7 +176,7 @@ impl LockQueue {
         }
         if kind == Kind::Table {
             let place = self.place(kind, held);
-            let mut ahead = self.waiters.iter().take(place);
+            let mut ahead = self.queued().iter().take(place);
             if ahead.any(|waiter| conflicts & (1 << waiter.mode) != 0) {
                 return Request::Blocked;
             }
@@ -174,7 +204,7 @@ impl LockQueue {
         debug_assert!(!self.is_waiting(owner), "an owner waits at most once");
         let held = self.held(owner);
         let place = self.place(kind, held);
-        self.waiters.insert(place, Waiter { owner, mode, held, since });
+        self.crowd_mut().waiters.insert(place, Waiter { owner, mode, held, since });
         if held != 0 {
             self.grant_waiters(kind, granted);
         }
@@ -182,14 +212,14 @@ impl LockQueue {
 
     /// Grants what `owner` waits for if no holder excludes it, so that it only stands behind others who wait; false if not.
     pub fn pass(&mut self, kind: Kind, owner: OwnerId) -> bool {
-        let Some(place) = self.waiters.iter().position(|waiter| waiter.owner == owner) else {
+        let Some(place) = self.queued().iter().position(|waiter| waiter.owner == owner) else {
             return false;
         };
-        let mode = self.waiters[place].mode;
+        let mode = self.queued()[place].mode;
         if !self.compatible(owner, kind.conflicts()[usize::from(mode)]) {
             return false;
         }
-        self.waiters.remove(place);
+        self.crowd_mut().waiters.remove(place);
         self.grant(owner, mode);
         true
     }
@@ -197,7 +227,7 @@ impl LockQueue {
     /// Where a request of somebody who holds `held` belongs: before the first waiter that `held` excludes.
     fn place(&self, kind: Kind, held: Modes) -> usize {
         let blocked = |waiter: &Waiter| kind.conflicts()[usize::from(waiter.mode)] & held != 0;
-        self.waiters.iter().position(blocked).unwrap_or(self.waiters.len())
+        self.queued().iter().position(blocked).unwrap_or(self.queued().len())
     }
 
     /// Leaves `owner` with `modes` (0: none), and grants what that lets through. `granted` is told each.
@@ -208,18 +238,23 @@ impl LockQueue {
         modes: Modes,
         granted: &mut dyn FnMut(OwnerId),
     ) {
+        let is_alone = self.crowd.is_none();
+        if is_alone && modes == 0 && self.first.is_some_and(|first| first.owner == owner) {
+            self.first = None;
+            return;
+        }
         self.set(owner, modes);
-        if !self.waiters.is_empty() {
+        if !self.queued().is_empty() {
             self.grant_waiters(kind, granted);
         }
     }
 
     /// Ends `owner`'s wait without a lock; false if it has been granted already. `granted` is told who goes on.
     pub fn cancel(&mut self, kind: Kind, owner: OwnerId, granted: &mut dyn FnMut(OwnerId)) -> bool {
-        let Some(place) = self.waiters.iter().position(|waiter| waiter.owner == owner) else {
+        let Some(place) = self.queued().iter().position(|waiter| waiter.owner == owner) else {
             return false;
         };
-        self.waiters.remove(place);
+        self.crowd_mut().waiters.remove(place);
         self.grant_waiters(kind, granted);
         true
     }
@@ -253,13 +288,13 @@ impl LockQueue {
     pub fn excluded(&self, kind: Kind) -> Vec<(OwnerId, Modes)> {
         // As each set of modes that somebody holds who waits sees the queue; there are few different ones.
         let mut views: Vec<(Behind, [Modes; Modes::BITS as usize])> = Vec::new();
-        for waiter in &self.waiters {
+        for waiter in self.queued() {
             if views.iter().all(|(behind, _)| behind.held != waiter.held) {
                 views.push((Behind::new(waiter.held), [0; Modes::BITS as usize]));
             }
         }
-        let mut all = Vec::with_capacity(self.waiters.len());
-        for waiter in &self.waiters {
+        let mut all = Vec::with_capacity(self.queued().len());
+        for waiter in self.queued() {
             let mode = usize::from(waiter.mode);
             let excludes = kind.conflicts()[mode];
             for (behind, passed) in &mut views {
@@ -280,11 +315,11 @@ impl LockQueue {
     /// it that wait for what excludes it. Of those who wait for a row only the first waits for its holders, as in PostgreSQL,
     /// where that one has the row's own lock meanwhile.
     pub fn in_the_way(&self, kind: Kind, owner: OwnerId, blocker: &mut dyn FnMut(OwnerId)) {
-        let Some(place) = self.waiters.iter().position(|waiter| waiter.owner == owner) else {
+        let Some(place) = self.queued().iter().position(|waiter| waiter.owner == owner) else {
             return;
         };
-        let conflicts = kind.conflicts()[usize::from(self.waiters[place].mode)];
-        let before = self.waiters.iter().take(place);
+        let conflicts = kind.conflicts()[usize::from(self.queued()[place].mode)];
+        let before = self.queued().iter().take(place);
         let mut ahead = before.filter(|waiter| conflicts & (1 << waiter.mode) != 0).peekable();
         let excludes = |owner| self.held(owner) & conflicts != 0;
         if kind == Kind::Table || ahead.peek().is_none() {
@@ -317,18 +352,18 @@ impl LockQueue {
         // sets of modes.
         let mut ahead: Modes = 0;
         let mut behind: Vec<Behind> = Vec::new();
-        for waiter in self.waiters.iter().filter(|waiter| waiter.held != 0) {
+        for waiter in self.queued().iter().filter(|waiter| waiter.held != 0) {
             if behind.iter().all(|other| other.held != waiter.held) {
                 behind.push(Behind::new(waiter.held));
             }
         }
-        while let Some(waiter) = self.waiters.get(place).copied() {
+        while let Some(waiter) = self.queued().get(place).copied() {
             let conflicts = kind.conflicts()[usize::from(waiter.mode)];
             let own = behind.iter().find(|behind| behind.held == waiter.held);
             let free = own.map_or(ahead, |behind| behind.free);
             let held_by_others = |bit: usize| counts[bit] > u32::from(waiter.held >> bit & 1);
             if conflicts & free == 0 && !bits(conflicts).any(held_by_others) {
-                self.waiters.remove(place);
+                self.crowd_mut().waiters.remove(place);
                 self.grant(waiter.owner, waiter.mode);
                 counts[usize::from(waiter.mode)] += u32::from(waiter.held >> waiter.mode & 1 == 0);
                 granted(waiter.owner);
@@ -344,14 +379,14 @@ impl LockQueue {
             }
             place += 1;
         }
-        if self.waiters.is_empty() && self.waiters.capacity() > 16 {
-            self.waiters = VecDeque::new();
+        if self.more().is_empty() && self.queued().is_empty() {
+            self.crowd = None;
         }
     }
 
     fn set(&mut self, owner: OwnerId, modes: Modes) {
-        if !self.waiters.is_empty()
-            && let Some(waiter) = self.waiters.iter_mut().find(|waiter| waiter.owner == owner)
+        if let Some(crowd) = &mut self.crowd
+            && let Some(waiter) = crowd.waiters.iter_mut().find(|waiter| waiter.owner == owner)
         {
             waiter.held = modes;
         }
@@ -360,18 +395,18 @@ impl LockQueue {
         {
             first.modes = modes;
             if modes == 0 {
-                self.first = self.more.pop();
+                self.first = self.crowd.as_mut().and_then(|crowd| crowd.more.pop());
             }
             return;
         }
-        match self.more.iter().position(|holder| holder.owner == owner) {
+        match self.more().iter().position(|holder| holder.owner == owner) {
             Some(place) if modes == 0 => {
-                self.more.swap_remove(place);
+                self.crowd_mut().more.swap_remove(place);
             }
-            Some(place) => self.more[place].modes = modes,
+            Some(place) => self.crowd_mut().more[place].modes = modes,
             None if modes == 0 => {}
             None if self.first.is_none() => self.first = Some(Holder { owner, modes }),
-            None => self.more.push(Holder { owner, modes }),
+            None => self.crowd_mut().more.push(Holder { owner, modes }),
         }
     }
 }
@@ -515,11 +550,11 @@ mod tests {
 
     /// [`LockQueue::excluded`] of one waiter, walked back from it.
     fn walked_back(queue: &LockQueue, kind: Kind, place: usize) -> Modes {
-        let mut behind = Behind::new(queue.waiters[place].held);
-        let ahead = queue.waiters.iter().take(place + 1);
+        let mut behind = Behind::new(queue.queued()[place].held);
+        let ahead = queue.queued().iter().take(place + 1);
         let stuck: Vec<bool> = ahead.map(|waiter| behind.passes_over(kind, waiter.mode)).collect();
         let (mut chain, mut conflicts) = (0, 0);
-        for (at, waiter) in queue.waiters.iter().enumerate().take(place + 1).rev() {
+        for (at, waiter) in queue.queued().iter().enumerate().take(place + 1).rev() {
             let excludes = kind.conflicts()[usize::from(waiter.mode)];
             if at == place || (excludes & chain != 0 && !stuck[at]) {
                 chain |= 1 << waiter.mode;

@@ -37,7 +37,7 @@ pub fn brief(tree: TreeId, key: &[u8]) -> u64 {
 
 /// Fewer than eight bytes as a number, the first the lowest.
 #[inline]
-fn little(bytes: &[u8]) -> u64 {
+pub(super) fn little(bytes: &[u8]) -> u64 {
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         // The two overlap, and agree where they do.
         let last = u64::from(u32::from_le_bytes(*last)) << (8 * (bytes.len() - 4));

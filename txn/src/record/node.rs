@@ -5,10 +5,11 @@
 //! the table. A dead node is never brought back; who wants the record again makes a new one.
 
 use super::chain::Chain;
+use super::hash::little;
 use crate::Lsn;
 use crate::lock::queue::LockQueue;
 use crate::sync::{Mutex, MutexGuard, lock, rank};
-use crossbeam_epoch::Atomic;
+use crossbeam_epoch::{Atomic, Shared};
 use std::ptr::NonNull;
 use storage::TreeId;
 
@@ -53,31 +54,32 @@ impl NodeState {
 }
 
 /// Keys of so many bytes stand in their node.
-const SHORT_BYTES: usize = 22;
+const SHORT_BYTES: usize = 24;
 
 /// The key of a record: most are short, and one allocation for each node is enough.
 #[derive(Debug)]
 enum Key {
-    Short([u8; SHORT_BYTES], u8),
+    /// In words, which are stored one by one where the node is made.
+    Short([[u8; 8]; SHORT_BYTES / 8], u8),
     Long(Box<[u8]>),
 }
 
 impl Key {
     fn of(key: &[u8]) -> Key {
-        let mut short = [0; SHORT_BYTES];
-        match short.get_mut(..key.len()) {
-            Some(place) => {
-                place.copy_from_slice(key);
-                Key::Short(short, key.len() as u8)
-            }
-            None => Key::Long(key.into()),
+        let word = |at: usize| {
+            let rest = key.get(at..).unwrap_or_default();
+            rest.first_chunk::<8>().copied().unwrap_or_else(|| little(rest).to_le_bytes())
+        };
+        match key.len() <= SHORT_BYTES {
+            true => Key::Short([word(0), word(8), word(16)], key.len() as u8),
+            false => Key::Long(key.into()),
         }
     }
 
     #[inline]
     fn bytes(&self) -> &[u8] {
         match self {
-            Key::Short(bytes, len) => &bytes[..usize::from(*len)],
+            Key::Short(words, len) => &words.as_flattened()[..usize::from(*len)],
             Key::Long(bytes) => bytes,
         }
     }
@@ -92,10 +94,15 @@ impl Key {
 }
 
 impl Node {
-    pub(super) fn new(hash: u64, tree: TreeId, key: &[u8]) -> Node {
-        let state = NodeState { pins: 1, ..NodeState::default() };
+    #[inline(always)]
+    pub(super) fn new(
+        (hash, tree, key): (u64, TreeId, &[u8]),
+        lock: LockQueue,
+        next: Shared<'_, Node>,
+    ) -> Node {
+        let state = NodeState { pins: 1, lock, ..NodeState::default() };
         Node {
-            next: Atomic::null(),
+            next: Atomic::from(next),
             hash,
             tree,
             key: Key::of(key),

@@ -12,8 +12,9 @@
 //! and that number is bounded by the limits of locks and versions.
 
 use super::hash::hash;
-use super::node::{Node, NodeRef};
+use super::node::{Node, NodeRef, NodeState};
 use crate::Lsn;
+use crate::lock::queue::LockQueue;
 use crossbeam_epoch::{self as epoch, Atomic, Guard, Owned, Shared};
 use std::sync::atomic::Ordering;
 use storage::TreeId;
@@ -88,30 +89,40 @@ impl RecordTable {
 
     /// Pins the record's node, making it if there is none.
     pub fn pin(&self, tree: TreeId, key: &[u8]) -> NodeRef {
+        self.pin_or_make(tree, key, LockQueue::default).0
+    }
+
+    /// The same; whether it was made, with that lock.
+    #[inline]
+    pub(crate) fn pin_or_make(
+        &self,
+        tree: TreeId,
+        key: &[u8],
+        lock: impl Fn() -> LockQueue,
+    ) -> (NodeRef, bool) {
         let hash = hash(self.seed, tree, key);
         let bucket = self.bucket(hash);
         let guard = epoch::pin();
-        let mut made: Option<Owned<Node>> = None;
         loop {
             let (head, found) = self.search(bucket, &|node| node.is(hash, tree, key), &guard);
             if let Some(node) = found {
                 let mut state = node.state();
                 if !state.dead {
                     state.pins += 1;
-                    return NodeRef::counted(node);
+                    return (NodeRef::counted(node), false);
                 }
                 drop(state);
                 // Its last holder is about to do this; whoever comes first does.
                 node.next.fetch_or(UNLINKED, Ordering::AcqRel, &guard);
                 continue;
             }
-            let node = made.take().unwrap_or_else(|| Owned::new(Node::new(hash, tree, key)));
-            node.next.store(head, Ordering::Relaxed);
+            let node = Owned::new(Node::new((hash, tree, key), lock(), head));
             // Release: pairs with Acquire in `search`; the node is complete before it is reached.
             match bucket.compare_exchange(head, node, Ordering::AcqRel, Ordering::Relaxed, &guard) {
                 // SAFETY: just inserted with a pin of ours, so it is not freed.
-                Ok(node) => return NodeRef::counted(unsafe { node.deref() }),
-                Err(lost) => made = Some(lost.new),
+                Ok(node) => return (NodeRef::counted(unsafe { node.deref() }), true),
+                // The bucket has changed: what it was made with may hold no longer.
+                Err(_) => {}
             }
         }
     }
@@ -160,7 +171,7 @@ impl RecordTable {
     pub fn unpin_after<T>(
         &self,
         node: NodeRef,
-        last: impl FnOnce(&Node, &mut super::NodeState, &Guard) -> T,
+        last: impl FnOnce(&Node, &mut NodeState, &Guard) -> T,
     ) -> T {
         self.unpin_under(&epoch::pin(), node, last)
     }
@@ -170,7 +181,7 @@ impl RecordTable {
         &self,
         guard: &Guard,
         node: NodeRef,
-        last: impl FnOnce(&Node, &mut super::NodeState, &Guard) -> T,
+        last: impl FnOnce(&Node, &mut NodeState, &Guard) -> T,
     ) -> T {
         let mut state = node.state();
         let result = last(&node, &mut state, guard);

@@ -106,6 +106,7 @@ proptest! {
             }
         }
         prop_assert!(set.keys() >= model.len());
+        set.arrange();
         let at = |history: &[(u32, Option<Vec<u8>>)], before: u32| {
             history.iter().rev().find(|write| write.0 < before).map(|write| write.1.clone())
         };

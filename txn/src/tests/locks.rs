@@ -337,6 +337,7 @@ fn an_update_knows_its_base_as_long_as_its_row_is_locked() {
         let mut value = found.value().unwrap().to_vec();
         value[at] = 1;
         txn.update(&world.tree, b"a", &value).unwrap();
+        txn.state_mut().writes.arrange();
         txn.state().writes.iter().next().unwrap().met.delta
     };
     let savepoint = txn.savepoint();
@@ -350,6 +351,7 @@ fn an_update_knows_its_base_as_long_as_its_row_is_locked() {
     };
     assert!(base > first);
     txn.put(&world.tree, b"b", &[0; 100]).unwrap();
+    txn.state_mut().writes.arrange();
     assert_eq!(txn.state().writes.iter().last().unwrap().met.delta, None);
     world.answer(txn.commit(&mut |_| ()).unwrap());
     let mut txn = world.begin(Isolation::ReadCommitted, 1);

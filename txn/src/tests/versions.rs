@@ -199,6 +199,7 @@ fn late_commits_are_read_from_the_list() {
     for (key, value) in [(b"a", Some(&b"new"[..])), (b"b", None), (b"c", Some(b"new"))] {
         writes.put(world.tree.id(), key, value, CommandId(1));
     }
+    writes.arrange();
     let late = crate::commit::late::LateCommit { lsn, floor: lsn, writes: Arc::new(writes) };
     world.manager.late.add(Arc::new(late));
     world.manager.advance();

@@ -452,7 +452,25 @@ impl Transaction {
     }
 
     /// Turns what the page has into what `view` shows.
+    #[inline]
     fn settle(
+        &mut self,
+        view: &ReadView,
+        (tree, key): (&Tree, &[u8]),
+        found: bool,
+        late: Option<&LateList>,
+        into: &mut storage::RecordBuffer,
+    ) -> Result<bool> {
+        if late.is_none() && (!found || self.shows(view, into.lsn())) {
+            self.seen = if found { self.seen.max(into.lsn()) } else { self.seen };
+            return Ok(found && into.value().is_some());
+        }
+        self.settle_among(view, (tree, key), found, late, into)
+    }
+
+    /// The same where the page has a newer commit's, or a commit may not be on it yet.
+    #[inline(never)]
+    fn settle_among(
         &mut self,
         view: &ReadView,
         (tree, key): (&Tree, &[u8]),

@@ -200,6 +200,7 @@ impl Scan {
         loop {
             self.fill(transaction)?;
             self.walk_runs(transaction)?;
+            transaction.state_mut().writes.arrange();
             let found = self.merge(transaction);
             if self.noted.is_some() {
                 self.note(transaction, found)?;
