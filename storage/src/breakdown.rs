@@ -6,6 +6,10 @@
 //! within another is counted once, by the innermost, and all of them add up to the time for which the clock ran. A clock that
 //! nobody has started ([`start`]) stands still: then entering a class is a look at one byte of the thread's own.
 //!
+//! A switch takes the time from the class that it goes to and adds it to the one that it leaves, modulo 2^64: what has passed is
+//! the sum of both, and nobody has to know since when. The class that the clock is in lacks the time until it is left, which
+//! who reads the numbers adds.
+//!
 //! The numbers begin anew when the clock is started, and nobody but their thread reads them: who wants those of a statement takes
 //! them ([`Breakdown::take_in`]), or looks twice. The counter is the processor's (the time-stamp counter, which runs at one rate on all cores); where there is
 //! none that is known here, nanoseconds stand for cycles. Nothing is decided by it, so a simulation's seed still replays.
@@ -46,6 +50,8 @@ pub enum Class {
 pub const CLASSES: usize = 11;
 /// A clock that stands still.
 const STILL: u8 = CLASSES as u8;
+/// Numbers of a clock: a power of two, so that each class has its own without a look whether there is one.
+const NUMBERS: usize = (CLASSES + 1).next_power_of_two();
 /// What [`Entered`] goes back to where nothing was entered.
 const NOTHING: u8 = u8::MAX;
 
@@ -56,16 +62,14 @@ pub struct Breakdown([u64; CLASSES]);
 /// The clock of one thread.
 struct ThreadClock {
     class: Cell<u8>,
-    since: Cell<u64>,
-    cycles: Cell<[u64; CLASSES]>,
+    cycles: [Cell<u64>; NUMBERS],
 }
 
 thread_local! {
     static CLOCK: ThreadClock = const {
         ThreadClock {
             class: Cell::new(STILL),
-            since: Cell::new(0),
-            cycles: Cell::new([0; CLASSES]),
+            cycles: [const { Cell::new(0) }; NUMBERS],
         }
     };
 }
@@ -118,68 +122,85 @@ impl Breakdown {
     #[must_use]
     pub fn so_far() -> Breakdown {
         CLOCK.with(|clock| {
-            clock.settle();
-            Breakdown(clock.cycles.get())
+            let lacking = clock.lacking();
+            let all = std::array::from_fn(|class| clock.cycles[class].get());
+            clock.lacks(lacking);
+            Breakdown(all)
         })
     }
 
     /// Counts all of the same, too, and the clock begins anew.
     pub fn take_in(&mut self) {
         CLOCK.with(|clock| {
-            clock.settle();
-            let counted = Cell::as_array_of_cells(&clock.cycles);
-            for (mine, more) in self.0.iter_mut().zip(counted) {
-                *mine += more.take();
+            let lacking = clock.lacking();
+            for (mine, more) in self.0.iter_mut().zip(&clock.cycles) {
+                *mine = mine.wrapping_add(more.take());
             }
+            clock.lacks(lacking);
         });
     }
 
     /// What has been counted since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Breakdown) -> Breakdown {
-        Breakdown(std::array::from_fn(|class| self.0[class].saturating_sub(earlier.0[class])))
+        Breakdown(std::array::from_fn(|class| self.0[class].wrapping_sub(earlier.0[class])))
     }
 
     /// Counts more, of one class.
     pub fn add(&mut self, class: Class, cycles: u64) {
-        self.0[class as usize] += cycles;
+        self.0[class as usize] = self.0[class as usize].wrapping_add(cycles);
     }
 
     /// Counts all of another one, too.
     pub fn add_all(&mut self, other: &Breakdown) {
         for (mine, more) in self.0.iter_mut().zip(other.0) {
-            *mine += more;
+            *mine = mine.wrapping_add(more);
         }
     }
 
     /// The cycles of one class.
     #[must_use]
     pub fn of(&self, class: Class) -> u64 {
-        self.0[class as usize]
+        // Threads move between cores, whose counters may differ by less than a switch of threads takes: as little may be missing.
+        (self.0[class as usize] as i64).max(0) as u64
     }
 
     /// The cycles of all classes together.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.0.iter().sum()
+        Class::ALL.into_iter().map(|class| self.of(class)).sum()
     }
 }
 
 impl ThreadClock {
-    fn switch(&self, to: u8) {
-        let now = sync::cycles();
-        let spent = &Cell::as_array_of_cells(&self.cycles)[usize::from(self.class.get())];
-        // Threads move between cores, whose counters may differ by less than a switch of threads takes.
-        spent.set(spent.get() + now.saturating_sub(self.since.get()));
-        self.since.set(now);
-        self.class.set(to);
+    #[inline(always)]
+    fn number(&self, class: u8) -> &Cell<u64> {
+        &self.cycles[usize::from(class) % NUMBERS]
     }
 
-    /// Charges what has passed until now.
-    fn settle(&self) {
+    #[inline(always)]
+    fn switch(&self, to: u8) {
+        let now = sync::cycles();
+        let left = self.number(self.class.replace(to));
+        left.set(left.get().wrapping_add(now));
+        let entered = self.number(to);
+        entered.set(entered.get().wrapping_sub(now));
+    }
+
+    /// Gives the class that the clock is in what it lacks until now; what that is.
+    fn lacking(&self) -> Option<u64> {
         let class = self.class.get();
-        if class != STILL {
-            self.switch(class);
+        let now = (class != STILL).then(sync::cycles)?;
+        let number = self.number(class);
+        number.set(number.get().wrapping_add(now));
+        Some(now)
+    }
+
+    /// Takes it away again: the clock goes on.
+    fn lacks(&self, now: Option<u64>) {
+        if let Some(now) = now {
+            let number = self.number(self.class.get());
+            number.set(number.get().wrapping_sub(now));
         }
     }
 }
@@ -203,12 +224,9 @@ pub fn start(class: Class) -> Entered {
     let outer = CLOCK.with(|clock| {
         let outer = clock.class.get();
         if outer == STILL {
-            clock.cycles.set([0; CLASSES]);
-            clock.since.set(sync::cycles());
-            clock.class.set(class as u8);
-        } else {
-            clock.switch(class as u8);
+            clock.cycles.iter().for_each(|number| number.set(0));
         }
+        clock.switch(class as u8);
         outer
     });
     Entered { outer, stays: PhantomData }

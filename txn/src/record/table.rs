@@ -118,11 +118,10 @@ impl RecordTable {
             }
             let node = Owned::new(Node::new((hash, tree, key), lock(), head));
             // Release: pairs with Acquire in `search`; the node is complete before it is reached.
-            match bucket.compare_exchange(head, node, Ordering::AcqRel, Ordering::Relaxed, &guard) {
+            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+            if let Ok(node) = bucket.compare_exchange(head, node, success, failure, &guard) {
                 // SAFETY: just inserted with a pin of ours, so it is not freed.
-                Ok(node) => return (NodeRef::counted(unsafe { node.deref() }), true),
-                // The bucket has changed: what it was made with may hold no longer.
-                Err(_) => {}
+                return (NodeRef::counted(unsafe { node.deref() }), true);
             }
         }
     }
