@@ -21,6 +21,7 @@ pub(crate) mod definitions;
 mod domain;
 mod explain;
 mod extended;
+mod facts;
 mod lifted;
 #[cfg(test)]
 mod limit_tests;
@@ -84,10 +85,10 @@ use crate::types::{CallContext, Oid, SqlType};
 use activity::SessionActivity;
 use block::{Block, Parts};
 use bumpalo::Bump;
+use facts::Shared;
 use measured::Measured;
 use notify::{Inbox, Said, Sayings};
 use portal::Portal;
-use run::Shared;
 use rustc_hash::FxHashMap;
 use source::Source;
 use statement::{Basis, Named, PlanCache, Prepared};
@@ -756,7 +757,7 @@ impl Session {
         self.arena.reset();
         let environment = self.engine.manager().environment();
         let trigger_depth = Cell::new(self.firing.len() as u32);
-        let asked = run::SessionFacts {
+        let asked = facts::SessionFacts {
             engine: &self.engine,
             statements: Shared::Plain(&self.statements),
             portals: Shared::Plain(&self.portals),
@@ -764,7 +765,7 @@ impl Session {
             executed: None,
             domains: &self.domains,
             wait: &self.wait,
-            own: Some(run::Own {
+            own: Some(facts::Own {
                 pid: self.wait.pid,
                 said: &self.said,
                 xact_id: &self.xact_id,
