@@ -2,7 +2,8 @@
 //!
 //! `isolation/NAME.spec` names the phenomenon in its first comment, then lists the schedule: `setup: SQL;` before, then
 //! `SESSION: SQL;` steps. A file that says `$LEVEL` is run at each level of [`LEVELS`]. A step that has no answer, and of which
-//! the server says at several looks that it is not running, *waits*; its answer is shown behind the step that let it go on.
+//! the server says at several looks that it is not running, *waits*; its answer is shown behind the step that let it go on, what it
+//! was told meanwhile where it waits.
 //! `NAME.out` is PostgreSQL's. Schedules run beside one another but for those with a line `-- Alone.`: a transaction that waits
 //! for a safe snapshot waits for the serializable ones of all databases, and whether a lock of PostgreSQL's is on its fast path
 //! depends on what others lock.
@@ -16,7 +17,7 @@ use tests::client::Client;
 use tests::golden::{assert_golden, difference};
 use tests::oracle;
 use tests::remembered::remembered;
-use tests::script::{files, name_of, write_reply};
+use tests::script::{files, name_of, write_reply, write_report};
 use tests::waiting::{LOOK, RUNNING_PATIENCE, answers};
 
 /// How many schedules run at once.
@@ -127,6 +128,9 @@ fn run(port: u16, database: &str, text: &str, level: &str) -> String {
             show(&mut out, &mut sessions[at]);
         } else {
             sessions[at].waits = true;
+            for notice in sessions[at].client.take_notices() {
+                write_report(&mut out, &notice);
+            }
             out.push_str("  waits\n");
         }
         settle(&mut out, &mut sessions, &mut admin);

@@ -7,6 +7,7 @@
 use sql::breakdown::{Class, Entered};
 use sql::exec::sink::RowSink;
 use sql::session::notify::Notification;
+use sql::session::outlet::Outlet;
 use sql::session::{
     AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,
 };
@@ -31,6 +32,7 @@ pub trait Backend: Send {
     fn measures(&self) -> bool;
     fn spend(&mut self, class: Class, cycles: u64);
     fn rest(&mut self);
+    fn set_outlet(&mut self, outlet: Box<dyn Outlet>);
     fn has_notices(&mut self) -> bool;
     fn take_notices(&mut self) -> Vec<Notice>;
     fn take_hidden_notices(&mut self) -> Vec<Notice>;
@@ -112,6 +114,10 @@ impl Backend for Live {
 
     fn rest(&mut self) {
         self.session.rest();
+    }
+
+    fn set_outlet(&mut self, outlet: Box<dyn Outlet>) {
+        self.session.set_outlet(outlet);
     }
 
     fn has_notices(&mut self) -> bool {

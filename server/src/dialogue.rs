@@ -22,11 +22,13 @@ use crate::backend::Backend;
 use crate::client_encoding;
 use crate::encode::{SEND_BYTES, WireSink};
 use crate::frame::{Framed, frame};
+use crate::interim::{Interim, Teller};
 use crate::log;
 use crate::message::{Message, decode};
 use crate::metrics::Counters;
 use crate::peer::Peer;
 use crate::respond;
+use crate::stream::Outlet;
 use crate::timers::Timers;
 use logged::Logged;
 use sql::breakdown::Class;
@@ -76,6 +78,8 @@ pub struct Dialogue<B> {
     consumed: usize,
     /// What is to be sent.
     pub output: Vec<u8>,
+    /// Where what a statement says before its answer goes; none where nothing does.
+    interim: Option<Arc<Interim>>,
     pub(crate) mode: Mode,
     /// Whether anything is under way: a message has come whose answer has not been ended by ReadyForQuery.
     busy: bool,
@@ -116,6 +120,7 @@ impl<B: Backend> Dialogue<B> {
             input: Vec::new(),
             consumed: 0,
             output: Vec::new(),
+            interim: None,
             mode: Mode::Open,
             busy: false,
             clock: false,
@@ -126,6 +131,13 @@ impl<B: Backend> Dialogue<B> {
             types: Vec::new(),
             buffer_bytes,
         }
+    }
+
+    /// What a statement says before its answer goes out by `outlet`, while the statement runs.
+    pub fn speak_by(&mut self, outlet: Outlet) {
+        let interim = Arc::new(Interim::new(outlet, Arc::clone(&self.counters)));
+        self.backend.set_outlet(Box::new(Teller(Arc::clone(&interim))));
+        self.interim = Some(interim);
     }
 
     /// The session.
@@ -314,13 +326,29 @@ impl<B: Backend> Dialogue<B> {
         self.urgent = true;
     }
 
-    /// Runs a portal once.
-    pub(crate) fn run(&mut self, portal: &str, max_rows: u64) -> (Result<Progress, SqlError>, u64) {
-        let mut sink = WireSink::new(&mut self.output, &mut self.formats, self.conversion);
+    /// Runs a portal once: how far it came, and how many rows it gave. Its answer `begins` there in the output, as far as that
+    /// has not been sent.
+    pub(crate) fn run(
+        &mut self,
+        portal: &str,
+        max_rows: u64,
+        begins: &mut usize,
+    ) -> (Result<Progress, SqlError>, u64) {
+        let interim = self.interim.as_deref();
+        let mut sink = WireSink::new(
+            &mut self.output,
+            &mut self.formats,
+            self.conversion,
+            interim.map(|interim| (interim, *begins)),
+        );
         let backend = &mut self.backend;
         let progress = guarded(|| backend.run(portal, max_rows, &mut sink));
         let rows = sink.rows;
         let warnings = std::mem::take(&mut sink.warnings);
+        let opened = interim.filter(|_| sink.opened);
+        if let Some(left) = opened.and_then(|interim| interim.close(&mut self.output)) {
+            *begins = left;
+        }
         self.counters.rows(rows);
         self.urgent |= !warnings.is_empty();
         warnings.iter().for_each(|warning| self.log(warning));

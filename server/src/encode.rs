@@ -6,6 +6,7 @@
 //! executor instead of filling memory. Rows that a failure takes back stay until there are [`KEPT_BYTES`] of them.
 
 use crate::client_encoding;
+use crate::interim::Interim;
 use crate::respond;
 use sql::encoding::Conversion;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
@@ -27,6 +28,10 @@ pub struct WireSink<'a> {
     conversion: Option<Conversion>,
     /// The output at which the result pauses, in bytes.
     pause_bytes: usize,
+    /// Where what has been answered goes when something may be said ahead of the rest; with where this answer begins.
+    interim: Option<(&'a Interim, usize)>,
+    /// It has gone there.
+    pub opened: bool,
     /// Rows that have passed.
     pub rows: u64,
     /// What of the notices that have passed may be one for the log, too.
@@ -34,17 +39,21 @@ pub struct WireSink<'a> {
 }
 
 impl<'a> WireSink<'a> {
-    /// Into `out`. `formats` is memory for those of the columns.
+    /// Into `out`. `formats` is memory for those of the columns; `interim` is where what stands in `out` goes when something may
+    /// be said ahead of the rest, with where the answer begins there.
     pub fn new(
         out: &'a mut Vec<u8>,
         formats: &'a mut Vec<Format>,
         conversion: Option<Conversion>,
+        interim: Option<(&'a Interim, usize)>,
     ) -> WireSink<'a> {
         WireSink {
             out,
             formats,
             conversion,
             pause_bytes: SEND_BYTES,
+            interim,
+            opened: false,
             rows: 0,
             warnings: Vec::new(),
         }
@@ -108,6 +117,16 @@ impl RowSink for WireSink<'_> {
 
     fn shown_at_end(&mut self) {
         self.pause_bytes = KEPT_BYTES;
+    }
+
+    fn lets_notices_pass(&mut self) {
+        if let Some((interim, begins)) = self.interim.take() {
+            // What a failure takes back is not sent before it is known to last.
+            let kept = self.pause_bytes == KEPT_BYTES;
+            let begins = if kept { begins } else { self.out.len() };
+            interim.open(self.out, begins, self.conversion);
+            self.opened = true;
+        }
     }
 
     fn row(

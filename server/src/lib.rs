@@ -23,6 +23,7 @@ pub mod frame;
 pub mod hba;
 pub mod heap;
 mod host;
+mod interim;
 pub mod listener;
 pub mod log;
 pub mod message;

@@ -54,7 +54,7 @@ use std::time::Instant;
 use task::{Link, Task};
 use threads::{Job, Threads};
 
-pub use socket::Socket;
+pub use socket::{Aside, Socket};
 
 thread_local! {
     /// The loop that the thread drives, while it runs one of its tasks.

@@ -6,6 +6,7 @@
 use crate::backend::Backend;
 use sql::breakdown::{Class, Entered};
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
+use sql::session::outlet::Outlet;
 use sql::session::{
     AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,
 };
@@ -109,6 +110,7 @@ impl Backend for Scripted {
     }
     fn spend(&mut self, _: Class, _: u64) {}
     fn rest(&mut self) {}
+    fn set_outlet(&mut self, _: Box<dyn Outlet>) {}
     fn has_notices(&mut self) -> bool {
         !self.notices.is_empty()
     }

@@ -119,6 +119,7 @@ pub async fn serve(server: Arc<Server>, stream: Stream, origin: Origin, packet: 
     server.counters.connected();
     let config = server.config();
     dialogue.log = client.log;
+    dialogue.speak_by(stream.outlet());
     let log_disconnections = config.is_on("log_disconnections");
     drop(config);
     let (ended, dialogue) = Connection::new(stream, dialogue, Stream::tune).run().await;
@@ -200,7 +201,7 @@ async fn encrypt(server: &Server, client: &mut Client) -> Result<(), Refused> {
     match client.stream.take() {
         Some(Stream::Plain(plain)) => {
             let protected = tls.acceptor.accept(plain).await?;
-            client.stream = Some(Stream::Tls(Box::new(protected)));
+            client.stream = Some(Stream::protected(protected));
             client.origin.tls = true;
         }
         other => client.stream = other,
@@ -302,7 +303,10 @@ async fn identify(
 ) -> Result<(), Refused> {
     let role = &*startup.user;
     let found = match rule.method {
-        Method::Peer => system_user::peer(client.stream()?.descriptor()),
+        Method::Peer => match client.stream()?.descriptor() {
+            Some(socket) => system_user::peer(socket),
+            None => Err("Peer authentication is for Unix sockets".to_owned()),
+        },
         Method::Ident => match (client.origin.local, client.origin.client) {
             (Some(server), Some(client)) => system_user::ident(server, client).await,
             _ => Err("an Ident server answers for TCP connections only".to_owned()),

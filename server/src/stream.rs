@@ -1,7 +1,8 @@
 //! A client's socket, plain or under TLS.
 
 use crate::certificate::{self, Certificate};
-use crate::runtime::Socket;
+use crate::runtime::{Aside, Socket};
+use crate::sync::locked;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustls::{CipherSuite, ProtocolVersion};
 use socket2::{SockRef, TcpKeepalive};
@@ -9,7 +10,8 @@ use sql::{Encryption, SocketTimes};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
@@ -20,7 +22,51 @@ pub enum Stream {
     /// TCP or a Unix socket.
     Plain(Socket),
     /// TCP under TLS.
-    Tls(Box<TlsStream<Socket>>),
+    Tls(Arc<Mutex<TlsStream<Socket>>>),
+}
+
+/// Sends beside a [`Stream`], while the task that has it is deep in something else.
+#[derive(Debug)]
+pub enum Outlet {
+    /// TCP or a Unix socket.
+    Plain(Aside),
+    /// TCP under TLS.
+    Tls(Weak<Mutex<TlsStream<Socket>>>),
+}
+
+impl Outlet {
+    /// Whether the client has taken all so far, as far as that is known.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        match self {
+            Outlet::Plain(socket) => socket.is_ready(),
+            Outlet::Tls(_) => true,
+        }
+    }
+
+    /// Sends what the connection takes now; how many bytes that were.
+    pub fn send(&self, bytes: &[u8]) -> usize {
+        let stream = match self {
+            Outlet::Plain(socket) => {
+                socket.send(bytes);
+                return bytes.len();
+            }
+            Outlet::Tls(stream) => stream.upgrade(),
+        };
+        let Some(stream) = stream else { return 0 };
+        let (mut stream, mut sent) = (locked(&stream), 0);
+        // Nobody is woken: the connection writes again when the statement has ended.
+        let mut context = Context::from_waker(Waker::noop());
+        while sent < bytes.len()
+            && let Poll::Ready(Ok(taken)) =
+                Pin::new(&mut *stream).poll_write(&mut context, &bytes[sent..])
+            && taken > 0
+        {
+            sent += taken;
+        }
+        let _ = Pin::new(&mut *stream).poll_flush(&mut context);
+        sent
+    }
 }
 
 /// Cipher suites as rustls and as OpenSSL call them, with the length of their keys.
@@ -41,13 +87,35 @@ const SUITES: [(CipherSuite, &str, i32); 9] = [
 ];
 
 impl Stream {
+    /// Under TLS.
+    #[must_use]
+    pub fn protected(stream: TlsStream<Socket>) -> Stream {
+        Stream::Tls(Arc::new(Mutex::new(stream)))
+    }
+
+    /// A way to send while who has the stream is deep in something else.
+    #[must_use]
+    pub fn outlet(&self) -> Outlet {
+        match self {
+            Stream::Plain(socket) => Outlet::Plain(socket.aside()),
+            Stream::Tls(stream) => Outlet::Tls(Arc::downgrade(stream)),
+        }
+    }
+
+    fn with_socket<T>(&self, look: impl FnOnce(&Socket) -> T) -> T {
+        match self {
+            Stream::Plain(socket) => look(socket),
+            Stream::Tls(stream) => look(locked(stream).get_ref().0),
+        }
+    }
+
     /// What the socket does by itself; none if it does not say so.
     #[must_use]
     pub fn times(&self) -> Option<SocketTimes> {
-        let socket = match self {
-            Stream::Plain(socket) => socket,
-            Stream::Tls(stream) => stream.get_ref().0,
-        };
+        self.with_socket(Stream::times_of)
+    }
+
+    fn times_of(socket: &Socket) -> Option<SocketTimes> {
         let socket = SockRef::from(socket);
         let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
         let unconfirmed = socket.tcp_user_timeout().ok()?.map_or(0, |time| time.as_millis());
@@ -61,10 +129,10 @@ impl Stream {
 
     /// Has the socket do this by itself. One that cannot be tuned still works.
     pub fn tune(&self, times: SocketTimes) {
-        let socket = match self {
-            Stream::Plain(socket) => socket,
-            Stream::Tls(stream) => stream.get_ref().0,
-        };
+        self.with_socket(|socket| Stream::tune_socket(socket, times));
+    }
+
+    fn tune_socket(socket: &Socket, times: SocketTimes) {
         let socket = SockRef::from(socket);
         let seconds = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
         let keep = TcpKeepalive::new()
@@ -80,6 +148,8 @@ impl Stream {
     #[must_use]
     pub fn encryption(&self) -> Option<Encryption> {
         let Stream::Tls(stream) = self else { return None };
+        let certificate = self.certificate().map(|certificate| certificate.shown);
+        let stream = locked(stream);
         let (_, connection) = stream.get_ref();
         let version = match connection.protocol_version()? {
             ProtocolVersion::TLSv1_2 => "TLSv1.2",
@@ -89,7 +159,6 @@ impl Stream {
         let suite = connection.negotiated_cipher_suite()?.suite();
         let known = SUITES.iter().find(|known| known.0 == suite);
         let (cipher, bits) = known.map_or(("unknown", 0), |known| (known.1, known.2));
-        let certificate = self.certificate().map(|certificate| certificate.shown);
         Some(Encryption { version, cipher, bits, certificate })
     }
 
@@ -97,16 +166,17 @@ impl Stream {
     #[must_use]
     pub fn certificate(&self) -> Option<Certificate> {
         let Stream::Tls(stream) = self else { return None };
+        let stream = locked(stream);
         let chain = stream.get_ref().1.peer_certificates()?;
         certificate::read(chain.first()?)
     }
 
-    /// The socket itself.
+    /// The socket itself, of which the system knows whose it is: TLS is for those of which it does not.
     #[must_use]
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Stream::Plain(socket) => socket.as_fd(),
-            Stream::Tls(stream) => stream.get_ref().0.as_fd(),
+            Stream::Plain(socket) => Some(socket.as_fd()),
+            Stream::Tls(_) => None,
         }
     }
 }
@@ -138,7 +208,7 @@ impl AsyncRead for Stream {
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
-            Stream::Tls(stream) => Pin::new(stream).poll_read(context, buffer),
+            Stream::Tls(stream) => Pin::new(&mut *locked(stream)).poll_read(context, buffer),
         }
     }
 }
@@ -151,21 +221,21 @@ impl AsyncWrite for Stream {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Stream::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
+            Stream::Tls(stream) => Pin::new(&mut *locked(stream)).poll_write(context, bytes),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Stream::Tls(stream) => Pin::new(stream).poll_flush(context),
+            Stream::Tls(stream) => Pin::new(&mut *locked(stream)).poll_flush(context),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+            Stream::Tls(stream) => Pin::new(&mut *locked(stream)).poll_shutdown(context),
         }
     }
 }

@@ -522,6 +522,12 @@ impl Engine {
         }
     }
 
+    /// As [`Engine::poll_answer`], by waiting in place: for a session that tells something while its statement goes on.
+    pub(crate) fn wait_answer(&self, after: AnswerAfter, session: &SessionWait) -> Result<()> {
+        self.manager.wait_answer(after.durable, session)?;
+        Ok(self.manager.wait_visible(after.visible, session)?)
+    }
+
     /// Does itself what an answer waits for, where that is likely to be quicker than to have it done: see [`Log::help`].
     ///
     /// [`Log::help`]: storage::Log::help

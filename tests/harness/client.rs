@@ -4,6 +4,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::ops::Range;
 use std::time::Duration;
 
 /// How long a reply may take before a test gives up on it.
@@ -251,17 +252,46 @@ impl Client {
         self.stream.set_read_timeout(limit.or(Some(REPLY_LIMIT))).expect("a socket has a timeout");
     }
 
-    /// Whether a reply has begun to arrive within `limit`.
+    /// Whether a reply has come to its end within `limit`, or to where the client has to go on. Notices, and what was answered
+    /// before them, may come long before that.
     #[must_use]
     pub fn answers_within(&mut self, limit: Duration) -> bool {
-        if self.consumed < self.received.len() {
-            return true;
+        while self.messages().all(|(tag, _)| matches!(tag, b'N' | b'T' | b'D' | b'C' | b'S')) {
+            self.set_patience(Some(limit));
+            let mut chunk = [0; 16384];
+            let arrived = self.stream.read(&mut chunk);
+            self.set_patience(None);
+            match arrived {
+                Ok(bytes @ 1..) => self.received.extend_from_slice(&chunk[..bytes]),
+                Ok(0) | Err(_) => return false,
+            }
         }
-        self.set_patience(Some(limit));
-        let mut byte = [0];
-        let arrived = matches!(self.stream.peek(&mut byte), Ok(1));
-        self.set_patience(None);
-        arrived
+        true
+    }
+
+    /// Where the messages are that have come and have not been received, by their tags.
+    fn messages(&self) -> impl Iterator<Item = (u8, Range<usize>)> {
+        let (received, mut at) = (&self.received, self.consumed);
+        std::iter::from_fn(move || {
+            let head = received.get(at..at + 5)?;
+            let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+            let message = at..at + 1 + length;
+            at = message.end;
+            (message.end <= received.len()).then(|| (head[0], message))
+        })
+    }
+
+    /// The notices that have come ahead of the rest of a reply; they are not part of it any more.
+    pub fn take_notices(&mut self) -> Vec<Report> {
+        let notices: Vec<_> =
+            self.messages().filter(|(tag, _)| *tag == b'N').map(|(_, range)| range).collect();
+        let reports =
+            notices.iter().map(|range| Report::parse(&self.received[range.start + 5..range.end]));
+        let reports = reports.collect();
+        for range in notices.into_iter().rev() {
+            self.received.drain(range);
+        }
+        reports
     }
 
     /// Sends a Query message without waiting for its reply.

@@ -265,7 +265,9 @@ pub fn write_reply(out: &mut String, reply: &Reply) {
 /// Fields that say where in the server's own source an error was raised, and the one that repeats the severity.
 const OWN_FIELDS: &[u8] = b"FLRV";
 
-fn write_report(out: &mut String, report: &Report) {
+/// Writes an error or a notice the way transcripts show it.
+/// Writes an error or a notice the way transcripts show it.
+pub fn write_report(out: &mut String, report: &Report) {
     write!(out, "  {} {}: {}", report.field(b'S'), report.field(b'C'), report.field(b'M'))
         .expect("a string grows");
     for (letter, text) in &report.0 {

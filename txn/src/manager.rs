@@ -358,6 +358,15 @@ impl Manager {
         }
     }
 
+    /// As [`TransactionManager::poll_answer`], by waiting in place: for who has something to tell while its statement goes on.
+    ///
+    /// # Errors
+    /// [`storage::Error::Halted`]; the session is cancelled while it waits for what is not visible yet.
+    pub fn wait_answer(&self, lsn: Lsn, session: &SessionWait) -> Result<()> {
+        self.data.log().wait_durable(lsn)?;
+        self.wait_visible(lsn, session)
+    }
+
     /// Makes the end of a transaction at `lsn` durable, where that is likely to be quicker than to ask the flusher for it:
     /// [`storage::Log::help`]. For a thread that keeps nobody waiting.
     pub fn help_answer(&self, lsn: Lsn) {
@@ -369,8 +378,11 @@ impl Manager {
         self.wait_visible(seen.max(self.slots.shown()), session)
     }
 
-    /// Waits until `lsn` is visible.
-    pub(crate) fn wait_visible(&self, lsn: Lsn, session: &SessionWait) -> Result<()> {
+    /// Waits until `lsn` is visible: [`TransactionManager::poll_visible`], in place.
+    ///
+    /// # Errors
+    /// The session is cancelled.
+    pub fn wait_visible(&self, lsn: Lsn, session: &SessionWait) -> Result<()> {
         // Who holds the watermark back is between claim and applied, where it waits for nobody: it is likely to be done at
         // once.
         let mut spins = 0;

@@ -93,8 +93,8 @@ impl<B: Backend> Dialogue<B> {
             }
         };
         self.mode = Mode::Open;
-        let begins = self.output.len();
-        let (progress, rows) = self.run(portal, max_rows);
+        let mut begins = self.output.len();
+        let (progress, rows) = self.run(portal, max_rows, &mut begins);
         match progress {
             Ok(Progress::Complete(tag)) => {
                 self.counters.completed(tag.words);

@@ -60,7 +60,7 @@ impl<B: Backend> Dialogue<B> {
             }
             self.answered = true;
             self.mode = Mode::Simple(true);
-            let (progress, _) = self.run("", 0);
+            let (progress, _) = self.run("", 0, &mut begins);
             match progress {
                 Ok(Progress::Complete(tag)) => {
                     self.stop_clock();

@@ -10,8 +10,8 @@ use std::io::{self, ErrorKind};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -21,7 +21,7 @@ const FOLLOWED_EVERY: u32 = 8;
 /// The socket. Only the task that it was spawned with is woken by it, so only that one may read and write.
 #[derive(Debug)]
 pub struct Socket {
-    socket: SystemSocket,
+    socket: Arc<SystemSocket>,
     link: Arc<Link>,
     shared: Arc<Shared>,
     /// Whether the client has not taken all of the last write.
@@ -48,7 +48,18 @@ impl Socket {
             shared.flows.fetch_add(1, Ordering::Relaxed);
         }
         let prompt = Prompt::default();
+        let socket = Arc::new(socket);
         Socket { socket, link, shared, full: false, flow, answered: false, requests: 0, prompt }
+    }
+
+    /// A way to send while the task runs and the socket is out of reach.
+    #[must_use]
+    pub fn aside(&self) -> Aside {
+        Aside {
+            socket: Arc::downgrade(&self.socket),
+            link: Arc::clone(&self.link),
+            shared: Arc::clone(&self.shared),
+        }
     }
 
     /// Has the task go where the client is. Called for what a client sends once it has an answer: who sends on and on is
@@ -109,6 +120,44 @@ impl Socket {
         self.full = writable;
         let Some(fd) = place.fd else { return Ok(()) };
         self.shared.loops[place.index].watch_for(fd, place.token, place.interest())
+    }
+}
+
+/// Sends beside a [`Socket`], from within its task's run. What the client does not take is the socket's debt.
+#[derive(Debug)]
+pub struct Aside {
+    socket: Weak<SystemSocket>,
+    link: Arc<Link>,
+    shared: Arc<Shared>,
+}
+
+impl Aside {
+    /// Whether the client has taken all so far.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.link.owes.load(Ordering::Acquire)
+    }
+
+    /// Sends `bytes`, behind what waits to be sent. A socket that is closed or broken takes them nowhere.
+    pub fn send(&self, bytes: &[u8]) {
+        let Some(socket) = self.socket.upgrade() else { return };
+        let outbox = self.link.outbox.load(Ordering::Acquire);
+        if outbox != NOWHERE {
+            self.shared.loops[outbox].outbox().send();
+        }
+        let mut left = bytes;
+        while !left.is_empty() {
+            if !self.is_ready() {
+                return self.link.owe(left);
+            }
+            match socket.send(left) {
+                Ok(sent) => left = &left[sent..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return self.link.owe(left),
+                // Whoever writes next finds it broken, too.
+                Err(_) => return,
+            }
+        }
     }
 }
 

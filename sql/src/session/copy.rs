@@ -85,6 +85,10 @@ pub(super) struct LineSink<'s> {
 }
 
 impl RowSink for LineSink<'_> {
+    fn lets_notices_pass(&mut self) {
+        self.sink.lets_notices_pass();
+    }
+
     fn row(
         &mut self,
         context: &CallContext<'_>,

@@ -5,7 +5,7 @@
 //!
 //! - [`message`]: what is said; `block`: the transaction; `statement`: what is ready to run; `portal`: what runs
 //! - `prepare`: statements made ready, and how long they are good; `run`: plans; `utility`: everything that is no plan; `copy`, `copy_file`: COPY; `load`: rows past the write set; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
-//! - `simple`, `extended`: the two protocols' messages
+//! - `outlet`: what routines say meanwhile; `simple`, `extended`: the two protocols' messages
 
 pub(crate) mod activity;
 mod alter_system;
@@ -33,6 +33,7 @@ mod maintain;
 mod measured;
 pub mod message;
 pub mod notify;
+pub mod outlet;
 #[cfg(test)]
 mod panic_tests;
 #[cfg(test)]
@@ -192,8 +193,10 @@ pub struct Session {
     counts: SessionCounts,
     /// What its statements and cursors have in temporary files.
     temp_used: TempUse,
-    /// Notices that the client is not told, until the log is.
+    /// Notices that are for the log alone, until it has them: the client is not told, or has been.
     hidden_notices: Vec<Notice>,
+    /// What routines say while a statement runs goes there.
+    outlet: Option<Box<dyn outlet::Outlet>>,
     /// The text of the running message, if others see only the beginning of it.
     long_query: String,
     /// What waits to be told, once the session listens.
@@ -290,6 +293,7 @@ impl Session {
             counts,
             temp_used: activity.temp_used.clone(),
             hidden_notices: Vec::new(),
+            outlet: None,
             engine: Arc::clone(engine),
             wait,
             identity,
@@ -434,7 +438,8 @@ impl Session {
         notices
     }
 
-    /// Those of the notices taken so far that `client_min_messages` hides: they are for the log only.
+    /// Those of the notices taken so far that `client_min_messages` hides, and those that the client has been told already
+    /// ([`outlet`]): they are for the log only.
     pub fn take_hidden_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.hidden_notices)
     }

@@ -140,6 +140,7 @@ impl Session {
         let height = portal.prepared.parsed.height().max(machine.program().height);
         let lends = machine.program().calls_routines;
         if lends {
+            sink.lets_notices_pass();
             self.running.push(Arc::clone(&portal.prepared));
         }
         let stopped = crate::parse::depth::with_stack_for(height, || {

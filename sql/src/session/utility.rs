@@ -228,8 +228,14 @@ impl Session {
             Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
             Statement::Truncate(truncate) => self.truncate(parsed, truncate),
             Statement::CreateRoutine(create) => self.create_routine(parsed, create),
-            Statement::Call(call) => self.call(parsed, call, portal, sink),
-            Statement::Do(inline) => self.inline(inline, parsed.query_text()),
+            Statement::Call(call) => {
+                sink.lets_notices_pass();
+                self.call(parsed, call, portal, sink)
+            }
+            Statement::Do(inline) => {
+                sink.lets_notices_pass();
+                self.inline(inline, parsed.query_text())
+            }
             Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),
             _ => self.change_schema(parsed, statement),
         }

@@ -72,6 +72,9 @@ pub trait RowSink {
     fn formats(&mut self, _formats: &[Format]) {}
     /// None of the rows to come is shown if the statement fails: they are kept back as long as there is room for them.
     fn shown_at_end(&mut self) {}
+    /// Routines run from now on, and what they say may be told before the run has ended: behind what has been answered so far,
+    /// ahead of rows to come.
+    fn lets_notices_pass(&mut self) {}
     /// Whether nobody sees a row before the run has ended, and none if it fails: then those of a modification need not be
     /// kept back from it.
     fn keeps_back(&self) -> bool {

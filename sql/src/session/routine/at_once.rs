@@ -100,6 +100,7 @@ impl Session {
         let First { count, mut notices, .. } = first;
         if !notices.is_empty() {
             self.notices.get_mut().append(&mut notices);
+            self.speak();
         }
         let tag = match stopped? {
             Stop::Done => CommandTag { words: planned.program.tag, rows: Some(machine.rows()) },

@@ -79,7 +79,7 @@ impl Session {
             let told = self.notices.get_mut().len();
             let checked = self.check_body(&made);
             // What is told of the body is told by its place in the statement.
-            for notice in &mut self.notices.get_mut()[told..] {
+            for notice in self.notices.get_mut().iter_mut().skip(told) {
                 if let Some(position) = notice.fields().position {
                     *notice = notice.clone().nowhere().at(before + position);
                 }

@@ -138,6 +138,7 @@ impl Session {
         let mut portion = Portion { rows, notices: Vec::new() };
         let progress = self.run_for_body(portal, max_rows, &mut portion);
         self.notices.get_mut().append(&mut portion.notices);
+        self.speak();
         Ok(super::query::tag_of(progress?)?.is_some())
     }
 }

@@ -118,6 +118,7 @@ impl Session {
         if !kept.notices.is_empty() {
             self.notices.get_mut().append(&mut kept.notices);
         }
+        self.speak();
         Ok((tag_of(progress?)?, kept.rows))
     }
 
@@ -554,6 +555,7 @@ impl Execution<'_> {
         }
         let context = self.session.context_text();
         self.session.notices.get_mut().push(error.severity(severity).context(context));
+        self.session.speak();
         Ok(())
     }
 

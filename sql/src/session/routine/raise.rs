@@ -91,6 +91,7 @@ impl Execution<'_> {
         }
         let context = self.session.context_text();
         self.session.notices.get_mut().push(error.context(context));
+        self.session.speak();
         Ok(())
     }
 
