@@ -10,6 +10,7 @@
 //! PostgreSQL's `pl_exec.c`).
 
 mod among;
+mod list;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use crate::compile::code::{Code, FEW};
 use crate::error::Result;
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum};
+use list::{List, OwnedList};
 use run::Stop;
 
 /// What a run waits for.
@@ -43,7 +45,7 @@ pub struct Suspension {
     /// The step that asks.
     at: usize,
     registers: RowBuf,
-    lists: Vec<RowBuf>,
+    lists: Vec<OwnedList>,
 }
 
 impl Suspension {
@@ -161,7 +163,7 @@ impl Code {
         };
         let mut lists = Vec::new();
         let from = match suspension {
-            Some(suspension) => self.restore(eval, suspension, registers, &mut lists),
+            Some(suspension) => self.restore(suspension, registers, &mut lists),
             None => 0,
         };
         let refused = match self.go(eval, registers, &mut lists, from)? {
@@ -201,17 +203,14 @@ impl Code {
     #[cold]
     fn restore<'x>(
         &self,
-        eval: &'x Eval<'x>,
         suspension: &'x Suspension,
         registers: &mut [Datum<'x>],
-        lists: &mut Vec<&'x mut [Datum<'x>]>,
+        lists: &mut Vec<List<'x>>,
     ) -> usize {
         for (register, value) in registers.iter_mut().zip(suspension.registers.iter()) {
             *register = value;
         }
-        for list in &suspension.lists {
-            lists.push(eval.arena.alloc_slice_fill_iter(list.iter()));
-        }
+        lists.extend(suspension.lists.iter().map(List::Owned));
         match (&self.steps[suspension.at], &suspension.wants) {
             (Step::Routine { to, .. }, Wants::Routine(_)) => {
                 registers[*to as usize] = suspension.answer.get(0);
@@ -241,18 +240,15 @@ impl Code {
 
 impl Suspension {
     #[cold]
-    fn of(
-        at: usize,
-        wants: Wants,
-        registers: &[Datum<'_>],
-        lists: &[&mut [Datum<'_>]],
-    ) -> Suspension {
-        let row_of = |values: &[Datum<'_>]| {
-            let mut row = RowBuf::new();
-            values.iter().for_each(|value| row.push(*value));
-            row
-        };
-        let lists = lists.iter().map(|list| row_of(list)).collect();
+    fn of(at: usize, wants: Wants, registers: &[Datum<'_>], lists: &[List<'_>]) -> Suspension {
+        let lists = lists.iter().map(List::owned).collect();
         Suspension { wants, answer: RowBuf::new(), at, registers: row_of(registers), lists }
     }
+}
+
+/// Values as a row of their own.
+fn row_of(values: &[Datum<'_>]) -> RowBuf {
+    let mut row = RowBuf::new();
+    values.iter().for_each(|value| row.push(*value));
+    row
 }

@@ -2,6 +2,7 @@
 
 use super::Wants;
 use super::among::among;
+use super::list::List;
 use crate::account;
 use crate::compile::code::step::{Operand, Operands, Step};
 use crate::compile::code::{Code, Operation};
@@ -191,7 +192,7 @@ impl Code {
         &'x self,
         sight: S,
         registers: &mut [Datum<'x>],
-        lists: &mut Vec<&'x mut [Datum<'x>]>,
+        lists: &mut Vec<List<'x>>,
         from: usize,
     ) -> Result<Stop> {
         let mut surroundings = None;
@@ -368,7 +369,7 @@ impl Code {
                     };
                     match lists[list as usize].get(next as usize) {
                         Some(element) => {
-                            registers[to as usize] = *element;
+                            registers[to as usize] = element;
                             registers[counter as usize] = Datum::Int8(next + 1);
                         }
                         None => at = end as usize,
@@ -377,7 +378,7 @@ impl Code {
                 Step::Keep { one, list, at: counter } => {
                     let value = value!(one);
                     if let Datum::Int8(behind) = registers[counter as usize] {
-                        lists[list as usize][behind as usize - 1] = value;
+                        lists[list as usize].keep(behind as usize - 1, value);
                     }
                 }
                 Step::Spread { array, list, at: counter } => {
@@ -386,7 +387,7 @@ impl Code {
                     // Lists are made in the order of their numbers, a nested one anew in each turn of the one around it.
                     lists.truncate(list as usize);
                     lists.resize_with(list as usize, Default::default);
-                    lists.push(elements);
+                    lists.push(List::Fresh(elements));
                     registers[counter as usize] = Datum::Int8(0);
                 }
                 Step::Gather { array, list, ty, to } => {
@@ -395,7 +396,7 @@ impl Code {
                         unreachable!("what has been taken apart is an array")
                     };
                     let mut builder = Builder::new(ty);
-                    lists[list as usize].iter().for_each(|element| builder.push(element));
+                    lists[list as usize].for_each(|element| builder.push(element));
                     let dimensions: Vec<_> = Array::of(bytes).dimensions().collect();
                     registers[to as usize] = Datum::Array(builder.store(eval.arena, &dimensions));
                 }

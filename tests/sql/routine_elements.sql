@@ -1,0 +1,21 @@
+-- Routines that are called for each element of an array: the time goes with the number of elements, NULLs and what is strict among them, nested lists.
+CREATE TYPE point_of AS (v int, w text);
+CREATE FUNCTION to_point(int) RETURNS point_of LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN ROW($1, 'n' || $1)::point_of; END $$;
+CREATE CAST (int AS point_of) WITH FUNCTION to_point(int);
+CREATE TYPE number_text AS (t text);
+CREATE FUNCTION to_number_text(int) RETURNS number_text LANGUAGE plpgsql STRICT IMMUTABLE AS $$ BEGIN IF $1 % 3 = 0 THEN RETURN NULL; END IF; RETURN ROW($1::text); END $$;
+CREATE CAST (int AS number_text) WITH FUNCTION to_number_text(int);
+CREATE FUNCTION equals_mod(int, int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN $1 = $2 % 1000; END $$;
+CREATE OPERATOR =% (LEFTARG = int, RIGHTARG = int, FUNCTION = equals_mod);
+SELECT array_length(a, 1), a[1], a[20000] FROM (SELECT array_agg(g)::point_of[] FROM generate_series(1, 20000) g) q(a);
+SELECT 0 =% ANY (array_agg(g)) FROM generate_series(1, 999) g;
+SELECT 0 =% ANY (array_agg(g)) FROM generate_series(1, 20000) g;
+SELECT -1 =% ANY (array_agg(g)) FROM generate_series(1, 20000) g;
+SELECT 7 =% ALL (array_agg(g * 1000 + 7)) FROM generate_series(1, 20000) g;
+SELECT '{1,NULL,3,4,NULL,6,7}'::int[]::number_text[];
+SELECT '{{1,2,3},{4,NULL,6}}'::int[]::point_of[];
+SELECT '[-1:1]={3,4,5}'::int[]::number_text[];
+SELECT g, (SELECT count(*) FROM unnest(ARRAY[g, g + 1, NULL]::int[]::number_text[]) u WHERE u IS NOT NULL) FROM generate_series(1, 4) g;
+SELECT g, ARRAY[g, g + 1]::point_of[], g =% ANY (ARRAY[g, 1000 + g]), ARRAY[g =% ANY (ARRAY[1, 1001]), 2 =% ALL (ARRAY[g])] FROM generate_series(1, 3) g;
+SELECT g FROM generate_series(1, 5) g WHERE g =% ANY (ARRAY(SELECT (h * 1000 + 3) FROM generate_series(1, 3) h)) OR (ARRAY[g, 9]::point_of[])[1] = ROW(5, 'n5')::point_of;
+SELECT (array_agg(g ORDER BY g)::number_text[])[1:4], 1 =% ANY (array_agg(g + 1000 * (g % 2))) FROM generate_series(1, 6) g;
