@@ -136,7 +136,8 @@ impl LockManager {
         let cancel = |wake: &mut dyn FnMut(OwnerId)| {
             node.state().lock.abandon(Kind::Table, owner, before, wake);
         };
-        let waiting = (waiting, FirstSearch::AfterTimeout);
+        let first = FirstSearch::of(node.state().lock.is_mutual(Kind::Table, owner));
+        let waiting = (waiting, first);
         match self.wait(owner, session, WaitEvent::Advisory, waiting, &is_granted, &cancel) {
             Ok(()) => Ok(Some(node)),
             Err(error) => {

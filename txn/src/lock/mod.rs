@@ -68,10 +68,18 @@ pub(crate) const UNLOCKED_AT_ONCE: usize = 64;
 /// When who has to wait looks for a deadlock first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstSearch {
-    /// As its wait begins: of those who read and then write the same most would wait for nothing.
+    /// As its wait begins: of those who read and then write the same most would wait for nothing, and so would who wants what
+    /// another holds that waits for what it holds itself (the simple deadlock of PostgreSQL's `ProcSleep`).
     AtOnce,
     /// When it has lasted `deadlock_timeout`, as in PostgreSQL.
     AfterTimeout,
+}
+
+impl FirstSearch {
+    /// Of who waits in a queue in which there may be a simple deadlock.
+    fn of(is_mutual: bool) -> FirstSearch {
+        if is_mutual { FirstSearch::AtOnce } else { FirstSearch::AfterTimeout }
+    }
 }
 
 /// Takes a waiter out of its queue, and tells who goes on because of it.
@@ -307,7 +315,8 @@ impl LockManager {
                 self.tables.release(&self.owners, owner, table, mode.bit(), wake);
             }
         };
-        let waiting = (waiting, FirstSearch::AfterTimeout);
+        let first = FirstSearch::of(self.tables.is_mutual(owner, table));
+        let waiting = (waiting, first);
         self.wait(owner, session, WaitEvent::Relation, waiting, &granted, &cancel)?;
         Ok(true)
     }

@@ -210,6 +210,20 @@ impl LockQueue {
         }
     }
 
+    /// Whether `owner`, which waits, and the first of those that wait for what it holds want each other's: neither ever goes on.
+    #[must_use]
+    pub fn is_mutual(&self, kind: Kind, owner: OwnerId) -> bool {
+        let Some(place) = self.queued().iter().position(|waiter| waiter.owner == owner) else {
+            return false;
+        };
+        let (own, Some(next)) = (self.queued()[place], self.queued().get(place + 1)) else {
+            return false;
+        };
+        let conflicts = kind.conflicts();
+        let excludes = |mode: u8, held| conflicts[usize::from(mode)] & held != 0;
+        excludes(next.mode, own.held) && excludes(own.mode, next.held)
+    }
+
     /// Grants what `owner` waits for if no holder excludes it, so that it only stands behind others who wait; false if not.
     pub fn pass(&mut self, kind: Kind, owner: OwnerId) -> bool {
         let Some(place) = self.queued().iter().position(|waiter| waiter.owner == owner) else {

@@ -212,6 +212,12 @@ impl TableLocks {
         self.with(table, |queue| queue.pass(Kind::Table, owner))
     }
 
+    /// Whether `owner` waits in a simple deadlock: [`LockQueue::is_mutual`].
+    #[must_use]
+    pub fn is_mutual(&self, owner: OwnerId, table: TableId) -> bool {
+        self.with(table, |queue| queue.is_mutual(Kind::Table, owner))
+    }
+
     /// Whom `owner` waits for.
     pub fn blockers(&self, owner: OwnerId, table: TableId, blocker: &mut dyn FnMut(OwnerId)) {
         self.with(table, |queue| queue.blockers(Kind::Table, owner, blocker));
