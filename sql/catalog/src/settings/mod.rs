@@ -1,8 +1,8 @@
 //! Settings (GUCs): their values for one session, under PostgreSQL's names and rules.
 //!
 //! - [`definition`]: which there are; [`value`] and [`check`]: what may be said, and how it is shown
-//! - [`server`]: the server's values; [`session`]: those of one session, as transactions leave them; [`setter`]: who may set
-//!   what, and when
+//! - [`server`]: the server's values; [`session`]: those of one session; [`undo`]: what transactions leave of them;
+//!   [`setter`]: who may set what, and when
 //! - [`rule`]: the rules of the planner, each with its setting
 
 pub mod auto_file;
@@ -15,6 +15,7 @@ pub mod server;
 pub mod session;
 pub mod setter;
 pub mod socket;
+mod undo;
 pub mod value;
 
 use sql_types::ValueSettings;
@@ -24,8 +25,9 @@ use sql_types::error::{Notice, Severity};
 pub use libraries::{AUTO_EXPLAIN, STATEMENT_STATISTICS, TRIGRAMS, libraries, library, library_of};
 pub use rule::{Rule, RuleSet};
 pub use server::{ServerSettings, Source};
-pub use session::{SettingRow, Settings, SettingsSavepoint};
+pub use session::{SettingRow, Settings};
 pub use setter::{Moment, Setter, UserSetting};
+pub use undo::SettingsSavepoint;
 
 /// The settings that functions and plans look at on every call, kept as plain values; all others are kept by name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -34,7 +34,7 @@ use txn::SchemeKind;
 pub struct Settings {
     server: Arc<ServerSettings>,
     pub(super) entries: Arc<HashMap<Key, Entry>>,
-    undo: Vec<(Key, Option<Entry>)>,
+    pub(super) undo: Vec<(Key, Option<Entry>)>,
     plain: Arc<SessionSettings>,
     reported: Arc<Vec<String>>,
     changed: bool,
@@ -56,7 +56,7 @@ pub(super) enum Key {
 impl Key {
     /// Whether it is one of the transaction's modes. They come and go with every BEGIN that names them, and nothing that
     /// is kept beside the settings, or reported, follows from them.
-    fn is_mode(&self) -> bool {
+    pub(super) fn is_mode(&self) -> bool {
         matches!(self, Key::Known(at) if definitions()[*at].name.starts_with("transaction_"))
     }
 }
@@ -68,7 +68,7 @@ pub(super) struct Entry {
     /// What SET made of it.
     session: Option<Value>,
     /// What SET LOCAL makes of it until the transaction's end.
-    local: Option<Value>,
+    pub(super) local: Option<Value>,
 }
 
 impl Entry {
@@ -78,10 +78,6 @@ impl Entry {
         set.or(self.reset.as_ref().map(|(value, source)| (value, *source)))
     }
 }
-
-/// A place to roll back to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SettingsSavepoint(usize);
 
 /// A row of `pg_settings`, texts as it shows them.
 #[derive(Clone, Debug)]
@@ -190,7 +186,7 @@ impl Settings {
         }
     }
 
-    fn key(name: &str) -> Key {
+    pub(super) fn key(name: &str) -> Key {
         match number(name) {
             Some(at) => Key::Known(at),
             None => Key::Custom(name.to_ascii_lowercase().into()),
@@ -564,54 +560,6 @@ impl Settings {
         self.refresh_plain();
     }
 
-    /// A place to roll back to.
-    #[must_use]
-    pub fn savepoint(&self) -> SettingsSavepoint {
-        SettingsSavepoint(self.undo.len())
-    }
-
-    /// Takes back what was set since.
-    pub fn rollback_to(&mut self, savepoint: SettingsSavepoint) {
-        if self.undo.len() <= savepoint.0 {
-            return;
-        }
-        let mut changes = false;
-        let entries = Arc::make_mut(&mut self.entries);
-        for (key, before) in self.undo.drain(savepoint.0..).rev() {
-            changes |= !key.is_mode();
-            match before {
-                Some(entry) => drop(entries.insert(key, entry)),
-                None => drop(entries.remove(&key)),
-            }
-        }
-        if changes {
-            self.refresh_plain();
-        }
-    }
-
-    /// The transaction has committed: what was set stays, what was local goes.
-    pub fn commit(&mut self) {
-        if self.undo.is_empty() {
-            return;
-        }
-        let mut changes = false;
-        let entries = Arc::make_mut(&mut self.entries);
-        for (key, _) in self.undo.drain(..) {
-            changes |= !key.is_mode();
-            if let Some(entry) = entries.get_mut(&key) {
-                entry.local = None;
-            }
-        }
-        if changes {
-            self.refresh_plain();
-        }
-    }
-
-    /// The transaction has rolled back.
-    pub fn rollback(&mut self) {
-        self.rollback_to(SettingsSavepoint(0));
-    }
-
     /// Whether anything has been set, or taken back, since [`Settings::take_changes`].
     #[must_use]
     pub fn has_changes(&self) -> bool {
@@ -672,7 +620,7 @@ impl Settings {
         on.fold(RuleSet::NONE, |all, (rule, _)| all.with(*rule))
     }
 
-    fn refresh_plain(&mut self) {
+    pub(super) fn refresh_plain(&mut self) {
         self.changed = true;
         self.generation += 1;
         let date_style = self.text("DateStyle");

@@ -17,6 +17,7 @@ use crate::account;
 use crate::bind::{Literal, Quantifier};
 use crate::catalog::builtin::{self, CastContext, CastMethod, Volatility};
 use crate::error::SqlError;
+use crate::tuple::Form;
 use crate::types::{Datum, Oid, SqlType};
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock};
@@ -131,6 +132,31 @@ impl Planner<'_> {
         let stable = text_forms_are_stable(from.oid, to.oid);
         let cast = Scalar::ViaText(Box::new(one), from, to);
         if stable { self.folded(cast, to) } else { cast }
+    }
+
+    /// The same value under another type. PostgreSQL holds int4 and the OID types in the same four bytes; a datum says which
+    /// it is, so that one cast without a function is a change of form here.
+    pub(super) fn relabelled(&mut self, one: Scalar, from: SqlType, to: SqlType) -> Scalar {
+        let code: crate::types::Function = match (Form::of(from.oid), Form::of(to.oid)) {
+            (Form::Int4, Form::Oid) => |_, arguments| Ok(Datum::Oid(arguments[0].int4() as u32)),
+            (Form::Oid, Form::Int4) => |_, arguments| Ok(Datum::Int4(arguments[0].oid() as i32)),
+            _ => {
+                return match one {
+                    Scalar::Constant(row, _) => Scalar::Constant(row, to),
+                    other => other,
+                };
+            }
+        };
+        let callee = Callee {
+            oid: 0,
+            target: Target::Plain(code),
+            strict: true,
+            volatile: false,
+            immutable: true,
+            primitive: None,
+        };
+        let call = Scalar::Call { callee, arguments: Box::new([one]), position: 0 };
+        self.folded(call, to)
     }
 
     /// NOT, brought to where it costs nothing (`negate_clause`).

@@ -3,14 +3,14 @@
 use super::build::{Layout, Planner};
 use super::fold::{decided, is_null, truth};
 use super::functions::{callee, comparator, domain_check, predicate, routine_callee};
-use super::scalar::{Callee, Scalar, Target, Var};
+use super::scalar::{Callee, Scalar, Var};
 use crate::bind::{Expr, Literal, SubqueryKind};
 use crate::catalog::builtin;
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, RowBuf};
-use crate::types::{Datum, Oid, SqlType, oids};
+use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 
 impl Planner<'_> {
@@ -70,7 +70,7 @@ impl Planner<'_> {
                     Some(oids::INT4) if Form::of(ty.oid) != Form::Int4 => {
                         let declared = SqlType::plain(oids::INT4);
                         let value = self.folded_call(callee, arguments, *position, declared);
-                        self.folded(relabelled(value, declared, *ty), *ty)
+                        self.relabelled(value, declared, *ty)
                     }
                     _ => self.folded_call(callee, arguments, *position, *ty),
                 }
@@ -124,11 +124,7 @@ impl Planner<'_> {
             Expr::Collate { operand, .. } => self.translated(operand)?,
             Expr::Relabel(one, ty) => {
                 let inner = self.translated(one)?;
-                let relabelled = relabelled(inner, one.ty(), *ty);
-                match relabelled {
-                    Scalar::Call { .. } => self.folded(relabelled, *ty),
-                    other => other,
-                }
+                self.relabelled(inner, one.ty(), *ty)
             }
             Expr::ViaText(one, ty) => {
                 let inner = self.translated(one)?;
@@ -421,28 +417,6 @@ pub(super) fn element_of(array: Oid) -> Result<Oid> {
             Err(SqlError::new(SqlState::DATATYPE_MISMATCH, format!("type {array} is not an array")))
         }
     }
-}
-
-/// The same value under another type. PostgreSQL holds int4 and the OID types in the same four bytes; a datum says which it
-/// is, so that one cast without a function is a change of form here.
-fn relabelled(scalar: Scalar, from: SqlType, to: SqlType) -> Scalar {
-    let code: crate::types::Function = match (Form::of(from.oid), Form::of(to.oid)) {
-        (Form::Int4, Form::Oid) => |_, arguments| Ok(Datum::Oid(arguments[0].int4() as u32)),
-        (Form::Oid, Form::Int4) => |_, arguments| Ok(Datum::Int4(arguments[0].oid() as i32)),
-        _ => match scalar {
-            Scalar::Constant(row, _) => return Scalar::Constant(row, to),
-            other => return other,
-        },
-    };
-    let callee = Callee {
-        oid: 0,
-        target: Target::Plain(code),
-        strict: true,
-        volatile: false,
-        immutable: true,
-        primitive: None,
-    };
-    Scalar::Call { callee, arguments: Box::new([scalar]), position: 0 }
 }
 
 /// A condition without what makes it NULL: it is not true either way.

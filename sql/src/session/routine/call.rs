@@ -377,9 +377,14 @@ impl Session {
             session.basis = None;
             crate::types::depth::descend_by(WEIGHT, || run(session))
         });
-        // What a routine without SET clauses sets stays set.
-        if !routine.settings.is_empty() {
-            self.settings = settings;
+        match &done {
+            // What a routine without SET clauses sets stays set, be it local.
+            Ok(_) if routine.settings.is_empty() => {}
+            Ok(_) => {
+                let own = routine.settings.iter().map(|(name, _)| &**name);
+                self.settings.leave_routine(settings, own);
+            }
+            Err(_) => self.settings = settings,
         }
         self.settings_seen = None;
         self.settings_changed();
