@@ -295,7 +295,7 @@ impl Meaning<'_> {
         let output = vec![Output { name: "value".into(), ty: expr.ty(), origin: None }];
         let root = Node::Project { input: Box::new(Node::Unit), columns: vec![expr] };
         let bound = Bound {
-            statement: BoundStatement::Query(Query { root, output, ctes: Vec::new() }),
+            statement: BoundStatement::Query(Query::new(root, output)),
             parameters: live.iter().map(|&number| columns[number].ty).collect(),
             required: Vec::new(),
             relations: Vec::new(),

@@ -490,7 +490,7 @@ impl Session {
             .map(|expr| Output { name: "".into(), ty: expr.ty(), origin: None })
             .collect();
         let root = Node::Project { input: Box::new(Node::Unit), columns: exprs };
-        let query = Query { root, output, ctes: Vec::new() };
+        let query = Query::new(root, output);
         let bound = bind::Bound {
             statement: bind::BoundStatement::Query(query),
             parameters: types,

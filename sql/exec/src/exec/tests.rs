@@ -206,7 +206,7 @@ impl Bench {
 
 fn query(root: Node, width: usize) -> BoundStatement {
     let output = Output { name: "c".into(), ty: INT4, origin: None };
-    BoundStatement::Query(Query { root, output: vec![output; width], ctes: Vec::new() })
+    BoundStatement::Query(Query::new(root, vec![output; width]))
 }
 
 fn int(value: i32) -> Expr {

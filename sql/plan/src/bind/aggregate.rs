@@ -99,10 +99,6 @@ impl Binder<'_> {
         Reads::of(arguments.iter().map(|(argument, _)| argument)).innermost()
     }
 
-    fn hand_out(&self, level: u16) {
-        self.handed_out.set(self.handed_out.get() + u32::from(level > 0));
-    }
-
     /// Hands an aggregate to the query `level` rows out; the column that stands for its value.
     ///
     /// # Errors
@@ -114,7 +110,6 @@ impl Binder<'_> {
         place: &Place<'_>,
         (at, direct): (u32, &[u32]),
     ) -> Result<Expr> {
-        self.hand_out(level);
         let standing = standing(place, level);
         let Some(collected) = standing.collected else {
             return Err(refused(standing.clause, "aggregate").at(at));
@@ -138,7 +133,6 @@ impl Binder<'_> {
         place: &Place<'_>,
         at: u32,
     ) -> Result<Expr> {
-        self.hand_out(level);
         let standing = standing(place, level);
         let Some(collected) = standing.collected else {
             return Err(SqlError::new(

@@ -298,7 +298,8 @@ impl Binder<'_> {
             items.push(item);
         }
         let width = target.width + rest.width;
-        Ok(From { node: cross(target.node, rest.node, false), items, width })
+        let node = cross(target.node, rest.node, false);
+        Ok(From { node, items, width, trees: Vec::new() })
     }
 
     /// The cursor of WHERE CURRENT OF: a variable of `refcursor` names it, where there is one of this name.
@@ -619,7 +620,7 @@ fn record_of(query: Query) -> Expr {
     let output = vec![Output { name: "row".into(), ty, origin: None }];
     let columns = vec![Expr::Row(columns, ty, None)];
     let root = Node::Project { input: Box::new(query.root), columns };
-    let query = Arc::new(Query { root, output, ctes: query.ctes });
+    let query = Arc::new(Query { root, output, ..query });
     Expr::Subquery { kind: SubqueryKind::Record, query, ty }
 }
 

@@ -12,6 +12,7 @@ use crate::bind::sample::Sample;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Source, Standing, column_at};
 use crate::bind::set_calls;
 use crate::bind::target::name_of;
+use crate::bind::tree::{FromTree, as_tree};
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
@@ -37,6 +38,8 @@ pub(super) struct From {
     pub node: Node,
     pub items: Vec<ScopeItem>,
     pub width: usize,
+    /// What its items were written as, where that is going to be printed, and whether each looks at those to its left.
+    pub trees: Vec<(FromTree, bool)>,
 }
 
 impl Binder<'_> {
@@ -62,12 +65,20 @@ impl Binder<'_> {
                     let width = left.width + right.width;
                     let mut items = left.items;
                     items.extend(shifted(right.items, left.width));
-                    From { node: cross(left.node, right.node, lateral), items, width }
+                    let mut trees = left.trees;
+                    trees.extend(right.trees.into_iter().map(|(tree, _)| (tree, lateral)));
+                    From { node: cross(left.node, right.node, lateral), items, width, trees }
                 }
             };
             all = Some(next);
         }
-        Ok(all.unwrap_or(From { node: Node::Unit, items: Vec::new(), width: 0 }))
+        let nothing = || From { node: Node::Unit, items: Vec::new(), width: 0, trees: Vec::new() };
+        Ok(all.unwrap_or_else(nothing))
+    }
+
+    /// What an item of FROM was written as, where it is going to be printed.
+    pub(super) fn tree_of_item(&self, make: impl FnOnce() -> FromTree) -> Vec<(FromTree, bool)> {
+        if self.keeps_trees { vec![(make(), false)] } else { Vec::new() }
     }
 
     /// Binds what stands to the right of `left`, and says whether it looks at `left`'s row; columns of that may be refused.
@@ -91,7 +102,7 @@ impl Binder<'_> {
         let lateral = frame.used.get();
         left.items = frame.items;
         if !lateral {
-            drop_level(&mut right.node);
+            drop_level(&mut right.node, right.trees.first_mut().map(|(tree, _)| tree));
         }
         Ok((right, lateral))
     }
@@ -182,7 +193,8 @@ impl Binder<'_> {
             }
             FromItem::Subquery { lateral, query, alias, .. } => {
                 let within = Outside { sees_lateral: *lateral, ..outside };
-                let query = self.once(query, || self.query(query, within, Some(ctes), true))?;
+                let mut query = self.query(query, within, Some(ctes), true)?;
+                let tree = query.tree.take();
                 let columns =
                     query.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
                 let origins: Vec<_> = query.output.iter().map(|column| column.origin).collect();
@@ -198,6 +210,9 @@ impl Binder<'_> {
                 }
                 // Its columns are no columns of a table whose keys could be grouped by.
                 from.items[0].row_type = Oid(0);
+                let (lateral, listed) = (*lateral, lists_columns(alias.as_ref()));
+                let tree = tree.map(|tree| FromTree::Query { tree, lateral, listed });
+                from.trees.extend(tree.map(|tree| (tree, false)));
                 Ok(from)
             }
             FromItem::Join { kind, left, right, condition, alias, at } => {
@@ -283,7 +298,7 @@ impl Binder<'_> {
                 system: false,
             })
             .collect();
-        Ok(From { node, items: vec![columns_item(name, columns)], width })
+        Ok(From { node, items: vec![columns_item(name, columns)], width, trees: Vec::new() })
     }
 
     pub(super) fn bind_table(
@@ -317,19 +332,24 @@ impl Binder<'_> {
             // What SEARCH and CYCLE add is no part of `*` within the recursive term.
             let own = from.width - entry.added;
             from.items[0].columns[own..].iter_mut().for_each(|column| column.system = true);
+            let (aliased, listed) = (alias.is_some(), lists_columns(alias));
+            from.trees = self.tree_of_item(|| FromTree::With { name: entry.name, aliased, listed });
             return Ok(from);
         }
         let relation = self.relation(name)?;
         self.require(relation.oid, Privileges::SELECT);
         self.hold(relation.oid, TableLock::AccessShare);
-        match &relation.kind {
-            RelationKind::View { .. } if opaque => self.opaque_view(&relation, alias),
-            RelationKind::View { query } => self.bind_view(&relation, query, alias),
+        let mut from = match &relation.kind {
+            RelationKind::View { .. } if opaque => self.opaque_view(&relation, alias)?,
+            RelationKind::View { query } => self.bind_view(&relation, query, alias)?,
             RelationKind::Table { .. } | RelationKind::System | RelationKind::Sequence(_) => {
-                Ok(self.scan(&relation, alias, self.next_item())?)
+                self.scan(&relation, alias, self.next_item())?
             }
             RelationKind::Composite => unreachable!("nothing that has rows is a composite type"),
-        }
+        };
+        let (relation, aliased) = (relation.oid, alias.is_some());
+        from.trees = self.tree_of_item(|| FromTree::Table { relation, aliased, sample: None });
+        Ok(from)
     }
 
     /// A relation by name.
@@ -411,7 +431,7 @@ impl Binder<'_> {
             item: number,
             current_of: None,
         };
-        Ok(From { node, items: vec![item], width })
+        Ok(From { node, items: vec![item], width, trees: Vec::new() })
     }
 
     /// A view as a relation with columns.
@@ -434,7 +454,7 @@ impl Binder<'_> {
             item: number,
             current_of: None,
         };
-        Ok(From { node, items: vec![item], width: exprs.len() })
+        Ok(From { node, items: vec![item], width: exprs.len(), trees: Vec::new() })
     }
 
     /// A view: its query, bound with names of its own.
@@ -466,7 +486,7 @@ impl Binder<'_> {
             query.root = Node::Barrier { input, alias: Some(Arc::clone(&alias)) };
         }
         let node = Node::Derived { query: Arc::new(query), alias, item: Some(number), view };
-        Ok(From { node, items: vec![item], width: columns.len() })
+        Ok(From { node, items: vec![item], width: columns.len(), trees: Vec::new() })
     }
 
     /// What a view reads its owner must be allowed to read, or with security_invoker whoever runs the statement. Nobody
@@ -600,6 +620,16 @@ impl Binder<'_> {
             columns.push(("ordinality".into(), SqlType::plain(oid::INT8)));
         }
         let row_type = fields_of(self.catalog, result.oid).map(|_| result.oid);
+        let defined = || match definitions.is_empty() {
+            true => Vec::new(),
+            false => outputs.clone(),
+        };
+        let trees = self.tree_of_item(|| FromTree::Function {
+            calls: vec![(as_tree(&bound), defined())],
+            ordinality,
+            aliased: alias.is_some(),
+            listed: lists_columns(alias),
+        });
         let node = match bound {
             Expr::Call { function, arguments, .. } => Node::FunctionScan {
                 function,
@@ -621,7 +651,7 @@ impl Binder<'_> {
                 alias: name.clone(),
             },
         };
-        let mut from = self.named(node, columns, alias, Some(name))?;
+        let mut from = From { trees, ..self.named(node, columns, alias, Some(name))? };
         from.items[0].row_type = row_type.unwrap_or(Oid(0));
         from.items[0].value = !composite && !ordinality;
         from.items[0].source = Source::Function;
@@ -644,10 +674,16 @@ impl Binder<'_> {
         let ctes = own_ctes(Some(ctes));
         let mut joined: Option<(Node, usize, Expr)> = None;
         let mut columns: Vec<ScopeColumn> = Vec::new();
+        let mut written = Vec::new();
         let mut name = alias.map(|alias| alias.name.clone());
         for (call, definitions) in calls {
             let at = self.position(call.start());
             let next = self.bind_function(call, true, None, definitions, outside, &ctes, at)?;
+            for (tree, _) in next.trees {
+                if let FromTree::Function { calls, .. } = tree {
+                    written.extend(calls);
+                }
+            }
             let before = joined.as_ref().map_or(0, |(_, width, _)| *width);
             let mut items = shifted(next.items, before);
             let Some(item) = items.pop() else { continue };
@@ -684,12 +720,17 @@ impl Binder<'_> {
             .collect();
         let names = columns.iter().map(|column| (column.name.clone(), column.expr.ty())).collect();
         let values = columns.into_iter().map(|column| column.expr).collect();
-        let query =
-            Query { root: Node::Project { input, columns: values }, output, ctes: Vec::new() };
+        let query = Query::new(Node::Project { input, columns: values }, output);
         let shown: Arc<str> = name.clone().unwrap_or_else(|| "function".into());
         let node = Node::Derived { query: Arc::new(query), alias: shown, item: None, view: None };
         let mut from = self.named(node, names, alias, name)?;
         from.items[0].source = Source::Function;
+        from.trees = self.tree_of_item(|| FromTree::Function {
+            calls: written,
+            ordinality,
+            aliased: alias.is_some(),
+            listed: lists_columns(alias),
+        });
         Ok(from)
     }
 
@@ -701,6 +742,11 @@ impl Binder<'_> {
         let (name, _) = columns.next()?;
         (!name.is_empty()).then(|| name.into())
     }
+}
+
+/// Whether an alias has names of columns.
+fn lists_columns(alias: Option<&Alias>) -> bool {
+    alias.is_some_and(|alias| !alias.columns.is_empty())
 }
 
 /// What can be named of columns that are no table's.
@@ -751,5 +797,5 @@ pub(super) fn unnested(
 
 /// The names of a plain statement's own WITH queries.
 pub(super) fn own_ctes<'s>(parent: Option<&'s CteScope<'s>>) -> CteScope<'s> {
-    CteScope { parent, entries: RefCell::default() }
+    CteScope { parent, entries: RefCell::default(), trees: RefCell::default() }
 }

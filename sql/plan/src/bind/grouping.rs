@@ -7,12 +7,14 @@
 use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
+use crate::bind::grouping_sets::{demand_sets, group_tree};
 use crate::bind::left_out::is_constant;
 use crate::bind::levels::{children, columns_of_expr, lower, raise, same};
 use crate::bind::operator::op;
 use crate::bind::scope::{Scope, column_at};
 use crate::bind::subquery::test_of;
 use crate::bind::target::{BoundTarget, demand_room};
+use crate::bind::tree::GroupTree;
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::catalog::builtin::{self, PG_CATALOG, functions_named};
@@ -37,7 +39,7 @@ pub(super) const GROUPINGS: u32 = WINDOWS + (1 << 28);
 const MASK_KEYS: usize = 31;
 
 /// What has been collected from a block's expressions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Collected {
     pub aggregates: Vec<AggregateCall>,
     /// Where in the text each aggregate was last asked for.
@@ -49,6 +51,27 @@ pub(super) struct Collected {
     pub windows: Vec<WindowCall>,
     /// Windows by name (WINDOW clause).
     pub named: Vec<(Ident, BoundWindow)>,
+}
+
+impl Collected {
+    /// Visits all that has been collected.
+    pub fn expressions(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        let windows = self.windows.iter_mut().map(|call| &mut call.window);
+        windows.chain(self.named.iter_mut().map(|(_, window)| window)).for_each(|window| {
+            window.partition_by.iter_mut().for_each(&mut *visit);
+            window.order_by.iter_mut().for_each(|key| visit(&mut key.expr));
+            let bounds = window.frame.iter_mut();
+            bounds.flat_map(|frame| [&mut frame.start, &mut frame.end]).for_each(|bound| {
+                if let FrameBound::Preceding(by) | FrameBound::Following(by) = bound {
+                    visit(by);
+                }
+            });
+        });
+        let calls = self.windows.iter_mut().map(|call| &mut call.call);
+        let calls = calls.chain(&mut self.aggregates);
+        calls.flat_map(AggregateCall::expressions).for_each(&mut *visit);
+        self.groupings.iter_mut().flatten().for_each(|(argument, _)| visit(argument));
+    }
 }
 
 /// A window function's call.
@@ -133,24 +156,12 @@ fn same_keys(a: &[SortKey], b: &[SortKey]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
 }
 
-/// The most grouping sets of a block.
-const SETS_MAX: usize = 4096;
-
-/// 54001 for more grouping sets than a block may have.
-fn demand_sets(sets: usize) -> Result<()> {
-    if sets <= SETS_MAX {
-        return Ok(());
-    }
-    Err(SqlError::new(
-        SqlState::STATEMENT_TOO_COMPLEX,
-        format!("too many grouping sets present (maximum {SETS_MAX})"),
-    ))
-}
-
 /// What GROUP BY says.
 pub(super) struct GroupKeys {
     /// The keys, over the FROM row.
     pub keys: Vec<Expr>,
+    /// What was written, of the keys by number.
+    pub written: Vec<GroupTree>,
     /// The item of the select list that each stands for, where there are several sets.
     pub items: Vec<Option<usize>>,
     /// The keys of each grouping set, by number.
@@ -210,8 +221,10 @@ impl Binder<'_> {
             }) as u32)
         };
         let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
-        for item in &select.group_by {
-            let here = self.grouping_sets(item, &mut one)?;
+        let written = select.group_by.iter().map(|item| group_tree(item, &mut one));
+        let written = written.collect::<Result<Vec<_>>>()?;
+        for item in &written {
+            let here = item.sets()?;
             demand_sets(sets.len().saturating_mul(here.len()))?;
             sets = sets
                 .iter()
@@ -232,62 +245,12 @@ impl Binder<'_> {
             constants.clear();
             items.fill(None);
         }
-        Ok(GroupKeys { keys, items, sets, constants })
-    }
-
-    /// The sets that one item of GROUP BY stands for.
-    fn grouping_sets(
-        &self,
-        item: &GroupItem,
-        one: &mut dyn FnMut(&ast::Expr) -> Result<u32>,
-    ) -> Result<Vec<Vec<u32>>> {
-        let mut group = |expr: &ast::Expr| -> Result<Vec<u32>> {
-            match &expr.kind {
-                ExprKind::Row { fields, explicit: false } => fields.iter().map(&mut *one).collect(),
-                _ => Ok(vec![one(expr)?]),
-            }
-        };
-        match item {
-            GroupItem::Expr(expr) => Ok(vec![group(expr)?]),
-            GroupItem::Empty => Ok(vec![Vec::new()]),
-            GroupItem::Rollup(exprs) => {
-                let groups: Vec<Vec<u32>> = exprs.iter().map(group).collect::<Result<_>>()?;
-                Ok((0..=groups.len()).rev().map(|kept| groups[..kept].concat()).collect())
-            }
-            GroupItem::Cube(exprs) => {
-                let groups: Vec<Vec<u32>> = exprs.iter().map(group).collect::<Result<_>>()?;
-                let count = 1usize
-                    .checked_shl(groups.len() as u32)
-                    .filter(|_| groups.len() <= 12)
-                    .ok_or_else(|| {
-                        SqlError::new(SqlState::TOO_MANY_COLUMNS, "CUBE is limited to 12 elements")
-                    })?;
-                Ok((0..count)
-                    .rev()
-                    .map(|mask| {
-                        let last = groups.len() - 1;
-                        let kept = groups
-                            .iter()
-                            .enumerate()
-                            .filter(|(at, _)| mask >> (last - at) & 1 == 1);
-                        kept.flat_map(|(_, keys)| keys.clone()).collect()
-                    })
-                    .collect())
-            }
-            GroupItem::Sets(items) => {
-                let mut all = Vec::new();
-                for item in items {
-                    all.extend(self.grouping_sets(item, one)?);
-                    demand_sets(all.len())?;
-                }
-                Ok(all)
-            }
-        }
+        Ok(GroupKeys { keys, written, items, sets, constants })
     }
 
     /// One key, with the select-list item that it names: by number or by output name, but a column of the block's own FROM
     /// goes before such a name.
-    pub(super) fn group_key(
+    fn group_key(
         &self,
         expr: &ast::Expr,
         targets: &[BoundTarget],

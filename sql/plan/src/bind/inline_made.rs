@@ -210,7 +210,8 @@ impl Inliner<'_> {
         }
         let catalog = self.environment.catalog;
         let value = self.body(routine, arguments, &mut |binder, query| {
-            let Query { root: Node::Project { input, mut columns }, ctes, output } = query else {
+            let Query { root: Node::Project { input, mut columns }, ctes, output, .. } = query
+            else {
                 return None;
             };
             if !matches!(*input, Node::Unit) || !ctes.is_empty() || output.len() != 1 {
@@ -408,7 +409,7 @@ fn as_declared(
             let columns = values.collect::<Option<_>>()?;
             let (query, alias) = (Arc::new(inner), "*SELECT*".into());
             let input = Box::new(Node::Derived { query, alias, item: None, view: None });
-            Some(Query { root: Node::Project { input, columns }, output, ctes: Vec::new() })
+            Some(Query::new(Node::Project { input, columns }, output))
         }
     }
 }

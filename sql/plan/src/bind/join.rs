@@ -7,6 +7,7 @@ use crate::bind::from::{From, columns_item};
 use crate::bind::levels::{columns_of_expr, same};
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem};
+use crate::bind::tree::{ConditionTree, FromTree, JoinTree, as_tree};
 use crate::bind::typed::{Expr, conjuncts};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
@@ -21,8 +22,8 @@ impl Binder<'_> {
     pub(super) fn join(
         &self,
         kind: JoinKind,
-        left: From,
-        right: From,
+        mut left: From,
+        mut right: From,
         lateral: bool,
         condition: &JoinCondition,
         alias: Option<&Alias>,
@@ -31,6 +32,8 @@ impl Binder<'_> {
         at: u32,
     ) -> Result<From> {
         let (left_count, width) = (left.items.len(), left.width + right.width);
+        let written = left.trees.pop().zip(right.trees.pop());
+        let mut by = ConditionTree::Nothing;
         let mut items = left.items;
         items.extend(shifted(right.items, left.width));
         // ON names the two sides, and nothing that stands beside the join.
@@ -42,6 +45,9 @@ impl Binder<'_> {
                 scope.items = items;
                 let place = Place::plain(&scope, Some(ctes), "JOIN conditions");
                 let condition = self.condition(expr, &place, "JOIN/ON")?;
+                if written.is_some() {
+                    by = ConditionTree::On(as_tree(&condition));
+                }
                 items = std::mem::take(&mut scope.items);
                 (conjuncts(condition), None)
             }
@@ -49,6 +55,7 @@ impl Binder<'_> {
                 let (on, merged) =
                     self.merge(kind, &items[..left_count], &items[left_count..], names, at)?;
                 using_alias = merged_alias.clone();
+                by = ConditionTree::Using(names.clone(), merged_alias.clone());
                 (on, Some(merged))
             }
             JoinCondition::Natural => {
@@ -67,6 +74,9 @@ impl Binder<'_> {
                     .collect();
                 let (on, merged) =
                     self.merge(kind, &items[..left_count], &items[left_count..], &names, at)?;
+                if !names.is_empty() {
+                    by = ConditionTree::Using(names, None);
+                }
                 (on, Some(merged))
             }
         };
@@ -87,7 +97,8 @@ impl Binder<'_> {
             self.check_names(&items, std::slice::from_ref(&named))?;
             items.push(ScopeItem { columns_visible: false, nullable: None, ..named });
         }
-        if merged.is_some() || alias.is_some() {
+        let has_item = merged.is_some() || alias.is_some();
+        if has_item {
             self.minds_columns.set(true);
             let rest =
                 items.iter().filter(|item| item.columns_visible).flat_map(|item| &item.columns);
@@ -119,7 +130,12 @@ impl Binder<'_> {
             on,
             lateral,
         };
-        Ok(From { node, items, width })
+        let trees = written.map_or_else(Vec::new, |((left, _), (right, _))| {
+            let (condition, aliased) = (by, alias.is_some());
+            let join = JoinTree { kind, left, right, lateral, condition, aliased, has_item };
+            vec![(FromTree::Join(Box::new(join)), false)]
+        });
+        Ok(From { node, items, width, trees })
     }
 
     /// USING: the equalities, and the columns that stand for both sides' ones.

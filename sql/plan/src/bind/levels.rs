@@ -4,6 +4,7 @@
 //! expression, one for the right side of a lateral join.
 
 use crate::bind::same_query::{same_kind, same_query};
+use crate::bind::tree::FromTree;
 use crate::bind::typed::{AggregateCall, Expr, SubqueryKind};
 use crate::catalog::builtin::{Volatility, function};
 use crate::plan::logical::{
@@ -38,15 +39,19 @@ pub fn lower(expr: &mut Expr) {
     });
 }
 
-/// Takes the row at level 1 out of the stack below `node`: nothing there looks at it.
-pub fn drop_level(node: &mut Node) {
-    columns_of_node(node, 0, &mut |column, depth| {
+/// Takes the row at level 1 out of the stack below an item of FROM: nothing there looks at it.
+pub(super) fn drop_level(node: &mut Node, tree: Option<&mut FromTree>) {
+    let mut drop = |column: &mut Expr, depth: u16| {
         if let Expr::Column { level, .. } = column
             && *level > depth + 1
         {
             *level -= 1;
         }
-    });
+    };
+    columns_of_node(node, 0, &mut drop);
+    if let Some(tree) = tree {
+        tree.walk(0, &mut Columns(&mut drop));
+    }
 }
 
 /// What meets the parts of a bound tree in a walk over it.
@@ -242,6 +247,9 @@ fn walk_frame(frame: &mut Frame, depth: u16, visit: &mut dyn Visitor) {
 pub fn walk_query(query: &mut Query, depth: u16, visit: &mut dyn Visitor) {
     walk_ctes(&mut query.ctes, depth, visit);
     walk_node(&mut query.root, depth, visit);
+    if let Some(tree) = &mut query.tree {
+        Arc::make_mut(tree).walk(depth, visit);
+    }
 }
 
 fn walk_ctes(ctes: &mut [Cte], depth: u16, visit: &mut dyn Visitor) {

@@ -6,6 +6,7 @@ use crate::bind::expression::Place;
 use crate::bind::levels::columns_of_expr;
 use crate::bind::query::Outside;
 use crate::bind::scope::Scope;
+use crate::bind::tree::{QueryTree, as_tree};
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
@@ -23,13 +24,19 @@ impl Binder<'_> {
         query: &ast::Query,
         (outside, scope): (Outside<'_>, &Scope<'_>),
         ctes: &CteScope<'_>,
+        mut tree: Option<&mut QueryTree>,
     ) -> Result<Node> {
         if query.limit.is_none() && query.offset.is_none() {
             return Ok(node);
         }
-        let value = |expr: &ast::Expr, clause: &'static str| -> Result<Expr> {
+        let mut value = |expr: &ast::Expr, clause: &'static str| -> Result<Expr> {
             let at = self.position(expr.start());
             let bound = self.expression(expr, &Place::plain(scope, Some(ctes), clause))?;
+            if let Some(tree) = &mut tree {
+                let written = if clause == "LIMIT" { &mut tree.limit } else { &mut tree.offset };
+                *written = Some(as_tree(&bound));
+                tree.with_ties = query.with_ties;
+            }
             let mut bound = self.limit_value(bound, clause, at)?;
             if names_own_columns(&mut bound) {
                 // It stands where the name is that means nothing outside.

@@ -6,7 +6,7 @@
 //! - [`coerce`] and [`overload`]: casts, operators, functions
 //! - `expression`: every kind of expression; those with rules of their own in `names`, `operator`, `subquery`, `array`,
 //!   `call`, `grouping` (aggregates and windows)
-//! - `query`: queries, with a body that `select`, `values` or `set_operation` binds; their clauses in `from`, `join`, `with`,
+//! - [`tree`]: what queries were written as, for print; `query`: queries, with a body that `select`, `values` or `set_operation` binds; their clauses in `from`, `join`, `with`,
 //!   `target`, `grouping`, `order_by`, `limit`, `locking`
 //! - `dml`, `insert`, `merge`, `copy`: the other statements
 //! - `required`: what whoever runs a statement must be allowed; [`levels`]: walks over what was bound
@@ -28,6 +28,7 @@ mod from;
 #[cfg(test)]
 mod golden;
 mod grouping;
+mod grouping_sets;
 mod inline;
 mod inline_made;
 mod insert;
@@ -62,6 +63,7 @@ mod similar;
 mod subquery;
 mod target;
 mod through;
+pub mod tree;
 pub mod trigger;
 pub mod type_name;
 pub mod typed;
@@ -208,10 +210,8 @@ struct Binder<'a> {
     undecided: RefCell<Vec<(u32, u32)>>,
     /// Whether any COLLATE was bound, or a column with another collation than its type's.
     collates: Cell<bool>,
-    /// The subqueries of a query that is going to be printed.
-    subqueries: Option<subquery::Written>,
-    /// How many aggregates have been handed to a query around the one that they stand in.
-    handed_out: Cell<u32>,
+    /// Queries are going to be printed: what they were written as is kept with them ([`tree`]).
+    keeps_trees: bool,
     /// The text was printed from what it once was bound to: a cast of ARRAY[...] is of the array.
     printed: bool,
     /// The text is one that a user wrote, and what it is bound to is only printed.
@@ -723,8 +723,7 @@ impl<'a> Binder<'a> {
             columns: RefCell::default(),
             undecided: RefCell::default(),
             collates: Cell::default(),
-            subqueries: None,
-            handed_out: Cell::new(0),
+            keeps_trees: false,
             printed: false,
             written: false,
             is_stored: false,
@@ -748,7 +747,7 @@ impl<'a> Binder<'a> {
 
     /// Whether what is bound is only printed: calls stay what they were written as.
     pub(super) fn prints(&self) -> bool {
-        self.printed || self.written || self.subqueries.is_some()
+        self.printed || self.written
     }
 
     fn statement(&self, statement: &ast::Statement) -> Result<BoundStatement> {

@@ -6,15 +6,17 @@
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
+use crate::bind::from::own_ctes;
 use crate::bind::locking::lock_words;
 use crate::bind::scope::{Scope, Standing};
+use crate::bind::tree::{QueryTree, WithTree};
 use crate::bind::type_name::oid;
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body};
 use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
-use std::cell::RefCell;
+use std::sync::Arc;
 
 /// What encloses a query.
 #[derive(Clone, Copy)]
@@ -60,6 +62,8 @@ impl<'s> Outside<'s> {
 pub(super) struct Block {
     pub node: Node,
     pub output: Vec<Output>,
+    /// What it was written as, where that is going to be printed.
+    pub tree: Option<Box<QueryTree>>,
 }
 
 impl Binder<'_> {
@@ -83,10 +87,16 @@ impl Binder<'_> {
         decide: bool,
     ) -> Result<Query> {
         self.deeper(|| {
-            let scope = CteScope { parent: ctes, entries: RefCell::default() };
+            let scope = own_ctes(ctes);
             let ctes = self.with(query.with.as_ref(), outside, &scope)?;
-            let block = self.block(query, outside, &scope, decide)?;
-            Ok(Query { root: block.node, output: block.output, ctes })
+            let Block { node: root, output, tree } = self.block(query, outside, &scope, decide)?;
+            let tree = tree.map(|mut tree| {
+                let recursive = query.with.as_ref().map(|with| with.recursive);
+                let own = |recursive| WithTree { recursive, ctes: scope.trees.take() };
+                tree.with = recursive.map(own);
+                Arc::new(*tree)
+            });
+            Ok(Query { root, output, ctes, tree })
         })
     }
 
@@ -125,10 +135,14 @@ impl Binder<'_> {
                 .order_by
                 .iter()
                 .map(|key| self.output_key(key, &block.output))
-                .collect::<Result<_>>()?;
+                .collect::<Result<Vec<_>>>()?;
+            if let Some(tree) = &mut block.tree {
+                tree.order_by.clone_from(&keys);
+            }
             block.node = Node::Sort { input: Box::new(block.node), keys };
         }
-        block.node = self.limit(block.node, query, (outside, &outside.inner()), ctes)?;
+        let (node, tree) = (block.node, block.tree.as_deref_mut());
+        block.node = self.limit(node, query, (outside, &outside.inner()), ctes, tree)?;
         Ok(block)
     }
 }

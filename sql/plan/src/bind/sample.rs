@@ -4,6 +4,7 @@ use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::from::From;
 use crate::bind::query::Outside;
+use crate::bind::tree::{FromTree, SampleTree, as_tree};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{CallForm, Expr};
 use crate::bind::with::CteScope;
@@ -13,6 +14,7 @@ use crate::parse::ast::{self, FromItem, ObjectName};
 use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
+use std::sync::Arc;
 
 /// What a sample is made by.
 #[derive(Clone, Copy)]
@@ -26,7 +28,7 @@ pub(super) struct Sample<'q> {
 }
 
 /// What a sample is made by, its values bound.
-pub(super) struct BoundSample {
+struct BoundSample {
     /// The method, by its OID in `pg_proc`.
     pub function: Oid,
     /// The percentage, a real.
@@ -54,8 +56,13 @@ impl Binder<'_> {
                 SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(self.position(name.at))
             );
         }
+        let method = sample.method;
         let BoundSample { function, percentage, seed } = self.sample(sample, outside, ctes)?;
         let mut from = self.bind_table(name, alias.as_ref(), ctes)?;
+        if let Some((FromTree::Table { sample, .. }, _)) = from.trees.first_mut() {
+            let (percentage, seed) = (as_tree(&percentage), seed.as_ref().map(as_tree));
+            *sample = Some(SampleTree { method: Arc::clone(method.name()), percentage, seed });
+        }
         let mut values = vec![percentage];
         if let Some(seed) = seed {
             // With a seed it is the row that decides.
@@ -77,7 +84,7 @@ impl Binder<'_> {
     ///
     /// # Errors
     /// 42704, 2202H; those of the values.
-    pub(super) fn sample(
+    fn sample(
         &self,
         sample: Sample<'_>,
         outside: Outside<'_>,

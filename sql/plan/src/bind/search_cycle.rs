@@ -8,6 +8,7 @@ use crate::bind::expression::Place;
 use crate::bind::operator::op;
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
+use crate::bind::tree::{CycleTree, SearchTree, as_tree};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{CallForm, Expr, Literal, Quantifier};
 use crate::bind::with::CteScope;
@@ -81,6 +82,35 @@ impl Binder<'_> {
             mark = Some((value, otherwise));
         }
         Ok(Some(Traced { cte, names, mark, columns }))
+    }
+
+    /// What the clauses were written as.
+    ///
+    /// # Errors
+    /// Those of the cycle mark's values.
+    pub(super) fn trace_trees(
+        &self,
+        cte: &ast::Cte,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<(Option<SearchTree>, Option<CycleTree>)> {
+        let search = cte.search.as_ref().map(|search| SearchTree {
+            depth: search.depth,
+            columns: search.columns.clone(),
+            sequence: search.sequence.clone(),
+        });
+        let Some(cycle) = &cte.cycle else { return Ok((search, None)) };
+        let scope = outside.inner();
+        let place = Place::plain(&scope, Some(ctes), "CYCLE");
+        let shown = |expr: &ast::Expr| -> Result<Expr> {
+            Ok(as_tree(&self.decided(self.expression(expr, &place)?)?))
+        };
+        let values = match &cycle.values {
+            Some((value, otherwise)) => Some((shown(value)?, shown(otherwise)?)),
+            None => None,
+        };
+        let (columns, mark, path) = (cycle.columns.clone(), cycle.mark.clone(), cycle.path.clone());
+        Ok((search, Some(CycleTree { columns, mark, path, values })))
     }
 
     /// Adds the columns to both terms; the second has had those of the row before behind its own.

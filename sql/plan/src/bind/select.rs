@@ -13,6 +13,7 @@ use crate::bind::query::{Block, Outside};
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;
 use crate::bind::target::{BoundTarget, TARGETS_MAX, demand_room};
+use crate::bind::tree::{BodyTree, DistinctTree, FromList, GroupsTree, QueryTree, SelectTree};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, conjuncts};
 use crate::bind::with::CteScope;
@@ -40,8 +41,12 @@ impl Binder<'_> {
             .at(self.position(into.name.at)));
         }
         let mut scope = outside.inner();
-        let from = self.bind_list(&select.from, outside, ctes)?;
+        let mut from = self.bind_list(&select.from, outside, ctes)?;
         scope.items = from.items;
+        let mut tree = self.keeps_trees.then(|| SelectTree {
+            from: FromList { list: std::mem::take(&mut from.trees), items: scope.items.clone() },
+            ..SelectTree::default()
+        });
         let (mut node, mut width) = (from.node, from.width);
         let collected = RefCell::new(Collected::default());
         let place = Place {
@@ -60,6 +65,9 @@ impl Binder<'_> {
         if let Some(filter) = &select.filter {
             let condition =
                 self.condition(filter, &Place::plain(&scope, Some(ctes), "WHERE"), "WHERE")?;
+            if let Some(tree) = &mut tree {
+                tree.filter = Some(condition.clone());
+            }
             node = Node::Filter { input: Box::new(node), conjuncts: conjuncts(condition) };
         }
         let having = select
@@ -74,6 +82,27 @@ impl Binder<'_> {
         let keys = self.group_keys(select, &mut targets, visible, &place)?;
         let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
+        if let Some(tree) = &mut tree {
+            tree.distinct = match &select.distinct {
+                Distinct::No => DistinctTree::No,
+                Distinct::All => DistinctTree::All,
+                Distinct::On(_) => {
+                    DistinctTree::On(distinct_on.iter().map(|(target, _)| *target).collect())
+                }
+            };
+            (tree.targets, tree.visible) = (targets.clone(), visible);
+            tree.having.clone_from(&having);
+            tree.groups = GroupsTree {
+                distinct: select.group_distinct,
+                keys: keys.keys.clone(),
+                items: keys.written.clone(),
+                is_plain: keys.sets.len() == 1 && !keys.keys.is_empty(),
+            };
+            tree.collected = collected.borrow().clone();
+            tree.order_by.clone_from(&order_by);
+            tree.locks = self.locked_items(query, &scope)?;
+            tree.keep_trees();
+        }
         let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =
             collected.into_inner();
         let mut more: Vec<&Expr> = keys.keys.iter().collect();
@@ -101,7 +130,7 @@ impl Binder<'_> {
             || having.is_some();
         let (mut having, mut groupings) = (having, groupings);
         if grouped {
-            let GroupKeys { mut keys, items, sets, constants } = keys;
+            let GroupKeys { mut keys, items, sets, constants, .. } = keys;
             let mut others: Vec<&mut Expr> =
                 targets.iter_mut().map(|target| &mut target.expr).collect();
             others.extend(having.as_mut());
@@ -215,8 +244,10 @@ impl Binder<'_> {
                 self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
             node = self.lock(node, query, &scope)?;
         }
-        node = self.limit(node, query, (outside, &scope), ctes)?;
-        Ok(Block { node, output })
+        let body = tree.map(|tree| BodyTree::Select(Box::new(tree)));
+        let mut tree = body.map(|body| Box::new(QueryTree::of(body)));
+        node = self.limit(node, query, (outside, &scope), ctes, tree.as_deref_mut())?;
+        Ok(Block { node, output, tree })
     }
 }
 

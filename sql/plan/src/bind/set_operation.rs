@@ -9,6 +9,7 @@ use crate::bind::query::{Block, Outside};
 use crate::bind::query_collation::{in_common, of_side};
 use crate::bind::scope::column_at;
 use crate::bind::target::untyped_item;
+use crate::bind::tree::{BodyTree, QueryTree};
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
@@ -17,6 +18,7 @@ use crate::parse::ast::{self, Body};
 use crate::plan::logical::{Node, Output, SetKind};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
+use std::sync::Arc;
 
 impl Binder<'_> {
     pub(super) fn set_operation(
@@ -78,14 +80,26 @@ impl Binder<'_> {
             output.push(Output { name: x.name.clone(), ty, origin: None });
         }
         let [left_columns, right_columns] = columns;
-        let [a, b] = sides;
+        let [mut a, mut b] = sides;
+        let trees = a.tree.take().zip(b.tree.take());
+        let tree = match trees {
+            Some((mut left, mut right)) => {
+                let types = || output.iter().map(|column: &Output| column.ty);
+                self.settle_items(&mut left, types())?;
+                self.settle_items(&mut right, types())?;
+                let (left, right) = (Arc::new(*left), Arc::new(*right));
+                let body = BodyTree::SetOperation { kind, all, left, right };
+                Some(Box::new(QueryTree::of(body)))
+            }
+            None => None,
+        };
         let node = Node::SetOperation {
             kind,
             all,
             left: Box::new(converted(a, left_columns)),
             right: Box::new(converted(b, right_columns)),
         };
-        Ok(Block { node, output })
+        Ok(Block { node, output, tree })
     }
 
     /// The type of a column of both sides.
@@ -101,26 +115,19 @@ impl Binder<'_> {
         Ok(SqlType { oid, typmod })
     }
 
-    /// The types that literals without a type have in `side`, the `other` side's being what they are; none where it has no
-    /// such literals.
-    ///
-    /// # Errors
-    /// Those of binding.
-    pub(super) fn types_in_side(
+    /// Has literals of a select list that have no type be read as what their columns are of: the list is that of a side.
+    pub(super) fn settle_items(
         &self,
-        side: &ast::Query,
-        other: &ast::Query,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-    ) -> Result<Option<Vec<SqlType>>> {
-        let side = self.side(side, outside, ctes)?;
-        if side.output.iter().all(|column| column.ty.oid.0 != oid::UNKNOWN) {
-            return Ok(None);
+        side: &mut QueryTree,
+        types: impl Iterator<Item = SqlType>,
+    ) -> Result<()> {
+        let BodyTree::Select(select) = &mut side.body else { return Ok(()) };
+        for (target, ty) in select.targets.iter_mut().zip(types) {
+            if target.expr.ty().oid.0 == oid::UNKNOWN {
+                target.expr = self.argument(target.expr.clone(), ty.oid, 0)?;
+            }
         }
-        let other = self.side(other, outside, ctes)?;
-        let pairs = side.output.iter().zip(&other.output);
-        let types = pairs.map(|(own, other)| self.common_of_sides((own.ty, other.ty), "UNION", 0));
-        types.collect::<Result<_>>().map(Some)
+        Ok(())
     }
 
     /// One side's column, cast to the common type; what has no type in the select list is read as that type.
@@ -141,17 +148,13 @@ impl Binder<'_> {
         self.to_common_one(place, ty, word, at)
     }
 
-    pub(super) fn side(
-        &self,
-        query: &ast::Query,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-    ) -> Result<Block> {
+    fn side(&self, query: &ast::Query, outside: Outside<'_>, ctes: &CteScope<'_>) -> Result<Block> {
         if query.with.is_none() {
             let decide = matches!(query.body, Body::Values(_));
             return self.block(query, outside, ctes, decide);
         }
-        let query = self.query(query, outside, Some(ctes), false)?;
+        let mut query = self.query(query, outside, Some(ctes), false)?;
+        let tree = query.tree.take().map(|tree| Box::new(Arc::unwrap_or_clone(tree)));
         let output = query.output.clone();
         Ok(Block {
             node: Node::Derived {
@@ -161,6 +164,7 @@ impl Binder<'_> {
                 view: None,
             },
             output,
+            tree,
         })
     }
 }

@@ -13,55 +13,11 @@ use crate::parse::ast::{self, ExprKind};
 use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
-use crate::types::depth::deeper;
-use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The name of a query whose row is compared within another one.
 const COMPARED: &str = "*SELECT*";
-
-/// The subqueries of a query that is going to be printed.
-#[derive(Debug, Default)]
-pub(super) struct Written {
-    /// What those in expressions were written as, by where they are.
-    written: RefCell<HashMap<usize, Arc<ast::Query>>>,
-    /// What they were bound to first, by where they stand in what was written, which stays as long.
-    bound: RefCell<HashMap<usize, (Arc<ast::Query>, Query)>>,
-}
-
-impl Written {
-    /// What a subquery was written as.
-    pub(super) fn of(&self, query: &Arc<Query>) -> Option<Arc<ast::Query>> {
-        self.written.borrow().get(&(Arc::as_ptr(query) as usize)).cloned()
-    }
-
-    fn note(&self, query: &Arc<Query>, written: &Arc<ast::Query>) {
-        self.written.borrow_mut().insert(Arc::as_ptr(query) as usize, Arc::clone(written));
-    }
-
-    /// Notes that `moved` is what `expr` was, looking at another row: its subqueries are others then.
-    pub(super) fn follow(&self, expr: &Expr, moved: &Expr) {
-        let (mut before, mut now) = (Vec::new(), Vec::new());
-        subqueries_of(expr, &mut before);
-        subqueries_of(moved, &mut now);
-        for (before, now) in before.into_iter().zip(now) {
-            if let Some(written) = self.of(&before) {
-                self.note(&now, &written);
-            }
-        }
-    }
-
-    fn bound(&self, written: &Arc<ast::Query>) -> Option<Query> {
-        self.bound.borrow().get(&(Arc::as_ptr(written) as usize)).map(|(_, bound)| bound.clone())
-    }
-
-    fn keep(&self, written: &Arc<ast::Query>, bound: &Query) {
-        let address = Arc::as_ptr(written) as usize;
-        self.bound.borrow_mut().insert(address, (Arc::clone(written), bound.clone()));
-    }
-}
 
 impl Binder<'_> {
     /// A subquery in an expression: this place's row is one level out.
@@ -70,51 +26,8 @@ impl Binder<'_> {
         query: &Arc<ast::Query>,
         place: &Place<'_>,
     ) -> Result<Arc<Query>> {
-        let bound = self.once(query, || {
-            self.within(Around::Subquery, || {
-                self.query(query, Outside::of(place), place.ctes, true)
-            })
-        })?;
-        Ok(self.remembered(bound, query))
-    }
-
-    /// What stands beside the rows of a subquery: one level further in.
-    fn raised(&self, expr: Expr) -> Expr {
-        let mut raised = expr.clone();
-        levels::raise(&mut raised, 1);
-        if let Some(known) = &self.subqueries {
-            known.follow(&expr, &raised);
-        }
-        raised
-    }
-
-    /// Keeps what a subquery was written as, where it is going to be printed.
-    fn remembered(&self, query: Query, written: &Arc<ast::Query>) -> Arc<Query> {
-        let query = Arc::new(query);
-        if let Some(known) = &self.subqueries {
-            known.note(&query, written);
-        }
-        query
-    }
-
-    /// Binds a query that stands in another one. Where it is going to be printed that is done once: each query around it is
-    /// bound with all that stands in it, to be printed, and then what stands in it is. One that hands aggregates to a query
-    /// around it does so each time.
-    pub(super) fn once(
-        &self,
-        written: &Arc<ast::Query>,
-        bind: impl FnOnce() -> Result<Query>,
-    ) -> Result<Query> {
-        let Some(known) = &self.subqueries else { return bind() };
-        if let Some(bound) = known.bound(written) {
-            return Ok(bound);
-        }
-        let before = self.handed_out.get();
-        let bound = bind()?;
-        if self.handed_out.get() == before {
-            known.keep(written, &bound);
-        }
-        Ok(bound)
+        let bind = || self.query(query, Outside::of(place), place.ctes, true);
+        self.within(Around::Subquery, bind).map(Arc::new)
     }
 
     /// `EXISTS (SELECT ...)`.
@@ -167,20 +80,20 @@ impl Binder<'_> {
         at: u32,
     ) -> Result<Expr> {
         let left = self.row_fields(fields, place)?;
-        let written = query;
         // The query is wrapped in one that compares, a step further from the WITH queries around it.
         let ctes = place.ctes.map(|around| own_ctes(Some(around)));
-        let query = self.query(query, Outside::of(place), ctes.as_ref(), true)?;
+        let mut query = self.query(query, Outside::of(place), ctes.as_ref(), true)?;
         columns_match(&query, left.len(), at)?;
-        let outer = left.into_iter().map(|expr| self.raised(expr));
+        let outer = left.into_iter().map(raised);
         let inner =
             query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
         let test = self.compare_rows(operator, outer.collect(), inner.collect(), at)?;
+        let tree = query.tree.take();
         let (query, alias) = (Arc::new(query), COMPARED.into());
         let input = Box::new(Node::Derived { query, alias, item: None, view: None });
         let root = Node::Project { input, columns: vec![test] };
         let output = vec![Output { name: "?column?".into(), ty: BOOL, origin: None }];
-        let query = self.remembered(Query { root, output, ctes: Vec::new() }, written);
+        let query = Arc::new(Query { tree, ..Query::new(root, output) });
         Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query, ty: BOOL })
     }
 
@@ -200,7 +113,7 @@ impl Binder<'_> {
         };
         let query = self.subquery(query, place)?;
         columns_match(&query, left.len(), at)?;
-        let outer = left.into_iter().map(|expr| self.raised(expr));
+        let outer = left.into_iter().map(raised);
         let inner =
             query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
         let (outer, inner): (Vec<Expr>, Vec<Expr>) = (outer.collect(), inner.collect());
@@ -225,15 +138,10 @@ impl Binder<'_> {
     }
 }
 
-/// The subqueries of an expression, those within them aside.
-fn subqueries_of(expr: &Expr, found: &mut Vec<Arc<Query>>) {
-    if let Expr::Subquery { kind, query, .. } = expr {
-        found.push(Arc::clone(query));
-        if let SubqueryKind::Quantified { test, .. } = kind {
-            deeper(|| subqueries_of(test, found));
-        }
-    }
-    levels::parts(expr, &mut |part| deeper(|| subqueries_of(part, found)));
+/// What stands beside the rows of a subquery: one level further in.
+fn raised(mut expr: Expr) -> Expr {
+    levels::raise(&mut expr, 1);
+    expr
 }
 
 /// The comparison that a subquery makes with each of its rows, or with its only one.

@@ -272,7 +272,7 @@ impl Through {
         let (node, width) = self.rows.clone();
         let mut item = self.item(binder, alias, 0)?;
         item.scan = Some(TARGET);
-        Ok(From { node, items: vec![item], width })
+        Ok(From { node, items: vec![item], width, trees: Vec::new() })
     }
 
     /// The statement reads columns of the view: whoever must be allowed to read what is behind them.

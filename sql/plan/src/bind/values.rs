@@ -4,6 +4,7 @@ use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::query::{Block, Outside};
 use crate::bind::target::demand_room;
+use crate::bind::tree::{BodyTree, QueryTree, as_tree};
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
@@ -46,6 +47,7 @@ impl Binder<'_> {
             }
         }
         let width = columns.len();
+        let tree = if self.keeps_trees { Some(self.values_tree(&columns)?) } else { None };
         let mut types = Vec::new();
         let mut by_row: Vec<Vec<Expr>> = rows.iter().map(|_| Vec::with_capacity(width)).collect();
         for column in columns {
@@ -69,6 +71,28 @@ impl Binder<'_> {
                 origin: None,
             })
             .collect();
-        Ok(Block { node: Node::Values { rows: by_row, types }, output })
+        let tree = tree.map(|body| Box::new(QueryTree::of(body)));
+        Ok(Block { node: Node::Values { rows: by_row, types }, output, tree })
+    }
+
+    /// The rows as they were written; a literal without a type is read as that of its column.
+    fn values_tree(&self, columns: &[Vec<(Expr, u32)>]) -> Result<BodyTree> {
+        let mut types = Vec::new();
+        let count = columns.first().map_or(0, Vec::len);
+        let mut rows: Vec<Vec<Expr>> = (0..count).map(|_| Vec::new()).collect();
+        for column in columns {
+            let given: Vec<_> = column.iter().map(|(value, at)| (value.ty().oid, *at)).collect();
+            let ty = self.common_type(&given, Some("VALUES"))?;
+            for (row, (value, _)) in rows.iter_mut().zip(column) {
+                row.push(as_tree(&match ty {
+                    Some(ty) if value.ty().oid.0 == oid::UNKNOWN => {
+                        self.argument(value.clone(), ty, 0)?
+                    }
+                    _ => self.decided(value.clone())?,
+                }));
+            }
+            types.push(ty.map_or_else(|| column[0].0.ty(), |ty| SqlType::plain(ty.0)));
+        }
+        Ok(BodyTree::Values { rows, types })
     }
 }

@@ -238,7 +238,7 @@ fn assigned_part(binder: Binder<'_>, target: Variable, update: &ast::Update) -> 
     let changed = binder.assigned_part(whole, &column.path, value, column, &place, 0)?;
     let output = vec![Output { name: "value".into(), ty: changed.ty(), origin: None }];
     let root = Node::Project { input: Box::new(Node::Unit), columns: vec![changed] };
-    binder.finish(BoundStatement::Query(Query { root, output, ctes: Vec::new() }))
+    binder.finish(BoundStatement::Query(Query::new(root, output)))
 }
 
 /// Makes of a query's only column what a variable of this type takes: by a cast of assignment, else through the text form

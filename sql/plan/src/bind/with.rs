@@ -6,6 +6,7 @@ use crate::bind::mention::{mention, mentions};
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
 use crate::bind::target::untyped_item;
+use crate::bind::tree::{BodyTree, CteTree, QueryTree, WithTree};
 use crate::bind::type_name::{format_type, oid};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, ExprKind, Ident};
@@ -15,12 +16,15 @@ use crate::types::{Oid, SqlType};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The WITH queries of one query, and those around it.
 #[derive(Debug)]
 pub(super) struct CteScope<'s> {
     pub parent: Option<&'s CteScope<'s>>,
     pub entries: RefCell<Vec<CteEntry>>,
+    /// What its own queries were written as, where that is going to be printed.
+    pub trees: RefCell<Vec<CteTree>>,
 }
 
 /// A WITH query that FROM may name.
@@ -110,7 +114,8 @@ impl Binder<'_> {
                 )
                 .at(self.position(cte.at)));
             }
-            let (part, (inner, body, output)) = self.with_part(cte, || {
+            let known = scope.trees.borrow().len();
+            let (part, (inner, mut body, output)) = self.with_part(cte, || {
                 let inner = self.within_recursion(cte, with.recursive, outside, scope)?;
                 let (body, output) =
                     self.cte(cte, with.recursive, outside, scope).map_err(|error| {
@@ -121,6 +126,11 @@ impl Binder<'_> {
             })?;
             if matches!(body, CteBody::Recursive { .. }) {
                 self.recurs(part);
+            }
+            if self.keeps_trees {
+                let within = scope.trees.borrow_mut().split_off(known);
+                let tree = self.cte_tree(cte, &mut body, within, outside, scope)?;
+                scope.trees.borrow_mut().push(tree);
             }
             let inner_count = inner.len();
             bound.extend(inner);
@@ -141,6 +151,35 @@ impl Binder<'_> {
             bound.push(Cte { name: cte.name.clone(), body });
         }
         Ok(bound)
+    }
+
+    /// What a query of WITH was written as; `within` are those of its own WITH, if they stand before it.
+    fn cte_tree(
+        &self,
+        cte: &ast::Cte,
+        body: &mut CteBody,
+        within: Vec<CteTree>,
+        outside: Outside<'_>,
+        scope: &CteScope<'_>,
+    ) -> Result<CteTree> {
+        let query = match body {
+            CteBody::Query(query) => query.tree.take(),
+            CteBody::Recursive { base, step, all } => {
+                let sides = base.tree.take().zip(step.tree.take());
+                sides.map(|(left, right)| {
+                    let (kind, all) = (SetKind::Union, *all);
+                    let body = BodyTree::SetOperation { kind, all, left, right };
+                    let with = (!within.is_empty())
+                        .then_some(WithTree { recursive: own_is_recursive(cte), ctes: within });
+                    Arc::new(QueryTree { with, ..QueryTree::of(body) })
+                })
+            }
+            CteBody::Modify(_) => None,
+        };
+        let (name, columns) = (cte.name.clone(), cte.columns.clone());
+        let (search, cycle) = self.trace_trees(cte, outside, scope)?;
+        let materialized = cte.materialized;
+        Ok(CteTree { name, columns, materialized, query, search, cycle })
     }
 
     /// The queries of WITH as they are bound: of WITH RECURSIVE each behind those that it names (`TopologicalSort`).
@@ -272,7 +311,7 @@ impl Binder<'_> {
                     .at(self.position(cte.at)));
                 }
                 self.demand_recursive(cte)?;
-                let query = self.once(query, || self.query(query, outside, Some(scope), true))?;
+                let query = self.query(query, outside, Some(scope), true)?;
                 let output = query.output.clone();
                 Ok((CteBody::Query(query), output))
             }
@@ -374,6 +413,13 @@ impl Binder<'_> {
                 )?,
             });
         }
+        if let Some(tree) = &mut step.tree {
+            let tree = Arc::make_mut(tree);
+            if let BodyTree::Select(select) = &mut tree.body {
+                select.without_items(base.output.len(), added);
+            }
+            self.settle_items(tree, base.output.iter().map(|column| column.ty))?;
+        }
         if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
             let behind = step.output.iter().enumerate().skip(base.output.len());
             columns.extend(behind.map(|(number, output)| column_at(number, output.ty)));
@@ -385,6 +431,14 @@ impl Binder<'_> {
         }
         let output = base.output.clone();
         Ok((CteBody::Recursive { base, step, all }, output))
+    }
+}
+
+/// Whether the WITH of a query of WITH is recursive.
+fn own_is_recursive(cte: &ast::Cte) -> bool {
+    match &cte.body {
+        ast::CteBody::Query(query) => query.with.as_ref().is_some_and(|with| with.recursive),
+        _ => false,
     }
 }
 

@@ -9,9 +9,12 @@ use std::borrow::Cow;
 #[must_use]
 pub fn simplified(rules: RuleSet, query: &Query) -> Cow<'_, Query> {
     match source(&query.root) {
-        Some(root) if rules.has(Rule::SimplifyExists) => {
-            Cow::Owned(Query { root: root.clone(), output: Vec::new(), ctes: query.ctes.clone() })
-        }
+        Some(root) if rules.has(Rule::SimplifyExists) => Cow::Owned(Query {
+            root: root.clone(),
+            output: Vec::new(),
+            ctes: query.ctes.clone(),
+            tree: None,
+        }),
         _ => Cow::Borrowed(query),
     }
 }

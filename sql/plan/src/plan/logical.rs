@@ -3,6 +3,7 @@
 //! Every node has an output row, a list of typed columns by position. An expression in a node reads the concatenation of
 //! its inputs' rows, left to right (`Expr::Column { level: 0, .. }`), and rows of enclosing queries at level 1 and up.
 
+use crate::bind::tree::QueryTree;
 use crate::bind::typed::{AggregateCall, Expr};
 use crate::catalog::Relation;
 use crate::catalog::system_column::system_column;
@@ -21,6 +22,16 @@ pub struct Query {
     pub output: Vec<Output>,
     /// Common table expressions, by the number that [`Node::CteScan`] names, each evaluated at most once.
     pub ctes: Vec<Cte>,
+    /// What it was written as, where it is going to be printed.
+    pub tree: Option<Arc<QueryTree>>,
+}
+
+impl Query {
+    /// One without WITH queries.
+    #[must_use]
+    pub fn new(root: Node, output: Vec<Output>) -> Query {
+        Query { root, output, ctes: Vec::new(), tree: None }
+    }
 }
 
 /// A column that a query returns.

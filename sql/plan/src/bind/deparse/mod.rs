@@ -5,6 +5,7 @@
 //! it to them anyway. In the pretty form (PostgreSQL's `pretty_bool`) only those parentheses are left without which the
 //! text might be read as something else, by PostgreSQL's own rules of when that is.
 
+mod column_names;
 mod from;
 mod layout;
 mod modify;
@@ -82,8 +83,6 @@ pub trait Names {
     fn grouping(&self, _level: u16, _column: u32) -> Option<Vec<Expr>> {
         None
     }
-    /// Is told that `moved` is an expression as another row sees it.
-    fn moved(&self, _expr: &Expr, _moved: &Expr) {}
     /// Writes a subquery.
     ///
     /// # Errors
@@ -828,7 +827,6 @@ impl Printer<'_, '_> {
         let lowered = fields.into_iter().map(|field| {
             let mut lowered = field.clone();
             crate::bind::levels::lower(&mut lowered);
-            self.names.moved(field, &lowered);
             lowered
         });
         match lowered.collect::<Vec<Expr>>().as_slice() {

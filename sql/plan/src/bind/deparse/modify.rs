@@ -1,29 +1,30 @@
 //! INSERT, UPDATE, DELETE and MERGE back to text (`get_insert_query_def` and its kin of `ruleutils.c`).
 //!
-//! As with queries the structure is what was written, and each expression is what it was bound to. What an expression is
+//! The structure is what was written, and each query and each expression is what it was bound to. What an expression is
 //! assigned to is not shown as a cast of it, but where nothing else gives a literal its type.
 
-use super::printed::Printed;
-use super::view::{Writer, list, unwritten};
+use super::place::{Around, Frame};
+use super::view::{Headings, Writer, list, unwritten};
 use super::{Layout, Names, Printer, without_assignment};
 use crate::bind::edges::{edges_of_expression, edges_of_field};
 use crate::bind::expression::Place;
+use crate::bind::from::own_ctes;
 use crate::bind::query::Outside;
 use crate::bind::scope::Scope;
 use crate::bind::system_column_at;
+use crate::bind::tree::{FromList, WithTree};
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::catalog::quote::identifier;
 use crate::catalog::system_column::system_column;
-use crate::catalog::{Named, Relation, builtin};
+use crate::catalog::{Relation, builtin};
 use crate::error::Result;
 use crate::parse::ast::{
     self, Alias, Assignment, Body, ConflictTarget, ExprKind, FromItem, Ident, Index, MergeAction,
-    ObjectName, Select, TargetColumn, TargetStep,
+    ObjectName, TargetColumn, TargetStep,
 };
 use crate::types::SqlType;
-use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The columns of one relation by their bare names.
@@ -45,14 +46,20 @@ struct Changing<'c> {
     /// What it changes.
     relation: Arc<Relation>,
     scope: Scope<'c>,
-    names: Vec<Printed>,
+    row: Frame<'c>,
     ctes: &'c CteScope<'c>,
 }
 
 impl<'c> Changing<'c> {
-    fn place(&'c self, clause: &'static str) -> Place<'c> {
-        Place::plain(&self.scope, Some(self.ctes), clause)
+    fn place(&'c self, clause: &'static str) -> Site<'c> {
+        Site { place: Place::plain(&self.scope, Some(self.ctes), clause), row: &self.row }
     }
+}
+
+/// Where an expression stands, with the names that it may use and what they are called in print.
+struct Site<'s> {
+    place: Place<'s>,
+    row: &'s Frame<'s>,
 }
 
 fn target_item(name: &ObjectName, alias: Option<&Ident>) -> FromItem {
@@ -66,8 +73,8 @@ impl Writer<'_, '_, '_> {
         let level = out.level();
         match statement {
             ast::Statement::Query(query) => {
-                let headings = super::view::Headings::Unused;
-                self.query(query, Outside::NOTHING, None, headings, out)?;
+                let bound = self.binder.query(query, Outside::NOTHING, None, true)?;
+                self.bound_query(&bound, Around::NOTHING, Headings::Unused, out)?;
             }
             ast::Statement::Insert(insert) => self.insert(insert, out)?,
             ast::Statement::Update(update) => self.update(update, out)?,
@@ -85,31 +92,34 @@ impl Writer<'_, '_, '_> {
         with: Option<&ast::With>,
         from: Vec<FromItem>,
         out: &mut Layout,
-        print: impl FnOnce(&Changing<'_>, &[FromItem], &mut Layout) -> Result<()>,
+        print: impl FnOnce(&Changing<'_>, &FromList, &mut Layout) -> Result<()>,
     ) -> Result<()> {
-        let ctes = CteScope { parent: None, entries: RefCell::default() };
+        let ctes = own_ctes(None);
         self.binder.with(with, Outside::NOTHING, &ctes)?;
         let Some(FromItem::Table { name, .. }) = from.first() else {
             return Err(unwritten("this statement"));
         };
         let relation = self.binder.relation(name)?;
-        let select = Select { from, ..Select::empty() };
-        let names = self.names(&select, Outside::NOTHING, &ctes)?;
-        let taken = names.iter().filter(|item| !item.beside);
-        self.taken.borrow_mut().push(taken.filter_map(|item| item.name.clone()).collect());
-        if let Some(with) = with {
-            self.with(with, Outside::NOTHING, &ctes, out)?;
-        }
-        let mut scope = Scope::new(None, 0);
-        scope.items = self.binder.bind_list(&select.from, Outside::NOTHING, &ctes)?.items;
-        let changing = Changing { relation, scope, names, ctes: &ctes };
-        let address = std::ptr::from_ref(&changing.scope) as usize;
-        self.printed.borrow_mut().push((address, changing.names.clone()));
-        out.begin();
-        let printed = print(&changing, &select.from, out);
-        self.printed.borrow_mut().pop();
-        self.taken.borrow_mut().pop();
-        printed
+        let bound = self.binder.bind_list(&from, Outside::NOTHING, &ctes)?;
+        let from = FromList { list: bound.trees, items: bound.items };
+        let recursive = with.map(|with| with.recursive);
+        let with = recursive.map(|recursive| WithTree { recursive, ctes: ctes.trees.take() });
+        let named = with.iter().flat_map(|with| &with.ctes);
+        self.ctes.borrow_mut().push(named.map(|cte| cte.name.clone()).collect());
+        let names = self.names(&from)?;
+        self.within(&names, || {
+            if let Some(with) = &with {
+                self.with(with, Around::NOTHING, out)?;
+            }
+            let mut scope = Scope::new(None, 0);
+            scope.items.clone_from(&from.items);
+            let row = from.frame(&names, Around::NOTHING);
+            let changing = Changing { relation, scope, row, ctes: &ctes };
+            out.begin();
+            print(&changing, &from, out)
+        })?;
+        self.ctes.borrow_mut().pop();
+        Ok(())
     }
 
     /// The relation that is changed, and its alias behind `word`.
@@ -120,31 +130,23 @@ impl Writer<'_, '_, '_> {
         word: &str,
         out: &mut Layout,
     ) {
-        let relation = &changing.relation;
-        let seen = self.binder.catalog.find(self.binder.path, &relation.name);
-        let short = !self.how.qualified && seen == Some(Named::Relation(relation.oid));
-        let renamed = self.how.renamed.iter().find(|next| next.oid == relation.oid);
-        let relation = renamed.unwrap_or(relation);
-        let bare = short && changing.ctes.find(&relation.name).is_none();
-        out.push_str(&match bare {
-            true => identifier(&relation.name),
-            false => relation.qualified_name(),
-        });
-        let name = changing.names.first().and_then(|printed| printed.name.as_deref());
+        let relation = self.relation(changing.relation.oid).unwrap_or(&changing.relation);
+        out.push_str(&self.relation_name(relation));
+        let name = changing.row.names.first().and_then(|printed| printed.name.as_deref());
         if let Some(name) = name.filter(|name| alias.is_some() || *name != &*relation.name) {
             out.push_str(word);
             out.push_str(&identifier(name));
         }
     }
 
-    fn kept(&self, expr: &Expr, place: &Place<'_>, out: &mut Layout) -> Result<()> {
+    fn kept(&self, expr: &Expr, site: &Site<'_>, out: &mut Layout) -> Result<()> {
         self.edges.borrow_mut().extend(edges_of_expression(self.binder.catalog, None, expr));
-        self.expression(expr, place, out)
+        self.expression(expr, site.row, out)
     }
 
-    fn condition(&self, filter: &ast::Expr, place: &Place<'_>, out: &mut Layout) -> Result<()> {
-        let condition = self.binder.condition(filter, place, place.clause)?;
-        self.kept(&condition, place, out)
+    fn condition(&self, filter: &ast::Expr, site: &Site<'_>, out: &mut Layout) -> Result<()> {
+        let condition = self.binder.condition(filter, &site.place, site.place.clause)?;
+        self.kept(&condition, site, out)
     }
 
     /// The name of a column of what is changed, by the name that it was written with.
@@ -159,7 +161,7 @@ impl Writer<'_, '_, '_> {
         &self,
         relation: &Relation,
         column: &TargetColumn,
-        place: &Place<'_>,
+        site: &Site<'_>,
         out: &mut Layout,
     ) -> Result<usize> {
         let (at, name) = self.column_name(relation, column)?;
@@ -185,7 +187,7 @@ impl Writer<'_, '_, '_> {
                 }
                 TargetStep::Subscript(indices) => {
                     for index in indices {
-                        self.subscript(index, place, out)?;
+                        self.subscript(index, site, out)?;
                     }
                     let element = builtin::element_type(ty.oid.0);
                     ty = element.map_or(ty, SqlType::plain);
@@ -195,10 +197,10 @@ impl Writer<'_, '_, '_> {
         Ok(at)
     }
 
-    fn subscript(&self, index: &Index, place: &Place<'_>, out: &mut Layout) -> Result<()> {
+    fn subscript(&self, index: &Index, site: &Site<'_>, out: &mut Layout) -> Result<()> {
         let bound = |expr: &ast::Expr, out: &mut Layout| {
-            let bound = self.binder.expression(expr, place)?;
-            self.kept(&self.binder.decided(bound)?, place, out)
+            let bound = self.binder.expression(expr, &site.place)?;
+            self.kept(&self.binder.decided(bound)?, site, out)
         };
         out.push('[');
         match index {
@@ -218,22 +220,22 @@ impl Writer<'_, '_, '_> {
         &self,
         value: &ast::Expr,
         target: Option<(&Relation, usize, bool)>,
-        place: &Place<'_>,
+        site: &Site<'_>,
         out: &mut Layout,
     ) -> Result<()> {
         if matches!(value.kind, ExprKind::Default) {
             out.push_str("DEFAULT");
             return Ok(());
         }
-        let bound = self.binder.expression(value, place)?;
+        let bound = self.binder.expression(value, &site.place)?;
         let untyped = bound.ty().oid.0 == oid::UNKNOWN;
         match target.filter(|(.., whole)| untyped && *whole) {
             Some((relation, at, _)) => {
                 let column = &relation.columns[at];
                 let cast = self.binder.assign(bound, column.ty, &column.name, 0)?;
-                self.kept(without_assignment(&cast), place, out)
+                self.kept(without_assignment(&cast), site, out)
             }
-            None => self.kept(&self.binder.decided(bound)?, place, out),
+            None => self.kept(&self.binder.decided(bound)?, site, out),
         }
     }
 
@@ -247,13 +249,13 @@ impl Writer<'_, '_, '_> {
             return Ok(());
         }
         out.keyword(" RETURNING", -Layout::STANDARD, Layout::STANDARD, 1);
-        let place = changing.place("RETURNING");
+        let Site { place, row } = changing.place("RETURNING");
         let bound = self.binder.targets(targets, &place, true)?;
         for target in &bound {
             let edges = edges_of_expression(self.binder.catalog, None, &target.expr);
             self.edges.borrow_mut().extend(edges);
         }
-        self.targets(&bound, &place, super::view::Headings::Unused, out)
+        self.targets(&bound, row, Headings::Unused, out)
     }
 
     // --- INSERT ------------------------------------------------------------------------------------------------------
@@ -270,11 +272,12 @@ impl Writer<'_, '_, '_> {
             out.push(' ');
             let hidden = Scope::new(None, 0);
             let place = Place::plain(&hidden, Some(changing.ctes), "VALUES");
+            let site = Site { place, row: &Frame::empty(Around::NOTHING) };
             let given = match insert.source.as_deref() {
                 None => 0,
                 Some(query) => self.width(query, changing.ctes)?,
             };
-            let columns = self.insert_columns(&insert.columns, given, changing, &place, out)?;
+            let columns = self.insert_columns(&insert.columns, given, changing, &site, out)?;
             out.push_str(match insert.overriding {
                 None => "",
                 Some(true) => "OVERRIDING SYSTEM VALUE ",
@@ -284,11 +287,12 @@ impl Writer<'_, '_, '_> {
                 None => out.push_str("DEFAULT VALUES"),
                 Some(query) => match &query.body {
                     Body::Values(rows) if is_plain(query) => {
-                        self.insert_values(rows, &columns, changing, &place, out)?;
+                        self.insert_values(rows, &columns, changing, &site, out)?;
                     }
                     _ => {
-                        let (ctes, headings) = (Some(changing.ctes), super::view::Headings::Unused);
-                        self.query(query, Outside::NOTHING, ctes, headings, out)?;
+                        let ctes = Some(changing.ctes);
+                        let bound = self.binder.query(query, Outside::NOTHING, ctes, true)?;
+                        self.bound_query(&bound, Around::NOTHING, Headings::Unused, out)?;
                     }
                 },
             }
@@ -313,7 +317,7 @@ impl Writer<'_, '_, '_> {
         named: &[TargetColumn],
         given: usize,
         changing: &Changing<'_>,
-        place: &Place<'_>,
+        site: &Site<'_>,
         out: &mut Layout,
     ) -> Result<Vec<(usize, bool)>> {
         let relation = &*changing.relation;
@@ -333,7 +337,7 @@ impl Writer<'_, '_, '_> {
             out.push('(');
             for (number, column) in named.iter().enumerate() {
                 out.push_str(if number > 0 { ", " } else { "" });
-                let at = self.assigned_column(relation, column, place, out)?;
+                let at = self.assigned_column(relation, column, site, out)?;
                 columns.push((at, column.path.is_empty()));
             }
             out.push(')');
@@ -347,7 +351,7 @@ impl Writer<'_, '_, '_> {
         rows: &[Vec<ast::Expr>],
         columns: &[(usize, bool)],
         changing: &Changing<'_>,
-        place: &Place<'_>,
+        site: &Site<'_>,
         out: &mut Layout,
     ) -> Result<()> {
         let single = rows.len() == 1;
@@ -366,7 +370,7 @@ impl Writer<'_, '_, '_> {
                     (_, false) => out.push(','),
                 }
                 let target = columns.get(at).map(|(at, whole)| (&*changing.relation, *at, *whole));
-                self.value(value, target, place, out)?;
+                self.value(value, target, site, out)?;
             }
             out.push(')');
         }
@@ -450,29 +454,29 @@ impl Writer<'_, '_, '_> {
         changing: &Changing<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        let place = changing.place("UPDATE");
+        let site = changing.place("UPDATE");
         let relation = &*changing.relation;
         for (number, assignment) in list.iter().enumerate() {
             out.push_str(if number > 0 { ", " } else { "" });
             match assignment {
                 Assignment::One(column, value) => {
-                    let at = self.assigned_column(relation, column, &place, out)?;
+                    let at = self.assigned_column(relation, column, &site, out)?;
                     out.push_str(" = ");
                     let target = (relation, at, column.path.is_empty());
-                    self.value(value, Some(target), &place, out)?;
+                    self.value(value, Some(target), &site, out)?;
                 }
                 Assignment::Many(columns, value) => {
                     let ExprKind::Row { fields, .. } = &value.kind else {
-                        self.assigned_query(columns, value, changing, &place, out)?;
+                        self.assigned_query(columns, value, changing, &site, out)?;
                         continue;
                     };
                     // A row is no more than its fields.
                     for (at, (column, field)) in columns.iter().zip(fields).enumerate() {
                         out.push_str(if at > 0 { ", " } else { "" });
-                        let at = self.assigned_column(relation, column, &place, out)?;
+                        let at = self.assigned_column(relation, column, &site, out)?;
                         out.push_str(" = ");
                         let target = (relation, at, column.path.is_empty());
-                        self.value(field, Some(target), &place, out)?;
+                        self.value(field, Some(target), &site, out)?;
                     }
                 }
             }
@@ -486,43 +490,20 @@ impl Writer<'_, '_, '_> {
         columns: &[TargetColumn],
         value: &ast::Expr,
         changing: &Changing<'_>,
-        place: &Place<'_>,
+        site: &Site<'_>,
         out: &mut Layout,
     ) -> Result<()> {
         let ExprKind::Subquery(query) = &value.kind else { return Err(unwritten("this SET")) };
         out.push('(');
         for (at, column) in columns.iter().enumerate() {
             out.push_str(if at > 0 { ", " } else { "" });
-            self.assigned_column(&changing.relation, column, place, out)?;
+            self.assigned_column(&changing.relation, column, site, out)?;
         }
         out.push_str(") = (");
-        let headings = super::view::Headings::Unused;
-        self.query(query, Outside::of(place), place.ctes, headings, out)?;
+        let outside = Outside::of(&site.place);
+        let bound = self.binder.query(query, outside, site.place.ctes, true)?;
+        self.bound_query(&bound, Around::of(site.row), Headings::Unused, out)?;
         out.push(')');
-        Ok(())
-    }
-
-    /// The items of FROM or USING behind the first one.
-    fn others(
-        &self,
-        word: &str,
-        from: &[FromItem],
-        changing: &Changing<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
-        let place = changing.place("FROM");
-        let mut item = 1;
-        for (at, other) in from.iter().skip(1).enumerate() {
-            let mut print = |out: &mut Layout| {
-                self.from(other, &mut item, &changing.names, &place, Outside::NOTHING, out)
-            };
-            if at == 0 {
-                out.keyword(word, -Layout::STANDARD, Layout::STANDARD, 2);
-                print(out)?;
-            } else {
-                self.next_from(out, print)?;
-            }
-        }
         Ok(())
     }
 
@@ -545,7 +526,7 @@ impl Writer<'_, '_, '_> {
             self.changed(changing, update.alias.as_ref(), " AS ", out);
             out.push_str(" SET ");
             self.assignments(&update.assignments, changing, out)?;
-            self.others(" FROM ", from, changing, out)?;
+            self.list_of_from(" FROM ", from, 1, &changing.row, out)?;
             self.filter(update.filter.as_ref(), changing, out)?;
             self.returning(&update.returning, changing, out)
         })
@@ -557,7 +538,7 @@ impl Writer<'_, '_, '_> {
         self.changing(delete.with.as_ref(), from, out, |changing, from, out| {
             out.push_str("DELETE FROM ");
             self.changed(changing, delete.alias.as_ref(), " ", out);
-            self.others(" USING ", from, changing, out)?;
+            self.list_of_from(" USING ", from, 1, &changing.row, out)?;
             self.filter(delete.filter.as_ref(), changing, out)?;
             self.returning(&delete.returning, changing, out)
         })
@@ -568,7 +549,7 @@ impl Writer<'_, '_, '_> {
         self.changing(merge.with.as_ref(), from, out, |changing, from, out| {
             out.push_str("MERGE INTO ");
             self.changed(changing, merge.alias.as_ref(), " ", out);
-            self.others(" USING ", from, changing, out)?;
+            self.list_of_from(" USING ", from, 1, &changing.row, out)?;
             out.keyword(" ON ", -Layout::STANDARD, Layout::STANDARD, 2);
             self.condition(&merge.on, &changing.place("JOIN/ON"), out)?;
             for clause in &merge.clauses {
@@ -600,9 +581,9 @@ impl Writer<'_, '_, '_> {
             }
             MergeAction::Insert { columns, overriding, values } => {
                 out.push_str("INSERT ");
-                let place = changing.place("VALUES");
+                let site = changing.place("VALUES");
                 let given = values.as_ref().map_or(0, Vec::len);
-                let columns = self.insert_columns(columns, given, changing, &place, out)?;
+                let columns = self.insert_columns(columns, given, changing, &site, out)?;
                 out.push_str(match overriding {
                     None => "",
                     Some(true) => "OVERRIDING SYSTEM VALUE ",
@@ -618,7 +599,7 @@ impl Writer<'_, '_, '_> {
                     out.push_str(if at > 0 { ", " } else { "" });
                     let target = columns.get(at);
                     let target = target.map(|(at, whole)| (&*changing.relation, *at, *whole));
-                    self.value(value, target, &place, out)?;
+                    self.value(value, target, &site, out)?;
                 }
                 out.push(')');
             }

@@ -8,7 +8,6 @@ use super::Layout;
 use super::view::{ViewText, Writer};
 use crate::bind::edges::edges_of_query;
 use crate::bind::routine_body::Parameters;
-use crate::bind::subquery::Written;
 use crate::bind::{Binder, BoundStatement, Environment, Variables, bound_for};
 use crate::catalog::definition::Edge;
 use crate::catalog::quote::identifier;
@@ -61,8 +60,9 @@ pub fn body_text<'t>(
         *own.parameters.borrow_mut() = parameters.types().to_vec();
         let binder = Binder {
             printed: !how.qualified,
+            written: how.qualified,
             opaque_views: true,
-            subqueries: Some(Written::default()),
+            keeps_trees: true,
             variables: Some(parameters),
             ..own
         };
@@ -71,8 +71,7 @@ pub fn body_text<'t>(
             context,
             how,
             taken: RefCell::default(),
-            printed: RefCell::default(),
-            untyped: RefCell::default(),
+            ctes: RefCell::default(),
             routine: Some(&routine),
             returns: Cell::new(one.returns),
             edges: RefCell::default(),

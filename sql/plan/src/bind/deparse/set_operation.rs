@@ -1,17 +1,19 @@
 //! VALUES, and UNION and its kin, as `pg_get_viewdef` prints them (`get_values_def`, `get_setop_query` of `ruleutils.c`).
 
 use super::Layout;
+use super::place::{Around, Frame};
 use super::simple::Parent;
-use super::view::{Headings, Writer, has_clauses};
-use crate::bind::expression::Place;
-use crate::bind::query::Outside;
-use crate::bind::type_name::oid;
+use super::view::{Headings, Writer};
+use crate::bind::from::columns_item;
+use crate::bind::scope::{ScopeColumn, column_at};
+use crate::bind::target::BoundTarget;
+use crate::bind::tree::{BodyTree, FromList, FromTree, QueryTree, SelectTree};
 use crate::bind::typed::Expr;
-use crate::bind::with::CteScope;
+use crate::catalog::quote::qualified;
 use crate::error::Result;
-use crate::parse::ast::{self, Body, Ident};
+use crate::parse::ast::Ident;
 use crate::plan::logical::{SetKind, SortKey};
-use crate::types::Oid;
+use crate::types::SqlType;
 use std::sync::Arc;
 
 /// What VALUES are called in FROM.
@@ -19,71 +21,64 @@ pub(super) const VALUES: &str = "*VALUES*";
 
 /// The SELECT from VALUES that a query of VALUES is whose columns have been given names (`get_simple_values_rte`); none
 /// where they have their own.
-pub(super) fn selected_values(
-    query: &ast::Query,
-    rows: &[Vec<ast::Expr>],
-    names: &[Ident],
-) -> Option<ast::Query> {
-    let width = rows.first().map_or(0, Vec::len);
-    let own: Vec<Ident> = (1..=width).map(|at| format!("column{at}").into()).collect();
+pub(super) fn selected_values(query: &QueryTree, names: &[Ident]) -> Option<QueryTree> {
+    let BodyTree::Values { types, .. } = &query.body else { return None };
+    let own: Vec<Ident> = (1..=types.len()).map(|at| format!("column{at}").into()).collect();
     if names == own {
         return None;
     }
-    let (at, name): (u32, Ident) = (query.at, VALUES.into());
-    let target = |column: &Ident| {
-        let kind = ast::ExprKind::Column(vec![name.clone(), column.clone()]);
-        ast::Target { expr: ast::Expr { at, kind }, alias: None }
+    let columns = || own.iter().cloned().zip(types).enumerate();
+    let column = |(at, (name, ty)): (usize, (Ident, &SqlType))| ScopeColumn {
+        name,
+        expr: column_at(at, *ty),
+        origin: None,
+        system: false,
     };
-    let select = ast::Select {
-        targets: own.iter().map(target).collect(),
-        from: vec![ast::FromItem::Subquery {
-            lateral: false,
-            query: Arc::new(ast::Query::plain(query.body.clone(), at)),
-            alias: Some(ast::Alias { name: name.clone(), columns: Vec::new() }),
-            at,
-        }],
-        ..ast::Select::empty()
+    let target = |(at, (name, ty)): (usize, (Ident, &SqlType))| BoundTarget {
+        name,
+        expr: column_at(at, *ty),
+        origin: None,
+        at: 0,
     };
-    Some(ast::Query { body: Body::Select(Box::new(select)), ..query.clone() })
+    let tree = Arc::new(QueryTree::of(query.body.clone()));
+    let item = FromTree::Query { tree, lateral: false, listed: false };
+    let key = |key: &SortKey| match key.expr {
+        Expr::Column { column, .. } => Some((column as usize, key.clone())),
+        _ => None,
+    };
+    let select = SelectTree {
+        targets: columns().map(target).collect(),
+        visible: types.len(),
+        from: FromList {
+            list: vec![(item, false)],
+            items: vec![columns_item(Some(VALUES.into()), columns().map(column).collect())],
+        },
+        order_by: query.order_by.iter().filter_map(key).collect(),
+        ..SelectTree::default()
+    };
+    Some(QueryTree { body: BodyTree::Select(Box::new(select)), ..query.clone() })
 }
 
 impl Writer<'_, '_, '_> {
     pub(super) fn values(
         &self,
-        rows: &[Vec<ast::Expr>],
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
+        rows: &[Vec<Expr>],
+        types: &[SqlType],
+        around: Around<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        let scope = outside.inner();
-        let place = Place::plain(&scope, Some(ctes), "VALUES");
+        let frame = Frame::empty(around);
         out.push_str("VALUES ");
-        let bound: Vec<Vec<Expr>> = rows
-            .iter()
-            .map(|row| row.iter().map(|expr| self.binder.expression(expr, &place)).collect())
-            .collect::<Result<_>>()?;
-        let column = |at: usize| {
-            bound.iter().filter_map(|row| Some((row.get(at)?.ty().oid, 0))).collect::<Vec<_>>()
-        };
-        let types: Vec<Option<Oid>> = (0..bound.first().map_or(0, Vec::len))
-            .map(|at| self.binder.common_type(&column(at), Some("VALUES")))
-            .collect::<Result<_>>()?;
-        for (at, row) in bound.into_iter().enumerate() {
+        for (at, row) in rows.iter().enumerate() {
             out.push_str(if at > 0 { ", (" } else { "(" });
-            for (at, value) in row.into_iter().enumerate() {
+            for (at, (value, ty)) in row.iter().zip(types).enumerate() {
                 if at > 0 {
                     out.push(',');
                 }
-                // A literal without a type is read as that of its column; how other values become that is not shown.
-                let value = match types[at] {
-                    Some(ty) if value.ty().oid.0 == oid::UNKNOWN => {
-                        self.binder.argument(value, ty, 0)?
-                    }
-                    _ => self.binder.decided(value)?,
-                };
-                self.print(&place, |printer| match types[at] {
-                    Some(ty) if ty != value.ty().oid => printer.operand(&value, Parent::Cast, out),
-                    _ => printer.column(&value, out),
+                // How values become what their column is of is not shown.
+                self.print(&frame, |printer| match ty.oid == value.ty().oid {
+                    false => printer.operand(value, Parent::Cast, out),
+                    true => printer.column(value, out),
                 })?;
             }
             out.push(')');
@@ -93,32 +88,28 @@ impl Writer<'_, '_, '_> {
 
     pub(super) fn set_operation(
         &self,
-        query: &ast::Query,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
+        query: &QueryTree,
+        around: Around<'_>,
         headings: Headings<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        let Body::SetOperation { kind, all, left, right, .. } = &query.body else {
-            return self.query(query, outside, Some(ctes), headings, out);
+        let BodyTree::SetOperation { kind, all, left, right } = &query.body else {
+            return self.query(query, around, headings, out);
         };
         // The names that nobody gave the columns are the left side's.
         let of_right = match headings {
             Headings::Given(names) | Headings::Behind(names) => Headings::Behind(names),
             Headings::Own | Headings::Unused => Headings::Unused,
         };
-        let side = |query: &ast::Query, headings: Headings<'_>, out: &mut Layout| -> Result<()> {
+        let side = |query: &QueryTree, headings: Headings<'_>, out: &mut Layout| -> Result<()> {
             if nested(query).is_some() {
-                return self.set_operation(query, outside, ctes, headings, out);
+                return self.set_operation(query, around, headings, out);
             }
-            let other = if std::ptr::eq(query, &**left) { right } else { left };
-            let untyped = self.binder.types_in_side(query, other, outside, ctes)?;
-            self.untyped.replace(untyped);
-            let enclosed = has_clauses(query);
+            let enclosed = query.has_clauses();
             if enclosed {
                 out.push('(');
             }
-            self.query(query, outside, Some(ctes), headings, out)?;
+            self.query(query, around, headings, out)?;
             if enclosed {
                 out.push(')');
             }
@@ -157,33 +148,34 @@ impl Writer<'_, '_, '_> {
     /// ORDER BY of what has no columns of its own, by number; LIMIT.
     pub(super) fn numbered(
         &self,
-        query: &ast::Query,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
+        query: &QueryTree,
+        around: Around<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        if !query.order_by.is_empty() {
-            let bound = self.binder.query(query, outside, ctes.parent, true)?;
-            for (at, key) in query.order_by.iter().enumerate() {
-                match at {
-                    0 => out.keyword(" ORDER BY ", -Layout::STANDARD, Layout::STANDARD, 1),
-                    _ => out.push_str(", "),
-                }
-                let key: SortKey = self.binder.output_key(key, &bound.output)?;
-                if let Expr::Column { column, .. } = key.expr {
-                    out.push_str(&(column + 1).to_string());
-                }
-                out.push_str(super::direction(&key));
+        for (at, key) in query.order_by.iter().enumerate() {
+            match at {
+                0 => out.keyword(" ORDER BY ", -Layout::STANDARD, Layout::STANDARD, 1),
+                _ => out.push_str(", "),
             }
+            if let Expr::Column { column, .. } = key.expr {
+                // What is kept is to be read again, which that of VALUES is not.
+                out.push_str(&match &query.body {
+                    BodyTree::Values { .. } if !self.how.qualified => {
+                        qualified(VALUES, &format!("column{}", column + 1))
+                    }
+                    _ => (column + 1).to_string(),
+                });
+            }
+            out.push_str(super::direction(key));
         }
-        self.limits(query, outside, ctes, out)
+        self.limits(query, &Frame::empty(around), out)
     }
 }
 
 /// The set operation that a side of another one is.
-fn nested(query: &ast::Query) -> Option<(SetKind, bool)> {
+fn nested(query: &QueryTree) -> Option<(SetKind, bool)> {
     match &query.body {
-        Body::SetOperation { kind, all, .. } if !has_clauses(query) => Some((*kind, *all)),
+        BodyTree::SetOperation { kind, all, .. } if !query.has_clauses() => Some((*kind, *all)),
         _ => None,
     }
 }

@@ -1,32 +1,33 @@
 //! A view's query as `pg_get_viewdef` prints it (`get_query_def` of `ruleutils.c`): stars spelt out, columns qualified,
 //! casts and constants' types shown, each clause on a line of its own.
 //!
-//! The structure of the text is the written query's. Its expressions are bound again, clause by clause, in the scopes that
-//! binding gives them, and printed from what they were bound to.
+//! It is printed from its tree alone: what the relations and columns that this names are called is asked of the catalog.
 
-use super::place::Here;
+use super::place::{Around, Frame, Here};
 use super::printed::Printed;
 use super::routine_body::RoutineText;
 use super::set_operation::selected_values;
 use super::simple::Parent;
 use super::{Layout, Printer};
-use crate::bind::expression::Place;
-use crate::bind::grouping::{AGGREGATES, Collected};
+use crate::bind::grouping::AGGREGATES;
 use crate::bind::levels::same;
+use crate::bind::locking::LockedItem;
 use crate::bind::query::Outside;
-use crate::bind::scope::Scope;
-use crate::bind::subquery::Written;
 use crate::bind::target::BoundTarget;
+use crate::bind::tree::{
+    BodyTree, CteTree, CycleTree, DistinctTree, GroupTree, GroupsTree, QueryTree, SelectTree,
+    WithTree,
+};
 use crate::bind::type_name::oid;
-use crate::bind::typed::Expr;
-use crate::bind::with::CteScope;
+use crate::bind::typed::{Expr, Literal};
 use crate::bind::{Binder, Environment, lock_words};
 use crate::catalog::definition::Edge;
 use crate::catalog::quote::identifier;
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Body, CteBody, Distinct, GroupItem, Ident, Select};
-use crate::types::{CallContext, SqlType};
+use crate::parse::ast::{self, Ident};
+use crate::plan::logical::Query;
+use crate::types::CallContext;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use txn::WaitPolicy;
@@ -60,30 +61,28 @@ pub fn view_text(
     columns: &[Ident],
     how: ViewText<'_>,
 ) -> Result<String> {
-    let printed = !how.qualified;
     let binder = Binder {
-        printed,
+        printed: !how.qualified,
+        written: how.qualified,
         // What a view reads is not shown, and views may read each other.
         opaque_views: true,
-        subqueries: Some(Written::default()),
+        keeps_trees: true,
         ..Binder::new(environment, text, &[])
     };
     let writer = Writer {
         binder: &binder,
         context,
         how,
-        taken: RefCell::default(),
-        printed: RefCell::default(),
-        untyped: RefCell::default(),
+        // PostgreSQL's views have two more relations of these names.
+        taken: RefCell::new(vec![vec!["old".to_owned(), "new".to_owned()]]),
+        ctes: RefCell::default(),
         routine: None,
         returns: Cell::new(false),
         edges: RefCell::default(),
     };
-    // PostgreSQL's views have two more relations of these names.
-    writer.taken.borrow_mut().push(vec!["old".to_owned(), "new".to_owned()]);
+    let bound = binder.query(query, Outside::NOTHING, None, true)?;
     let mut out = Layout::default();
-    let outside = Outside::NOTHING;
-    writer.query(query, outside, None, Headings::Given(columns), &mut out)?;
+    writer.bound_query(&bound, Around::NOTHING, Headings::Given(columns), &mut out)?;
     Ok(out.text)
 }
 
@@ -102,17 +101,14 @@ pub(super) enum Headings<'h> {
 
 /// Prints a query.
 pub(super) struct Writer<'w, 'b, 'a> {
-    /// Binds its parts again.
+    /// Has bound it: it knows the fields of its records.
     pub binder: &'w Binder<'b>,
     pub context: &'w CallContext<'a>,
     pub how: ViewText<'w>,
     /// The names of FROM items in the queries around, outermost first.
     pub taken: RefCell<Vec<Vec<String>>>,
-    /// What the items of the scopes under way are called in print, by the scope's address: inner queries name them too.
-    pub printed: RefCell<Vec<(usize, Vec<Printed>)>>,
-    /// The types that literals without one have in the select list of the query that is written next: it is a side of a
-    /// UNION or its kin.
-    pub untyped: RefCell<Option<Vec<SqlType>>>,
+    /// The names of the WITH queries of the same.
+    pub ctes: RefCell<Vec<Vec<Ident>>>,
     /// The routine whose body it is.
     pub routine: Option<&'w RoutineText<'w>>,
     /// The query that is written next is what RETURN gives.
@@ -129,10 +125,10 @@ pub(super) fn unwritten(what: &str) -> SqlError {
 impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     pub(super) fn print(
         &self,
-        place: &Place<'_>,
+        frame: &Frame<'_>,
         print: impl FnOnce(&Printer<'_, 'a>) -> Result<()>,
     ) -> Result<()> {
-        let names = Here { writer: self, place };
+        let names = Here { writer: self, frame };
         print(&Printer {
             catalog: self.how.now.unwrap_or(self.binder.catalog),
             path: (!self.how.qualified).then_some(self.binder.path),
@@ -145,70 +141,86 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     pub(super) fn expression(
         &self,
         expr: &Expr,
-        place: &Place<'_>,
+        frame: &Frame<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        self.print(place, |printer| printer.write(expr, out))
+        self.print(frame, |printer| printer.write(expr, out))
+    }
+
+    /// A query that has been bound.
+    pub(super) fn bound_query(
+        &self,
+        query: &Query,
+        around: Around<'_>,
+        headings: Headings<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        let tree = query.tree.as_deref().ok_or_else(|| unwritten("this query"))?;
+        self.query(tree, around, headings, out)
     }
 
     /// A whole query: it begins at the level of what it stands in, and leaves that as it was.
     pub(super) fn query(
         &self,
-        query: &ast::Query,
-        outside: Outside<'_>,
-        ctes: Option<&CteScope<'_>>,
+        query: &QueryTree,
+        around: Around<'_>,
         headings: Headings<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        if let Body::Values(rows) = &query.body
-            && let Headings::Given(names) | Headings::Behind(names) = headings
-            && let Some(query) = selected_values(query, rows, names)
+        if let Headings::Given(names) | Headings::Behind(names) = headings
+            && let Some(query) = selected_values(query, names)
         {
-            return self.query(&query, outside, ctes, headings, out);
+            return self.query(&query, around, headings, out);
         }
         let level = out.level();
-        let untyped = self.untyped.take();
-        let scope = CteScope { parent: ctes, entries: RefCell::default() };
-        self.binder.with(query.with.as_ref(), outside, &scope)?;
+        let ctes = query.with.iter().flat_map(|with| &with.ctes);
+        self.ctes.borrow_mut().push(ctes.map(|cte| cte.name.clone()).collect());
         let names = match &query.body {
-            Body::Select(select) => self.names(select, outside, &scope)?,
-            Body::Values(_) | Body::SetOperation { .. } => Vec::new(),
+            BodyTree::Select(select) => self.names(&select.from)?,
+            BodyTree::Values { .. } | BodyTree::SetOperation { .. } => Vec::new(),
         };
-        let taken = names.iter().filter(|item| !item.beside);
-        self.taken.borrow_mut().push(taken.filter_map(|item| item.name.clone()).collect());
-        if let Some(with) = &query.with {
-            self.with(with, outside, &scope, out)?;
-        }
-        match &query.body {
-            Body::Select(select) => {
-                self.select(query, select, names, outside, &scope, (headings, untyped), out)?;
+        self.within(&names, || {
+            if let Some(with) = &query.with {
+                self.with(with, around, out)?;
             }
-            Body::Values(rows) => {
-                out.set_level(out.level() + Layout::STANDARD);
-                out.push(' ');
-                self.values(rows, outside, &scope, out)?;
-                self.numbered(query, outside, &scope, out)?;
+            match &query.body {
+                BodyTree::Select(select) => {
+                    self.select(query, select, &names, around, headings, out)
+                }
+                BodyTree::Values { rows, types } => {
+                    out.set_level(out.level() + Layout::STANDARD);
+                    out.push(' ');
+                    self.values(rows, types, around, out)?;
+                    self.numbered(query, around, out)
+                }
+                BodyTree::SetOperation { .. } => {
+                    self.set_operation(query, around, headings, out)?;
+                    self.numbered(query, around, out)
+                }
             }
-            Body::SetOperation { .. } => {
-                self.set_operation(query, outside, &scope, headings, out)?;
-                self.numbered(query, outside, &scope, out)?;
-            }
-        }
-        self.taken.borrow_mut().pop();
+        })?;
+        self.ctes.borrow_mut().pop();
         out.set_level(level);
         Ok(())
     }
 
-    pub(super) fn with(
+    /// Prints what stands where items of FROM have these names.
+    pub(super) fn within<T>(
         &self,
-        with: &ast::With,
-        outside: Outside<'_>,
-        scope: &CteScope<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
+        names: &[Printed],
+        print: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let taken = names.iter().filter(|item| !item.beside);
+        self.taken.borrow_mut().push(taken.filter_map(|item| item.name.clone()).collect());
+        let printed = print();
+        self.taken.borrow_mut().pop();
+        printed
+    }
+
+    pub(super) fn with(&self, with: &WithTree, around: Around<'_>, out: &mut Layout) -> Result<()> {
         out.begin();
         out.push_str(if with.recursive { "WITH RECURSIVE " } else { "WITH " });
-        for (at, cte) in self.binder.in_order_of_need(with)?.into_iter().enumerate() {
+        for (at, cte) in with.ctes.iter().enumerate() {
             if at > 0 {
                 out.push_str(", ");
             }
@@ -222,24 +234,18 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                 Some(false) => " AS NOT MATERIALIZED (",
             });
             out.keyword("", 0, 0, 0);
-            let CteBody::Query(query) = &cte.body else { return Err(unwritten("this statement")) };
-            self.query(query, outside, Some(scope), Headings::Own, out)?;
+            let query = cte.query.as_ref().ok_or_else(|| unwritten("this statement"))?;
+            self.query(query, around, Headings::Own, out)?;
             out.keyword("", 0, 0, 0);
             out.push(')');
-            self.traces(cte, outside, scope, out)?;
+            self.traces(cte, around, out)?;
         }
         out.keyword("", -Layout::STANDARD, 0, 0);
         Ok(())
     }
 
     /// SEARCH and CYCLE.
-    fn traces(
-        &self,
-        cte: &ast::Cte,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
+    fn traces(&self, cte: &CteTree, around: Around<'_>, out: &mut Layout) -> Result<()> {
         let names = |names: &[Ident]| -> String {
             names.iter().map(|name| identifier(name)).collect::<Vec<_>>().join(", ")
         };
@@ -250,18 +256,16 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             out.push_str(" SET ");
             out.push_str(&identifier(&search.sequence));
         }
-        let Some(cycle) = &cte.cycle else { return Ok(()) };
+        let Some(CycleTree { columns, mark, path, values }) = &cte.cycle else { return Ok(()) };
         out.push_str(" CYCLE ");
-        out.push_str(&names(&cycle.columns));
+        out.push_str(&names(columns));
         out.push_str(" SET ");
-        out.push_str(&identifier(&cycle.mark));
-        if let Some((value, otherwise)) = &cycle.values {
-            let scope = outside.inner();
-            let place = Place::plain(&scope, Some(ctes), "CYCLE");
-            let shown = |expr: &ast::Expr| -> Result<String> {
-                let value = self.binder.decided(self.binder.expression(expr, &place)?)?;
+        out.push_str(&identifier(mark));
+        if let Some((value, otherwise)) = values {
+            let frame = Frame::empty(around);
+            let shown = |value: &Expr| -> Result<String> {
                 let mut text = Layout::default();
-                self.expression(&value, &place, &mut text)?;
+                self.expression(value, &frame, &mut text)?;
                 // PostgreSQL shows a cast, which nobody can read there: what is kept has the type in front.
                 Ok(match text.text.rfind("'::").filter(|_| self.how.qualified) {
                     Some(end) => format!("{} {}", &text.text[end + 3..], &text.text[..=end]),
@@ -274,143 +278,90 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
             }
         }
         out.push_str(" USING ");
-        out.push_str(&identifier(&cycle.path));
+        out.push_str(&identifier(path));
         Ok(())
     }
 
     // --- SELECT ------------------------------------------------------------------------------------------------------
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one query block")]
     fn select(
         &self,
-        query: &ast::Query,
-        select: &Select,
-        names: Vec<Printed>,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
-        (headings, untyped): (Headings<'_>, Option<Vec<SqlType>>),
+        query: &QueryTree,
+        select: &SelectTree,
+        names: &[Printed],
+        around: Around<'_>,
+        headings: Headings<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        if select.into.is_some() {
-            return Err(unwritten("INTO"));
-        }
-        let binder = self.binder;
-        let mut scope = outside.inner();
-        scope.items = binder.bind_list(&select.from, outside, ctes)?.items;
-        let collected = RefCell::new(Collected::default());
-        let place = Place {
-            scope: &scope,
-            ctes: Some(ctes),
-            clause: "SELECT",
-            collected: Some(&collected),
-            windows: true,
-            sets: true,
-        };
-        self.printed.borrow_mut().push((std::ptr::from_ref(&scope) as usize, names.clone()));
-        binder.window_clause(select, &place)?;
-        let decide = untyped.is_none() || matches!(select.distinct, Distinct::All);
-        let mut targets = binder.targets(&select.targets, &place, decide)?;
-        let visible = targets.len();
-        let keys = binder.group_keys(select, &mut targets, visible, &place)?;
-        for (target, ty) in targets.iter_mut().zip(untyped.iter().flatten()) {
-            if target.expr.ty().oid.0 == oid::UNKNOWN {
-                target.expr = binder.argument(target.expr.clone(), ty.oid, 0)?;
-            }
-        }
-        let mut order_by = binder.order_by(query, select, &mut targets, visible, &place)?;
+        let SelectTree { from, targets, visible, groups, collected, .. } = select;
+        let frame = Frame { calls: Some(collected), ..from.frame(names, around) };
+        let mut order_by: Vec<_> = select.order_by.iter().collect();
         // What is sorted by twice says nothing. In a text that was kept two items may look the same that were told by number.
         if self.how.qualified {
             let mut known = HashSet::new();
             order_by.retain(|(target, _)| known.insert(*target));
         }
-        let distinct_on = binder.distinct_on(&select.distinct, &mut targets, visible, &place)?;
-
         out.begin();
         let returns = self.returns.take();
         out.push_str(if returns { "RETURN" } else { "SELECT" });
-        match select.distinct {
-            Distinct::No => {}
-            Distinct::All => out.push_str(" DISTINCT"),
-            Distinct::On(_) => {
+        match &select.distinct {
+            DistinctTree::No => {}
+            DistinctTree::All => out.push_str(" DISTINCT"),
+            DistinctTree::On(on) => {
                 out.push_str(" DISTINCT ON (");
-                for (at, (target, _)) in distinct_on.iter().enumerate() {
+                for (at, target) in on.iter().enumerate() {
                     if at > 0 {
                         out.push_str(", ");
                     }
-                    self.print(&place, |printer| printer.sort_item(&targets[*target].expr, out))?;
+                    self.print(&frame, |printer| printer.sort_item(&targets[*target].expr, out))?;
                 }
                 out.push(')');
             }
         }
         if returns {
             out.push(' ');
-            for (target, _) in targets.iter().zip(0..visible) {
-                self.print(&place, |printer| printer.column(&target.expr, out))?;
+            for target in &targets[..*visible] {
+                self.print(&frame, |printer| printer.column(&target.expr, out))?;
             }
         } else {
-            self.targets(&targets[..visible], &place, headings, out)?;
+            self.targets(&targets[..*visible], &frame, headings, out)?;
         }
-        let mut item = 0;
-        for (at, from) in select.from.iter().enumerate() {
-            if at == 0 {
-                out.keyword(" FROM ", -Layout::STANDARD, Layout::STANDARD, 2);
-                self.from(from, &mut item, &names, &place, outside, out)?;
-                continue;
-            }
-            self.next_from(out, |out| self.from(from, &mut item, &names, &place, outside, out))?;
-        }
-        if let Some(filter) = &select.filter {
-            let place = Place::plain(&scope, Some(ctes), "WHERE");
-            let condition = binder.condition(filter, &place, "WHERE")?;
+        self.list_of_from(" FROM ", from, 0, &frame, out)?;
+        if let Some(condition) = &select.filter {
             out.keyword(" WHERE ", -Layout::STANDARD, Layout::STANDARD, 1);
-            self.expression(&condition, &place, out)?;
+            self.expression(condition, &frame, out)?;
         }
-        if !select.group_by.is_empty() {
+        if !groups.items.is_empty() {
             out.keyword(" GROUP BY ", -Layout::STANDARD, Layout::STANDARD, 1);
-            if select.group_distinct {
+            if groups.distinct {
                 out.push_str("DISTINCT ");
             }
-            // One set of keys, however it is written, is a plain list.
-            if keys.sets.len() == 1 && !keys.keys.is_empty() {
-                self.print(&place, |printer| {
-                    keys.keys.iter().enumerate().try_for_each(|(at, key)| {
-                        out.push_str(if at > 0 { ", " } else { "" });
-                        printer.sort_item(key, out)
-                    })
-                })?;
-            } else {
-                self.groups(&select.group_by, &targets, &place, out)?;
-            }
+            self.groups(groups, &frame, out)?;
         }
-        if let Some(having) = &select.having {
-            let place = Place { windows: false, sets: false, clause: "HAVING", ..place };
-            let condition = binder.condition(having, &place, "HAVING")?;
+        if let Some(condition) = &select.having {
             out.keyword(" HAVING ", -Layout::STANDARD, Layout::STANDARD, 0);
-            self.expression(&condition, &place, out)?;
+            self.expression(condition, &frame, out)?;
         }
-        let windows = collected.borrow().named.clone();
-        for (at, (name, window)) in windows.iter().enumerate() {
+        for (at, (name, window)) in collected.named.iter().enumerate() {
             match at {
                 0 => out.keyword(" WINDOW ", -Layout::STANDARD, Layout::STANDARD, 1),
                 _ => out.push_str(", "),
             }
             out.push_str(&identifier(name));
             out.push_str(" AS (");
-            self.print(&place, |printer| printer.window(window, out))?;
+            self.print(&frame, |printer| printer.window(window, out))?;
             out.push(')');
         }
-        for (at, (target, key)) in order_by.iter().enumerate() {
+        for (at, (target, key)) in order_by.into_iter().enumerate() {
             match at {
                 0 => out.keyword(" ORDER BY ", -Layout::STANDARD, Layout::STANDARD, 1),
                 _ => out.push_str(", "),
             }
-            self.print(&place, |printer| printer.sort_item(&targets[*target].expr, out))?;
+            self.print(&frame, |printer| printer.sort_item(&targets[*target].expr, out))?;
             out.push_str(super::direction(key));
         }
-        self.limits(query, outside, ctes, out)?;
-        self.locks(query, &scope, &names, out)?;
-        self.printed.borrow_mut().pop();
-        Ok(())
+        self.limits(query, &frame, out)?;
+        self.locks(&select.locks, names, out)
     }
 
     /// Another item of FROM: in the line of the one before it, where there is room.
@@ -432,14 +383,8 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     }
 
     /// FOR UPDATE and its family: each item of FROM by its name.
-    fn locks(
-        &self,
-        query: &ast::Query,
-        scope: &Scope<'_>,
-        names: &[Printed],
-        out: &mut Layout,
-    ) -> Result<()> {
-        for lock in self.binder.locked_items(query, scope)? {
+    fn locks(&self, locks: &[LockedItem], names: &[Printed], out: &mut Layout) -> Result<()> {
+        for lock in locks {
             out.keyword(" ", -Layout::STANDARD, Layout::STANDARD, 0);
             out.push_str(lock_words(lock.strength));
             let name = names.get(lock.item).and_then(|printed| printed.name.as_deref());
@@ -457,7 +402,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     pub(super) fn targets(
         &self,
         targets: &[BoundTarget],
-        place: &Place<'_>,
+        frame: &Frame<'_>,
         headings: Headings<'_>,
         out: &mut Layout,
     ) -> Result<()> {
@@ -465,36 +410,28 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         for (at, target) in targets.iter().enumerate() {
             out.push_str(if at == 0 { " " } else { ", " });
             let mut text = out.beside();
-            self.print(place, |printer| printer.column(&target.expr, &mut text))?;
+            self.print(frame, |printer| printer.column(&target.expr, &mut text))?;
             let heading = match headings {
                 Headings::Given(names) | Headings::Behind(names) => {
                     names.get(at).unwrap_or(&target.name)
                 }
                 Headings::Own | Headings::Unused => &target.name,
             };
+            let here = Here { writer: self, frame };
             let own = match &target.expr {
-                Expr::Column { column, .. } if *column < AGGREGATES => {
-                    // The name behind the last point of what has been printed.
-                    self.name_of(&target.expr, place.scope).or_else(|| {
-                        let printed = text.text.rsplit('.').next();
-                        printed.map(|name| name.trim_matches('"').to_owned())
-                    })
+                Expr::Column { level, column, .. } if *column < AGGREGATES => {
+                    here.column_named(*level, *column).map(|(_, column)| column)
                 }
-                other => {
-                    let shared = Here { writer: self, place }.shared_column(other);
-                    let shared = shared.map(|(_, column)| column);
-                    match headings {
-                        // What is kept says it, as a literal that has its type by now would have that one's name.
-                        Headings::Behind(_) | Headings::Unused
-                            if shared.is_none() && !self.how.qualified =>
-                        {
-                            Some("?column?".to_owned())
-                        }
-                        _ => shared,
+                other => match (here.shared_column(other), headings) {
+                    (Some((_, column)), _) => Some(column),
+                    // What is kept says it, as a literal that has its type by now would have that one's name.
+                    (None, Headings::Behind(_) | Headings::Unused) if !self.how.qualified => {
+                        Some("?column?".into())
                     }
-                }
+                    (None, _) => None,
+                },
             };
-            if own.as_deref() != Some(&**heading) {
+            if own.as_ref() != Some(heading) {
                 text.push_str(" AS ");
                 text.push_str(&identifier(heading));
             }
@@ -513,97 +450,91 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     }
 
     /// What GROUP BY names, flattened as by `transformGroupClause`: a list that is not within a grouping set is no more
-    /// than its keys, a key counts once, and an empty set beside others says nothing.
-    fn groups(
-        &self,
-        items: &[GroupItem],
-        targets: &[BoundTarget],
-        place: &Place<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
-        if items.iter().all(|item| matches!(item, GroupItem::Empty)) {
+    /// than its keys, a key counts once, and an empty set beside others says nothing. One set of keys, however it is written,
+    /// is a plain list.
+    fn groups(&self, groups: &GroupsTree, frame: &Frame<'_>, out: &mut Layout) -> Result<()> {
+        if groups.is_plain {
+            return self.sort_items(groups.keys.iter(), frame, out);
+        }
+        if groups.items.iter().all(|item| matches!(item, GroupTree::Empty)) {
             out.push_str("()");
             return Ok(());
         }
-        let mut keys = Vec::new();
+        let mut known = Vec::new();
         let mut first = true;
         let mut separate = |out: &mut Layout| {
             out.push_str(if std::mem::take(&mut first) { "" } else { ", " });
         };
-        for item in items {
+        for item in &groups.items {
             match item {
-                GroupItem::Empty => {}
-                GroupItem::Expr(expr) => {
-                    for key in self.new_keys(expr, targets, place, &mut keys)? {
+                GroupTree::Empty => {}
+                GroupTree::Key(_) | GroupTree::List(_) => {
+                    let keys = new_keys(item, groups, &mut known);
+                    if !keys.is_empty() {
                         separate(out);
-                        self.print(place, |printer| printer.sort_item(&key, out))?;
+                        self.sort_items(keys.into_iter(), frame, out)?;
                     }
                 }
                 _ => {
                     separate(out);
-                    self.group(item, targets, place, out)?;
+                    self.group(item, groups, frame, out)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The keys of an item that are not among `known`, where they stand then.
-    fn new_keys(
+    fn sort_items<'k>(
         &self,
-        expr: &ast::Expr,
-        targets: &[BoundTarget],
-        place: &Place<'_>,
-        known: &mut Vec<Expr>,
-    ) -> Result<Vec<Expr>> {
-        let fields = match &expr.kind {
-            ast::ExprKind::Row { fields, explicit: false } => fields,
-            _ => std::slice::from_ref(expr),
-        };
-        let mut new = Vec::new();
-        for field in fields {
-            // Lists within lists are flattened too.
-            if is_list(field) {
-                new.extend(self.new_keys(field, targets, place, known)?);
-                continue;
-            }
-            let (key, _) = self.binder.group_key(field, targets, place)?;
-            if !known.iter().any(|known| same(known, &key)) {
-                known.push(key.clone());
-                new.push(key);
-            }
-        }
-        Ok(new)
+        keys: impl Iterator<Item = &'k Expr>,
+        frame: &Frame<'_>,
+        out: &mut Layout,
+    ) -> Result<()> {
+        self.print(frame, |printer| {
+            keys.enumerate().try_for_each(|(at, key)| {
+                out.push_str(if at > 0 { ", " } else { "" });
+                printer.sort_item(key, out)
+            })
+        })
     }
 
     fn group(
         &self,
-        item: &GroupItem,
-        targets: &[BoundTarget],
-        place: &Place<'_>,
+        item: &GroupTree,
+        groups: &GroupsTree,
+        frame: &Frame<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        let many = |word: &str, exprs: &[ast::Expr], out: &mut Layout| -> Result<()> {
+        let many = |word: &str, items: &[GroupTree], out: &mut Layout| -> Result<()> {
             out.push_str(word);
             out.push('(');
-            for (at, expr) in exprs.iter().enumerate() {
+            for (at, item) in items.iter().enumerate() {
                 if at > 0 {
                     out.push_str(", ");
                 }
-                self.group_key(expr, targets, place, out)?;
+                self.group(item, groups, frame, out)?;
             }
             out.push(')');
             Ok(())
         };
         match item {
-            GroupItem::Expr(expr) => self.group_key(expr, targets, place, out),
-            GroupItem::Empty => {
+            GroupTree::Key(_) => {
+                self.sort_items(new_keys(item, groups, &mut Vec::new()).into_iter(), frame, out)
+            }
+            GroupTree::List(_) => {
+                out.push('(');
+                let keys = new_keys(item, groups, &mut Vec::new());
+                self.sort_items(keys.into_iter(), frame, out)?;
+                out.push(')');
+                Ok(())
+            }
+            GroupTree::Empty => {
                 out.push_str("()");
                 Ok(())
             }
-            GroupItem::Rollup(exprs) => many("ROLLUP", exprs, out),
-            GroupItem::Cube(exprs) => many("CUBE", exprs, out),
-            GroupItem::Sets(items) => {
+            GroupTree::Rollup(items) => many("ROLLUP", items, out),
+            GroupTree::Cube(items) => many("CUBE", items, out),
+            GroupTree::Sets(items) => {
                 out.push_str("GROUPING SETS (");
                 for (at, item) in flat(items).into_iter().enumerate() {
                     if at > 0 {
@@ -611,10 +542,8 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
                     }
                     match item {
                         // A set of one key stands in parentheses too.
-                        GroupItem::Expr(expr) if !is_list(expr) => {
-                            many("", std::slice::from_ref(expr), out)?;
-                        }
-                        _ => self.group(item, targets, place, out)?,
+                        GroupTree::Key(_) => many("", std::slice::from_ref(item), out)?,
+                        _ => self.group(item, groups, frame, out)?,
                     }
                 }
                 out.push(')');
@@ -623,50 +552,26 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         }
     }
 
-    fn group_key(
-        &self,
-        expr: &ast::Expr,
-        targets: &[BoundTarget],
-        place: &Place<'_>,
-        out: &mut Layout,
-    ) -> Result<()> {
-        if is_list(expr) {
-            out.push('(');
-            for (at, key) in
-                self.new_keys(expr, targets, place, &mut Vec::new())?.iter().enumerate()
-            {
-                out.push_str(if at > 0 { ", " } else { "" });
-                self.print(place, |printer| printer.sort_item(key, out))?;
-            }
-            out.push(')');
-            return Ok(());
-        }
-        let (key, _) = self.binder.group_key(expr, targets, place)?;
-        self.print(place, |printer| printer.sort_item(&key, out))
-    }
-
     /// LIMIT and OFFSET.
     pub(super) fn limits(
         &self,
-        query: &ast::Query,
-        outside: Outside<'_>,
-        ctes: &CteScope<'_>,
+        query: &QueryTree,
+        frame: &Frame<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        let scope = outside.inner();
-        let place = Place::plain(&scope, Some(ctes), "LIMIT");
         if let Some(offset) = &query.offset {
             out.keyword(" OFFSET ", -Layout::STANDARD, Layout::STANDARD, 0);
-            self.number(offset, &place, out)?;
+            self.number(offset, frame, out)?;
         }
         if let Some(limit) = &query.limit {
             let word = if query.with_ties { " FETCH FIRST (" } else { " LIMIT " };
             out.keyword(word, -Layout::STANDARD, Layout::STANDARD, 0);
-            match limit.kind {
+            match limit {
                 // ALL is no limit at all where it is read.
-                ast::ExprKind::Null if self.how.qualified => out.push_str("NULL"),
-                ast::ExprKind::Null => out.push_str("ALL"),
-                _ => self.number(limit, &place, out)?,
+                Expr::Constant(Literal::Null, ty) if ty.oid.0 == oid::UNKNOWN => {
+                    out.push_str(if self.how.qualified { "NULL" } else { "ALL" });
+                }
+                _ => self.number(limit, frame, out)?,
             }
             if query.with_ties {
                 out.push_str(") ROWS WITH TIES");
@@ -676,39 +581,41 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
     }
 
     /// How many rows: what is not `bigint` has become that, which is not shown.
-    fn number(&self, expr: &ast::Expr, place: &Place<'_>, out: &mut Layout) -> Result<()> {
-        let bound = self.binder.expression(expr, place)?;
-        if [oid::INT8, oid::UNKNOWN].contains(&bound.ty().oid.0) {
-            return self.expression(&bound, place, out);
+    fn number(&self, expr: &Expr, frame: &Frame<'_>, out: &mut Layout) -> Result<()> {
+        if [oid::INT8, oid::UNKNOWN].contains(&expr.ty().oid.0) {
+            return self.expression(expr, frame, out);
         }
-        self.print(place, |printer| printer.operand(&bound, Parent::Cast, out))
+        self.print(frame, |printer| printer.operand(expr, Parent::Cast, out))
     }
 }
 
+/// The keys of an item that are not among `known`, where they stand then.
+fn new_keys<'g>(
+    item: &GroupTree,
+    groups: &'g GroupsTree,
+    known: &mut Vec<&'g Expr>,
+) -> Vec<&'g Expr> {
+    let mut new = Vec::new();
+    for number in item.keys() {
+        let key = &groups.keys[number as usize];
+        if !known.iter().any(|known| same(known, key)) {
+            known.push(key);
+            new.push(key);
+        }
+    }
+    new
+}
+
 /// The items of GROUPING SETS, with those of grouping sets among them in their place.
-fn flat(items: &[GroupItem]) -> Vec<&GroupItem> {
+fn flat(items: &[GroupTree]) -> Vec<&GroupTree> {
     let mut found = Vec::new();
     for item in items {
         match item {
-            GroupItem::Sets(items) => found.extend(flat(items)),
+            GroupTree::Sets(items) => found.extend(flat(items)),
             _ => found.push(item),
         }
     }
     found
-}
-
-/// Whether a key of GROUP BY is a list of them.
-fn is_list(expr: &ast::Expr) -> bool {
-    matches!(expr.kind, ast::ExprKind::Row { explicit: false, .. })
-}
-
-/// Whether a query is more than what its body says.
-pub(super) fn has_clauses(query: &ast::Query) -> bool {
-    query.with.is_some()
-        || !query.order_by.is_empty()
-        || query.limit.is_some()
-        || query.offset.is_some()
-        || !query.locking.is_empty()
 }
 
 /// Names in parentheses.
