@@ -95,6 +95,8 @@ impl Session {
         if let Statement::Transaction(control) = statement {
             return self.control(control);
         }
+        // Most of what is not planned may call a routine: a definition, an event trigger, the query that it stores.
+        sink.lets_notices_pass();
         let lasting = match statement {
             Statement::Prepare(_) => Some("execute PREPARE"),
             Statement::Deallocate(_) => Some("execute DEALLOCATE"),
@@ -228,14 +230,8 @@ impl Session {
             Statement::Refresh(refresh) => self.refresh(parsed, refresh, portal, sink),
             Statement::Truncate(truncate) => self.truncate(parsed, truncate),
             Statement::CreateRoutine(create) => self.create_routine(parsed, create),
-            Statement::Call(call) => {
-                sink.lets_notices_pass();
-                self.call(parsed, call, portal, sink)
-            }
-            Statement::Do(inline) => {
-                sink.lets_notices_pass();
-                self.inline(inline, parsed.query_text())
-            }
+            Statement::Call(call) => self.call(parsed, call, portal, sink),
+            Statement::Do(inline) => self.inline(inline, parsed.query_text()),
             Statement::Unsupported(what) => Err(SqlError::unsupported(format!("{what} is"))),
             _ => self.change_schema(parsed, statement),
         }
