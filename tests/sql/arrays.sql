@@ -65,3 +65,23 @@ select '{1,2}'::int[]::anyarray, pg_typeof('{1,2}'::int[]::anyarray), array['a',
 select 1::anyarray;
 select '{1}'::anyarray;
 select array_length('{1}', 1);
+-- Elements as they stand, with spaces around, quoted, escaped, and longer than a glance.
+select '{ a b , c	}'::text[], '{null, NULL ,"null", nUll,nulls}'::text[], '{ 1 ,-2,  3}'::int[], E'{a\\ ,\\"b\\", "c"}'::text[];
+select array_length(('{' || repeat('x', 63) || ',' || repeat('y', 64) || ' , ' || repeat('z', 65) || '  }')::text[], 1), ('{' || repeat('x ', 40) || ',b}')::text[];
+select '{äö ,ü,"é "}'::text[], '{a}b}'::text[];
+select '{(1,2),(3,4);(5,6),(7,8)}'::box[];
+select '{1, }'::int[];
+select '{,1}'::int[];
+select '{1,,2}'::int[];
+select '{ }'::int[], '{"" , ""}'::text[];
+select '{a"b}'::text[];
+select '{"a"b}'::text[];
+select '{a{b}'::text[];
+select '{1 2}'::int[];
+select '{1'::int[];
+select '{1,2'::int[];
+select ('{' || repeat('1', 80) || '}')::int[];
+select '{ x ,y}'::int[];
+set array_nulls = off;
+select '{null,NULL }'::text[];
+reset array_nulls;

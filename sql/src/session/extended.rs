@@ -370,7 +370,8 @@ impl Session {
             return;
         }
         let machine = portal.machine.take();
-        if let (Some(machine), Stage::Done(_)) = (machine, portal.progress) {
+        // It begins anew as well where it was left between two rows.
+        if let (Some(machine), Stage::Done(_) | Stage::Running) = (machine, portal.progress) {
             self.machines.give(machine);
         }
         if portal.parameters.capacity_bytes() <= machines::REST_BYTES_MAX {

@@ -1,7 +1,8 @@
 //! Machines that rest: a statement that runs again finds its operators built, whatever has run between.
 //!
-//! Kept are a few machines of programs that hold no rows, the newest last. A machine pins its program and the handles of
-//! its trees, so one whose plan is not good any more goes when others come.
+//! Kept are a few machines that hold little, the newest last: what they have sorted or grouped of a few rows is no more than
+//! their own memory. A machine pins its program and the handles of its trees, so one whose plan is not good any more goes when
+//! others come.
 
 use crate::compile::Program;
 use crate::exec::Machine;
@@ -40,14 +41,44 @@ impl Machines {
         machine
     }
 
-    /// Keeps a machine whose run is over.
+    /// Keeps a machine of which nobody wants more rows.
     pub fn give(&mut self, machine: Box<Machine>) {
-        if !machine.program().lean || machine.rest_bytes() > REST_BYTES_MAX {
+        if machine.rest_bytes().is_none_or(|bytes| bytes > REST_BYTES_MAX) {
             return;
         }
         if self.0.len() >= MACHINES_MAX {
             self.0.remove(0);
         }
         self.0.push(Resting { address: address(machine.program()), machine });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::tests::{engine, say, session};
+
+    #[test]
+    fn a_machine_that_has_sorted_or_grouped_little_is_kept() {
+        let engine = engine();
+        let mut session = session(&engine);
+        say(&mut session, "create table t (a int primary key, b text)");
+        say(&mut session, "insert into t select g, 'row ' || g from generate_series(1, 500) g");
+        for (query, kept) in [
+            ("b from t where a < 4", 1),
+            ("b from t where a < 4 order by b", 1),
+            ("b from t where a < 400 order by b", 0),
+            ("count(*), string_agg(b, ',') from t where a < 4", 1),
+            ("string_agg(b, ',') from t", 0),
+            ("max(b) from t where a < 400 group by a", 0),
+            ("distinct a % 2 from t where a < 9", 1),
+            ("distinct b from t", 0),
+            ("b from t where a = (select max(a) from t where a < 9) limit 1", 1),
+            ("count(*) from t where b in (select b from t where a < 9)", 0),
+        ] {
+            let before = session.machines.0.len();
+            let body = format!("declare x record; begin select {query} into x; end");
+            say(&mut session, &format!("do $$ {body} $$"));
+            assert_eq!(session.machines.0.len() - before, kept, "{query}");
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::error::{Result, SqlError};
 use crate::exec::Machine;
+use crate::exec::frame::Frame;
 use crate::exec::sink::{ColumnDescription, Flow, Format, RowSink};
+use crate::plan::scalar::Var;
 use crate::session::message::{Bind, CommandTag};
 use crate::session::statement::Prepared;
 use crate::session::tracking::WatchedPlan;
@@ -342,6 +344,15 @@ impl RowSink for FirstRow {
             self.row.push(*datum);
         }
         Ok(Flow::Continue)
+    }
+
+    fn take(&mut self, frame: &Frame, columns: &[Var]) -> Option<Result<Flow>> {
+        self.row.clear();
+        for var in columns {
+            let (row, column) = frame.place(*var);
+            self.row.push_column(row, column);
+        }
+        Some(Ok(Flow::Continue))
     }
 
     fn notice(&mut self, notice: &crate::error::Notice) {

@@ -81,8 +81,6 @@ pub struct Program {
     pub writes: bool,
     /// Running it changes rows: it comes to its end before anything of its answer goes out.
     pub changes: bool,
-    /// No operator of it holds rows: a machine of it that rests is small.
-    pub lean: bool,
     /// The programs of its expressions, in the order in which the operators of a machine are built of them; the first machine
     /// makes them.
     pub codes: OnceLock<Box<[Arc<Code>]>>,
@@ -207,7 +205,6 @@ impl Program {
             tag: "",
             writes: false,
             changes: false,
-            lean: false,
             codes: OnceLock::new(),
             height: 0,
         };
@@ -232,10 +229,6 @@ impl Program {
             }
             _ => false,
         });
-        let keeps_rows = |subplan: &Subplan| matches!(subplan.kind, SubplanKind::Hashed(_));
-        program.lean = program.ctes.is_empty()
-            && !program.has(holds_rows)
-            && !program.subplans.iter().any(keeps_rows);
         program.correlated =
             (0..program.subplans.len()).map(|at| program.is_correlated(at)).collect();
         let widths = program.widths.clone();
@@ -453,36 +446,6 @@ impl Reach {
         for number in ctes {
             self.cte(program, number);
         }
-    }
-}
-
-/// Whether a node's operator holds more than the row at hand.
-fn holds_rows(plan: &Plan) -> bool {
-    match plan {
-        Plan::Unit
-        | Plan::Nothing
-        | Plan::Scan(_)
-        | Plan::Values(..)
-        | Plan::Constants(..)
-        | Plan::Filter(..)
-        | Plan::OneTimeFilter(..)
-        | Plan::Barrier(..)
-        | Plan::Project(..)
-        | Plan::Limit(_)
-        | Plan::LockRows(_)
-        | Plan::Modify(_) => false,
-        Plan::Join(join) => matches!(join.method, JoinMethod::Hash { .. }),
-        Plan::System(_)
-        | Plan::Function(_)
-        | Plan::Cte(..)
-        | Plan::ProjectSet(..)
-        | Plan::Aggregate(_)
-        | Plan::Window(_)
-        | Plan::Distinct(..)
-        | Plan::Sort(_)
-        | Plan::SetOperation(_)
-        | Plan::Materialize(..)
-        | Plan::WithCtes(..) => true,
     }
 }
 

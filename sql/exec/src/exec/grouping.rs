@@ -28,6 +28,19 @@ enum State {
     Made(RowBuf, Box<RowSorter>),
 }
 
+impl State {
+    /// As [`Operator::rest_bytes`].
+    fn rest_bytes(&self) -> Option<usize> {
+        let (computed, sorter) = match self {
+            State::Plain(one) => (one.bytes(), None),
+            State::Kept(one, sorter) => (one.bytes(), Some(sorter)),
+            State::Made(value, sorter) => (value.capacity_bytes(), Some(sorter)),
+        };
+        let kept = sorter.map_or(Some(0), |sorter| sorter.rest_bytes())?;
+        Some(STATE_BYTES + computed + kept)
+    }
+}
+
 /// What a call keeps of a group goes to a temporary file where it is more than this part of what memory takes.
 const KEPT_SHARE: usize = 8;
 /// So many calls of groups have a file at once, at most.
@@ -523,6 +536,15 @@ impl Operator for Group {
         filled?;
         Ok(true)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        if self.apart.is_some() || !self.parts.is_empty() {
+            return None;
+        }
+        let states: Option<usize> = self.states.iter().flatten().map(State::rest_bytes).sum();
+        let own = self.groups.capacity_bytes() + self.shapes.as_ref().map_or(0, Shapes::bytes);
+        Some(self.input.rest_bytes()? + states? + own)
+    }
 }
 
 /// DISTINCT, DISTINCT ON. Rows whose keys memory does not take any more are put aside in temporary files, apart by their keys,
@@ -661,5 +683,13 @@ impl Operator for Distinct {
             cx.check_cancel()?;
         }
         Ok(false)
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        if self.apart.is_some() || self.part.is_some() || !self.parts.is_empty() {
+            return None;
+        }
+        let own = self.seen.capacity_bytes() + self.shapes.as_ref().map_or(0, Shapes::bytes);
+        Some(self.input.rest_bytes()? + own + self.row.capacity_bytes())
     }
 }

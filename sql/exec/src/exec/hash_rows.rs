@@ -59,6 +59,12 @@ impl HashRows {
         self.rows.bytes() + self.chains.len() * 16 + self.next.len() * 4
     }
 
+    /// What its memory occupies, about.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> usize {
+        self.rows.capacity_bytes() + self.chains.capacity() * 16 + self.next.capacity() * 4
+    }
+
     fn hash(&self, key: &[Datum<'_>]) -> u64 {
         let mut hasher = FxHasher::with_seed(self.seed);
         for (ty, datum) in self.types.iter().zip(key) {

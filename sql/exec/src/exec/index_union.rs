@@ -81,4 +81,8 @@ impl Operator for IndexUnion {
         }
         Ok(false)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        self.ways.iter().map(|way| way.scan.rest_bytes()).sum()
+    }
 }

@@ -181,4 +181,8 @@ impl Operator for Instead {
         }
         Ok(false)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        self.source.rest_bytes()
+    }
 }

@@ -132,6 +132,10 @@ impl Operator for NestedLoop {
             }
         }
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(self.left.rest_bytes()? + self.right.rest_bytes()? + self.met.capacity())
+    }
 }
 
 /// The right side once, into a hash table. What memory does not take of it is taken apart by its keys in temporary files, the

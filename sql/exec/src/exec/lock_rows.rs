@@ -156,4 +156,8 @@ impl Operator for LockRows {
         }
         Ok(false)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        self.input.rest_bytes()
+    }
 }

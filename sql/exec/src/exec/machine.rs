@@ -228,12 +228,18 @@ impl Machine {
         &self.program
     }
 
-    /// What its arena, the values of its rows and subqueries' results occupy.
+    /// What its arena, the values of its rows, subqueries' results and what operators keep occupy; nothing where one of these
+    /// does not say, or has a file.
     #[must_use]
-    pub fn rest_bytes(&self) -> usize {
-        let State { arena, frame, subplans, .. } = &self.state;
-        let results = subplans.iter().map(|subplan| subplan.result.capacity_bytes());
-        arena.allocated_bytes() + frame.capacity_bytes() + results.sum::<usize>()
+    pub fn rest_bytes(&self) -> Option<usize> {
+        let State { arena, frame, subplans, ctes, .. } = &self.state;
+        let returned = match &self.kept {
+            Some(kept) if !kept.rows.is_empty() => return None,
+            kept => kept.as_ref().map_or(0, |kept| kept.rows.capacity_bytes()),
+        };
+        let subplans: Option<usize> = subplans.iter().map(SubplanState::rest_bytes).sum();
+        let operators = self.root.rest_bytes().filter(|_| ctes.is_empty())? + subplans?;
+        Some(arena.allocated_bytes() + frame.capacity_bytes() + returned + operators)
     }
 
     /// Makes it ready to run from the beginning.

@@ -680,4 +680,9 @@ impl Operator for Modify {
     fn changed(&self) -> Changed {
         self.counted
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        let keys = self.changed.iter().map(Vec::capacity).sum::<usize>();
+        Some(self.source.rest_bytes()? + keys + self.changed.capacity() * size_of::<Vec<u8>>())
+    }
 }

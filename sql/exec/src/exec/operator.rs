@@ -44,6 +44,11 @@ pub trait Operator: Send {
     /// # Errors
     /// Everything a statement can fail with.
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool>;
+    /// About how many bytes it and its inputs hold between two runs, for who keeps it until the next one; nothing where it
+    /// does not say, or has a file.
+    fn rest_bytes(&self) -> Option<usize> {
+        None
+    }
     /// What a modification has done so far; other operators do nothing.
     fn changed(&self) -> Changed {
         Changed::default()

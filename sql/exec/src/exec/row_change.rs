@@ -282,7 +282,8 @@ impl RowChange {
         if !self.shown.is_empty() {
             let row = cx.frame.row_mut(self.new_slot);
             if self.table.live.len() == self.new.len() {
-                row.copy_from(&self.new);
+                // It has been written: nobody else looks at it any more.
+                std::mem::swap(row, &mut self.new);
             } else {
                 row.set_nulls(self.table.live.len());
                 for at in &self.shown {

@@ -100,6 +100,14 @@ impl RowSorter {
         self.rows.bytes() + self.rows.len() * size_of::<(u64, u32)>()
     }
 
+    /// What its memory occupies; nothing where it has a file.
+    #[must_use]
+    pub fn rest_bytes(&self) -> Option<usize> {
+        let in_memory = self.spilled.is_none() && self.merge.is_none();
+        let order = self.order.capacity() * size_of::<(u64, u32)>();
+        in_memory.then(|| self.rows.capacity_bytes() + order)
+    }
+
     /// Which of two rows in memory comes first.
     fn compare(&self, a: u32, b: u32) -> Ordering {
         for (comparator, place) in self.keys.iter().zip(&self.places) {

@@ -28,6 +28,10 @@ impl Operator for Unit {
     fn next(&mut self, _cx: &mut Context<'_>) -> Result<bool> {
         Ok(!std::mem::replace(&mut self.done, true))
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(0)
+    }
 }
 
 /// No row.
@@ -41,6 +45,10 @@ impl Operator for Nothing {
 
     fn next(&mut self, _cx: &mut Context<'_>) -> Result<bool> {
         Ok(false)
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(0)
     }
 }
 
@@ -75,6 +83,10 @@ impl Operator for Values {
         cx.arena.reset();
         cx.fill(self.slot, row, &self.correlated)?;
         Ok(true)
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(0)
     }
 }
 
@@ -111,6 +123,10 @@ impl Operator for Constants {
         self.at += 1;
         Ok(true)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(0)
+    }
 }
 
 /// WHERE, HAVING.
@@ -142,6 +158,10 @@ impl Operator for Filter {
             cx.check_cancel()?;
         }
         Ok(false)
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        self.input.rest_bytes()
     }
 }
 
@@ -175,6 +195,10 @@ impl Operator for OneTimeFilter {
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         if self.passes { self.input.next(cx) } else { Ok(false) }
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        self.input.rest_bytes()
     }
 }
 
@@ -211,6 +235,10 @@ impl Operator for Project {
         }
         cx.fill(self.slot, &self.columns, &self.correlated)?;
         Ok(true)
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        self.input.rest_bytes()
     }
 }
 
@@ -345,6 +373,11 @@ impl Operator for Limit {
             }
             (None, _) => Ok(true),
         }
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        let ties = self.ties.as_ref().map_or(0, |ties| ties.last.capacity_bytes());
+        Some(self.input.rest_bytes()? + ties)
     }
 }
 

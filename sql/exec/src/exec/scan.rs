@@ -702,6 +702,10 @@ impl Operator for Scan {
             cx.check_cancel()?;
         }
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(self.pending.capacity() * size_of::<KeyInterval>())
+    }
 }
 
 /// How a record becomes a row.

@@ -132,4 +132,8 @@ impl Operator for Sort {
         self.sorter.restore(cx.frame, &self.saved);
         Ok(true)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(self.input.rest_bytes()? + self.sorter.rest_bytes()?)
+    }
 }

@@ -36,6 +36,14 @@ pub struct SubplanState {
     pub(super) members: Option<Box<Members>>,
 }
 
+impl SubplanState {
+    /// As [`Operator::rest_bytes`], with its result.
+    pub(super) fn rest_bytes(&self) -> Option<usize> {
+        let operator = self.operator.as_ref().filter(|_| self.members.is_none())?;
+        Some(operator.rest_bytes()? + self.result.capacity_bytes())
+    }
+}
+
 /// A common table expression in a run.
 pub struct CteState {
     pub(super) body: CteRun,

@@ -63,4 +63,9 @@ impl Operator for Unique {
         }
         Ok(false)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        let last = self.last.as_ref().map_or(0, RowBuf::capacity_bytes);
+        Some(self.input.rest_bytes()? + last)
+    }
 }

@@ -82,10 +82,13 @@ impl Session {
         if !text.was_good_at(self.changes) {
             return Ok(None);
         }
-        self.lock_relations(&planned.relations)?;
+        if !text.was_held_at(self.changes) {
+            self.lock_relations(&planned.relations)?;
+        }
         if !self.catalog.is_current() {
             return Ok(None);
         }
+        text.note_held(self.changes);
         let view = self.begin_plan(planned)?;
         if !self.sees_what_was_planned() {
             return Ok(None);

@@ -431,7 +431,7 @@ impl Session {
         let listed = is_record && !is_whole(types, routine) && !types.columns.is_empty();
         let columns = listed.then(|| types.columns.iter().map(|(_, ty)| *ty).collect());
         let returned = Returned {
-            of_rows: is_record || has_fields(self.catalog.snapshot(), result.oid),
+            of_rows: is_record || !is_void && has_fields(self.catalog.snapshot(), result.oid),
             unlisted: is_record && !listed && outputs.len() < 2,
             by_slot: of_value && !listed,
             columns: columns.filter(|_| of_value),

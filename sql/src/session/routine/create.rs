@@ -30,7 +30,7 @@ pub(in crate::session) struct BoundCall {
     pub routine: Arc<Routine>,
     pub arguments: Vec<Expr>,
     pub parameters: Vec<SqlType>,
-    /// What whoever runs it must be allowed beside the procedure.
+    /// What whoever runs it must be allowed: the procedure first.
     required: Vec<Required>,
     /// A constant among the arguments is the time.
     momentary: bool,
@@ -109,8 +109,9 @@ impl Session {
             let momentary = Cell::new(false);
             let constants = &Reader(&CallContext { time_read: Some(&momentary), ..*context });
             let environment = bind::Environment { catalog: &snapshot, path: &path, constants };
-            let (routine, arguments, parameters, required) =
+            let (routine, arguments, parameters, mut required) =
                 bind::bind_call(environment, parsed.places(), call, parameter_types, variables)?;
+            required.insert(0, Required::Function(routine.oid));
             Ok(BoundCall { routine, arguments, parameters, required, momentary: momentary.get() })
         })
     }
@@ -203,7 +204,6 @@ impl Session {
     ) -> Result<Outcome> {
         let ready = self.ready_call(parsed, call, &portal.prepared.parameters)?;
         let routine = Arc::clone(&ready.routine);
-        self.may_call(&routine)?;
         let parameters = std::mem::take(&mut portal.parameters);
         let values = self.values_by(&ready.arguments, &parameters)?;
         let alone = self.is_alone_at_top();
@@ -215,15 +215,6 @@ impl Session {
         })?;
         let tag = CommandTag { words: "CALL", rows: None };
         Ok(Outcome::Progress(Progress::Complete(tag)))
-    }
-
-    fn may_call(&self, routine: &Routine) -> Result<()> {
-        let snapshot = self.catalog.last_snapshot();
-        if snapshot.may_call(self.identity.user, &routine.procedure()) {
-            return Ok(());
-        }
-        let error: SqlError = crate::session::run::denied("procedure", &routine.name);
-        Err(error)
     }
 }
 
@@ -266,7 +257,6 @@ impl Execution<'_> {
             let bound = self.session.bound_call(&prepared.parsed, call, &[]);
             let bound = bound.map_err(|error| in_statement(error, &sql.text))?;
             let routine = Arc::clone(&bound.routine);
-            self.session.may_call(&routine).map_err(|error| in_statement(error, &sql.text))?;
             let types = CallTypes {
                 arguments: bound.arguments.iter().map(Expr::ty).collect(),
                 result: SqlType { oid: routine.result, typmod: -1 },

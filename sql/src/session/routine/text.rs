@@ -209,12 +209,14 @@ pub struct Text {
     at_once: bool,
     /// How the columns of its row go into the variables behind INTO, where they all go there without more ado.
     into: OnceLock<Box<[Taken]>>,
-    /// [`Session::changes`] when that was found out last.
+    /// The state of the catalog in which that was found out last.
     into_seen: AtomicU64,
     ty: SqlType,
     visible: Arc<Visible>,
     /// [`Session::changes`] when it was last found good.
     seen: AtomicU64,
+    /// The same when its relations were last locked.
+    held: AtomicU64,
     /// How often it has been run as a statement, up to a few times.
     runs: AtomicU32,
     /// Whether a routine that it calls is running.
@@ -291,16 +293,28 @@ impl Text {
         self.seen.load(Relaxed) == changes
     }
 
-    /// How the columns of its row go into variables, where that was found out when [`Session::changes`] was that number.
-    pub(super) fn taken_at(&self, changes: u64) -> Option<&[Taken]> {
+    /// Whether its relations were locked when [`Session::changes`] was that number: they still are, since neither the
+    /// transaction nor a savepoint has ended since.
+    pub(super) fn was_held_at(&self, changes: u64) -> bool {
+        self.held.load(Relaxed) == changes
+    }
+
+    /// Its relations are locked.
+    pub(super) fn note_held(&self, changes: u64) {
+        self.held.store(changes, Relaxed);
+    }
+
+    /// How the columns of its row go into variables, where that was found out in this state of the catalog: types and casts
+    /// are all that says it.
+    pub(super) fn taken_in(&self, state: u64) -> Option<&[Taken]> {
         let into = self.into.get().map(|into| &**into);
-        into.filter(|_| self.into_seen.load(Relaxed) == changes)
+        into.filter(|_| self.into_seen.load(Relaxed) == state)
     }
 
     /// Remembers how they do, unless that is not what it was when it was first found out.
-    pub(super) fn note_taken(&self, taken: Box<[Taken]>, changes: u64) {
+    pub(super) fn note_taken(&self, taken: Box<[Taken]>, state: u64) {
         if *self.into.get_or_init(|| taken.clone()) == taken {
-            self.into_seen.store(changes, Relaxed);
+            self.into_seen.store(state, Relaxed);
         }
     }
 
@@ -342,6 +356,7 @@ impl Text {
             ty,
             visible,
             seen: AtomicU64::new(0),
+            held: AtomicU64::new(0),
             into: OnceLock::new(),
             into_seen: AtomicU64::new(0),
             runs: AtomicU32::new(0),

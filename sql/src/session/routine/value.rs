@@ -635,13 +635,13 @@ impl Execution<'_> {
         (places, columns): (&[Place], &[ColumnDescription]),
         row: &RowBuf,
     ) -> Result<()> {
-        let changes = self.session.changes;
-        if text.taken_at(changes).is_none()
+        let state = self.session.catalog.last_snapshot().state();
+        if text.taken_in(state).is_none()
             && let Some(taken) = self.all_taken(places, columns)
         {
-            text.note_taken(taken, changes);
+            text.note_taken(taken, state);
         }
-        let Some(taken) = text.taken_at(changes) else {
+        let Some(taken) = text.taken_in(state) else {
             return self.put_into(places, columns, Some(row));
         };
         for (at, one) in taken.iter().enumerate() {

@@ -442,6 +442,12 @@ impl Builder {
         Builder { element, count: 0, bytes: Vec::new() }
     }
 
+    /// The same, with room for so many bytes.
+    #[must_use]
+    pub fn with_room(element: u32, bytes: usize) -> Builder {
+        Builder { element, count: 0, bytes: Vec::with_capacity(bytes) }
+    }
+
     /// Appends an element.
     pub fn push(&mut self, datum: &Datum<'_>) {
         self.count += 1;

@@ -14,6 +14,12 @@ use crate::{
     CallContext, Datum, SqlType, domain, oids, read_binary, read_text, write_binary, write_text,
 };
 
+/// How long an element is at most that is looked at as a whole, before it is known whether it stands there as it is.
+const PLAIN_BYTES: usize = 64;
+
+/// The room that an array's elements are given by the length of its text, at most.
+const ROOM_BYTES: usize = 1024;
+
 fn delimiter(element: u32) -> u8 {
     builtin::held_as(element).map_or(b',', |ty| ty.delimiter)
 }
@@ -132,7 +138,7 @@ pub fn read<'a>(
         at: 0,
         delimiter: delimiter(element.oid.0),
         item: Vec::new(),
-        builder: Builder::new(element.oid.0),
+        builder: Builder::with_room(element.oid.0, text.len().min(ROOM_BYTES)),
     };
     reader.array().map(Datum::Array)
 }
@@ -323,6 +329,11 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn item(&mut self) -> Result<()> {
         account::step();
+        if let Some((length, without_spaces)) = self.plain_item() {
+            let item = &self.text[self.at..][..without_spaces];
+            self.at += length;
+            return self.push(item, false);
+        }
         let mut item = std::mem::take(&mut self.item);
         item.clear();
         let (mut quoted, mut trailing) = (false, 0);
@@ -381,15 +392,34 @@ impl<'a> Reader<'_, '_, 'a> {
                 return self.fail(&format!("Unexpected \"{found}\" character."));
             }
         }
-        if !quoted && self.context.settings.array_nulls && item.eq_ignore_ascii_case(b"null") {
+        // The text was UTF-8, and only whole ASCII characters have been taken out of it.
+        self.push(&String::from_utf8_lossy(&item), quoted)?;
+        self.item = item;
+        Ok(())
+    }
+
+    /// The length of an element that stands there as it is, if it is short, and without the spaces behind it.
+    fn plain_item(&self) -> Option<(usize, usize)> {
+        let rest = &self.bytes[self.at..];
+        let ends =
+            |byte: &u8| *byte == self.delimiter || matches!(byte, b'{' | b'}' | b'"' | b'\\');
+        let length = rest.iter().take(PLAIN_BYTES).position(ends)?;
+        if rest[length] != self.delimiter && rest[length] != b'}' {
+            return None;
+        }
+        let last = rest[..length].iter().rposition(|byte| !is_space(*byte))?;
+        Some((length, last + 1))
+    }
+
+    /// Appends an element, by its text.
+    fn push(&mut self, text: &str, quoted: bool) -> Result<()> {
+        let is_null = || text.eq_ignore_ascii_case("null");
+        if !quoted && self.context.settings.array_nulls && is_null() {
             self.builder.push(&domain::null(self.context, self.element)?);
         } else {
-            // The text was UTF-8, and only whole ASCII characters have been taken out of it.
-            let text = String::from_utf8_lossy(&item);
-            let datum = read_text(self.context, self.element, &text)?;
+            let datum = read_text(self.context, self.element, text)?;
             self.builder.push(&datum);
         }
-        self.item = item;
         if self.builder.len() > super::ELEMENTS_MAX {
             return Err(SqlError::new(
                 SqlState::PROGRAM_LIMIT_EXCEEDED,

@@ -33,6 +33,15 @@ fn power(exponent: u32) -> Option<i128> {
     POWERS.get(exponent as usize).copied()
 }
 
+/// A quotient and what is left: of a word, as most are, by the processor's own division.
+#[inline]
+fn divided(number: u128, by: u64) -> (u128, u64) {
+    match u64::try_from(number) {
+        Ok(word) => (u128::from(word / by), word % by),
+        Err(_) => (number / u128::from(by), (number % u128::from(by)) as u64),
+    }
+}
+
 impl Small {
     /// A stored number, if it is small.
     #[must_use]
@@ -76,11 +85,10 @@ impl Small {
             count += 1;
         }
         let shift = (i32::from(number.weight) - count + 1) * 4 + scale as i32;
-        let mantissa = i128::from(mantissa);
         let mantissa = if shift >= 0 {
-            mantissa * power(shift as u32)?
+            i128::from(mantissa) * power(shift as u32)?
         } else {
-            mantissa / power(shift.unsigned_abs())?
+            i128::from(mantissa / 10_i64.checked_pow(shift.unsigned_abs())?)
         };
         Some(Small { mantissa: if number.negative { -mantissa } else { mantissa }, scale })
     }
@@ -96,9 +104,9 @@ impl Small {
         let mut lowest = -fraction_digits;
         let mut rest = self.mantissa.unsigned_abs();
         if padding > 0 && rest > 0 {
-            let unit = 10u128.pow(4 - padding);
-            let last = (rest % unit) as u16 * 10u16.pow(padding);
-            rest /= unit;
+            let (whole, last) = divided(rest, 10_u64.pow(4 - padding));
+            let last = last as u16 * 10u16.pow(padding);
+            rest = whole;
             if last > 0 {
                 at -= 1;
                 digits[at] = last;
@@ -107,14 +115,9 @@ impl Small {
             }
         }
         while rest > 0 {
-            let digit;
-            if let Ok(word) = u64::try_from(rest) {
-                digit = (word % 10_000) as u16;
-                rest = u128::from(word / 10_000);
-            } else {
-                digit = (rest % 10_000) as u16;
-                rest /= 10_000;
-            }
+            let (whole, digit) = divided(rest, 10_000);
+            let digit = digit as u16;
+            rest = whole;
             if digit == 0 && at == digits.len() {
                 lowest += 1;
                 continue;

@@ -138,6 +138,18 @@ impl Heap {
         account::stretches(text).for_each(|stretch| self.text.push_str(stretch));
     }
 
+    /// The bytes of a value.
+    #[inline]
+    fn bytes_of(&self, span: Span) -> &[u8] {
+        &self.bytes[span.start..][..span.length]
+    }
+
+    /// The text of a value.
+    #[inline]
+    fn text_of(&self, span: Span) -> &str {
+        &self.text[span.start..][..span.length]
+    }
+
     /// Copies so many texts in, as one.
     pub fn store_texts(&mut self, count: usize, texts: &str) -> Texts {
         let Span { start, length } = self.text_span(texts);
@@ -186,12 +198,12 @@ impl Heap {
     #[inline]
     fn carry(&mut self, from: &Heap, value: Value) -> Value {
         match value {
-            Value::Text(_)
-            | Value::Numeric(_)
-            | Value::Bytea(_)
-            | Value::Array(_)
-            | Value::Record(_)
-            | Value::Jsonb(_) => self.store(from.view(&value)),
+            Value::Text(span) => Value::Text(self.text_span(from.text_of(span))),
+            Value::Numeric(span) => Value::Numeric(self.span(from.bytes_of(span))),
+            Value::Bytea(span) => Value::Bytea(self.span(from.bytes_of(span))),
+            Value::Array(span) => Value::Array(self.span(from.bytes_of(span))),
+            Value::Record(span) => Value::Record(self.span(from.bytes_of(span))),
+            Value::Jsonb(span) => Value::Jsonb(self.span(from.bytes_of(span))),
             Value::Null
             | Value::Bool(_)
             | Value::Int2(_)
@@ -214,7 +226,7 @@ impl Heap {
     /// The datum that a value of this heap stands for.
     #[must_use]
     pub fn view<'a>(&'a self, value: &'a Value) -> Datum<'a> {
-        let bytes = |span: &Span| &self.bytes[span.start..][..span.length];
+        let bytes = |span: &Span| self.bytes_of(*span);
         match value {
             Value::Null => Datum::Null,
             Value::Bool(v) => Datum::Bool(*v),
@@ -232,7 +244,7 @@ impl Heap {
             Value::TimestampTz(v) => Datum::TimestampTz(*v),
             Value::Interval(v) => Datum::Interval(v),
             Value::Uuid(v) => Datum::Uuid(v),
-            Value::Text(span) => Datum::Text(&self.text[span.start..][..span.length]),
+            Value::Text(span) => Datum::Text(self.text_of(*span)),
             Value::Numeric(span) => Datum::Numeric(bytes(span)),
             Value::Bytea(span) => Datum::Bytea(bytes(span)),
             Value::Array(span) => Datum::Array(bytes(span)),
