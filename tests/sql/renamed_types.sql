@@ -67,3 +67,18 @@ SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'duos'::reg
 SELECT pg_get_indexdef('duos_second'::regclass);
 ALTER TYPE duo RENAME ATTRIBUTE nothing TO x;
 ALTER TYPE duo RENAME ATTRIBUTE second TO "First one";
+CREATE TYPE said AS (a int, b text);
+CREATE DOMAIN said_number AS int;
+CREATE SCHEMA said_elsewhere;
+CREATE VIEW says_types AS SELECT * FROM json_to_record('{"p": 1}') AS x (p said_number, q said, r said[]);
+CREATE VIEW says_types_twice AS SELECT * FROM ROWS FROM (json_to_record('{}') AS (p said_number, q said), generate_series(1, 2));
+CREATE FUNCTION says_types_too() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT count(*)::int FROM json_to_record('{}') AS x (p said_number, q said); END;
+ALTER TYPE said RENAME TO said_otherwise;
+ALTER DOMAIN said_number RENAME TO other_number;
+SELECT pg_get_viewdef('says_types');
+SELECT pg_get_viewdef('says_types_twice');
+SELECT pg_get_functiondef('says_types_too'::regproc);
+ALTER TYPE said_otherwise SET SCHEMA said_elsewhere;
+SELECT pg_get_viewdef('says_types');
+SELECT pg_get_functiondef('says_types_too'::regproc);
+SELECT * FROM says_types;

@@ -13,15 +13,15 @@ use super::resolve::{
 };
 use super::type_dependents::is_of;
 use super::type_dependents::{depending, drop_all};
-use crate::catalog::Named;
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
-use crate::catalog::definition::Edge;
+use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::temporary::across;
 use crate::catalog::user_type::{Attribute, EnumLabel, STEP, UserType, UserTypeKind};
+use crate::catalog::{CatalogSnapshot, Named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     AlterEnum, AttributeElement, ChangeOwner, CreateType, Drop, EnumChange, Ident, ObjectKind,
@@ -532,6 +532,16 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
     texts.note_type(found.oid, (&schema.name, &found.name), (&schema.name, &rename.to));
     let next = UserType { name: Arc::clone(&rename.to), ..UserType::clone(&found) };
     put(ddl, Some(&found), next)?;
+    put_named(ddl, &snapshot, found.oid, texts)
+}
+
+/// Has queries and bodies print a type as it is called now, which was called otherwise in `before`; what else names it as text
+/// has its name changed.
+fn put_named(ddl: &mut Ddl<'_>, before: &CatalogSnapshot, ty: Oid, texts: Reworded) -> Result<()> {
+    let users = before.depending_on_type(ty);
+    let own = |edge: &Edge| matches!(edge, Edge::Type(named) if is_of(*named, ty));
+    let queries = |is_query, made: &Edges| is_query && made.iter().any(own);
+    ddl.put_reprinted(before, &users, &queries)?;
     ddl.put_reworded(texts)
 }
 
@@ -577,7 +587,7 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
     }
     let next = UserType { schema: schema.oid, ..UserType::clone(&found) };
     put(ddl, Some(&found), next)?;
-    ddl.put_reworded(texts)
+    put_named(ddl, &snapshot, found.oid, texts)
 }
 
 /// ALTER TYPE ... OWNER TO.

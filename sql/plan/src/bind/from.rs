@@ -12,7 +12,7 @@ use crate::bind::sample::Sample;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Source, Standing, column_at};
 use crate::bind::set_calls;
 use crate::bind::target::name_of;
-use crate::bind::tree::{FromTree, as_tree};
+use crate::bind::tree::{FromTree, TableColumn, as_tree};
 use crate::bind::type_name::{fields_of, oid, resolve};
 use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
@@ -347,8 +347,12 @@ impl Binder<'_> {
             }
             RelationKind::Composite => unreachable!("nothing that has rows is a composite type"),
         };
-        let (relation, aliased) = (relation.oid, alias.is_some());
-        from.trees = self.tree_of_item(|| FromTree::Table { relation, aliased, sample: None });
+        from.trees = self.tree_of_item(|| FromTree::Table {
+            relation: relation.oid,
+            columns: table_columns(&relation, &from.items[0]),
+            aliased: alias.is_some(),
+            sample: None,
+        });
         Ok(from)
     }
 
@@ -742,6 +746,18 @@ impl Binder<'_> {
         let (name, _) = columns.next()?;
         (!name.is_empty()).then(|| name.into())
     }
+}
+
+/// The columns of a relation that is an item of FROM.
+fn table_columns(relation: &Relation, item: &ScopeItem) -> Vec<TableColumn> {
+    let live = relation.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
+    let own = live.zip(&item.columns).map(|((at, column), shown)| TableColumn {
+        number: at as i16 + 1,
+        given: (shown.name != column.name).then(|| Arc::clone(&shown.name)),
+    });
+    let system = item.columns.iter().filter(|column| column.system);
+    let system = system.filter_map(|column| column.origin);
+    own.chain(system.map(|(_, number)| TableColumn { number, given: None })).collect()
 }
 
 /// Whether an alias has names of columns.

@@ -89,11 +89,7 @@ impl Binder<'_> {
             query.output.iter().enumerate().map(|(place, column)| column_at(place, column.ty));
         let test = self.compare_rows(operator, outer.collect(), inner.collect(), at)?;
         let tree = query.tree.take();
-        let (query, alias) = (Arc::new(query), COMPARED.into());
-        let input = Box::new(Node::Derived { query, alias, item: None, view: None });
-        let root = Node::Project { input, columns: vec![test] };
-        let output = vec![Output { name: "?column?".into(), ty: BOOL, origin: None }];
-        let query = Arc::new(Query { tree, ..Query::new(root, output) });
+        let query = Arc::new(Query { tree, ..comparing(query, test) });
         Ok(Expr::Subquery { kind: SubqueryKind::Scalar, query, ty: BOOL })
     }
 
@@ -156,6 +152,15 @@ pub(super) fn test_of(expr: &mut Expr) -> Option<&mut Expr> {
         }
         _ => None,
     }
+}
+
+/// A query that makes this comparison with the only row of another one.
+pub(super) fn comparing(query: Query, test: Expr) -> Query {
+    let (query, alias) = (Arc::new(query), COMPARED.into());
+    let input = Box::new(Node::Derived { query, alias, item: None, view: None });
+    let root = Node::Project { input, columns: vec![test] };
+    let output = vec![Output { name: "?column?".into(), ty: BOOL, origin: None }];
+    Query::new(root, output)
 }
 
 /// The comparison that a query makes of the only row of the one within it, which is what was written.

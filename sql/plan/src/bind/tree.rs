@@ -151,6 +151,8 @@ pub(super) struct FromList {
 pub(super) enum FromTree {
     Table {
         relation: Oid,
+        /// The columns that it has in the row.
+        columns: Vec<TableColumn>,
         /// It has a name of its own.
         aliased: bool,
         sample: Option<SampleTree>,
@@ -176,6 +178,14 @@ pub(super) enum FromTree {
         listed: bool,
     },
     Join(Box<JoinTree>),
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub(super) struct TableColumn {
+    pub number: i16,
+    /// The name that it was given, if it is not its own.
+    pub given: Option<Ident>,
 }
 
 /// TABLESAMPLE: its method, how much, and the seed.

@@ -9,9 +9,8 @@
 use super::printed::Printed;
 use super::view::{Writer, unwritten};
 use crate::bind::scope::ScopeItem;
-use crate::bind::tree::{ConditionTree, FromTree, JoinTree};
+use crate::bind::tree::{ConditionTree, FromTree, JoinTree, TableColumn};
 use crate::bind::typed::Expr;
-use crate::catalog::relation::Column;
 use crate::error::Result;
 use crate::parse::ast::Ident;
 
@@ -98,19 +97,20 @@ impl Writer<'_, '_, '_> {
             },
             _ => Listed::Changed,
         };
-        if let FromTree::Table { relation, .. } = tree
-            && let Some(before) = self.binder.catalog.relation(*relation)
+        if let FromTree::Table { relation, columns: own, .. } = tree
             && let Some(now) = self.relation(*relation)
         {
-            let live = before.columns.iter().zip(&now.columns).filter(|(old, _)| !old.dropped);
-            for (place, (old, new)) in live.enumerate().take(columns.bound.len()) {
-                columns.real[place] = (!new.dropped).then(|| new.name.clone());
-                let name = &columns.bound[place];
-                columns.given[place] = (*name != old.name).then(|| name.clone());
+            let attributes = own.iter().zip(0..columns.bound.len());
+            for (TableColumn { number, given }, place) in attributes {
+                let found = usize::try_from(*number - 1).ok().and_then(|at| now.columns.get(at));
+                let found = found.filter(|column| !column.dropped);
+                columns.real[place] = found.map(|column| column.name.clone());
+                columns.given[place].clone_from(given);
             }
-            let come = now.columns.get(before.columns.len()..).unwrap_or_default();
-            let come = come.iter().filter(|column| !column.dropped);
-            columns.added = come.map(|Column { name, .. }| name.clone()).collect();
+            let last = own.iter().map(|column| column.number).max().unwrap_or(0).max(0);
+            let come = now.columns.iter().enumerate().skip(last as usize);
+            let come = come.filter(|(_, column)| !column.dropped);
+            columns.added = come.map(|(_, column)| column.name.clone()).collect();
         }
         Ok(columns)
     }

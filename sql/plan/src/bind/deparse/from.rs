@@ -77,7 +77,7 @@ impl Writer<'_, '_, '_> {
         let (item, printed) = found.ok_or_else(|| unwritten("FROM"))?;
         pass(tree, row, passed);
         match tree {
-            FromTree::Table { relation, aliased, sample } => {
+            FromTree::Table { relation, aliased, sample, .. } => {
                 let relation = self.relation(*relation).ok_or_else(|| unwritten("FROM"))?;
                 out.push_str(&self.relation_name(relation));
                 self.named_table(&relation.name, *aliased, printed, out);

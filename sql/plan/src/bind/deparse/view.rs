@@ -10,6 +10,7 @@ use super::set_operation::selected_values;
 use super::simple::Parent;
 use super::{Layout, Printer};
 use crate::bind::grouping::AGGREGATES;
+use crate::bind::kept::{read_query, write_query};
 use crate::bind::levels::same;
 use crate::bind::locking::LockedItem;
 use crate::bind::query::Outside;
@@ -27,9 +28,11 @@ use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Ident};
 use crate::plan::logical::Query;
+use crate::sqlstate::SqlState;
 use crate::types::CallContext;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
+use std::sync::Arc;
 use txn::WaitPolicy;
 
 /// How a view's query is to be printed.
@@ -69,8 +72,25 @@ pub fn view_text(
         keeps_trees: true,
         ..Binder::new(environment, text, &[])
     };
+    let bound = binder.query(query, Outside::NOTHING, None, true)?;
+    let tree = bound.tree.ok_or_else(|| unwritten("this query"))?;
+    let text = tree_text(&binder, context, &tree, columns, how)?;
+    if cfg!(debug_assertions) {
+        demand_stored(environment, context, (&binder, &tree), (columns, how), &text);
+    }
+    Ok(text)
+}
+
+/// The same of its tree.
+fn tree_text(
+    binder: &Binder<'_>,
+    context: &CallContext<'_>,
+    tree: &QueryTree,
+    columns: &[Ident],
+    how: ViewText<'_>,
+) -> Result<String> {
     let writer = Writer {
-        binder: &binder,
+        binder,
         context,
         how,
         // PostgreSQL's views have two more relations of these names.
@@ -80,10 +100,31 @@ pub fn view_text(
         returns: Cell::new(false),
         edges: RefCell::default(),
     };
-    let bound = binder.query(query, Outside::NOTHING, None, true)?;
     let mut out = Layout::default();
-    writer.bound_query(&bound, Around::NOTHING, Headings::Given(columns), &mut out)?;
+    writer.query(tree, Around::NOTHING, Headings::Given(columns), &mut out)?;
     Ok(out.text)
+}
+
+/// Asserts that a tree that has been printed says the same once it has been stored, unless it is too high for that.
+fn demand_stored(
+    environment: Environment<'_>,
+    context: &CallContext<'_>,
+    (made, tree): (&Binder<'_>, &Arc<QueryTree>),
+    (columns, how): (&[Ident], ViewText<'_>),
+    text: &str,
+) {
+    let catalog = environment.catalog;
+    let stored = match write_query(catalog, tree, &made.records.borrow()) {
+        Err(error) if error.state() == SqlState::STATEMENT_TOO_COMPLEX => return,
+        stored => stored.unwrap_or_else(|error| panic!("{text} is not stored: {error:?}")),
+    };
+    let again = read_query(catalog, &stored).and_then(|read| {
+        let (shapes, tree) = &*read;
+        let own = Binder::new(environment, "", &[]);
+        let binder = Binder { records: RefCell::new(shapes.clone()), ..own };
+        tree_text(&binder, context, tree, columns, how)
+    });
+    assert!(again.as_deref().is_ok_and(|again| again == text), "{text} comes back as {again:?}");
 }
 
 /// What names the columns of a query have.

@@ -56,11 +56,14 @@ pub(super) fn write(
     tree: &Tree,
     number: &dyn Fn(i16) -> i16,
 ) -> Result<Arc<[u8]>> {
-    let (live, own) = (live(relation), true);
-    let bytes = Vec::new();
-    let mut out = Writer { catalog, relation, live, number, own, depth: 0, height: 0, bytes };
+    let mut out = Writer::new(catalog, relation, Row::Relation, number);
     tree.bound.write(&mut out)?;
     tree.written.write(&mut out)?;
+    finish(out)
+}
+
+/// Puts before what has been written what it begins with.
+fn finish(mut out: Writer<'_>) -> Result<Arc<[u8]>> {
     let (height, body) = (out.height, std::mem::take(&mut out.bytes));
     out.bytes.push(VERSION);
     height.write(&mut out)?;
@@ -84,35 +87,34 @@ pub(super) fn read(
     relation: Option<&Relation>,
     bytes: &[u8],
 ) -> Result<Read> {
-    let live = live(relation);
-    let mut from = Reader {
-        catalog,
-        relation,
-        live,
-        own: true,
-        depth: 0,
-        height: 0,
-        lasts: true,
-        rest: bytes,
-    };
+    let mut from = Reader::new(catalog, relation, Row::Relation, bytes);
+    let tree = read_whole(&mut from, |from| {
+        Ok(Tree { bound: Expr::read(from)?, written: Option::read(from)? })
+    })?;
+    Ok(Read { tree, lasts: from.lasts })
+}
+
+/// Reads what such bytes begin with, and the rest, which is all that there is.
+fn read_whole<'r, T>(
+    from: &mut Reader<'r>,
+    rest: impl FnOnce(&mut Reader<'r>) -> Result<T>,
+) -> Result<Deep<T>> {
     if from.byte()? != VERSION {
         return Err(corrupt("it is of another version"));
     }
-    let height = u32::read(&mut from)?;
+    let height = u32::read(from)?;
     if height > HEIGHT_MAX {
         return Err(corrupt("it is too high"));
     }
     from.height = height;
     // On this stack it is dropped, too, where what follows is no tree.
-    let tree = with_stack_for(height, || {
-        let bound = Expr::read(&mut from)?;
-        let written = Option::read(&mut from)?;
+    with_stack_for(height, || {
+        let tree = rest(from)?;
         if !from.rest.is_empty() {
             return Err(corrupt("something is behind it"));
         }
-        Ok(Deep::new(Tree { bound, written }, height))
-    })?;
-    Ok(Read { tree, lasts: from.lasts })
+        Ok(Deep::new(tree, height))
+    })
 }
 
 fn corrupt(what: &str) -> SqlError {
@@ -120,13 +122,23 @@ fn corrupt(what: &str) -> SqlError {
     SqlError::new(SqlState::DATA_CORRUPTED, message)
 }
 
+/// What columns are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// The row of the relation.
+    Relation,
+    /// The element of an array.
+    Element,
+    /// The row of a query, or one around it.
+    Query,
+}
+
 struct Writer<'w> {
     catalog: &'w CatalogSnapshot,
     relation: Option<&'w Relation>,
     live: Vec<i16>,
     number: &'w dyn Fn(i16) -> i16,
-    /// Columns are the relation's, not the element of an array.
-    own: bool,
+    row: Row,
     depth: u32,
     height: u32,
     bytes: Vec<u8>,
@@ -136,14 +148,57 @@ struct Reader<'r> {
     catalog: &'r CatalogSnapshot,
     relation: Option<&'r Relation>,
     live: Vec<i16>,
-    own: bool,
+    row: Row,
     depth: u32,
     height: u32,
     lasts: bool,
     rest: &'r [u8],
 }
 
-impl Reader<'_> {
+impl<'w> Writer<'w> {
+    fn new(
+        catalog: &'w CatalogSnapshot,
+        relation: Option<&'w Relation>,
+        row: Row,
+        number: &'w dyn Fn(i16) -> i16,
+    ) -> Writer<'w> {
+        let (live, bytes) = (live(relation), Vec::new());
+        Writer { catalog, relation, live, number, row, depth: 0, height: 0, bytes }
+    }
+
+    /// Writes what is a level higher than what it stands in.
+    fn deeper(&mut self, write: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.depth += 1;
+        self.height = self.height.max(self.depth);
+        check(self.depth)?;
+        write(self)?;
+        self.depth -= 1;
+        Ok(())
+    }
+}
+
+impl<'r> Reader<'r> {
+    fn new(
+        catalog: &'r CatalogSnapshot,
+        relation: Option<&'r Relation>,
+        row: Row,
+        rest: &'r [u8],
+    ) -> Reader<'r> {
+        let live = live(relation);
+        Reader { catalog, relation, live, row, depth: 0, height: 0, lasts: true, rest }
+    }
+
+    /// Reads what is a level higher than what it stands in.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        if self.depth > self.height {
+            return Err(corrupt("it is higher than it says"));
+        }
+        let read = read(self)?;
+        self.depth -= 1;
+        Ok(read)
+    }
+
     fn take(&mut self, count: usize) -> Result<&[u8]> {
         let (head, tail) =
             self.rest.split_at_checked(count).ok_or_else(|| corrupt("it ends too early"))?;
@@ -209,7 +264,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(u32 as u64, i16 as i64, i32 as i64);
+numbers!(u16 as u64, u32 as u64, i16 as i64, i32 as i64);
 
 /// Bytes as they are.
 macro_rules! bytes {
@@ -427,6 +482,7 @@ choices! {
         24 ScalarArray { left, operator, function, array, quantifier };
         25 Row(fields, ty, names);
         26 CurrentValue(value, ty);
+        30 XmlTable { table, arguments };
         else "such a part of a stored expression is"
     }
     CallForm {
@@ -517,25 +573,33 @@ macro_rules! chosen {
 
 chosen!(CallForm, Literal, Quantifier, CurrentValue, XmlOp, XmlOption, Standalone);
 
+pub(super) mod query;
+
 impl Part for Expr {
     fn write(&self, out: &mut Writer<'_>) -> Result<()> {
-        out.depth += 1;
-        out.height = out.height.max(out.depth);
-        check(out.depth)?;
-        match self {
+        out.deeper(|out| match self {
+            Expr::Column { level, column, ty } if out.row == Row::Query => {
+                out.bytes.push(query::COLUMN);
+                level.write(out)?;
+                column.write(out)?;
+                ty.write(out)
+            }
             Expr::Column { level: 0, column, ty } => {
                 out.bytes.push(COLUMN);
                 out.number_of(*column)?.write(out)?;
-                ty.write(out)?;
+                ty.write(out)
             }
-            Expr::Row(_, _, None) if out.is_own_row(self) => out.bytes.push(OWN_ROW),
+            Expr::Row(_, _, None) if out.is_own_row(self) => {
+                out.bytes.push(OWN_ROW);
+                Ok(())
+            }
             Expr::ArrayCast { operand, element, ty } => {
                 out.bytes.push(ARRAY_CAST);
                 operand.write(out)?;
-                let own = std::mem::replace(&mut out.own, false);
+                let row = std::mem::replace(&mut out.row, Row::Element);
                 element.write(out)?;
-                out.own = own;
-                ty.write(out)?;
+                out.row = row;
+                ty.write(out)
             }
             Expr::Field { operand, field, ty } => {
                 out.bytes.push(FIELD);
@@ -543,55 +607,59 @@ impl Part for Expr {
                 let numbers = fields(out.catalog, operand.ty());
                 let number = numbers.and_then(|all| all.get(*field as usize).copied());
                 number.map_or(*field, |number| number.unsigned_abs().into()).write(out)?;
-                ty.write(out)?;
+                ty.write(out)
             }
-            other => other.write_choice(out)?,
-        }
-        out.depth -= 1;
-        Ok(())
+            Expr::Subquery { kind, query, ty } if out.row == Row::Query => {
+                out.bytes.push(query::SUBQUERY);
+                query::write_subquery((kind, query, *ty), out)
+            }
+            other => other.write_choice(out),
+        })
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self> {
-        from.depth += 1;
-        if from.depth > from.height {
-            return Err(corrupt("it is higher than it says"));
-        }
-        let expr = match from.byte()? {
-            COLUMN => {
-                let number = i16::read(from)?;
-                column_at(from.place_of(number)?, SqlType::read(from)?)
-            }
-            OWN_ROW => from.own_row()?,
-            ARRAY_CAST => {
-                let operand = Part::read(from)?;
-                let own = std::mem::replace(&mut from.own, false);
-                let element = Part::read(from)?;
-                from.own = own;
-                Expr::ArrayCast { operand, element, ty: Part::read(from)? }
-            }
-            FIELD => {
-                let operand = Box::<Expr>::read(from)?;
-                let (mut field, ty) = (u32::read(from)?, SqlType::read(from)?);
-                if let Some(numbers) = fields(from.catalog, operand.ty()) {
-                    let at =
-                        numbers.iter().position(|number| u32::from(number.unsigned_abs()) == field);
-                    let at = at.ok_or_else(|| corrupt("it takes a field that is not there"))?;
-                    field = account::narrow(at);
-                    from.lasts = false;
+        from.deeper(|from| {
+            Ok(match from.byte()? {
+                query::COLUMN => {
+                    let level = Part::read(from)?;
+                    Expr::Column { level, column: Part::read(from)?, ty: Part::read(from)? }
                 }
-                Expr::Field { operand, field, ty }
-            }
-            code => Expr::read_choice(code, from)?,
-        };
-        from.depth -= 1;
-        Ok(expr)
+                COLUMN => {
+                    let number = i16::read(from)?;
+                    column_at(from.place_of(number)?, SqlType::read(from)?)
+                }
+                OWN_ROW => from.own_row()?,
+                ARRAY_CAST => {
+                    let operand = Part::read(from)?;
+                    let row = std::mem::replace(&mut from.row, Row::Element);
+                    let element = Part::read(from)?;
+                    from.row = row;
+                    Expr::ArrayCast { operand, element, ty: Part::read(from)? }
+                }
+                FIELD => {
+                    let operand = Box::<Expr>::read(from)?;
+                    let (mut field, ty) = (u32::read(from)?, SqlType::read(from)?);
+                    if let Some(numbers) = fields(from.catalog, operand.ty()) {
+                        let at = numbers
+                            .iter()
+                            .position(|number| u32::from(number.unsigned_abs()) == field);
+                        let at = at.ok_or_else(|| corrupt("it takes a field that is not there"))?;
+                        field = account::narrow(at);
+                        from.lasts = false;
+                    }
+                    Expr::Field { operand, field, ty }
+                }
+                query::SUBQUERY => query::read_subquery(from)?,
+                code => Expr::read_choice(code, from)?,
+            })
+        })
     }
 }
 
 impl Writer<'_> {
     /// The number that the column at this place of the row is stored by.
     fn number_of(&self, place: u32) -> Result<i16> {
-        if !self.own {
+        if self.row != Row::Relation {
             return Ok(place as i16);
         }
         let system = || system_column_at(self.relation?, place);
@@ -603,7 +671,8 @@ impl Writer<'_> {
 
     /// Whether it is the whole row that the expression is over.
     fn is_own_row(&self, expr: &Expr) -> bool {
-        self.own && self.relation.is_some_and(|relation| row_at(relation, expr) == Some(0))
+        self.row == Row::Relation
+            && self.relation.is_some_and(|relation| row_at(relation, expr) == Some(0))
     }
 }
 
@@ -611,7 +680,7 @@ impl Reader<'_> {
     /// The place of the column of this number in the row.
     fn place_of(&self, number: i16) -> Result<usize> {
         let place = match number {
-            _ if !self.own => usize::try_from(number).ok(),
+            _ if self.row != Row::Relation => usize::try_from(number).ok(),
             1.. => self.live.binary_search(&number).ok(),
             _ => {
                 let system = SYSTEM_COLUMNS.iter().position(|column| column.number == number);
@@ -622,7 +691,7 @@ impl Reader<'_> {
     }
 
     fn own_row(&self) -> Result<Expr> {
-        let relation = self.relation.filter(|_| self.own);
+        let relation = self.relation.filter(|_| self.row == Row::Relation);
         let relation = relation.ok_or_else(|| corrupt("it has no row"))?;
         let column = |(place, number): (usize, &i16)| {
             column_at(place, relation.columns[*number as usize - 1].ty)

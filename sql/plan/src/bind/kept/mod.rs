@@ -17,6 +17,8 @@ mod code;
 #[cfg(test)]
 mod tests;
 
+pub(super) use code::query::{read_query, write_query};
+
 use crate::bind::deparse::{over_row, without_assignment};
 use crate::bind::dml::NEXTVAL;
 use crate::bind::levels::children;

@@ -1,5 +1,7 @@
 //! Trees to bytes and back: what is written is what is read, over other columns too; whatever else bytes are, they are refused.
 
+mod query;
+
 use super::{Tree, code, copy, open, store, text};
 use crate::bind::clause::CHECK;
 use crate::bind::{Constants, Environment, Expr, Literal, Wanted, bind_stored, value_relation};
