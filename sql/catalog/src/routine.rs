@@ -255,6 +255,17 @@ impl Routine {
         numbered.filter(|(_, one)| one.is_output()).map(|(at, _)| at as u32).collect()
     }
 
+    /// The names of the fields of the record that several results make; one without a name is called by its number.
+    #[must_use]
+    pub fn output_names(&self) -> Vec<Arc<str>> {
+        let outputs = self.parameters.iter().filter(|one| one.is_output());
+        let name = |(number, one): (usize, &Parameter)| match &*one.name {
+            "" => format!("column{}", number + 1).into(),
+            _ => Arc::clone(&one.name),
+        };
+        outputs.enumerate().map(name).collect()
+    }
+
     /// The element type of a VARIADIC parameter; 0 if there is none.
     #[must_use]
     pub fn variadic(&self) -> u32 {

@@ -481,7 +481,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let fields =
             [kind, schema, name, identity].map(|value| (SqlType::plain(oids::TEXT), value));
         let names = ["type", "schema", "name", "identity"].map(Into::into);
-        Ok(record::build_named(self.context.arena, &fields, &names))
+        Ok(record::build_named(self.context.arena, &fields, names.iter()))
     }
 
     fn identify_as_address(&self, address: Address) -> Result<Datum<'a>> {
@@ -504,7 +504,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             list(identity.as_ref().map(|identity| &identity.arguments)),
         ];
         let names = ["type", "object_names", "object_args"].map(Into::into);
-        Ok(record::build_named(self.context.arena, &fields, &names))
+        Ok(record::build_named(self.context.arena, &fields, names.iter()))
     }
 
     /// The texts of an array without NULLs.
@@ -534,7 +534,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             (SqlType::plain(oids::INT4), Datum::Int4(column)),
         ];
         let names = ["classid", "objid", "objsubid"].map(Into::into);
-        Ok(record::build_named(self.context.arena, &fields, &names))
+        Ok(record::build_named(self.context.arena, &fields, names.iter()))
     }
 
     fn addressed(&self, kind: &str, names: &[&str], arguments: &[&str]) -> Result<Address> {

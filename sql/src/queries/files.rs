@@ -178,7 +178,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             (SqlType::plain(oids::BOOL), Datum::Bool(directory)),
         ];
         let names = ["size", "access", "modification", "change", "creation", "isdir"];
-        Ok(record::build_named(self.context.arena, &fields, &names.map(Into::into)))
+        Ok(record::build_named(self.context.arena, &fields, names.map(Into::into).iter()))
     }
 
     /// The names in a directory; none of one that is missing and may be.

@@ -156,7 +156,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "cache_size",
             "data_type",
         ];
-        Ok(record::build_named(self.context.arena, &fields, &names.map(Into::into)))
+        Ok(record::build_named(self.context.arena, &fields, names.map(Into::into).iter()))
     }
 
     /// The number of a relation's file; none for what has none.

@@ -38,7 +38,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             columns.map(|(name, ty)| (name.into(), SqlType::plain(ty))).unzip();
         let fields: Vec<(SqlType, Datum<'_>)> =
             types.into_iter().zip(values.iter().copied()).collect();
-        record::build_named(self.context.arena, &fields, &names)
+        record::build_named(self.context.arena, &fields, names.iter())
     }
 
     /// Whether who asks may know what a session does. What is nobody's session is for who may read all statistics.

@@ -65,7 +65,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
                 let fields =
                     [(SqlType::plain(oids::TEXT), name), (SqlType::plain(oids::INT4), offset)];
                 let names = ["file_name".into(), "file_offset".into()];
-                Ok(record::build_named(self.context.arena, &fields, &names))
+                Ok(record::build_named(self.context.arena, &fields, names.iter()))
             }
             "pg_last_wal_receive_lsn"
             | "pg_last_wal_replay_lsn"

@@ -24,18 +24,18 @@ const NAMED: u32 = 1 << 31;
 /// Stores a row.
 #[must_use]
 pub fn build<'a>(arena: &'a Bump, fields: &[(SqlType, Datum<'_>)]) -> Datum<'a> {
-    build_named(arena, fields, &[])
+    build_named(arena, fields, std::iter::empty())
 }
 
 /// Stores a row with its fields' names; none are left out.
 #[must_use]
-pub fn build_named<'a>(
+pub fn build_named<'a, 'n>(
     arena: &'a Bump,
     fields: &[(SqlType, Datum<'_>)],
-    names: &[Arc<str>],
+    names: impl Iterator<Item = &'n Arc<str>> + Clone,
 ) -> Datum<'a> {
     let mut out = Vec::new();
-    put_head(fields.len(), names.iter(), &mut out);
+    put_head(fields.len(), names, &mut out);
     for (ty, datum) in fields {
         put_field(*ty, datum, &mut out);
     }

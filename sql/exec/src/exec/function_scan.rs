@@ -502,12 +502,14 @@ impl Operator for ProjectSet {
                         row.push(set_values.next().unwrap_or(Datum::Null));
                         continue;
                     }
+                    let types = fields.iter().map(|(_, ty)| *ty);
                     let record: Vec<(SqlType, Datum<'_>)> =
-                        fields.iter().copied().zip(set_values.by_ref()).collect();
+                        types.zip(set_values.by_ref()).collect();
                     row.push(if over {
                         Datum::Null
                     } else {
-                        record::build(ones.eval.arena, &record)
+                        let names = fields.iter().map(|(name, _)| name);
+                        record::build_named(ones.eval.arena, &record, names)
                     });
                 }
                 Ok(())

@@ -624,7 +624,7 @@ fn fitted<'n>(
 ) -> Vec<ChosenFunction<'n>> {
     let (given, declared) = (arguments.len(), procedure.arguments.len());
     if arguments.iter().any(|(name, _)| name.is_some()) {
-        return named(procedure, arguments).into_iter().collect();
+        return named(procedure, arguments, variadic).into_iter().collect();
     }
     let mut ways = Vec::new();
     let ordered_set = procedure.ordered_set().is_some();
@@ -654,11 +654,16 @@ fn fitted<'n>(
     ways
 }
 
-/// Puts named arguments in their places.
+/// Puts named arguments in their places. What VARIADIC would spread has no names, and an array that is given as VARIADIC has
+/// to stand where that one is.
 fn named<'n>(
     procedure: &Cow<'n, ProcedureOf<'n>>,
     arguments: &[(Option<&str>, Oid)],
+    variadic: bool,
 ) -> Option<ChosenFunction<'n>> {
+    if procedure.variadic != 0 && !variadic {
+        return None;
+    }
     let declared = procedure.arguments.len();
     let mut sources: Vec<Option<usize>> = vec![None; declared];
     for (at, (name, _)) in arguments.iter().enumerate() {
@@ -670,6 +675,10 @@ fn named<'n>(
             return None;
         }
         sources[place] = Some(at);
+    }
+    let last = arguments.len().checked_sub(1);
+    if variadic && last.is_some_and(|last| sources[last] != Some(last)) {
+        return None;
     }
     let first_default = declared - procedure.default_count;
     if sources[..first_default].iter().any(Option::is_none) {

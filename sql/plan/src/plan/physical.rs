@@ -377,8 +377,8 @@ impl std::fmt::Debug for SetCall {
 pub enum SetColumn {
     /// One value for all rows.
     One(Scalar),
-    /// A set; with the types of its fields where each of its rows is a record.
-    Set(SetCall, Box<[SqlType]>),
+    /// A set; with the names and types of its fields where each of its rows is a record.
+    Set(SetCall, Box<[(Arc<str>, SqlType)]>),
 }
 
 /// A join.

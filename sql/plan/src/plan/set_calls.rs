@@ -5,12 +5,14 @@ use super::functions::{call_types, callee, routine_callee, routine_types};
 use super::physical::{FunctionScan, Plan, SetCall, SetColumn};
 use super::scalar::{Scalar, Target};
 use crate::bind::Expr;
-use crate::catalog::builtin;
+use crate::bind::type_name::oid;
+use crate::catalog::builtin::{self, ProcedureOf};
 use crate::error::{Result, SqlError};
 use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
 use crate::types::contrib::tablefunc;
 use crate::types::{Callable, Oid, SqlType};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// `unnest(anyarray)`: of an array of records it gives each as one value.
@@ -76,9 +78,7 @@ impl Planner<'_> {
             && let Some(procedure) = builtin::function(function.0)
             && procedure.returns_set
         {
-            let outputs: Vec<u32> = procedure.output_columns().map(|(_, ty)| ty).collect();
-            let fields =
-                if outputs.len() > 1 { record_fields(&outputs, arguments) } else { Box::default() };
+            let fields = record_fields(procedure, arguments);
             let column = [(Arc::from(""), *ty)];
             return Ok(SetColumn::Set(
                 self.set_call(*function, arguments, &column, false)?,
@@ -89,10 +89,7 @@ impl Planner<'_> {
             && let Some(routine) = self.routine(*function)
             && routine.returns_set
         {
-            let outputs: Vec<u32> =
-                routine.procedure().output_columns().map(|(_, ty)| ty).collect();
-            let fields =
-                if outputs.len() > 1 { record_fields(&outputs, arguments) } else { Box::default() };
+            let fields = record_fields(&routine.procedure(), arguments);
             let column = [(Arc::from(""), *ty)];
             return Ok(SetColumn::Set(
                 self.set_call(*function, arguments, &column, false)?,
@@ -173,10 +170,39 @@ impl Planner<'_> {
     }
 }
 
-/// The types of a function's OUT arguments; a polymorphic one is that of the elements of its array argument.
-fn record_fields(outputs: &[u32], arguments: &[Expr]) -> Box<[SqlType]> {
-    const ANYELEMENT: u32 = 2283;
-    let element = arguments.iter().find_map(|value| builtin::element_type(value.ty().oid.0));
-    let resolved = |ty: u32| if ty == ANYELEMENT { element.unwrap_or(ty) } else { ty };
-    outputs.iter().map(|ty| SqlType::plain(resolved(*ty))).collect()
+/// The fields of the records that a function with several OUT arguments gives; none for another one.
+fn record_fields(procedure: &ProcedureOf<'_>, arguments: &[Expr]) -> Box<[(Arc<str>, SqlType)]> {
+    let outputs: Vec<_> = procedure.output_columns().collect();
+    if outputs.len() < 2 {
+        return Box::default();
+    }
+    let given: Vec<(u32, u32)> = procedure
+        .arguments
+        .iter()
+        .zip(arguments)
+        .map(|(declared, value)| (*declared, value.ty().oid.0))
+        .collect();
+    let field =
+        |(name, ty): (Cow<'_, str>, u32)| (name.into(), SqlType::plain(resolved(ty, &given)));
+    outputs.into_iter().map(field).collect()
+}
+
+/// What a polymorphic type is where arguments declared so have these types, to which they have been cast.
+fn resolved(ty: u32, given: &[(u32, u32)]) -> u32 {
+    let (elements, arrays): (&[u32], u32) = match ty {
+        oid::ANYELEMENT | oid::ANYNONARRAY | oid::ANYENUM | oid::ANYARRAY => {
+            (&[oid::ANYELEMENT, oid::ANYNONARRAY, oid::ANYENUM], oid::ANYARRAY)
+        }
+        oid::ANYCOMPATIBLE | oid::ANYCOMPATIBLENONARRAY | oid::ANYCOMPATIBLEARRAY => {
+            (&[oid::ANYCOMPATIBLE, oid::ANYCOMPATIBLENONARRAY], oid::ANYCOMPATIBLEARRAY)
+        }
+        _ => return ty,
+    };
+    let of = |declared: &[u32]| given.iter().find(|one| declared.contains(&one.0)).map(|one| one.1);
+    let found = if ty == arrays {
+        of(&[arrays]).or_else(|| of(elements).map(builtin::array_type))
+    } else {
+        of(elements).or_else(|| of(&[arrays]).and_then(builtin::element_type))
+    };
+    found.unwrap_or(ty)
 }

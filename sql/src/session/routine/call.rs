@@ -8,7 +8,6 @@ use super::text::Text;
 use super::{Execution, Returned};
 use crate::bind::type_name::{format_type_be, has_fields};
 use crate::bind::{self, Environment, VariableConflict};
-use crate::catalog::relation_counts::functions::CountedCall;
 use crate::catalog::routine::{INTERNAL, Routine, SQL};
 use crate::ddl::routine::EVENT_TRIGGER;
 use crate::error::{Result, SqlError};
@@ -16,18 +15,15 @@ use crate::exec::routine::RoutineCall;
 use crate::plan::scalar::CallTypes;
 use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
-use crate::queries::identity::Identity;
 use crate::session::Session;
 use crate::session::portal::{Portal, Stage};
 use crate::session::source::Source;
-use crate::session::statement::Reader;
-use crate::session::tracking::CountedFunctions;
-use crate::settings::Moment;
-use crate::settings::setter::{Anyone, Confinement};
+use crate::session::statement::{Prepared, Reader};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::check_held;
 use crate::types::{Datum, Oid, SqlType, oids, record};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a level of calls counts among the levels of values.
@@ -42,6 +38,9 @@ pub struct Compiled {
     pub(super) body: Arc<Body>,
     /// The statements of a body in SQL.
     statements: Vec<Sql>,
+    /// The names of the fields of the record that it gives; none where it gives no record of its own, or to CALL, which takes
+    /// it apart.
+    fields: Vec<Arc<str>>,
 }
 
 /// What a call has come to: its value, and the rows that it gives.
@@ -49,7 +48,8 @@ pub struct Compiled {
 struct Outcome {
     value: RowBuf,
     rows: Option<Vec<RowBuf>>,
-    /// The types of the rows' columns, where the body is in SQL.
+    /// The names and the types of the rows' columns, where the body is in SQL.
+    names: Vec<Arc<str>>,
     types: Vec<SqlType>,
 }
 
@@ -168,8 +168,14 @@ impl Session {
         statements: Vec<Sql>,
     ) -> Arc<Compiled> {
         self.bodies += 1;
-        let compiled =
-            Arc::new(Compiled { routine: Arc::clone(routine), id: self.bodies, body, statements });
+        let fields = match routine.procedure {
+            true => Vec::new(),
+            false => {
+                Some(routine.output_names()).filter(|names| names.len() > 1).unwrap_or_default()
+            }
+        };
+        let (routine, id) = (Arc::clone(routine), self.bodies);
+        let compiled = Arc::new(Compiled { routine, id, body, statements, fields });
         self.compiled.insert(key, Arc::clone(&compiled));
         compiled
     }
@@ -248,7 +254,7 @@ impl Session {
                     let arena = bumpalo::Bump::new();
                     let fields: Vec<(SqlType, Datum<'_>)> =
                         types.iter().copied().zip(row.iter()).collect();
-                    into.push([record::build(&arena, &fields)]);
+                    into.push([record::build_named(&arena, &fields, outcome.names.iter())]);
                 } else if composite && !whole && self.is_one_value(&row, &call.types) {
                     let arena = bumpalo::Bump::new();
                     let width = call.types.columns.len();
@@ -312,84 +318,6 @@ impl Session {
         self.under_rights(routine, &mut |session| {
             session.run_called(routine, types, arguments, ends_transactions)
         })
-    }
-
-    /// Whether calls are counted (`track_functions`).
-    pub(super) fn counts_functions(&self) -> bool {
-        self.tracking.functions != CountedFunctions::Nobodys
-    }
-
-    /// Runs a routine a level deeper, under its owner's rights and with its settings where it says so, and counts it where
-    /// that is asked for (`pgstat_init_function_usage`).
-    pub(super) fn under_rights<T>(
-        &mut self,
-        routine: &Arc<Routine>,
-        run: &mut dyn FnMut(&mut Session) -> Result<T>,
-    ) -> Result<T> {
-        let call = self.begin_counted(routine);
-        let done = self.as_its_owner(routine, run)?;
-        self.end_counted(call);
-        Ok(done)
-    }
-
-    /// A call begins; nothing where it is not counted.
-    pub(super) fn begin_counted(&mut self, routine: &Routine) -> Option<CountedCall> {
-        let is_counted = match self.tracking.functions {
-            CountedFunctions::Nobodys => false,
-            CountedFunctions::Procedural => routine.language != SQL,
-            CountedFunctions::All => true,
-        };
-        let clock = &self.engine.manager().environment().clock;
-        is_counted.then(|| self.counts.begin_call(routine.oid, clock.now().0))
-    }
-
-    /// It has come to its end.
-    pub(super) fn end_counted(&mut self, call: Option<CountedCall>) {
-        if let Some(call) = call {
-            self.counts.end_call(call, self.engine.manager().environment().clock.now().0);
-        }
-    }
-
-    fn as_its_owner<T>(
-        &mut self,
-        routine: &Arc<Routine>,
-        run: &mut dyn FnMut(&mut Session) -> Result<T>,
-    ) -> Result<T> {
-        if !routine.security_definer && routine.settings.is_empty() {
-            return crate::types::depth::descend_by(WEIGHT, || run(self));
-        }
-        let shared = self.catalog.last_snapshot().shared();
-        let owner = shared.role_by_oid(routine.owner).filter(|_| routine.security_definer);
-        let within = owner.map(|owner| {
-            let user_name = Arc::clone(&owner.name);
-            // A restricted operation stays one.
-            let confinement = self.identity.confinement.or(Some(Confinement::Definer));
-            Identity { user: owner.oid, user_name, confinement, ..self.identity.clone() }
-        });
-        let settings = self.settings.clone();
-        let done = self.as_somebody(within, |session| {
-            for (name, value) in &routine.settings {
-                let said = (&**name, Some(&**value));
-                let notices = session.notices.get_mut();
-                session.settings.assign(said, Moment::SetLocal, &Anyone, notices)?;
-            }
-            session.settings_changed();
-            session.basis = None;
-            crate::types::depth::descend_by(WEIGHT, || run(session))
-        });
-        match &done {
-            // What a routine without SET clauses sets stays set, be it local.
-            Ok(_) if routine.settings.is_empty() => {}
-            Ok(_) => {
-                let own = routine.settings.iter().map(|(name, _)| &**name);
-                self.settings.leave_routine(settings, own);
-            }
-            Err(_) => self.settings = settings,
-        }
-        self.settings_seen = None;
-        self.settings_changed();
-        self.basis = None;
-        done
     }
 
     fn run_called(
@@ -481,7 +409,7 @@ impl Session {
                         (ty, frame.get(*at))
                     })
                     .collect();
-                value.push(record::build(&arena, &fields));
+                value.push(record::build_named(&arena, &fields, compiled.fields.iter()));
             }
         }
         Ok((Outcome { value, ..Outcome::default() }, kit))
@@ -502,6 +430,7 @@ impl Session {
         let is_void =
             routine.result.0 == oids::VOID || routine.procedure && routine.outputs().is_empty();
         let mut row_types = self.row_types(routine, types);
+        let mut names = Cow::from(&compiled.fields);
         let result = SqlType { oid: routine.result, typmod: -1 };
         let (mut outcome, mut is_whole_value) = (Outcome::default(), false);
         // Only a list of columns says what a record is; a row of a set may be one value instead.
@@ -532,7 +461,7 @@ impl Session {
                 Some(within) => error.within(within.clone()),
                 None => error,
             };
-            let (columns, mut rows) = ran.map_err(|error| {
+            let (ran, mut rows) = ran.map_err(|error| {
                 let place = match place {
                     Some(place) if began => place.text(),
                     _ => preparing(routine, count, types),
@@ -545,6 +474,8 @@ impl Session {
             if !last {
                 continue;
             }
+            let described = ran.columns.as_deref().unwrap_or_default();
+            let columns: Vec<SqlType> = described.iter().map(|column| column.ty).collect();
             if let [only] = &columns[..]
                 && self.is_given_whole(routine, *only)?
             {
@@ -557,6 +488,7 @@ impl Session {
             // A record is what the statement gives, where the caller does not say its columns.
             if row_types.is_empty() {
                 row_types.clone_from(&columns);
+                names = described.iter().map(|column| Arc::clone(&column.name)).collect();
             }
             let same = columns.len() == row_types.len();
             let is_row = matches!(&columns[..], [only] if only.oid.0 == oids::RECORD);
@@ -589,7 +521,12 @@ impl Session {
         let rows = outcome.rows.take().unwrap_or_default();
         if routine.returns_set {
             return Ok((
-                Outcome { rows: Some(rows), types: row_types, ..Outcome::default() },
+                Outcome {
+                    rows: Some(rows),
+                    names: names.into_owned(),
+                    types: row_types,
+                    ..Outcome::default()
+                },
                 frame,
             ));
         }
@@ -604,7 +541,7 @@ impl Session {
                 let arena = bumpalo::Bump::new();
                 let fields: Vec<(SqlType, Datum<'_>)> =
                     row_types.iter().copied().zip(row.iter()).collect();
-                value.push(record::build(&arena, &fields));
+                value.push(record::build_named(&arena, &fields, names.iter()));
             }
             Some(row) => value.push_column(row, 0),
         }
@@ -656,25 +593,18 @@ impl Session {
         self.demand_read_only(prepared)
     }
 
-    /// One statement of a body in SQL: the types of its columns, and its rows.
+    /// One statement of a body in SQL: as what it ran, and its rows.
     fn run_sql_statement(
         &mut self,
         text: &Text,
         frame: &Frame,
         max_rows: u64,
-    ) -> Result<(Vec<SqlType>, Vec<RowBuf>)> {
+    ) -> Result<(Arc<Prepared>, Vec<RowBuf>)> {
         let prepared = Arc::clone(&text.prepared);
         let parameters = frame.row().clone();
         self.check_presets(&prepared, &parameters)?;
         let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
-        let columns: Vec<SqlType> = prepared
-            .columns
-            .as_deref()
-            .unwrap_or_default()
-            .iter()
-            .map(|column| column.ty)
-            .collect();
-        let mut portal = Portal::new(prepared);
+        let mut portal = Portal::new(Arc::clone(&prepared));
         portal.parameters = parameters;
         portal.depth = self.block.depth();
         let mut kept = Kept::default();
@@ -687,7 +617,7 @@ impl Session {
             self.retire(portal);
         }
         ran?;
-        Ok((columns, rows))
+        Ok((prepared, rows))
     }
 
     /// CALL: runs a procedure; the row of its OUT parameters, if it has any.

@@ -175,13 +175,8 @@ impl Session {
         routine: &Routine,
     ) -> Option<Vec<ColumnDescription>> {
         let outputs = routine.outputs();
-        let columns = outputs.iter().enumerate().map(|(number, at)| {
+        let columns = outputs.iter().zip(routine.output_names()).map(|(at, name)| {
             let parameter = &routine.parameters[*at as usize];
-            let name = if parameter.name.is_empty() {
-                format!("column{}", number + 1).into()
-            } else {
-                Arc::clone(&parameter.name)
-            };
             ColumnDescription {
                 name,
                 table: 0,

@@ -8,11 +8,13 @@
 //! - [`machine`]: programs of bodies, and what runs them; `run`: statements that these have others run; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
 //! - `cursor`: cursors; `loops`: loops over rows and arrays
 //! - `at_once`: statements of SQL that are run without a portal
-//! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls
+//! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls; `around`: what stands
+//!   around them
 //! - `aside`: routines that definitions call while no statement runs that could lend the session
 //! - `trigger`: functions and conditions of triggers; `contrib_trigger`: functions of extensions
 //! - `lend`: how a statement that calls a routine lends it the session; `in_place`: calls that begin without that
 
+mod around;
 pub(super) mod aside;
 mod at_once;
 mod call;

@@ -512,7 +512,11 @@ impl Code {
                 let mut values =
                     bumpalo::collections::Vec::with_capacity_in(types.len(), eval.arena);
                 values.extend(fields);
-                record::build_named(eval.arena, &values, names.as_deref().unwrap_or(&[]))
+                record::build_named(
+                    eval.arena,
+                    &values,
+                    names.iter().flat_map(|names| names.iter()),
+                )
             }
             Step::Assign { parts, part, .. } => {
                 let Operation::Assign(part) = operation(part) else { return Ok(Datum::Null) };
