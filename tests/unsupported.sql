@@ -48,7 +48,6 @@ COMMENT ON TABLESPACE pg_default IS 'here';
 SELECT '[1,2)'::int4range;
 SELECT '(1,2)'::point;
 SELECT 'a b'::tsvector;
-SELECT '1'::bit;
 SELECT '1.00'::money;
 SELECT '08:00:2b:01:02:03'::macaddr;
 -- queries

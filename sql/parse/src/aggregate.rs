@@ -13,7 +13,7 @@ impl Parser<'_> {
     /// CREATE [OR REPLACE] AGGREGATE, from that word.
     pub(super) fn create_aggregate(&mut self, replace: bool) -> Result<Statement> {
         self.advance();
-        let name = self.object_name()?;
+        let name = self.function_name()?;
         let old = self.is_symbol(b'(') && self.kind_at(2) == Kind::Symbol(b'=');
         let (mut parameters, mut direct) = (Vec::new(), None);
         if !old {

@@ -15,19 +15,8 @@ impl<'t> Parser<'t> {
     /// CALL.
     pub(super) fn call_statement(&mut self) -> Result<Statement> {
         self.expect(Keyword::Call)?;
-        let at = self.here();
-        let (column, function) = (self.is_name(self.kind()), self.is_function_name(self.kind()));
-        if !column && !function {
-            return Err(self.error());
-        }
-        let mut parts = vec![self.take_name()?];
-        while column && self.accept_symbol(b'.') {
-            parts.push(self.label()?);
-        }
-        if parts.len() == 1 && !function {
-            return Err(self.error());
-        }
-        let call = self.application(ObjectName { parts, at })?;
+        let name = self.function_name()?;
+        let call = self.application(name)?;
         Ok(Statement::Call(Box::new(call)))
     }
 

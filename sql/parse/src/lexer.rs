@@ -329,17 +329,10 @@ impl<'t> Lexer<'t> {
                 }
             }
             self.at += 1;
-            let end = self.at;
-            let mut next = end;
-            let mut newline = false;
-            while let Some(blank @ (b' ' | b'\t' | b'\n' | b'\r' | 0x0c)) = self.text.get(next) {
-                newline |= matches!(blank, b'\n' | b'\r');
-                next += 1;
+            match continuation(self.text, self.at) {
+                Some(next) => self.at = next,
+                None => return self.token(kind, start),
             }
-            if !newline || self.text.get(next) != Some(&b'\'') {
-                return self.token(kind, start);
-            }
-            self.at = next;
         }
     }
 
@@ -505,6 +498,25 @@ pub fn escape_character(string: &str) -> Option<u8> {
     }
 }
 
+/// Where a string whose quotes end at `end` goes on: at a quote on a later line, with blanks and comments to the end of a line
+/// between (`quotecontinue`).
+pub fn continuation(text: &[u8], end: usize) -> Option<usize> {
+    let (mut at, mut newline) = (end, false);
+    loop {
+        match text.get(at)? {
+            b'\n' | b'\r' => newline = true,
+            b' ' | b'\t' | 0x0c => {}
+            b'-' if text.get(at + 1) == Some(&b'-') => {
+                at += memchr2(b'\n', b'\r', &text[at..])?;
+                continue;
+            }
+            b'\'' if newline => return Some(at),
+            _ => return None,
+        }
+        at += 1;
+    }
+}
+
 /// Whether an operator may have this character.
 #[must_use]
 pub fn is_operator(byte: u8) -> bool {
@@ -579,6 +591,7 @@ mod tests {
     #[test]
     fn strings_go_on_over_lines_and_dollars_nest_by_tag() {
         assert_eq!(kinds("'a''b'\n  'c'"), [(Kind::String, "'a''b'\n  'c'")]);
+        assert_eq!(kinds("'a'--'\n--\r'c'"), [(Kind::String, "'a'--'\n--\r'c'")]);
         assert_eq!(kinds("'a' 'c'"), [(Kind::String, "'a'"), (Kind::String, "'c'")]);
         assert_eq!(kinds(r"e'\'x'"), [(Kind::EscapeString, r"e'\'x'")]);
         assert_eq!(kinds("$a$ $$ $b$ $a$"), [(Kind::DollarString, "$a$ $$ $b$ $a$")]);

@@ -634,7 +634,7 @@ impl<'t> Parser<'t> {
     fn drop_routine(&mut self, word: &'static str) -> Result<Statement> {
         let if_exists = self.if_exists()?;
         let routines = self.list(|parser| {
-            let name = parser.object_name()?;
+            let name = parser.function_name()?;
             let aggregate = word == "AGGREGATE";
             let types =
                 if aggregate { parser.aggregate_types()? } else { parser.routine_arguments()? };
@@ -700,6 +700,7 @@ impl<'t> Parser<'t> {
                 }
                 ObjectName { parts: vec!["".into()], at }
             }
+            ObjectKind::Function => self.function_name()?,
             _ => self.object_name()?,
         };
         if matches!(kind, ObjectKind::Constraint | ObjectKind::Trigger) {

@@ -143,7 +143,7 @@ impl Parser<'_> {
                 CastWay::InOut
             } else {
                 self.expect(Keyword::Function)?;
-                let name = self.object_name()?;
+                let name = self.function_name()?;
                 CastWay::Function(name, self.routine_arguments()?)
             }
         };
@@ -196,7 +196,7 @@ impl Parser<'_> {
         if !self.accept(Keyword::Function) {
             self.expect(Keyword::Procedure)?;
         }
-        let function = self.object_name()?;
+        let function = self.function_name()?;
         self.expect_symbol(b'(')?;
         self.expect_symbol(b')')?;
         let create = CreateEventTrigger { name, event, filters, function };

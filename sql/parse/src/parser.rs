@@ -333,6 +333,23 @@ impl<'t> Parser<'t> {
         Ok(ObjectName { parts, at })
     }
 
+    /// A routine's name: `func_name`, or that of `function_with_argtypes`, which without arguments may be any column's name.
+    pub(super) fn function_name(&mut self) -> Result<ObjectName> {
+        let at = self.here();
+        let (column, function) = (self.is_name(self.kind()), self.is_function_name(self.kind()));
+        if !column && !function {
+            return Err(self.error());
+        }
+        let mut parts = vec![self.take_name()?];
+        while column && self.accept_symbol(b'.') {
+            parts.push(self.label()?);
+        }
+        if parts.len() == 1 && !function && self.is_symbol(b'(') {
+            return Err(self.error());
+        }
+        Ok(ObjectName { parts, at })
+    }
+
     /// A table's name in a statement: at most database, schema and table.
     pub(super) fn relation_name(&mut self) -> Result<ObjectName> {
         let name = self.object_name()?;

@@ -209,7 +209,13 @@ impl<'t> Parser<'t> {
             return Ok(None);
         }
         let interval = self.is(Keyword::Interval);
+        // A column that says no more than bit has one bit, a literal as many as it has digits.
+        let unmeasured = self.is(Keyword::Bit)
+            && !matches!(self.kind_at(1), Kind::Symbol(b'(') | Kind::Keyword(Keyword::Varying));
         let Some(mut ty) = self.keyword_type()? else { return Ok(None) };
+        if unmeasured {
+            ty.modifiers.clear();
+        }
         let place = self.here();
         let text = self.string()?;
         if interval && ty.modifiers.is_empty() {

@@ -239,7 +239,10 @@ impl<'t> Parser<'t> {
         }
         let mut signatures = Vec::new();
         let names = self.list(|parser| {
-            let name = parser.object_name()?;
+            let name = match kind {
+                ObjectKind::Function => parser.function_name()?,
+                _ => parser.object_name()?,
+            };
             signatures.push(parser.routine_arguments()?);
             Ok(name)
         })?;

@@ -44,7 +44,7 @@ impl Parser<'_> {
     pub(super) fn create_routine(&mut self, replace: bool) -> Result<Statement> {
         let procedure = self.is(Keyword::Procedure);
         self.advance();
-        let name = self.object_name()?;
+        let name = self.function_name()?;
         self.expect_symbol(b'(')?;
         let mut parameters = Vec::new();
         if !self.accept_symbol(b')') {
@@ -238,7 +238,7 @@ impl Parser<'_> {
 
     /// ALTER FUNCTION, PROCEDURE, ROUTINE, behind that word.
     pub(super) fn alter_routine(&mut self, word: &'static str) -> Result<Statement> {
-        let name = self.object_name()?;
+        let name = self.function_name()?;
         let arguments = match word {
             "AGGREGATE" => self.aggregate_types()?,
             _ => self.routine_arguments()?,

@@ -94,10 +94,12 @@ impl Parser<'_> {
         if !self.accept(Keyword::Procedure) {
             self.expect(Keyword::Function)?;
         }
-        let function = self.object_name()?;
+        let function = self.function_name()?;
         self.expect_symbol(b'(')?;
         let mut arguments = Vec::new();
         if !self.accept_symbol(b')') {
+            // The grammar lets a comma stand in front of the first one, as behind one that is not there.
+            self.accept_symbol(b',');
             arguments = self.list(Parser::trigger_argument)?;
             self.expect_symbol(b')')?;
         }

@@ -1,6 +1,6 @@
 //! What a token is worth: names folded and cut, strings without their quotes and escapes.
 
-use super::lexer::{Kind, Lexer, Token, escape_character};
+use super::lexer::{Kind, Lexer, Token, continuation, escape_character};
 use super::position::Positions;
 use memchr::memchr;
 use sql_types::error::{Notice, Result, SqlError};
@@ -63,16 +63,10 @@ pub fn string<'t>(positions: &Positions<'t>, token: Token) -> Result<Cow<'t, str
 /// The pieces of a string that goes on over lines, without their outer quotes, and where each begins.
 fn pieces(raw: &str, escapes: bool) -> impl Iterator<Item = (&str, usize)> {
     let bytes = raw.as_bytes();
-    let mut at = 0;
+    let mut quote = raw.find('\'');
     std::iter::from_fn(move || {
-        while at < bytes.len() && bytes[at] != b'\'' {
-            at += 1;
-        }
-        if at >= bytes.len() {
-            return None;
-        }
-        let start = at + 1;
-        at = start;
+        let start = quote? + 1;
+        let mut at = start;
         while at < bytes.len() {
             match bytes[at] {
                 b'\'' if bytes.get(at + 1) == Some(&b'\'') => at += 2,
@@ -81,9 +75,8 @@ fn pieces(raw: &str, escapes: bool) -> impl Iterator<Item = (&str, usize)> {
                 _ => at += 1,
             }
         }
-        let piece = &raw[start..at];
-        at += 1;
-        Some((piece, start))
+        quote = continuation(bytes, at + 1);
+        Some((&raw[start..at], start))
     })
 }
 

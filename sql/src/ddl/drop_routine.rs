@@ -54,6 +54,7 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
                     let shown = format!("function {}", ddl.display_function(found));
                     return Err(super::extension::required(&shown, extension));
                 }
+                let shown = ddl.display_function(found);
                 return Err(SqlError::new(
                     SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
                     format!(

@@ -788,7 +788,8 @@ impl Parser<'_, '_> {
                     .reader
                     .complaint("unrecognized GET DIAGNOSTICS item", token.start));
             }
-            if is_stacked != stacked && misplaced.is_none() {
+            let fits = is_stacked == stacked || &*item == "pg_context";
+            if !fits && misplaced.is_none() {
                 misplaced = Some(item.to_ascii_uppercase());
             }
             items.push((place, item));

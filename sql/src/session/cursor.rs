@@ -175,10 +175,12 @@ impl Session {
         scroll: Option<bool>,
     ) -> Result<()> {
         let prepared = self.held(prepared)?;
-        let (locks, changes) = prepared.planned.as_ref().map_or((false, false), |planned| {
+        let planned = prepared.planned.as_ref();
+        let (locks, changes) = planned.map_or((false, false), |planned| {
             let positions = &planned.program.positions;
             (positions.iter().any(|position| position.locked), planned.program.changes)
         });
+        let goes_back = planned.is_some() && !locks && !changes && !is_scalar(&prepared);
         if scroll == Some(true) && locks {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
@@ -188,7 +190,7 @@ impl Session {
         }
         let declared = Declared {
             store: None,
-            scroll: scroll.unwrap_or(!locks && !changes && !is_scalar(&prepared)),
+            scroll: scroll.unwrap_or(goes_back),
             said_scroll: scroll == Some(true),
             binary: false,
             hold: false,
@@ -208,12 +210,17 @@ impl Session {
         mut declared: Declared,
     ) -> Result<()> {
         cursor.forward_only = !declared.scroll;
-        declared.store = declared.scroll.then(|| Store::new(width(&cursor), 0));
+        let planned = cursor.prepared.planned.is_some();
+        // What SHOW, EXPLAIN and EXECUTE of a body answer is kept, as they run at the first FETCH (`FillPortalStore`).
+        let keeps = declared.scroll || !planned;
+        declared.store = keeps.then(|| Store::new(width(&cursor), 0));
         cursor.declared = Some(Box::new(declared));
         cursor.created = self.block.statement_time;
         cursor.depth = self.block.depth();
-        self.check_presets(&cursor.prepared, &cursor.parameters)?;
-        self.start_plan(&mut cursor)?;
+        if planned {
+            self.check_presets(&cursor.prepared, &cursor.parameters)?;
+            self.start_plan(&mut cursor)?;
+        }
         if let (Some(view), Some(transaction)) = (&cursor.view, self.block.transaction()) {
             transaction.retain_view(view);
             cursor.retained = true;
@@ -250,7 +257,8 @@ impl Session {
     ) -> Result<Progress> {
         sink.shown_at_end();
         let mut cursor = self.portals.remove(&*fetch.name).ok_or_else(|| no_cursor(&fetch.name))?;
-        if cursor.prepared.columns.is_none() || cursor.prepared.planned.is_none() {
+        let runs = cursor.prepared.planned.is_some() || cursor.declared.is_some();
+        if cursor.prepared.columns.is_none() || !runs {
             return Err(SqlError::new(
                 SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
                 format!("cursor \"{}\" cannot be fetched from", fetch.name),
@@ -423,7 +431,14 @@ impl Session {
         let Some(store) = &mut declared.store else { return Ok(()) };
         let before = store.given();
         let mut keeping = Keeping { store, keys: RowBuf::new(), notices: Vec::new() };
-        let progress = self.run_cursor(cursor, name, rows, &mut keeping);
+        let progress = match cursor.prepared.planned {
+            Some(_) => self.run_cursor(cursor, name, rows, &mut keeping),
+            None => {
+                let mut whole = Portal::new(Arc::clone(&cursor.prepared));
+                whole.parameters = std::mem::take(&mut cursor.parameters);
+                self.run_for_body(&mut whole, 0, &mut keeping)
+            }
+        };
         keeping.notices.iter().for_each(|notice| sink.notice(notice));
         if matches!(progress, Ok(Progress::Complete(_))) {
             store.ends();

@@ -4,8 +4,8 @@ use super::failure::{insufficient, invalid_binary, left_over, no_data};
 use super::form::{Form, form};
 use super::text_form::{limit_bpchar, limit_varchar};
 use super::{
-    CallContext, Datum, Interval, SqlType, TimeTz, array, domain, json, jsonpath, network, numeric,
-    oids, record, xact, xml,
+    CallContext, Datum, Interval, SqlType, TimeTz, array, bits, domain, json, jsonpath, network,
+    numeric, oids, record, xact, xml,
 };
 use crate::builtin::{self, stand_in};
 use crate::contrib::contrib_type;
@@ -52,6 +52,7 @@ pub fn write_binary(
         Datum::Bytea(bytes) => match form(ty.oid.0) {
             Form::Inet => network::send(bytes, false, out),
             Form::Cidr => network::send(bytes, true, out),
+            Form::Bits { .. } => bits::send(bytes, out),
             Form::JsonPath => jsonpath::send(bytes, out)?,
             _ if let Some(ty) = contrib_type(domain::base(context, ty).oid.0) => {
                 (ty.send)(bytes, out);
@@ -223,6 +224,7 @@ pub fn read_binary<'a>(
         }
         Form::Inet => network::receive(context, bytes, false)?,
         Form::Cidr => network::receive(context, bytes, true)?,
+        Form::Bits { .. } => bits::receive(context, ty, bytes)?,
         Form::Uuid if bytes.len() < 16 => return Err(insufficient()),
         Form::Uuid => Datum::Uuid(bytes.try_into().map_err(|_| left_over())?),
         Form::Array(element) => {

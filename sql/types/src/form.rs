@@ -55,6 +55,11 @@ pub enum Form {
     Inet,
     /// [`super::Datum::Bytea`]: an inet without host bits.
     Cidr,
+    /// [`super::Datum::Bytea`]: see `bits`.
+    Bits {
+        /// Whether a modifier says how many bits there are at most, not how many there are.
+        varying: bool,
+    },
     /// [`super::Datum::Array`] of this element type.
     Array(u32),
     /// [`super::Datum::Record`]
@@ -86,6 +91,7 @@ impl Form {
                 | Form::Bytea
                 | Form::Inet
                 | Form::Cidr
+                | Form::Bits { .. }
                 | Form::Array(_)
                 | Form::Record
                 | Form::Jsonb
@@ -147,6 +153,8 @@ pub fn form(oid: u32) -> Form {
         oids::UUID => Form::Uuid,
         oids::INET => Form::Inet,
         oids::CIDR => Form::Cidr,
+        oids::BIT => Form::Bits { varying: false },
+        oids::VARBIT => Form::Bits { varying: true },
         oids::JSONB => Form::Jsonb,
         oids::JSONPATH => Form::JsonPath,
         oids::PG_SNAPSHOT | oids::TXID_SNAPSHOT => Form::Snapshot,

@@ -15,6 +15,7 @@ mod arithmetic;
 pub mod array;
 pub mod assign;
 mod binary_form;
+mod bits;
 pub mod builtin;
 pub mod bytea;
 mod catalog_foreign_keys;

@@ -15,7 +15,7 @@ oids! {
     INT8_ARRAY 1016 "int8[]", FLOAT8_ARRAY 1022 "float8[]", OID_ARRAY 1028 "oid[]", ACLITEM 1033 "aclitem",
     BPCHAR 1042 "bpchar", VARCHAR 1043 "varchar", DATE 1082 "date", TIME 1083 "time", TIMESTAMP 1114 "timestamp",
     TIMESTAMPTZ 1184 "timestamptz", INTERVAL 1186 "interval", NUMERIC_ARRAY 1231 "numeric[]",
-    TIMETZ 1266 "timetz", NUMERIC 1700 "numeric", REFCURSOR 1790 "refcursor", REGPROCEDURE 2202 "regprocedure",
+    TIMETZ 1266 "timetz", BIT 1560 "bit", VARBIT 1562 "varbit", NUMERIC 1700 "numeric", REFCURSOR 1790 "refcursor", REGPROCEDURE 2202 "regprocedure",
     REGOPER 2203 "regoper", REGOPERATOR 2204 "regoperator", REGCLASS 2205 "regclass", REGTYPE 2206 "regtype",
     RECORD 2249 "record", CSTRING 2275 "cstring", ANY 2276 "\"any\"", ANYARRAY 2277 "anyarray", VOID 2278 "void",
     RECORD_ARRAY 2287 "record[]",

@@ -15,6 +15,7 @@ const LISTS: &[&[(u32, Callable)]] = &[
     super::arithmetic::INTEGER_FUNCTIONS,
     super::array::functions::FUNCTIONS,
     super::array::compare::FUNCTIONS,
+    super::bits::FUNCTIONS,
     super::citext::FUNCTIONS,
     super::contrib::cube::FUNCTIONS,
     super::contrib::earthdistance::FUNCTIONS,

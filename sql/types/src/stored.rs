@@ -109,9 +109,12 @@ pub fn read_in_place(oid: u32, bytes: &[u8]) -> Result<Option<Datum<'_>>> {
         Form::Timestamp => Datum::Timestamp(i64::from_le_bytes(fixed(bytes)?)),
         Form::TimestampTz => Datum::TimestampTz(i64::from_le_bytes(fixed(bytes)?)),
         Form::Interval => return Ok(None),
-        Form::Inet | Form::Cidr | Form::JsonPath | Form::Snapshot | Form::Contrib => {
-            Datum::Bytea(bytes)
-        }
+        Form::Inet
+        | Form::Cidr
+        | Form::Bits { .. }
+        | Form::JsonPath
+        | Form::Snapshot
+        | Form::Contrib => Datum::Bytea(bytes),
         Form::Uuid => Datum::Uuid(bytes.try_into().map_err(|_| corrupt())?),
         Form::Array(_) => Datum::Array(bytes),
         Form::Record => Datum::Record(bytes),

@@ -8,8 +8,8 @@ use super::enums;
 use super::failure::{invalid_syntax, value_out_of_range};
 use super::form::{Form, form};
 use super::{
-    CallContext, Datum, SqlType, array, bytea, domain, float, integer, json, jsonpath, network,
-    numeric, oids, record, xact, xml,
+    CallContext, Datum, SqlType, array, bits, bytea, domain, float, integer, json, jsonpath,
+    network, numeric, oids, record, xact, xml,
 };
 use crate::account;
 use crate::builtin;
@@ -56,6 +56,7 @@ pub fn write_text(
         Datum::Bytea(bytes) => match form(ty.oid.0) {
             Form::Inet => network::write_stored(bytes, false, out),
             Form::Cidr => network::write_stored(bytes, true, out),
+            Form::Bits { .. } => bits::write(bytes, out),
             Form::JsonPath => jsonpath::write(bytes, out)?,
             Form::Snapshot => xact::write(bytes, out),
             _ if let Some(ty) = contrib_type(domain::base(context, ty).oid.0) => {
@@ -182,6 +183,7 @@ pub fn read_text<'a>(context: &CallContext<'a>, ty: SqlType, text: &str) -> Resu
         }
         Form::Inet => network::read(context, text, false)?,
         Form::Cidr => network::read(context, text, true)?,
+        Form::Bits { .. } => bits::read(context, ty, text)?,
         Form::Uuid => Datum::Uuid(context.arena.alloc(bytea::read_uuid(text)?)),
         Form::Array(element) => {
             let element = SqlType { oid: super::Oid(element), typmod: ty.typmod };

@@ -49,6 +49,7 @@ pub fn comparable(child: u32, parent: u32) -> Comparable {
         || child == oids::BPCHAR && matches!(parent, oids::TEXT | oids::VARCHAR)
         || parent == oids::BPCHAR && matches!(child, oids::TEXT | oids::VARCHAR)
         || matches!(child, oids::INET | oids::CIDR) && matches!(parent, oids::INET | oids::CIDR)
+        || matches!(child, oids::BIT | oids::VARBIT) && matches!(parent, oids::BIT | oids::VARBIT)
         || matches!(child, oids::DATE | oids::TIMESTAMP)
             && matches!(parent, oids::DATE | oids::TIMESTAMP);
     if known {

@@ -103,6 +103,8 @@ pub mod oid {
 const HEADER: i32 = 4;
 /// The longest `varchar(n)` and `char(n)`.
 const CHARACTERS_MAX: i32 = 10_485_760;
+/// The most bits that a bit or varbit may say it has: as many as fit the bytes of the longest attribute.
+const BITS_MAX: i32 = CHARACTERS_MAX * 8;
 /// The fields that an interval can be limited to, as bits: YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, YEAR TO MONTH, DAY TO HOUR,
 /// DAY TO MINUTE, DAY TO SECOND, HOUR TO MINUTE, HOUR TO SECOND, MINUTE TO SECOND, and all.
 const INTERVAL_RANGES: [i32; 14] =
@@ -292,10 +294,13 @@ fn modifier(ty: u32, given: &[i32]) -> Result<i32> {
             _ => Err(invalid("invalid INTERVAL type modifier".to_owned())),
         },
         oid::BIT | oid::VARBIT => {
+            let name = if ty == oid::BIT { "bit" } else { "varbit" };
             let length = only(given)?;
             if length < 1 {
-                let name = if ty == oid::BIT { "bit" } else { "varbit" };
                 return Err(invalid(format!("length for type {name} must be at least 1")));
+            }
+            if length > BITS_MAX {
+                return Err(invalid(format!("length for type {name} cannot exceed {BITS_MAX}")));
             }
             Ok(length)
         }

@@ -4,7 +4,8 @@
 //! its end.
 
 use super::Execution;
-use super::query::{Kept, command_of, demand_runnable, in_statement};
+use super::create::command_tag;
+use super::query::{Kept, demand_runnable, in_statement};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::ast::{self, FetchDirection};
@@ -136,10 +137,10 @@ impl Execution<'_> {
             query => self.query(query)?,
         };
         let text = prepared.text.clone();
-        if prepared.columns.is_none() || prepared.planned.is_none() {
+        if prepared.columns.is_none() {
             return Err(SqlError::new(
                 SqlState::INVALID_CURSOR_DEFINITION,
-                format!("cannot open {} query as cursor", command_of(&text)),
+                format!("cannot open {} query as cursor", command_tag(&text)),
             ));
         }
         demand_runnable(&prepared)?;

@@ -6,8 +6,9 @@
 //! ([`OpenLoop::advance`]), and asks for the session only where a portion ends, or where a value has to be made another one.
 
 use super::Execution;
+use super::create::command_tag;
 use super::frame::{Frame, Shape};
-use super::query::{command_of, demand_runnable, in_statement};
+use super::query::{demand_runnable, in_statement};
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::frame::Frame as Rows;
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
@@ -167,7 +168,7 @@ impl Execution<'_> {
         let Some(columns) = &prepared.columns else {
             return Err(SqlError::new(
                 SqlState::INVALID_CURSOR_DEFINITION,
-                format!("cannot open {} query as cursor", command_of(&text)),
+                format!("cannot open {} query as cursor", command_tag(&text)),
             ));
         };
         demand_runnable(&prepared)?;

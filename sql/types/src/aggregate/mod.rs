@@ -17,6 +17,7 @@ pub use hypothetical::hypothetical;
 
 use super::function::{Accumulator, Signature};
 use crate::Interval;
+use crate::bits::{Combined, Operation};
 use crate::builtin;
 use crate::json::{aggregate as json, build::Kind};
 use regression::{Figure, Pairs};
@@ -49,6 +50,9 @@ pub fn accumulator(oid: u32, signature: &Signature<'_>) -> Option<Box<dyn Accumu
         2236 | 2238 | 2240 => Box::new(extreme::Bits::new(|a, b| a & b)),
         2237 | 2239 | 2241 => Box::new(extreme::Bits::new(|a, b| a | b)),
         6164..=6166 => Box::new(extreme::Bits::new(|a, b| a ^ b)),
+        2242 => Box::new(Combined::new(Operation::And)),
+        2243 => Box::new(Combined::new(Operation::Or)),
+        6167 => Box::new(Combined::new(Operation::Xor)),
         3974 | 3980 => Box::new(ordered::Continuous::<f64>::default()),
         3976 | 3982 => Box::new(ordered::Continuous::<Interval>::default()),
         3972 | 3978 => Box::new(ordered::Discrete::new(signature.arguments.get(1)?.oid.0)),

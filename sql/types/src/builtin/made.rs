@@ -23,7 +23,7 @@ const COUNTED_BITS: u32 = 24;
 
 /// What can stand in for a domain, by number: the numbers are part of the format. Values of the base type are held,
 /// compared and ordered as those of its stand-in.
-const STAND_INS: [u32; 31] = [
+const STAND_INS: [u32; 32] = [
     oids::TEXT,
     oids::BOOL,
     oids::CHAR,
@@ -55,6 +55,7 @@ const STAND_INS: [u32; 31] = [
     oids::CIDR,
     oids::CITEXT,
     oids::CUBE,
+    oids::VARBIT,
 ];
 
 /// The type of arrays of a type that users made.
@@ -87,6 +88,7 @@ pub fn domain_oid(counted: u32, base: u32) -> Option<u32> {
     let wanted = match base {
         _ if super::element_type(base).is_some() => oids::TEXT_ARRAY,
         oids::VARCHAR | oids::NAME | oids::REFCURSOR => oids::TEXT,
+        oids::BIT => oids::VARBIT,
         oids::XID | oids::CID | oids::REGPROC | oids::REGPROCEDURE | oids::REGOPER => oids::OID,
         oids::REGOPERATOR | oids::REGCLASS | oids::REGTYPE | oids::REGCONFIG => oids::OID,
         oids::REGDICTIONARY | oids::REGNAMESPACE | oids::REGROLE | oids::REGCOLLATION => oids::OID,

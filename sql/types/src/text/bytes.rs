@@ -44,6 +44,8 @@ pub(crate) const FUNCTIONS: &[(u32, Callable)] = &[
     (2451, Typed(send)),
     (2453, Typed(send)),
     (2455, Typed(send)),
+    (2457, Typed(send)),
+    (2459, Typed(send)),
     (2473, Typed(send)),
     (2497, Typed(send)),
     (2499, Typed(send)),

@@ -58,8 +58,8 @@ impl Form {
     pub fn of(ty: Oid) -> Form {
         match ty.0 {
             16 => Form::Bool,
-            // inet and cidr are held as bytes that compare as they do, a jsonpath as its text.
-            17 | 650 | 869 | 2970 | 4072 | 5038 => Form::Bytea,
+            // inet, cidr, bit and varbit are held as bytes that compare as they do, a jsonpath as its text.
+            17 | 650 | 869 | 1560 | 1562 | 2970 | 4072 | 5038 => Form::Bytea,
             18 => Form::Char,
             20 | 27 | 3220 | 5069 => Form::Int8,
             21 => Form::Int2,

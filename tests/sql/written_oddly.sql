@@ -1,0 +1,23 @@
+-- Forms of the grammar that programs use and few people know: strings over lines with comments between, a comma before a trigger's first argument, PG_CONTEXT of a handler.
+DO $$ DECLARE v text; BEGIN EXECUTE E'SELECT \'a\'  -- one\n  \'b\'' INTO v; RAISE NOTICE '%', v; END $$;
+DO $$ DECLARE v text; BEGIN EXECUTE E'SELECT \'it\'\'s\'\n -- don\'t\n\n  -- and \'this\'\n\'b\' || \'c\'' INTO v; RAISE NOTICE '%', v; END $$;
+DO $$ DECLARE v text; BEGIN EXECUTE E'SELECT E\'a\\\\n\'\r-- x\r \'b\\\\n\'' INTO v; RAISE NOTICE '%', v; END $$;
+DO $$ DECLARE v text; BEGIN EXECUTE E'SELECT \'a\' /* no */\n \'b\'' INTO v; END $$;
+DO $$ DECLARE v text; BEGIN EXECUTE E'SELECT \'a\' -- \'b\'' INTO v; RAISE NOTICE '%', v; END $$;
+DO $$ DECLARE v text; BEGIN EXECUTE E'SELECT \'a\'\n - - 1' INTO v; END $$;
+DO $$ DECLARE v text; BEGIN EXECUTE E'SELECT U&\'\\0041\'\n--\n\'\\0042\'' INTO v; RAISE NOTICE '%', v; END $$;
+DO E'BEGIN RAISE NOTICE \'one\' -- and\n  \' two\'; END';
+CREATE TABLE watched (a int);
+CREATE FUNCTION watching() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '% %', TG_NAME, TG_ARGV; RETURN NEW; END $$;
+CREATE TRIGGER one BEFORE INSERT ON watched FOR EACH ROW EXECUTE PROCEDURE watching(, 'x');
+CREATE TRIGGER two BEFORE INSERT ON watched FOR EACH ROW EXECUTE FUNCTION watching(, 'x', y, 3);
+CREATE TRIGGER three BEFORE INSERT ON watched FOR EACH ROW EXECUTE FUNCTION watching(,);
+CREATE TRIGGER four BEFORE INSERT ON watched FOR EACH ROW EXECUTE FUNCTION watching('x',);
+INSERT INTO watched VALUES (1);
+SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'watched'::regclass ORDER BY tgname;
+CREATE FUNCTION handled() RETURNS text LANGUAGE plpgsql AS $$ DECLARE a text; b text; c text; BEGIN PERFORM 1 / 0; EXCEPTION WHEN division_by_zero THEN GET STACKED DIAGNOSTICS a = PG_CONTEXT, b = PG_EXCEPTION_CONTEXT, c = MESSAGE_TEXT; RETURN a || ' / ' || b || ' / ' || c; END $$;
+SELECT handled();
+CREATE FUNCTION miscounted() RETURNS void LANGUAGE plpgsql AS $$ DECLARE a int; BEGIN GET STACKED DIAGNOSTICS a = ROW_COUNT; END $$;
+CREATE FUNCTION mistold() RETURNS void LANGUAGE plpgsql AS $$ DECLARE a text; BEGIN GET DIAGNOSTICS a = MESSAGE_TEXT; END $$;
+DROP TABLE watched;
+DROP FUNCTION watching, handled;
