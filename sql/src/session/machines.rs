@@ -71,9 +71,8 @@ mod tests {
             ("string_agg(b, ',') from t", 0),
             ("max(b) from t where a < 400 group by a", 0),
             ("distinct a % 2 from t where a < 9", 1),
-            ("distinct b from t", 0),
+            ("distinct b from t order by b", 0),
             ("b from t where a = (select max(a) from t where a < 9) limit 1", 1),
-            ("count(*) from t where b in (select b from t where a < 9)", 0),
         ] {
             let before = session.machines.0.len();
             let body = format!("declare x record; begin select {query} into x; end");

@@ -233,13 +233,15 @@ impl Machine {
     #[must_use]
     pub fn rest_bytes(&self) -> Option<usize> {
         let State { arena, frame, subplans, ctes, .. } = &self.state;
-        let returned = match &self.kept {
-            Some(kept) if !kept.rows.is_empty() => return None,
-            kept => kept.as_ref().map_or(0, |kept| kept.rows.capacity_bytes()),
-        };
-        let subplans: Option<usize> = subplans.iter().map(SubplanState::rest_bytes).sum();
-        let operators = self.root.rest_bytes().filter(|_| ctes.is_empty())? + subplans?;
-        Some(arena.allocated_bytes() + frame.capacity_bytes() + returned + operators)
+        let mut bytes = arena.allocated_bytes() + frame.capacity_bytes();
+        if let Some(kept) = &self.kept {
+            bytes += Some(kept.rows.capacity_bytes()).filter(|_| kept.rows.is_empty())?;
+        }
+        bytes += self.root.rest_bytes().filter(|_| ctes.is_empty())?;
+        for subplan in subplans {
+            bytes += subplan.rest_bytes()?;
+        }
+        Some(bytes)
     }
 
     /// Makes it ready to run from the beginning.

@@ -682,7 +682,10 @@ impl Operator for Modify {
     }
 
     fn rest_bytes(&self) -> Option<usize> {
-        let keys = self.changed.iter().map(Vec::capacity).sum::<usize>();
-        Some(self.source.rest_bytes()? + keys + self.changed.capacity() * size_of::<Vec<u8>>())
+        let mut bytes = self.source.rest_bytes()?;
+        if !self.changed.is_empty() {
+            bytes += self.changed.iter().map(Vec::capacity).sum::<usize>();
+        }
+        Some(bytes + self.changed.capacity() * size_of::<Vec<u8>>())
     }
 }
