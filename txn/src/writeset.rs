@@ -118,8 +118,13 @@ struct Entry {
     command: CommandId,
     update: bool,
     anew: bool,
-    /// The arena's length before this write.
-    arena: usize,
+}
+
+impl Entry {
+    /// Where the arena ended before this write: who has no older write of its key has brought the key.
+    fn arena(&self) -> usize {
+        if self.previous == NONE { self.key_at } else { self.value_at }
+    }
 }
 
 /// One write, as the commit and readers see it.
@@ -221,6 +226,8 @@ pub struct WriteSet {
     order: Vec<Vec<Ordered>>,
     /// Keys that are not in the order yet, as they were written.
     fresh: Vec<Ordered>,
+    /// Memory to sort them in.
+    sorted: Vec<Ordered>,
     /// The place of the key that was put into the order last.
     last: Place,
     keys: usize,
@@ -391,6 +398,7 @@ impl WriteSet {
     }
 
     /// The same of a write whose record was met there.
+    #[inline(always)]
     pub fn record(
         &mut self,
         (tree, met): (TreeId, Met),
@@ -433,7 +441,6 @@ impl WriteSet {
             command,
             update,
             anew: anew || another,
-            arena,
         });
     }
 
@@ -466,34 +473,42 @@ impl WriteSet {
 
     fn arrange_fresh(&mut self) {
         let mut fresh = std::mem::take(&mut self.fresh);
-        // They are few, and those of one tree mostly come in order: each is put where it belongs among those before, from
-        // the last on.
-        for at in 1..fresh.len() {
-            let moved = fresh[at];
-            let begin = moved.begin();
-            let is_behind = |other: &Ordered| match other.begin() {
-                same if same == begin => self.key_of(other) > self.key_of(&moved),
-                other => other > begin,
-            };
-            let behind = fresh[..at].iter().rev().take_while(|other| is_behind(other)).count();
-            if behind > 0 {
-                fresh.copy_within(at - behind..at, at - behind + 1);
-                fresh[at - behind] = moved;
+        let mut sorted = std::mem::take(&mut self.sorted);
+        let mut next = fresh.iter().map(|ordered| ordered.tree).min();
+        // One tree after another: they are few, and mostly take turns.
+        while let Some(tree) = next.take() {
+            let (begin, mut left) = (sorted.len(), 0);
+            for at in 0..fresh.len() {
+                let moved = fresh[at];
+                if moved.tree == tree {
+                    // Those of one tree mostly come in order: each is put where it belongs among those before, from the last on.
+                    let is_behind = |other: &&Ordered| match other.head == moved.head {
+                        true => self.key_of(other) > self.key_of(&moved),
+                        false => other.head > moved.head,
+                    };
+                    let others = sorted[begin..].iter().rev().take_while(is_behind).count();
+                    sorted.insert(sorted.len() - others, moved);
+                } else {
+                    next = Some(next.map_or(moved.tree, |next| next.min(moved.tree)));
+                    fresh[left] = moved;
+                    left += 1;
+                }
             }
+            fresh.truncate(left);
         }
         match &mut self.order[..] {
             [first] if first.is_empty() => {
-                self.last = Place { chunk: 0, at: fresh.len() - 1 };
-                std::mem::swap(first, &mut fresh);
+                self.last = Place { chunk: 0, at: sorted.len() - 1 };
+                std::mem::swap(first, &mut sorted);
             }
             _ => {
-                for ordered in fresh.drain(..) {
+                for ordered in sorted.drain(..) {
                     let place = self.place_of_new(ordered.tree, self.key_of(&ordered));
                     self.last = self.insert(place, ordered);
                 }
             }
         }
-        self.fresh = fresh;
+        (self.fresh, self.sorted) = (fresh, sorted);
     }
 
     /// Undoes every write by `from` and later commands.
@@ -510,7 +525,7 @@ impl WriteSet {
             }
             self.keys -= usize::from(last.previous == NONE);
             self.entries.pop();
-            self.bytes.truncate(last.arena);
+            self.bytes.truncate(last.arena());
         }
         self.met.truncate(self.entries.len());
         if self.is_spilled() {

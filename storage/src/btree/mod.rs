@@ -684,8 +684,8 @@ impl Tree {
         node::check_record_size(key.len(), value_len, self.page_bytes())
     }
 
-    /// Makes one change that has been logged at `lsn`, if what stands there is older. `before` sees what stood there
-    /// first, under the page's latch, and must not wait; it is not called if nothing is changed.
+    /// Makes one change that has been logged at `lsn`, if what stands there is older. `before` sees the record that stood there,
+    /// if there was one, first, under the page's latch, and must not wait; it is not called if nothing is changed.
     ///
     /// With `wait` it waits for pages and splits; without, it answers [`Applied::WouldWait`].
     ///
@@ -697,7 +697,7 @@ impl Tree {
         key: &[u8],
         change: Change<'_>,
         wait: bool,
-        before: &mut dyn FnMut(Option<Record<'_>>),
+        before: &mut dyn FnMut(Record<'_>),
     ) -> Result<Applied> {
         let room = if wait { Room::Free } else { Room::AtHand };
         self.apply_since((lsn, lsn), (key, None), change, room, before)
@@ -715,7 +715,7 @@ impl Tree {
         (key, token): (&[u8], Option<&ReadToken>),
         change: Change<'_>,
         room: Room<'_, '_>,
-        before: &mut dyn FnMut(Option<Record<'_>>),
+        before: &mut dyn FnMut(Record<'_>),
     ) -> Result<Applied> {
         let _class = breakdown::enter(Class::Index);
         let value_len = match change {
@@ -742,7 +742,7 @@ impl Tree {
         (key, token): (&[u8], Option<&ReadToken>),
         change: Change<'_>,
         mut room: Room<'_, '_>,
-        before: &mut dyn FnMut(Option<Record<'_>>),
+        before: &mut dyn FnMut(Record<'_>),
     ) -> Result<Applied> {
         let wait = !matches!(room, Room::AtHand);
         let mut held = None;
@@ -783,7 +783,7 @@ impl Tree {
         (lsn, since): (Lsn, Lsn),
         (key, read): (&[u8], Option<&ReadToken>),
         change: Change<'_>,
-        before: &mut dyn FnMut(Option<Record<'_>>),
+        before: &mut dyn FnMut(Record<'_>),
     ) -> Result<Attempt> {
         let page = leaf.page();
         debug_assert!(page.covers(key), "the descent ends at the leaf whose range holds the key");
@@ -825,11 +825,13 @@ impl Tree {
             },
         }
         let _abort = AbortOnUnwind;
-        before(old.map(|(lsn, value)| Record {
-            key,
-            lsn: self.lsn_of(lsn.0),
-            value: (!value.tombstone).then(|| leaf.bytes(value.at, value.len)),
-        }));
+        if let Some((lsn, value)) = old {
+            before(Record {
+                key,
+                lsn: self.lsn_of(lsn.0),
+                value: (!value.tombstone).then(|| leaf.bytes(value.at, value.len)),
+            });
+        }
         leaf.mark_dirty(since);
         let mut page = leaf.page_mut();
         match change {

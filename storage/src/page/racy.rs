@@ -208,45 +208,55 @@ impl Copies {
     }
 }
 
-/// Copies words to as many bytes, four words at a time.
+/// How many words are copied at once.
+const BLOCK: usize = 8;
+
+/// Copies words to as many bytes, a block at a time.
 #[inline]
 fn copy_out(source: &Words, target: &mut [u8]) {
-    let (fours, rest) = source.as_chunks::<4>();
-    let (blocks, behind) = target.as_chunks_mut::<8>().0.split_at_mut(fours.len() * 4);
-    for (four, to) in fours.iter().zip(blocks.as_chunks_mut::<4>().0) {
-        copy_four(four, to);
+    let (blocks, rest) = source.as_chunks::<BLOCK>();
+    let (front, behind) = target.as_chunks_mut::<8>().0.split_at_mut(blocks.len() * BLOCK);
+    for (block, to) in blocks.iter().zip(front.as_chunks_mut::<BLOCK>().0) {
+        copy_block(block, to);
     }
     for (from, to) in rest.iter().zip(behind) {
         *to = from.load(Relaxed).to_le_bytes();
     }
 }
 
-/// Copies four words: two at a time, by instructions that read sixteen bytes.
+/// Copies a block: two words at a time, by instructions that read sixteen bytes.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
-fn copy_four(from: &[AtomicU64; 4], to: &mut [[u8; 8]; 4]) {
-    // SAFETY: it reads what four relaxed loads of these words would, and writes as many bytes that are borrowed exclusively.
+fn copy_block(from: &[AtomicU64; BLOCK], to: &mut [[u8; 8]; BLOCK]) {
+    // SAFETY: it reads what relaxed loads of these words would, and writes as many bytes that are borrowed exclusively.
     unsafe {
         std::arch::asm!(
-            "movdqu {one}, xmmword ptr [{from}]",
-            "movdqu {other}, xmmword ptr [{from} + 16]",
-            "movdqu xmmword ptr [{to}], {one}",
-            "movdqu xmmword ptr [{to} + 16], {other}",
+            "movdqu {a}, xmmword ptr [{from}]",
+            "movdqu {b}, xmmword ptr [{from} + 16]",
+            "movdqu {c}, xmmword ptr [{from} + 32]",
+            "movdqu {d}, xmmword ptr [{from} + 48]",
+            "movdqu xmmword ptr [{to}], {a}",
+            "movdqu xmmword ptr [{to} + 16], {b}",
+            "movdqu xmmword ptr [{to} + 32], {c}",
+            "movdqu xmmword ptr [{to} + 48], {d}",
             from = in(reg) from,
             to = in(reg) to,
-            one = out(xmm_reg) _,
-            other = out(xmm_reg) _,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
             options(nostack, preserves_flags)
         );
     }
 }
 
-/// Copies four words.
+/// Copies a block.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline(always)]
-fn copy_four([a, b, c, d]: &[AtomicU64; 4], to: &mut [[u8; 8]; 4]) {
-    let bytes = |word: &AtomicU64| word.load(Relaxed).to_le_bytes();
-    *to = [bytes(a), bytes(b), bytes(c), bytes(d)];
+fn copy_block(from: &[AtomicU64; BLOCK], to: &mut [[u8; 8]; BLOCK]) {
+    for (from, to) in from.iter().zip(to) {
+        *to = from.load(Relaxed).to_le_bytes();
+    }
 }
 
 /// Writes the aligned word at `at`. The caller has the page to itself.
@@ -266,6 +276,32 @@ pub fn move_up(words: &Words, at: usize, count: usize) {
 /// Writes eight bytes from `at` on, in little-endian order. The caller has the page to itself.
 #[inline]
 pub fn store_u64(words: &Words, at: usize, value: u64) {
+    assert!(at + 8 <= words.len() * 8, "the bytes lie within the page");
+    store_inside(words, at, value);
+}
+
+/// Writes eight bytes from `at` on, which words of the page hold.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn store_inside(words: &Words, at: usize, value: u64) {
+    let base: *const AtomicU64 = words.as_ptr();
+    // SAFETY: the bytes lie within the slice, as the caller has looked. It writes what relaxed stores of the words that hold them
+    // would, of which a reader may see one and not yet the other, and leaves the other bytes of these words as they are.
+    unsafe {
+        std::arch::asm!(
+            "mov qword ptr [{base} + {at}], {value}",
+            base = in(reg) base,
+            at = in(reg) at,
+            value = in(reg) value,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Writes eight bytes from `at` on, which words of the page hold.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[inline(always)]
+fn store_inside(words: &Words, at: usize, value: u64) {
     let shift = (at & 7) * 8;
     if shift == 0 {
         return set_word(words, at, value);
@@ -276,25 +312,17 @@ pub fn store_u64(words: &Words, at: usize, value: u64) {
 }
 
 /// Writes `bytes` at `at`. The caller has the page to itself.
+#[inline]
 pub fn store(words: &Words, at: usize, bytes: &[u8]) {
-    let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) else {
+    let Some(last) = bytes.last_chunk::<8>() else {
         return store_few(words, at, bytes.len(), little(bytes));
     };
-    // Up to a word's end, then whole words, then what is left.
-    let front = at.wrapping_neg() & 7;
-    if front > 0 {
-        store_low(words, at, front, u64::from_le_bytes(*first));
+    assert!(at + bytes.len() <= words.len() * 8, "the bytes lie within the page");
+    for (number, chunk) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        store_inside(words, at + number * 8, u64::from_le_bytes(*chunk));
     }
-    let (chunks, rest) = bytes[front..].as_chunks::<8>();
-    let begin = (at + front) >> 3;
-    let whole = &words[begin..begin + chunks.len()];
-    for (word, chunk) in whole.iter().zip(chunks) {
-        word.store(u64::from_le_bytes(*chunk), Relaxed);
-    }
-    if !rest.is_empty() {
-        let value = u64::from_le_bytes(*last) >> (64 - 8 * rest.len());
-        store_low(words, (begin + chunks.len()) << 3, rest.len(), value);
-    }
+    // What is left ends with the last eight bytes, those of which that have been written are written again.
+    store_inside(words, at + bytes.len() - 8, u64::from_le_bytes(*last));
 }
 
 /// Writes two bytes at `at`. The caller has the page to itself.
@@ -303,24 +331,16 @@ pub fn store_u16(words: &Words, at: usize, value: u16) {
     store_few(words, at, 2, u64::from(value));
 }
 
-/// Writes the lowest `count` bytes of a number, fewer than eight.
+/// Writes the lowest `count` bytes of a number, fewer than eight: eight of the page, of which the others are as they were.
 #[inline]
 fn store_few(words: &Words, at: usize, count: usize, value: u64) {
-    let left = 8 - (at & 7);
-    if count > left {
-        store_low(words, at, left, value);
-        store_low(words, at + left, count - left, value >> (8 * left));
-    } else if count > 0 {
-        store_low(words, at, count, value);
+    let place = at.min(words.len() * 8 - 8);
+    let shift = (at - place) * 8;
+    assert!(shift + 8 * count <= 64, "the bytes lie within the page");
+    if count > 0 {
+        let mask = ((1 << (8 * count)) - 1) << shift;
+        store_inside(words, place, load(words, place) & !mask | value << shift & mask);
     }
-}
-
-/// Writes the lowest `count` bytes of a number, fewer than eight, which lie within one word.
-#[inline(always)]
-fn store_low(words: &Words, at: usize, count: usize, value: u64) {
-    let (word, shift) = (&words[at >> 3], (at & 7) * 8);
-    let mask = (1 << (8 * count)) - 1;
-    word.store(word.load(Relaxed) & !(mask << shift) | (value & mask) << shift, Relaxed);
 }
 
 /// Fewer than eight bytes as a number, the first the lowest.
@@ -338,9 +358,7 @@ fn little(bytes: &[u8]) -> u64 {
 pub fn copy(source: &Words, from: usize, target: &Words, to: usize, len: usize) {
     // Up to a word's end in the target, then whole words of it, then what is left.
     let mut done = (to.wrapping_neg() & 7).min(len);
-    if done > 0 {
-        store_low(target, to, done, load(source, from));
-    }
+    store_few(target, to, done, load(source, from));
     let whole = (len - done) / 8;
     let (words, shift) = (&target[(to + done) >> 3..][..whole], ((from + done) & 7) * 8);
     let read = source.get((from + done) >> 3..).unwrap_or_default();
@@ -357,9 +375,7 @@ pub fn copy(source: &Words, from: usize, target: &Words, to: usize, len: usize) 
         }
     }
     done += whole * 8;
-    if done < len {
-        store_low(target, to + done, len - done, load(source, from + done));
-    }
+    store_few(target, to + done, len - done, load(source, from + done));
 }
 
 /// Copies a whole page.

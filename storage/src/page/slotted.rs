@@ -200,23 +200,42 @@ impl<'a> Page<'a> {
         let most = least | u64::from(u32::MAX);
         let behind = self.words().get(HEADER_BYTES / SLOT_BYTES..).unwrap_or_default();
         let slots = &behind[..self.slots_said().min(behind.len())];
-        // By heads first, which needs no branch; then by whole keys among those whose heads are equal. In nodes at the
-        // tree's edges all heads may be equal, because an infinite fence leaves no prefix to truncate.
+        // By heads first, which needs no branch; then by whole keys among those whose heads are equal.
         let low = match slots.first() {
             Some(first) if first.load(Relaxed) < least => {
                 slots.partition_point(|word| word.load(Relaxed) < least)
             }
             _ => 0,
         };
+        let is_equal = |word: &AtomicU64| word.load(Relaxed) <= most;
+        let Some(first) = slots.get(low).filter(|first| is_equal(first)) else {
+            return (low, false);
+        };
+        if slots.get(low + 1).is_some_and(is_equal) {
+            return self.search_equal((slots, low), most, (chunk, suffix));
+        }
+        match self.compare(Slot(first.load(Relaxed)), chunk, suffix) {
+            Ordering::Greater => (low + 1, false),
+            order => (low, order.is_eq()),
+        }
+    }
+
+    /// Goes on among the slots from `low` on, two of which at least begin as the key does. In nodes at the tree's edges all may,
+    /// because an infinite fence leaves no prefix to truncate.
+    #[inline(never)]
+    fn search_equal(
+        self,
+        (slots, low): (&Words, usize),
+        most: u64,
+        (chunk, suffix): (u64, &[u8]),
+    ) -> (usize, bool) {
         let rest = &slots[low..];
         let is_equal = |word: &AtomicU64| word.load(Relaxed) <= most;
-        let equal = match (rest.first(), rest.get(1), rest.last()) {
-            (Some(first), ..) if !is_equal(first) => return (low, false),
-            (_, Some(next), _) if !is_equal(next) => 1,
-            (.., Some(last)) if is_equal(last) => rest.len(),
+        let equal = match rest.last() {
+            Some(last) if is_equal(last) => rest.len(),
             _ => {
                 // Few heads are equal: the end of them is looked for near their beginning, at twice the distance each time.
-                let mut end = 1;
+                let mut end = 2;
                 while rest.get(end).is_some_and(is_equal) {
                     end *= 2;
                 }

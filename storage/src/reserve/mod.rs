@@ -239,8 +239,8 @@ impl Growth {
         if self.tree != Some(tree.id()) || self.leaf != Some(leaf) || known.id != Some(leaf) {
             return Ok(false);
         }
-        let within = self.last_key.as_slice() < key
-            && (known.high.is_empty() || key < known.high.as_slice());
+        debug_assert!(self.last_key.as_slice() < key, "a batch comes in the order of keys");
+        let within = known.high.is_empty() || key < known.high.as_slice();
         let suffix_len = key.len().saturating_sub(known.prefix_len);
         let bytes = self.bytes + Tree::room_for(suffix_len + value_len);
         if !within || bytes > known.room {

@@ -338,6 +338,7 @@ fn prepare_leaves(manager: &Manager, state: &mut State, txn: u64) -> storage::Re
     Ok(Ready { last: state.gives_room_back, recorded })
 }
 
+#[inline(always)]
 fn prepare_leaf(
     manager: &Manager,
     tree: &Tree,
@@ -568,9 +569,10 @@ impl Manager {
         notes: &mut Vec<Garbage>,
     ) -> storage::Result<Applied> {
         let records = &self.locks.records;
-        let mut keep = |old: Option<Record<'_>>| {
-            let kept = old.filter(|_| !self.options.without.versions);
-            let Some(old) = kept else { return };
+        let mut keep = |old: Record<'_>| {
+            if self.options.without.versions {
+                return;
+            }
             let locked = locked_node(rows, write);
             let pinned = locked.is_none().then(|| records.pin(write.tree, write.key));
             let node = locked.or(pinned.as_ref()).expect("what is not locked has been pinned");

@@ -45,12 +45,6 @@ impl Version {
 }
 
 impl Chain {
-    /// Whether it has no version.
-    #[must_use]
-    pub fn is_empty(&self, guard: &Guard) -> bool {
-        self.newest.load(Ordering::Acquire, guard).is_null()
-    }
-
     /// Puts the image that is about to be replaced in front; returns what it occupies, in bytes. Like whoever takes versions
     /// out the caller shows the node's state, which it holds: one changes a chain at a time.
     pub fn push(&self, state: &mut NodeState, lsn: Lsn, value: Option<&[u8]>) -> usize {
@@ -94,6 +88,24 @@ impl Chain {
             Some(needed) => cut(&needed.older, state, guard),
             None => (0, 0),
         }
+    }
+
+    /// As [`Chain::prune`], by who gives a pin back right behind it. Where that is the node's last, and no version is needed, they
+    /// stay where they are and go with the node.
+    pub(super) fn prune_before_unpin(
+        &self,
+        state: &mut NodeState,
+        horizon: Lsn,
+        guard: &Guard,
+    ) -> (usize, usize) {
+        if state.pins > 1 || state.current > horizon {
+            return self.prune(state, horizon, guard);
+        }
+        let all = self
+            .walk(guard)
+            .fold((0, 0), |(count, bytes), version| (count + 1, bytes + version.bytes()));
+        state.versions = 0;
+        all
     }
 
     /// Every version that has been replaced at or below `visible`, newest first, with the commit that did, where

@@ -261,7 +261,7 @@ impl Collector {
         let bytes = note.node.bytes();
         let (taken, again) = table.unpin_under(guard, note.node, |node, state, guard| {
             let taken = take(node, state, guard);
-            state.noted = !node.chain.is_empty(guard);
+            state.noted = state.versions > 0;
             let again = state.noted.then(|| Garbage {
                 lsn: state.current,
                 node: NodeRef::pinned(node, state),
@@ -332,7 +332,7 @@ impl Collector {
         let guard = epoch::pin();
         for note in batch.drain(..) {
             let take = |node: &Node, state: &mut NodeState, guard: &Guard| {
-                node.chain.prune(state, horizon, guard)
+                node.chain.prune_before_unpin(state, horizon, guard)
             };
             let (taken, again, bytes) = Collector::end_note((table, &guard), note, take);
             sum = (sum.0 + taken.0, sum.1 + taken.1 + bytes);

@@ -65,15 +65,23 @@ enum Key {
 }
 
 impl Key {
+    #[inline]
     fn of(key: &[u8]) -> Key {
-        let word = |at: usize| {
-            let rest = key.get(at..).unwrap_or_default();
-            rest.first_chunk::<8>().copied().unwrap_or_else(|| little(rest).to_le_bytes())
+        let len = key.len();
+        let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>()) else {
+            return Key::Short([little(key).to_le_bytes(), [0; 8], [0; 8]], len as u8);
         };
-        match key.len() <= SHORT_BYTES {
-            true => Key::Short([word(0), word(8), word(16)], key.len() as u8),
-            false => Key::Long(key.into()),
-        }
+        // The last eight bytes, without those that stand in the words before.
+        let rest =
+            |words: usize| (u64::from_le_bytes(*last) >> (8 * (8 * words - len))).to_le_bytes();
+        let words = match key[8..].first_chunk::<8>() {
+            _ if len == 8 => [*first, [0; 8], [0; 8]],
+            None => [*first, rest(2), [0; 8]],
+            Some(second) if len == 16 => [*first, *second, [0; 8]],
+            Some(second) if len <= SHORT_BYTES => [*first, *second, rest(3)],
+            Some(_) => return Key::Long(key.into()),
+        };
+        Key::Short(words, len as u8)
     }
 
     #[inline]

@@ -5,8 +5,8 @@
 //! inserted the same key since the search began; removal is decided under the node's mutex (`dead`), and the tag on
 //! `next` only carries it out, by whoever passes.
 //!
-//! Invariants. (1) Of one record at most one node is not dead. (2) A dead node has no pin and no version. (3) Exactly
-//! one thread unlinks a node, and that one retires it.
+//! Invariants. (1) Of one record at most one node is not dead. (2) A dead node has no pin, and no version that anybody needs.
+//! (3) Exactly one thread unlinks a node, and that one retires it.
 //!
 //! The number of buckets is fixed: lists grow with the number of records that somebody holds or that have versions,
 //! and that number is bounded by the limits of locks and versions.
@@ -185,7 +185,7 @@ impl RecordTable {
         let mut state = node.state();
         let result = last(&node, &mut state, guard);
         state.pins -= 1;
-        if state.pins > 0 || !node.chain.is_empty(guard) {
+        if state.pins > 0 || state.versions > 0 {
             return result;
         }
         debug_assert!(state.lock.is_idle(), "whoever holds or waits has a pin");

@@ -207,7 +207,6 @@ fn late_commits_are_read_from_the_list() {
     let node = records.pin(world.tree.id(), b"a");
     let change = storage::Change::Put(b"new");
     let applied = world.tree.apply(lsn, b"a", change, true, &mut |old| {
-        let old = old.unwrap();
         let mut state = node.state();
         node.chain.push(&mut state, old.lsn, old.value);
         state.current = lsn;

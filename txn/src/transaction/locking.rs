@@ -375,6 +375,7 @@ impl Transaction {
     }
 
     /// Takes a row lock; false if it was skipped.
+    #[inline(always)]
     fn lock_record(
         &mut self,
         tree: &Tree,

@@ -348,6 +348,7 @@ impl Transaction {
         self.read(view, (tree, key), Purpose::Lock, into)
     }
 
+    #[inline(always)]
     fn read(
         &mut self,
         view: &ReadView,
