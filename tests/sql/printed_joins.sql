@@ -54,3 +54,5 @@ SELECT pg_get_viewdef('looks_left', true);
 ALTER TABLE b ADD COLUMN y text;
 SELECT pg_get_viewdef('merged_twice', true);
 SELECT * FROM merged_twice ORDER BY id;
+CREATE VIEW prefixed AS SELECT -(7 / id) AS a, -(id + 1) AS b, -(-id) AS c, @ (id - 3) AS d, -id * 2 AS e FROM c;
+SELECT pg_get_viewdef('prefixed', true);

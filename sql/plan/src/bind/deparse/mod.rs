@@ -667,7 +667,8 @@ impl Printer<'_, '_> {
             self.operand(right, parent(false), out)?;
         } else {
             write!(out.text, "{} ", self.operator_name(operator)).expect("a string grows");
-            self.operand(&arguments[0], parent(false), out)?;
+            // Only operators of two operands are told apart by how strongly they bind.
+            self.operand(&arguments[0], Parent::Other, out)?;
             // Read again, a number behind a minus would be another number.
             if let (Expr::Constant(_, ty), None) = (&arguments[0], self.path)
                 && out.text.ends_with(|last: char| last.is_ascii_digit())
