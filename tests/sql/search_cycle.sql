@@ -38,3 +38,8 @@ CREATE VIEW refused AS WITH RECURSIVE s (a) AS (SELECT 1 UNION ALL SELECT a + 1 
 with recursive a as (select 1 as b union all select * from a) cycle b set c using p select * from a;
 with recursive a as (select 1 as b union all select a.* from a where b < 0) search depth first by b set s select b from a;
 with recursive x(col) as (select 1 union (with x as (select * from x) select * from x)) search depth first by col set seq select * from x;
+-- A second term that is more than a SELECT.
+with recursive n(a) as (select 1 union all (select 2 union all select a + 1 from n where a < 3)) search depth first by a set o select * from n;
+with recursive n(a) as (select 1 union all (select 2 union all select a + 1 from n where a < 3)) cycle a set c using p select * from n;
+with recursive n(a) as ((select 1 union all select 2) union all select a + 1 from n where a < 3) search depth first by a set o select * from n;
+with recursive n(a) as (select 1 union all values (2)) search depth first by a set o select * from n;

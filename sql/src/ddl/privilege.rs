@@ -77,13 +77,14 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
             }
             ObjectKind::Function => {
                 let signature = grant.signatures.get(at).and_then(Option::as_deref);
-                match super::routine::named(ddl, name, signature)? {
+                let told = |error| super::routine::told_as(error, grant.word);
+                match super::routine::named(ddl, name, signature).map_err(told)? {
                     Some(made) => {
                         super::routine::demand_called(ddl, &made, grant.word)?;
                         on_function(ddl, grant, &grantees, &made.procedure())?;
                     }
                     None => {
-                        let function = function(ddl, name, signature)?;
+                        let function = function(ddl, name, signature).map_err(told)?;
                         on_function(ddl, grant, &grantees, function)?;
                     }
                 }

@@ -646,22 +646,33 @@ pub(super) fn named(
         .into_iter()
         .filter(|known| schemas.contains(&known.schema))
         .filter(|known| name.schema().is_some() || !snapshot.is_temporary_schema(known.schema))
-        .filter(|known| {
-            let all: Vec<u32> = known.parameters.iter().map(|one| one.ty.0).collect();
-            wanted.as_ref().is_none_or(|wanted| {
-                known.input_types() == *wanted || known.procedure && all == *wanted
-            })
-        })
         .collect();
     found.sort_by_key(|known| schemas.iter().position(|schema| *schema == known.schema));
-    if wanted.is_none() && found.len() > 1 {
-        return Err(SqlError::new(
-            SqlState::AMBIGUOUS_FUNCTION,
-            format!("function name \"{name}\" is not unique"),
-        )
-        .hint("Specify the argument list to select the function unambiguously."));
+    let several = || {
+        let message = format!("function name \"{name}\" is not unique");
+        SqlError::new(SqlState::AMBIGUOUS_FUNCTION, message)
+    };
+    let Some(wanted) = wanted else {
+        return match &found[..] {
+            [] | [_] => Ok(found.pop()),
+            _ => {
+                Err(several()
+                    .hint("Specify the argument list to select the function unambiguously."))
+            }
+        };
+    };
+    // Of a procedure they may be the types of all its parameters, too.
+    let all =
+        |known: &Routine| known.parameters.iter().map(|one| one.ty.0).eq(wanted.iter().copied());
+    let by_inputs = found.iter().find(|known| known.input_types() == wanted);
+    let mut by_all = found.iter().filter(|known| known.procedure && all(known));
+    let first = by_all.next();
+    let second = by_all.next().map(|known| known.schema);
+    match (by_inputs, first) {
+        (_, Some(one)) if second == Some(one.schema) => Err(several()),
+        (Some(one), Some(other)) if one.oid != other.oid => Err(several()),
+        (one, other) => Ok(one.or(other).cloned()),
     }
-    Ok(if found.is_empty() { None } else { Some(found.swap_remove(0)) })
 }
 
 /// What is wrong with the name of a routine, as a statement says it that means such a one: `PROCEDURE`.

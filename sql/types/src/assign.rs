@@ -1,7 +1,8 @@
 //! Values with a part of them changed: what `SET a[1] = `, `SET c.f = ` and `SET j['k'] = ` compute.
 
 use super::array::{Array, Builder, Dimension, check_bounds, empty};
-use super::{CallContext, Datum, Oid, SqlType, json, record, stored};
+use super::{CallContext, Datum, Oid, SqlType, json, record};
+use crate::account;
 use crate::contrib::hstore;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -61,20 +62,17 @@ fn field<'a>(
     number: usize,
     types: &[SqlType],
 ) -> Result<Datum<'a>> {
-    let mut old = match target {
-        Datum::Record(bytes) => Some(record::fields(bytes)),
-        _ => None,
-    };
-    let mut fields = Vec::with_capacity(types.len());
-    for (at, ty) in types.iter().enumerate() {
-        let own = old.as_mut().and_then(Iterator::next);
-        let datum = match own {
-            _ if at == number => *value,
-            Some((ty, Some(bytes))) => stored::read(context.arena, ty, bytes)?,
-            _ => Datum::Null,
-        };
-        fields.push((*ty, datum));
+    let mut row = Vec::new();
+    if let Datum::Record(bytes) = target
+        && record::put_replaced(bytes, number, (types[number], value), &mut row)
+    {
+        account::insist_on_value(row.len());
+        return Ok(Datum::Record(account::copied(context.arena, &row)));
     }
+    // Of NULL all other fields are NULL.
+    let field =
+        |(at, ty): (usize, &SqlType)| (*ty, if at == number { *value } else { Datum::Null });
+    let fields: Vec<(SqlType, Datum<'_>)> = types.iter().enumerate().map(field).collect();
     Ok(record::build(context.arena, &fields))
 }
 

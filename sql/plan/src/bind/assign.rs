@@ -66,7 +66,8 @@ impl Binder<'_> {
         match step {
             TargetStep::Field(name) => {
                 let base = base_type(self.catalog, ty.oid);
-                let fields = fields_of(self.catalog, base).ok_or_else(|| {
+                let known = self.composite_result(&whole).or_else(|| fields_of(self.catalog, base));
+                let fields = known.ok_or_else(|| {
                     SqlError::new(
                         SqlState::DATATYPE_MISMATCH,
                         format!(

@@ -261,33 +261,32 @@ impl Traced<'_> {
     /// The second term with the columns of the row before behind its own.
     ///
     /// # Errors
-    /// 0A000 where a term is no SELECT, or the query is not named in the second one's own FROM.
+    /// 0A000 where the first term is no SELECT or the query is not named in the second one's own FROM, 42601 where the second
+    /// term is no SELECT.
     pub(super) fn continued(&self, base: &ast::Query, step: &ast::Query) -> Result<ast::Query> {
-        let refused =
-            |message: String| Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
-        for (query, side) in [(base, "left"), (step, "right")] {
-            if matches!(query.body, Body::SetOperation { .. }) {
-                return refused(format!(
-                    "with a SEARCH or CYCLE clause, the {side} side of the UNION must be a SELECT"
-                ));
-            }
+        let no_select = |state, side: &str| {
+            let message = format!(
+                "with a SEARCH or CYCLE clause, the {side} side of the UNION must be a SELECT"
+            );
+            Err(SqlError::new(state, message))
+        };
+        if matches!(base.body, Body::SetOperation { .. }) {
+            return no_select(SqlState::FEATURE_NOT_SUPPORTED, "left");
         }
         let mut step = step.clone();
         let Body::Select(select) = &mut step.body else {
-            return refused(
-                "with a SEARCH or CYCLE clause, the right side of the UNION must be a SELECT"
-                    .to_owned(),
-            );
+            return no_select(SqlState::SYNTAX_ERROR, "right");
         };
         // Under a WITH of its own the name may be another query.
         let other = |with: &ast::With| with.ctes.iter().any(|inner| inner.name == self.cte.name);
         let hidden = step.with.as_ref().is_some_and(other);
         let found = select.from.iter().find_map(|from| self.reference(from));
         let Some(name) = found.filter(|_| !hidden) else {
-            return refused(format!(
+            let message = format!(
                 "with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{}\" must be at the top level of its right-hand SELECT",
                 self.cte.name
-            ));
+            );
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         };
         for (column, _) in &self.columns {
             let kind = ExprKind::Column(vec![name.clone(), column.clone()]);

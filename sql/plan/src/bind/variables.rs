@@ -230,7 +230,7 @@ fn assigned_part(binder: Binder<'_>, target: Variable, update: &ast::Update) -> 
     let whole = binder.variable(target, 0)?;
     let value = binder.expression(value, &place)?;
     if let (Some(TargetStep::Field(field)), Some(name)) = (column.path.first(), &target_name)
-        && let Some(fields) = fields_of(binder.catalog, whole.ty().oid)
+        && let Some(fields) = binder.composite_result(&whole)
         && !fields.iter().any(|(known, _)| known == field)
     {
         return Err(no_field(name, field));

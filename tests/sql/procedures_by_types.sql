@@ -1,0 +1,26 @@
+-- Types name a procedure by what goes in, or by all its parameters; where these are two, neither is meant.
+create procedure p(int, int, int) language sql as $$ select 1 $$;
+create procedure p(out int, int, int) language sql as $$ select 2 $$;
+drop procedure p(int, int, int);
+grant execute on procedure p(int, int, int) to public;
+alter procedure p(int, int, int) rename to q;
+drop routine p(int, int, int);
+drop procedure p;
+drop procedure p(int, int);
+drop procedure p(int, int);
+drop procedure p(int, int, int);
+create procedure p(int, out int) language sql as $$ select 1 $$;
+drop procedure if exists p(int);
+drop procedure if exists p(int);
+create procedure p(int, out int) language sql as $$ select 1 $$;
+drop procedure p(int, int);
+create procedure p(a int, out b int) language sql as $$ select 1 $$;
+drop routine p(int, out int);
+create schema other;
+create procedure other.p(int, int) language sql as $$ select 1 $$;
+create procedure p(out int, int) language sql as $$ select 2 $$;
+set search_path = public, other;
+drop procedure p(int, int);
+drop procedure p(int);
+drop procedure p(int, int);
+drop procedure p(int, int);
