@@ -278,7 +278,9 @@ pub(super) fn untyped_item(node: &Node, place: usize) -> Option<&Expr> {
     let names = |key: &SortKey| matches!(key.expr, Expr::Column { level: 0, column, .. } if column as usize == place);
     let untyped = |item: &&Expr| matches!(item, Expr::Constant(..) | Expr::Parameter(..));
     match node {
-        Node::Project { columns, .. } => columns.get(place).filter(untyped),
+        Node::Project { columns, .. } | Node::ProjectSet { columns, .. } => {
+            columns.get(place).filter(untyped)
+        }
         Node::Values { rows, .. } if rows.len() == 1 => rows[0].get(place).filter(untyped),
         Node::Sort { keys, .. } if keys.iter().any(names) => None,
         Node::Sort { input, .. } | Node::Limit { input, .. } | Node::LockRows { input, .. } => {

@@ -1,6 +1,5 @@
 //! `pg_type`: every type that a new database has, by OID and by name.
 
-use super::PG_CATALOG;
 use super::copy_text::walk;
 use super::made::{array_of_made, element_of_made, is_made, stand_in};
 use crate::oids;
@@ -194,7 +193,7 @@ pub fn collation_of(oid: u32) -> u32 {
     held_as(oid).map_or(0, |ty| ty.collation)
 }
 
-/// The type of this name in the schema with this OID: [`PG_CATALOG`], or that of `information_schema`. The name is
+/// The type of this name in the schema with this OID: [`super::PG_CATALOG`], or that of `information_schema`. The name is
 /// the catalog's (`int4`); SQL's own words (`integer`) are the binder's.
 #[must_use]
 pub fn type_by_name(namespace: u32, name: &str) -> Option<&'static Type> {
@@ -220,12 +219,13 @@ pub fn element_type(array: u32) -> Option<u32> {
     let Some(ty) = type_by_oid(array) else { return element_of_made(array) };
     // Arrays of rows are a pseudo-type, as rows are.
     let is_array = ty.category == 'A' || array == oids::RECORD_ARRAY;
-    (is_array && ty.element != 0 && matches!(ty.namespace, 0 | PG_CATALOG)).then_some(ty.element)
+    (is_array && ty.element != 0).then_some(ty.element)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builtin::PG_CATALOG;
 
     #[test]
     fn known_types_are_found() {

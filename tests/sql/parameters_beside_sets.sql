@@ -1,0 +1,27 @@
+-- Parameters and literals that take the types of the columns they go into stand beside sets in the select list.
+CREATE TABLE filled (a text, b bigint, c jsonb DEFAULT '{}', d date);
+PREPARE one AS INSERT INTO filled (a, b) SELECT $1, unnest($2::bigint[]);
+PREPARE two AS INSERT INTO filled (a, b, c) SELECT $1, unnest($2::bigint[]), $3 RETURNING *;
+PREPARE three AS INSERT INTO filled (c, d) SELECT jsonb_array_elements($1), $2;
+PREPARE four AS INSERT INTO filled (d, b) SELECT $1, generate_series(1, $2::int) LIMIT 2;
+PREPARE five AS INSERT INTO filled (a, b) SELECT $1, x FROM unnest($2::bigint[]) x;
+PREPARE six AS INSERT INTO filled (a, b, d) SELECT DISTINCT $1, unnest($2::bigint[]), $3;
+PREPARE seven(text) AS INSERT INTO filled (b, a) SELECT generate_series(1, 2) + 1, $1;
+PREPARE eight AS INSERT INTO filled (a, b) SELECT $1, unnest($2::bigint[]) ON CONFLICT DO NOTHING;
+PREPARE nine AS INSERT INTO filled (b, d) SELECT generate_series(1, 2) * 10, $1 ORDER BY 1 DESC;
+SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name COLLATE "C";
+EXECUTE one('x', '{1,2}');
+EXECUTE two('y', '{3,4}', '{"k": 1}');
+EXECUTE three('[1, {"a": 2}]', '2020-02-03');
+EXECUTE four('2021-01-01', 5);
+EXECUTE five('z', '{5}');
+EXECUTE six('w', '{6,6,7}', '2022-01-01');
+EXECUTE seven('v');
+EXECUTE eight('u', '{}');
+EXECUTE nine('2023-01-01');
+INSERT INTO filled (b, c, d) SELECT unnest(ARRAY[8, 9]), '[1]', '2024-05-06' RETURNING b, c, d;
+INSERT INTO filled (b, d) SELECT unnest(ARRAY[8, 9]), 'not a date';
+SELECT * FROM filled ORDER BY a, b, c::text, d;
+UPDATE filled SET (a, d) = (SELECT 's', '2025-01-01') WHERE b = 8 RETURNING a, b, d;
+DEALLOCATE ALL;
+DROP TABLE filled;
