@@ -100,10 +100,7 @@ impl Session {
         let prepared = self.explained(parsed, explained, &portal.prepared.parameters)?;
         let parameters = match &explained.statement {
             Statement::Execute(execute) => {
-                // As in PostgreSQL: what is given to a statement without parameters is not looked at.
-                if !prepared.parameters.is_empty() {
-                    check_parameter_count(&prepared, execute)?;
-                }
+                check_parameter_count(&prepared, execute)?;
                 self.evaluate(parsed.query_text(), &execute.parameters, &prepared.parameters)?
             }
             _ => portal.parameters.clone(),

@@ -734,8 +734,10 @@ impl Session {
     }
 }
 
+/// 42601 for other parameters than a statement has. What is given to one without any is not looked at, as in PostgreSQL.
 pub(super) fn check_parameter_count(prepared: &Prepared, execute: &ast::Execute) -> Result<()> {
-    if execute.parameters.len() == prepared.parameters.len() {
+    let wanted = prepared.parameters.len();
+    if wanted == 0 || execute.parameters.len() == wanted {
         return Ok(());
     }
     Err(SqlError::new(
