@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How often a transaction is run again before it counts as failed.
 const RETRIES_MAX: u32 = 100;
+/// How long it waits before that at most, for each time that it has been run, in microseconds.
+const PAUSE_MICROS: u32 = 100;
 
 /// What is run.
 #[derive(Clone, Copy, Debug)]
@@ -233,6 +235,8 @@ fn work(
     };
     let seed = load.seed.unwrap_or_else(clock_seed);
     let mut random = Random::new(seed ^ u64::from(number) << 48);
+    // By itself: what is drawn does not depend on what others do.
+    let mut pauses = Random::new(!seed ^ u64::from(number));
     let mut report = Report::default();
     let mut cards = Vec::new();
     for _ in 0..load.transactions_max.unwrap_or(u64::MAX) {
@@ -253,7 +257,12 @@ fn work(
         let mut retries = 0;
         let ended = loop {
             match performer.perform(&input) {
-                Err(failure) if failure.is_transient() && retries < RETRIES_MAX => retries += 1,
+                Err(failure) if failure.is_transient() && retries < RETRIES_MAX => {
+                    retries += 1;
+                    // Who may not wait for another leaves it the time to come to its end: the more, the longer that takes.
+                    let micros = pauses.uniform(0, retries * PAUSE_MICROS);
+                    std::thread::sleep(Duration::from_micros(u64::from(micros)));
+                }
                 other => break other,
             }
         };
