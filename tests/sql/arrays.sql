@@ -69,7 +69,6 @@ select array_length('{1}', 1);
 select '{ a b , c	}'::text[], '{null, NULL ,"null", nUll,nulls}'::text[], '{ 1 ,-2,  3}'::int[], E'{a\\ ,\\"b\\", "c"}'::text[];
 select array_length(('{' || repeat('x', 63) || ',' || repeat('y', 64) || ' , ' || repeat('z', 65) || '  }')::text[], 1), ('{' || repeat('x ', 40) || ',b}')::text[];
 select '{äö ,ü,"é "}'::text[], '{a}b}'::text[];
-select '{(1,2),(3,4);(5,6),(7,8)}'::box[];
 select '{1, }'::int[];
 select '{,1}'::int[];
 select '{1,,2}'::int[];
