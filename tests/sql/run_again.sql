@@ -1,6 +1,6 @@
 -- Statements that run again and again: what one run has sorted, grouped or left in the middle is nothing to the next.
 create table ra_t (a int primary key, b text, n numeric(8,2));
-insert into ra_t values (3, 'c', 1.50), (1, 'a', 2.25), (2, 'b', 0);
+insert into ra_t values (1, 'a', 2.25), (2, 'b', 0), (3, 'c', 1.50);
 prepare ra_sorted (int) as select b from ra_t where a <= $1 order by b desc;
 prepare ra_counted (int) as select count(*), sum(n), string_agg(b, '-' order by a), array_agg(a order by b desc) from ra_t where a <= $1;
 prepare ra_grouped (int) as select length(b), count(distinct b), max(n) from ra_t where a <= $1 group by length(b) order by 1;

@@ -234,16 +234,24 @@ impl Session {
         sink: &mut dyn RowSink,
     ) -> Result<Progress> {
         if !self.tracking.watches_bodies {
-            return self.run_portal(portal, "", max_rows, sink);
+            return self.beside_answer(|session| session.run_portal(portal, "", max_rows, sink));
         }
         portal.of_body = true;
         let watch = self.watch(portal, false);
-        let progress = self.run_below(portal, max_rows, sink)?;
+        let progress = self.beside_answer(|session| session.run_below(portal, max_rows, sink))?;
         if let Some(watch) = watch {
             let notice = self.end_watch_of(portal, watch, &progress);
             notice.iter().for_each(|notice| sink.notice(notice));
         }
         Ok(progress)
+    }
+
+    /// Runs what is no statement of the client's: whether the answer to that one has begun is not for it to say.
+    pub(super) fn beside_answer<T>(&mut self, run: impl FnOnce(&mut Session) -> T) -> T {
+        let began = self.answer_began;
+        let done = run(self);
+        self.answer_began = began;
+        done
     }
 
     /// A body opens a portal, which it will run.

@@ -205,7 +205,8 @@ impl Binder<'_> {
                 *value = self.insert_default(target, *number)?;
             }
         }
-        let row = self.row_of((target, &target.live), values, ctes, |_| at)?;
+        let place_of = |value| target_of(query, value).map_or(at, |at| self.position(at));
+        let row = self.row_of((target, &target.live), values, ctes, place_of)?;
         let input = Box::new(Node::Derived {
             query: Arc::new(bound),
             alias: "*SELECT*".into(),

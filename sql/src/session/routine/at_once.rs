@@ -93,7 +93,6 @@ impl Session {
         if !self.sees_what_was_planned() {
             return Ok(None);
         }
-        self.answer_began = !planned.program.changes;
         let mut machine = self.machines.take(&planned.program);
         let mut first = First { row, count: 0, notices: Vec::new() };
         let height = text.prepared.parsed.height().max(planned.program.height);

@@ -56,7 +56,9 @@ impl Session {
         let fetch = ast::Fetch { name: name.into(), direction, moves };
         let mut portal = Portal::new(prepared);
         let mut kept = Kept::default();
-        let done = crate::types::depth::deeper(|| self.fetch(&fetch, &mut portal, 0, &mut kept));
+        let done = crate::types::depth::deeper(|| {
+            self.beside_answer(|session| session.fetch(&fetch, &mut portal, 0, &mut kept))
+        });
         let rows = kept.finish(self.notices.get_mut());
         let count = match done? {
             Progress::Complete(tag) => tag.rows.unwrap_or(0),

@@ -112,7 +112,9 @@ impl Session {
         let mut kept = Kept { rows, limit, spare, notices: Vec::new() };
         let progress = match told {
             true => self.run_for_body(portal, max_rows, &mut kept),
-            false => self.run_portal(portal, "", max_rows, &mut kept),
+            false => {
+                self.beside_answer(|session| session.run_portal(portal, "", max_rows, &mut kept))
+            }
         };
         self.spare_rows = kept.spare;
         if !kept.notices.is_empty() {

@@ -1,0 +1,23 @@
+-- A query that fails within a routine has begun its answer, whatever the routine has run before; a CALL and a modification have not.
+CREATE TABLE within (a int PRIMARY KEY);
+CREATE FUNCTION inserts() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO within VALUES (1); RETURN 1 / 0; END $$;
+CREATE FUNCTION inserts_twice() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO within VALUES (1); INSERT INTO within VALUES (1); RETURN 1; END $$;
+CREATE FUNCTION loops() RETURNS int LANGUAGE plpgsql AS $$ DECLARE r record; BEGIN FOR r IN EXECUTE 'INSERT INTO within VALUES (1), (1) RETURNING a' LOOP NULL; END LOOP; RETURN 1; END $$;
+CREATE FUNCTION executes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'INSERT INTO within VALUES (1), (1)'; RETURN 1; END $$;
+CREATE FUNCTION fetches() RETURNS int LANGUAGE plpgsql AS $$ DECLARE c refcursor; x int; BEGIN OPEN c FOR SELECT 1 / (2 - g) FROM generate_series(1, 3) g; FETCH c INTO x; FETCH c INTO x; RETURN x; END $$;
+CREATE FUNCTION of_sql() RETURNS int LANGUAGE sql VOLATILE AS $$ INSERT INTO within VALUES (1); SELECT 1 / (SELECT 0 FROM within) $$;
+CREATE PROCEDURE selects(INOUT a int) LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN SELECT count(*) INTO x FROM within; PERFORM 1 FROM within; a := 1 / a; END $$;
+SELECT inserts();
+SELECT inserts_twice();
+SELECT loops();
+SELECT executes();
+SELECT fetches();
+SELECT of_sql();
+CALL selects(0);
+INSERT INTO within VALUES (7) RETURNING inserts();
+WITH made AS (INSERT INTO within VALUES (8) RETURNING a) SELECT a, inserts() FROM made;
+SELECT a, inserts() FROM generate_series(1, 2) a;
+CREATE FUNCTION fires() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN SELECT count(*) INTO x FROM within; PERFORM x FROM pg_class LIMIT 1; RAISE EXCEPTION 'fired'; END $$;
+CREATE TRIGGER fires AFTER INSERT ON within FOR EACH ROW EXECUTE FUNCTION fires();
+INSERT INTO within VALUES (9) RETURNING a;
+SELECT executes();
