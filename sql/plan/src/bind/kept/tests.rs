@@ -134,6 +134,34 @@ fn columns_are_numbers_and_the_row_is_whatever_columns_there_are() {
     assert_eq!(copied.edges().own(), [1]);
 }
 
+/// Numbers below what is asked for, the same at each run.
+fn numbers() -> impl FnMut(usize) -> usize {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    move |below| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % below as u64) as usize
+    }
+}
+
+/// Bytes of which one to three are others, or gone.
+fn damaged(bytes: &[u8], number: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=number(3) {
+        let at = number(bytes.len());
+        match number(3) {
+            0 => bytes[at] ^= 1 << number(8),
+            1 => bytes[at] = number(256) as u8,
+            _ => drop(bytes.remove(at)),
+        }
+        if bytes.is_empty() {
+            break;
+        }
+    }
+    bytes
+}
+
 #[test]
 fn whatever_bytes_are_they_overflow_nothing() {
     let (catalog, relation) = (catalog(), table(20_000));
@@ -149,31 +177,13 @@ fn whatever_bytes_are_they_overflow_nothing() {
         refused(&[&[1], height, &deep].concat());
     }
     refused(&[2, 1, 1, 0, 23, 1, 0]);
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut number = move |below: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % below as u64) as usize
-    };
+    let mut number = numbers();
     for text in TEXTS {
         let expression = kept(&snapshot, &relation, text);
         let tree = expression.tree();
         (0..tree.len()).for_each(|end| refused(&tree[..end]));
         for _ in 0..500 {
-            let mut bytes = tree.to_vec();
-            for _ in 0..=number(3) {
-                let at = number(bytes.len());
-                match number(3) {
-                    0 => bytes[at] ^= 1 << number(8),
-                    1 => bytes[at] = number(256) as u8,
-                    _ => drop(bytes.remove(at)),
-                }
-                if bytes.is_empty() {
-                    break;
-                }
-            }
-            let _ = read(&bytes);
+            let _ = read(&damaged(tree, &mut number));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Trees of queries to bytes and back.
 
-use super::Reader;
+use super::{Reader, damaged, numbers};
 use crate::bind::kept::code::query::{Shapes, read_query, write_query};
 use crate::bind::query::Outside;
 use crate::bind::tree::QueryTree;
@@ -42,13 +42,7 @@ fn tree(snapshot: &CatalogSnapshot, text: &str) -> Option<(Arc<QueryTree>, Shape
 fn a_query_comes_back_as_it_was_and_nothing_else_is_one() {
     let catalog = catalog();
     let snapshot = catalog.snapshot(well_known::POSTGRES).expect("the database is there");
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut number = move |below: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % below as u64) as usize
-    };
+    let mut number = numbers();
     for text in QUERIES {
         let (tree, shapes) = tree(&snapshot, text).expect("it was to be kept");
         let bytes = write_query(&snapshot, &tree, &shapes).expect("it can be stored");
@@ -62,16 +56,7 @@ fn a_query_comes_back_as_it_was_and_nothing_else_is_one() {
             assert_eq!(error.state(), SqlState::DATA_CORRUPTED);
         }
         for _ in 0..100 {
-            let mut bytes = bytes.to_vec();
-            for _ in 0..=number(3) {
-                let at = number(bytes.len());
-                match number(3) {
-                    0 => bytes[at] ^= 1 << number(8),
-                    1 => bytes[at] = number(256) as u8,
-                    _ => drop(bytes.remove(at)),
-                }
-            }
-            let _ = read_query(&snapshot, &bytes);
+            let _ = read_query(&snapshot, &damaged(&bytes, &mut number));
         }
     }
     // Queries in FROM of each other, 100,000 deep.
