@@ -29,6 +29,10 @@ impl Operator for Unit {
         Ok(!std::mem::replace(&mut self.done, true))
     }
 
+    fn is_over(&self) -> bool {
+        self.done
+    }
+
     fn rest_bytes(&self) -> Option<usize> {
         Some(0)
     }
@@ -83,6 +87,10 @@ impl Operator for Values {
         cx.arena.reset();
         cx.fill(self.slot, row, &self.correlated)?;
         Ok(true)
+    }
+
+    fn is_over(&self) -> bool {
+        self.at == self.rows.len()
     }
 
     fn rest_bytes(&self) -> Option<usize> {
@@ -160,6 +168,10 @@ impl Operator for Filter {
         Ok(false)
     }
 
+    fn is_over(&self) -> bool {
+        self.input.is_over()
+    }
+
     fn rest_bytes(&self) -> Option<usize> {
         self.input.rest_bytes()
     }
@@ -235,6 +247,10 @@ impl Operator for Project {
         }
         cx.fill(self.slot, &self.columns, &self.correlated)?;
         Ok(true)
+    }
+
+    fn is_over(&self) -> bool {
+        self.input.is_over()
     }
 
     fn rest_bytes(&self) -> Option<usize> {
@@ -373,6 +389,10 @@ impl Operator for Limit {
             }
             (None, _) => Ok(true),
         }
+    }
+
+    fn is_over(&self) -> bool {
+        (self.left == Some(0) && self.ties.is_none()) || self.input.is_over()
     }
 
     fn rest_bytes(&self) -> Option<usize> {
