@@ -542,6 +542,7 @@ impl Session {
         };
         self.log_settings = LogSettings::of(&self.settings);
         self.tracking = Tracking::of(&self.settings, self.tracking);
+        self.catalog.require_partition_key(self.settings.bool("atoll.require_partition_key"));
         let kilobytes = u64::try_from(self.settings.integer("log_temp_files")).ok();
         self.temp_used.log_from(kilobytes.map(|size| size * 1024));
         let relaxed = std::sync::atomic::Ordering::Relaxed;
