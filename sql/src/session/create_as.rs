@@ -3,6 +3,7 @@
 //! The query is bound before the table is in the catalog, so that it never means the table it makes; then it runs as an
 //! INSERT of its rows, which are loaded past write set and log, because nobody else can see the table's trees.
 
+use crate::bind::logical::{ComputedIndex, Modify, ModifyKind, Node, Query};
 use crate::bind::{self, Bound, BoundStatement, levels};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::Relation;
@@ -15,7 +16,6 @@ use crate::exec::sink::RowSink;
 use crate::message::{CommandTag, Progress, REFRESH};
 use crate::parse::Statement;
 use crate::parse::ast::{self, CreateTableAs};
-use crate::plan::logical::{ComputedIndex, Modify, ModifyKind, Node, Query};
 use crate::prepared::{Basis, Known, Prepared, Reader, planned};
 use crate::session::Session;
 use crate::session::portal::Portal;

@@ -3,6 +3,7 @@
 use crate::bind::clause::{CHECK, GENERATED, INDEX_EXPRESSION, INDEX_PREDICATE};
 use crate::bind::edges::{edges_of_expression, edges_of_query};
 use crate::bind::kept::{self, Tree};
+use crate::bind::logical::{Node, Output, Query};
 use crate::bind::routine_body::Parameters;
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
 use crate::catalog::definition::{Definition, Edge, Edges, Expression};
@@ -19,7 +20,6 @@ use crate::exec::{Host, Machine, Run};
 use crate::parse::Positions;
 use crate::parse::ast;
 use crate::plan::fold::text_forms_are_stable;
-use crate::plan::logical::{Node, Output, Query};
 use crate::prepared::{Basis, Known, Reader, planned};
 use crate::queries::SessionCatalog;
 use crate::queries::identity::Identity;

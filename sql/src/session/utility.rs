@@ -1,6 +1,7 @@
 //! Statements that are no plans: the transaction's, the settings', prepared statements, maintenance, DDL.
 
 use crate::bind;
+use crate::bind::logical::{Node, Output, Query};
 use crate::catalog::SearchPath;
 use crate::catalog::object::well_known;
 use crate::catalog::trigger;
@@ -12,7 +13,6 @@ use crate::notify::{self, Said};
 use crate::parse::Positions;
 use crate::parse::Statement;
 use crate::parse::ast::{self, Discard, ObjectKind};
-use crate::plan::logical::{Node, Output, Query};
 use crate::prepared::{Basis, Known, Named, Planned, Prepared, Reader, planned, text_column};
 use crate::queries::identity::SettingUser;
 use crate::session::Session;
