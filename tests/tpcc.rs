@@ -11,7 +11,7 @@ use bench::tpcc::embedded::Embedded;
 use bench::tpcc::statement::Rows;
 use bench::tpcc::transactions::{Form, Isolation, Kind};
 use bench::tpcc::wire::Url;
-use bench::tpcc::{Connector, Scale, consistency, functions, load, procedures};
+use bench::tpcc::{Connector, Scale, consistency, functions, load, procedures, schemes};
 use std::time::Duration;
 use tests::atoll::Atoll;
 use tests::process::TemporaryDirectory;
@@ -70,6 +70,30 @@ fn a_run_without_a_socket_holds_every_condition() {
     let again = Embedded::open(directory.path(), None).expect("the directory that was closed");
     let mut client = again.connect().expect("a session");
     assert_eq!(consistency::check(&mut *client, &SCALE), Ok([0; 12]), "after a restart");
+}
+
+/// Under every scheme, and as SERIALIZABLE: two sessions in one warehouse, so that they are in each other's way. What has been aborted is
+/// run again until it ends, and the conditions hold behind it.
+#[test]
+fn every_scheme_holds_every_condition() {
+    let directory = TemporaryDirectory::new("tpcc-schemes");
+    let scale = Scale { warehouses: 1, items: 100, customers: 30 };
+    let load = Load {
+        scale,
+        clients: 2,
+        warm_up: Duration::ZERO,
+        time: Duration::from_secs(1),
+        isolation: Isolation::ReadCommitted,
+        form: Form::Statements,
+        only: None,
+        transactions_max: None,
+        seed: None,
+    };
+    let rows = schemes::run(directory.path(), scale, &[load], &mut |_| ()).expect("all end");
+    let ran: Vec<&str> = rows.iter().map(|row| row.scheme).collect();
+    let all = sql::SchemeKind::ALL.map(sql::SchemeKind::name);
+    assert_eq!(ran, [&["ssi"], &all[..]].concat());
+    assert!(rows.iter().all(|row| row.per_second > 0.0), "{rows:?}");
 }
 
 /// Straight on the transaction component: the same transactions, and the same conditions, counted by hand.

@@ -4,9 +4,9 @@
 //! fails when told to. Each method is one message's worth of work, and the loop guards each call: a panic that the session
 //! has not made an error of its statement ends this session with XX000, and nobody else's.
 
-use sql::breakdown::{Class, Entered};
+use sql::breakdown::{Class, Started};
 use sql::exec::sink::RowSink;
-use sql::session::notify::Notification;
+use sql::notify::Notification;
 use sql::session::outlet::Outlet;
 use sql::session::{
     AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,
@@ -27,8 +27,8 @@ pub trait Backend: Send {
     fn answer_after(&self) -> AnswerAfter;
     fn poll_answer(&self, after: AnswerAfter, waker: &Waker) -> Poll<Result<()>>;
     fn help_answer(&self, after: AnswerAfter);
-    fn begin_messages(&mut self) -> Option<Entered>;
-    fn end_messages(&mut self, clock: Entered);
+    fn begin_messages(&mut self) -> Option<Started>;
+    fn end_messages(&mut self, clock: Started);
     fn measures(&self) -> bool;
     fn spend(&mut self, class: Class, cycles: u64);
     fn rest(&mut self);
@@ -96,11 +96,11 @@ impl Backend for Live {
         self.engine.help_answer(after);
     }
 
-    fn begin_messages(&mut self) -> Option<Entered> {
+    fn begin_messages(&mut self) -> Option<Started> {
         self.session.begin_messages()
     }
 
-    fn end_messages(&mut self, clock: Entered) {
+    fn end_messages(&mut self, clock: Started) {
         self.session.end_messages(clock);
     }
 

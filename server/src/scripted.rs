@@ -4,7 +4,7 @@
 //! `notice` says something first, `empty` is no statement at all. Several are separated by `;`.
 
 use crate::backend::Backend;
-use sql::breakdown::{Class, Entered};
+use sql::breakdown::{Class, Started};
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
 use sql::session::outlet::Outlet;
 use sql::session::{
@@ -101,10 +101,10 @@ impl Backend for Scripted {
     }
     fn help_answer(&self, _after: AnswerAfter) {}
 
-    fn begin_messages(&mut self) -> Option<Entered> {
+    fn begin_messages(&mut self) -> Option<Started> {
         None
     }
-    fn end_messages(&mut self, _: Entered) {}
+    fn end_messages(&mut self, _: Started) {}
     fn measures(&self) -> bool {
         false
     }
@@ -119,7 +119,7 @@ impl Backend for Scripted {
         false
     }
 
-    fn take_notifications(&mut self) -> Vec<sql::session::notify::Notification> {
+    fn take_notifications(&mut self) -> Vec<sql::notify::Notification> {
         Vec::new()
     }
 

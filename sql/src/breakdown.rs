@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-pub use txn::breakdown::{Breakdown, Class, Entered, now};
+pub use txn::breakdown::{Breakdown, Class, Started, now};
 use txn::sync::{Mutex, lock, rank};
 
 /// How many shapes of statements are told apart.

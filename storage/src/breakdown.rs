@@ -10,8 +10,8 @@
 //! the sum of both, and nobody has to know since when. The class that the clock is in lacks the time until it is left, which
 //! who reads the numbers adds.
 //!
-//! The numbers begin anew when the clock is started, and nobody but their thread reads them: who wants those of a statement takes
-//! them ([`Breakdown::take_in`]), or looks twice. The counter is the processor's (the time-stamp counter, which runs at one rate on all cores); where there is
+//! A clock that stands still has counted nothing, and nobody but its thread reads its numbers: who wants those of a statement takes
+//! them ([`Breakdown::take_in`]), looks twice, or stops the clock with one reading for both ([`Started::stop`]). The counter is the processor's (the time-stamp counter, which runs at one rate on all cores); where there is
 //! none that is known here, nanoseconds stand for cycles. Nothing is decided by it, so a simulation's seed still replays.
 
 use crate::sync;
@@ -82,6 +82,14 @@ pub struct Entered {
     stays: PhantomData<*const ()>,
 }
 
+/// A clock that was started, or the class that was entered because it ran, until this goes: what it has counted is lost then.
+#[must_use = "the clock is stopped at once otherwise"]
+#[derive(Debug)]
+pub struct Started {
+    outer: u8,
+    stays: PhantomData<*const ()>,
+}
+
 impl Class {
     /// All classes, in the order in which they are shown.
     pub const ALL: [Class; CLASSES] = [
@@ -133,11 +141,16 @@ impl Breakdown {
     pub fn take_in(&mut self) {
         CLOCK.with(|clock| {
             let lacking = clock.lacking();
-            for (mine, more) in self.0.iter_mut().zip(&clock.cycles) {
-                *mine = mine.wrapping_add(more.take());
-            }
+            self.take_from(clock);
             clock.lacks(lacking);
         });
+    }
+
+    #[inline(always)]
+    fn take_from(&mut self, clock: &ThreadClock) {
+        for (mine, more) in self.0.iter_mut().zip(&clock.cycles) {
+            *mine = mine.wrapping_add(more.take());
+        }
     }
 
     /// What has been counted since `earlier`.
@@ -181,10 +194,16 @@ impl ThreadClock {
     #[inline(always)]
     fn switch(&self, to: u8) {
         let now = sync::cycles();
-        let left = self.number(self.class.replace(to));
-        left.set(left.get().wrapping_add(now));
+        self.leave(to, now);
         let entered = self.number(to);
         entered.set(entered.get().wrapping_sub(now));
+    }
+
+    /// Half a switch: the class that is entered has not got what it lacks.
+    #[inline(always)]
+    fn leave(&self, to: u8, now: u64) {
+        let left = self.number(self.class.replace(to));
+        left.set(left.get().wrapping_add(now));
     }
 
     /// Gives the class that the clock is in what it lacks until now; what that is.
@@ -220,16 +239,14 @@ pub fn enter(class: Class) -> Entered {
 }
 
 /// Starts the thread's clock in a class, or enters it where the clock runs.
-pub fn start(class: Class) -> Entered {
+#[inline]
+pub fn start(class: Class) -> Started {
     let outer = CLOCK.with(|clock| {
         let outer = clock.class.get();
-        if outer == STILL {
-            clock.cycles.iter().for_each(|number| number.set(0));
-        }
         clock.switch(class as u8);
         outer
     });
-    Entered { outer, stays: PhantomData }
+    Started { outer, stays: PhantomData }
 }
 
 /// The counter that all this is read from, for what spans threads.
@@ -246,6 +263,34 @@ impl Drop for Entered {
         }
         // Where the thread ends, its clock has.
         let _ = CLOCK.try_with(|clock| clock.switch(self.outer));
+    }
+}
+
+impl Started {
+    /// Ends it, and has `counted` count all that the clock has, which begins anew; when that was.
+    #[inline]
+    pub fn stop(self, counted: &mut Breakdown) -> u64 {
+        let now = sync::cycles();
+        CLOCK.with(|clock| {
+            clock.leave(self.outer, now);
+            counted.take_from(clock);
+            if self.outer != STILL {
+                clock.lacks(Some(now));
+            }
+        });
+        std::mem::forget(self);
+        now
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = CLOCK.try_with(|clock| {
+            clock.switch(self.outer);
+            if self.outer == STILL {
+                clock.cycles.iter().for_each(|number| number.set(0));
+            }
+        });
     }
 }
 
@@ -281,20 +326,35 @@ mod tests {
             }
             work();
         }
-        // Starting it once more enters a class, and its end does not stop the clock.
-        drop(start(Class::ParsePlan));
-        work();
-        drop(outer);
-        let all = now() - begun;
-        work();
         let mut counted = Breakdown::default();
         counted.take_in();
+        // Starting it once more enters a class, and its end does not stop the clock.
+        let inner = start(Class::ParsePlan);
+        work();
+        let until = inner.stop(&mut counted);
+        assert!(counted.of(Class::ParsePlan) >= 10_000, "{counted:?}");
+        assert!(counted.total() <= until - begun, "{counted:?}");
+        drop(start(Class::ParsePlan));
+        work();
+        let all = outer.stop(&mut counted) - begun;
+        work();
         assert!(counted.of(Class::UsefulWork) >= 20_000, "{counted:?}");
         assert!(counted.of(Class::Locking) >= 10_000, "{counted:?}");
         assert!(counted.of(Class::Wait) >= 10_000, "{counted:?}");
         assert!(counted.total() <= all, "{counted:?} of {all}");
         assert_eq!(counted.of(Class::Index), 0);
         assert_eq!(Breakdown::so_far().total(), 0);
+    }
+
+    #[test]
+    fn what_nobody_takes_is_not_counted_for_the_next() {
+        let lost = start(Class::Index);
+        work();
+        drop(lost);
+        let next = start(Class::UsefulWork);
+        let mut counted = Breakdown::default();
+        next.stop(&mut counted);
+        assert_eq!(counted.of(Class::Index), 0);
     }
 
     #[test]

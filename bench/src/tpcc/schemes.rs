@@ -3,6 +3,8 @@
 use super::consistency;
 use super::driver::{self, Load};
 use super::embedded::Embedded;
+use super::statement::Rows;
+use super::transactions::Isolation;
 use super::{Connector, Scale, load};
 use crate::cpu;
 use anyhow::{Result, ensure};
@@ -29,7 +31,7 @@ pub struct Row {
     pub p95_ms: f64,
 }
 
-/// Runs `load` with each number of sessions under every scheme but `hstore`, in a directory of its own for each below `data`, which goes
+/// Runs `load` with each number of sessions under every scheme, and as SERIALIZABLE under `mvcc` (`ssi`), in a directory of its own for each below `data`, which goes
 /// afterwards. The twelve conditions hold before and after.
 ///
 /// # Errors
@@ -41,26 +43,30 @@ pub fn run(
     tell: &mut dyn FnMut(&Row),
 ) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    // History has no key, which would say in which partition its rows are.
-    for scheme in SchemeKind::ALL.into_iter().filter(|scheme| scheme.locks_rows()) {
-        let directory = data.join(scheme.name());
+    let each = SchemeKind::ALL.map(|scheme| (scheme.name(), scheme, None));
+    let ssi = ("ssi", SchemeKind::Mvcc, Some(Isolation::Serializable));
+    for (name, scheme, isolation) in std::iter::once(ssi).chain(each) {
+        let directory = data.join(name);
         ensure!(!directory.exists(), "{} is there already", directory.display());
         let embedded = Embedded::open(&directory, Some(scheme))?;
         let mut client = embedded.connect()?;
+        // History has no key: its rows are where the Payments are that write them.
+        client.execute("SET atoll.require_partition_key = off", &mut Rows::default())?;
         load::load(&mut *client, scale, true)?;
         for load in loads {
             let mut before = None;
-            let report = driver::run(&embedded, load, &mut || {
+            let load = Load { isolation: isolation.unwrap_or(load.isolation), ..*load };
+            let report = driver::run(&embedded, &load, &mut || {
                 before = cpu::of_tree(std::process::id()).ok();
             })?;
             let used = cpu::of_tree(std::process::id())?.since(before.unwrap_or_default());
-            ensure!(report.errors() == 0, "{}: {}", scheme.name(), report.table());
+            ensure!(report.errors() == 0, "{name}: {}", report.table());
             let broken = consistency::check(&mut *client, &scale)?;
             ensure!(broken == [0; 12], consistency::complaints(&broken).join("; "));
             let ended = report.transactions().max(1) as f64;
             let retries: u64 = report.tallies.iter().map(|tally| tally.retries).sum();
             let row = Row {
-                scheme: scheme.name(),
+                scheme: name,
                 clients: load.clients,
                 per_second: report.per_second(),
                 tpm_c: report.tpm_c(),

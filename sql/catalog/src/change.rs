@@ -56,6 +56,8 @@ pub struct CatalogTransaction {
     outdated: bool,
     /// It shows one state and nothing else.
     still: bool,
+    /// `atoll.require_partition_key`.
+    requires_partition_key: bool,
 }
 
 #[derive(Debug)]
@@ -108,6 +110,7 @@ impl CatalogTransaction {
             seen: None,
             outdated: false,
             still: false,
+            requires_partition_key: true,
         })
     }
 
@@ -134,7 +137,13 @@ impl CatalogTransaction {
             seen: None,
             outdated: false,
             still: true,
+            requires_partition_key: true,
         }
+    }
+
+    /// Whether a table has to say which partitions its rows are in, where they are in any.
+    pub fn require_partition_key(&mut self, required: bool) {
+        self.requires_partition_key = required;
     }
 
     /// The catalog now: what is committed, and this transaction's own changes. To be asked for at least once a statement.
@@ -467,7 +476,9 @@ impl CatalogTransaction {
             return Err(self.refuse_outdated());
         }
         let current = current.map(|current| &**current);
-        demand_partition_key(transaction.begin().scheme, current, &relation)?;
+        if self.requires_partition_key {
+            demand_partition_key(transaction.begin().scheme, current, &relation)?;
+        }
         for (key, before, after) in parts::changed_parts(key, current, Some(&relation)) {
             self.change(transaction, key, before.as_ref(), after)?;
         }
@@ -813,7 +824,7 @@ fn demand_partition_key(
         "Under concurrency control {} the first column of a table's primary key says in which partition a row is.",
         scheme.name()
     ))
-    .hint("Declare a primary key that is not deferrable."))
+    .hint("Declare a primary key that is not deferrable, or set atoll.require_partition_key to off: each row is where the transaction is then that inserts it, and whoever looks for one enters all partitions."))
 }
 
 #[cfg(test)]

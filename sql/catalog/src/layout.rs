@@ -2,7 +2,7 @@
 
 use super::{Index, Relation, RelationKind};
 use sql_types::numeric;
-use sql_types::tuple::{Form, KeyColumn, KeyLayout, RowLayout};
+use sql_types::tuple::{Form, KeyColumn, KeyLayout, RowLayout, row_id};
 use txn::{ColumnEnd, FirstColumn, Placement, TreeId};
 
 /// How a column ends at the front of a key; none where that is not known.
@@ -46,7 +46,7 @@ impl Relation {
     }
 
     /// In which partition the entries of its trees are, of those of which that can be said: the first column of the primary key
-    /// says it of a row.
+    /// says it of a row, and its block where it has a row id.
     #[must_use]
     pub fn placements(&self) -> Vec<(TreeId, Placement)> {
         let RelationKind::Table { tree, key, long_values } = &self.kind else { return Vec::new() };
@@ -54,12 +54,17 @@ impl Relation {
             return self.trees().map(|tree| (tree, Placement::BehindRows)).collect();
         }
         let mut all = vec![(*long_values, Placement::BehindRows)];
-        let columns = self.key_layout(key).columns;
-        let Some(column) = columns.first().and_then(first_column) else { return all };
+        let column = match self.key_layout(key).columns.first() {
+            Some(column) => first_column(column),
+            None => Some(FirstColumn { marker: 0, end: ColumnEnd::Fixed(row_id::BLOCK_BYTES) }),
+        };
+        let Some(column) = column else { return all };
         all.push((*tree, Placement::ByKey(column)));
         for index in self.indexes.iter().filter(|index| !index.holds_rows()) {
             let columns = self.index_layout(index).columns;
-            let same = columns.first().filter(|first| first.column == key[0] && !first.descending);
+            let same = columns
+                .first()
+                .filter(|first| key.first() == Some(&first.column) && !first.descending);
             let placement = same.and_then(first_column).map(Placement::ByKey);
             all.push((index.tree, placement.unwrap_or(Placement::WithRows)));
         }

@@ -6,11 +6,11 @@
 //! statement it leads to. Where nothing is measured each of these is one branch.
 
 use super::Session;
-use super::statement::Prepared;
 use crate::breakdown::{Spent, StatementTimes};
+use crate::prepared::Prepared;
 use crate::statement_statistics::Key;
-use std::sync::Arc;
-use txn::breakdown::{self, Breakdown, Class, Entered};
+use std::sync::{Arc, Weak};
+use txn::breakdown::{self, Breakdown, Class, Started};
 
 /// A session tells what it has spent after so many cycles, if not before.
 const TOLD_AFTER: u64 = 1 << 20;
@@ -18,43 +18,61 @@ const TOLD_AFTER: u64 = 1 << 20;
 /// What has been measured and not been told yet.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
-    /// The statement that ran last, if that has any place.
+    /// The statement that ran last.
     last: Option<Last>,
     /// What it has spent.
     spent: Spent,
-    /// A message has come that may lead to another statement: what it and those behind it have spent, once their batch is over.
-    coming: Option<Option<Breakdown>>,
+    /// Whose the time is that the clock counts.
+    whose: Whose,
+    /// What messages have spent that may lead to another statement, in batches that are over.
+    coming: Breakdown,
     /// Whether a statement has run among the messages that are looked at.
     ran: bool,
     /// When it was last told.
     told: u64,
 }
 
-/// Where a statement is counted, as it was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Whose {
+    /// The statement's that ran last.
+    #[default]
+    Last,
+    /// That of a statement that messages may lead to, which are looked at.
+    Coming,
+    /// The same, and a batch of such messages is over.
+    ComingSince,
+}
+
+/// The statement that ran last, and where it is counted.
 #[derive(Debug)]
 struct Last {
+    /// Most often the next one is the same.
+    prepared: Weak<Prepared>,
     key: Key,
     epoch: u64,
-    times: Arc<StatementTimes>,
+    /// None where there are too many shapes.
+    times: Option<Arc<StatementTimes>>,
 }
 
 impl Session {
     /// Messages are going to be looked at: the clock runs until what is returned is given to [`Session::end_messages`].
     #[inline]
-    pub fn begin_messages(&mut self) -> Option<Entered> {
+    pub fn begin_messages(&mut self) -> Option<Started> {
         self.tracking.measures.then(|| breakdown::start(Class::Protocol))
     }
 
     /// The messages have been looked at, as far as they go.
-    pub fn end_messages(&mut self, clock: Entered) {
-        drop(clock);
+    pub fn end_messages(&mut self, clock: Started) {
         let measured = &mut self.measured;
         measured.ran = false;
-        match &mut measured.coming {
-            Some(coming) => coming.get_or_insert_default().take_in(),
-            None => measured.spent.breakdown.take_in(),
-        }
-        if !self.tracking.measures || breakdown::now().saturating_sub(measured.told) > TOLD_AFTER {
+        let now = match measured.whose {
+            Whose::Last => clock.stop(&mut measured.spent.breakdown),
+            Whose::Coming | Whose::ComingSince => {
+                measured.whose = Whose::ComingSince;
+                clock.stop(&mut measured.coming)
+            }
+        };
+        if !self.tracking.measures || now.saturating_sub(measured.told) > TOLD_AFTER {
             self.tell_measured();
         }
     }
@@ -74,34 +92,53 @@ impl Session {
     /// A message comes that may lead to another statement than the last.
     #[inline]
     pub(super) fn end_measured(&mut self) {
-        if !self.tracking.measures {
+        let measured = &mut self.measured;
+        if !self.tracking.measures || measured.whose != Whose::Last {
             return;
         }
-        if std::mem::take(&mut self.measured.ran) {
-            self.measured.spent.breakdown.take_in();
+        if std::mem::take(&mut measured.ran) {
+            measured.spent.breakdown.take_in();
         }
-        self.measured.coming.get_or_insert_default();
+        measured.whose = Whose::Coming;
     }
 
     /// A statement begins to run: what has been spent since the last one ended is its own, too.
     pub(super) fn measure(&mut self, prepared: &Arc<Prepared>) {
         self.end_measured();
+        let same = self.measured.last.as_ref().is_some_and(|last| {
+            last.prepared.as_ptr() == Arc::as_ptr(prepared)
+                && last.key.user == self.identity.user
+                && last.epoch == self.engine.breakdowns().epoch()
+        });
+        if !same {
+            self.measure_another(prepared);
+        }
+        let measured = &mut self.measured;
+        if measured.whose == Whose::ComingSince {
+            measured.spent.breakdown.add_all(&std::mem::take(&mut measured.coming));
+        }
+        measured.whose = Whose::Last;
+        measured.ran = true;
+        measured.spent.calls += 1;
+    }
+
+    /// The same, of one that has not been made ready where the last one was: what that one has spent is told, where it is another one.
+    #[cold]
+    fn measure_another(&mut self, prepared: &Arc<Prepared>) {
         let named = prepared.parsed.statement().and_then(|statement| self.executes(statement));
         let prepared = named.as_ref().unwrap_or(prepared);
         let (key, epoch) =
             (self.statement_key(prepared.number()), self.engine.breakdowns().epoch());
-        if !self.measured.last.as_ref().is_some_and(|last| last.key == key && last.epoch == epoch) {
-            self.tell_measured();
-            let times = self.engine.breakdowns().statement(key, prepared.parsed.shape());
-            self.measured.last = times.map(|times| Last { key, epoch, times });
+        if let Some(last) = &mut self.measured.last
+            && last.key == key
+            && last.epoch == epoch
+        {
+            last.prepared = Arc::downgrade(prepared);
+            return;
         }
-        let measured = &mut self.measured;
-        if let Some(Some(coming)) = &measured.coming {
-            measured.spent.breakdown.add_all(coming);
-        }
-        measured.coming = None;
-        measured.ran = true;
-        measured.spent.calls += 1;
+        self.tell_measured();
+        let times = self.engine.breakdowns().statement(key, prepared.parsed.shape());
+        self.measured.last = Some(Last { prepared: Arc::downgrade(prepared), key, epoch, times });
     }
 
     /// Tells others what has been spent.
@@ -110,8 +147,8 @@ impl Session {
         let spent = std::mem::take(&mut self.measured.spent);
         self.measured.told = breakdown::now();
         self.activity.spent.add(&spent);
-        if let Some(last) = &self.measured.last {
-            last.times.spent.add(&spent);
+        if let Some(Last { times: Some(times), .. }) = &self.measured.last {
+            times.spent.add(&spent);
         }
     }
 }

@@ -45,6 +45,12 @@ impl PartitionSet {
         self.0[usize::from(number) / 64] |= 1 << (number % 64);
     }
 
+    /// Whether it is among them.
+    #[must_use]
+    pub fn contains(&self, number: u16) -> bool {
+        self.0[usize::from(number) / 64] >> (number % 64) & 1 == 1
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -81,8 +81,19 @@ impl Transaction {
     }
 
     /// Whether a tree is in partitions, of which this transaction has to be in some.
-    pub(super) fn is_in_partitions(&self, tree: TreeId) -> bool {
+    #[must_use]
+    pub fn is_in_partitions(&self, tree: TreeId) -> bool {
         self.is_partitioned() && self.manager.options.unwatched != Some(tree)
+    }
+
+    /// Whether a key of such a tree is in a partition that this transaction is in already: every one is, as long as it is in none, and
+    /// where keys do not say it.
+    #[must_use]
+    pub fn is_at_home(&self, tree: TreeId, key: &[u8]) -> bool {
+        let Some(Tracking::Partitioned(own)) = self.tracking.as_deref() else { return true };
+        let Some(Placement::ByKey(column)) = self.manager.placement(tree) else { return true };
+        let number = column.partition(key, self.manager.partitions());
+        number.is_none_or(|number| own.held.is_empty() || own.held.contains(number))
     }
 
     /// Enters the partitions of what is to be read or written; false if one of them was skipped.

@@ -188,6 +188,7 @@ const FOLLOWED: &[&str] = &[
     "atoll.max_write_set",
     "atoll.metrics_listen",
     "atoll.partitions",
+    "atoll.require_partition_key",
     "atoll.run_programs_as_root",
     "atoll.statement_memory",
     "atoll.switched_off",

@@ -272,7 +272,13 @@ impl Writer {
     /// The key of a row in the table's tree, a new row id where it has no primary key.
     fn row_key(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<()> {
         if !self.clustered_key(cx, all)? {
-            let id = cx.row_ids.next(cx.host.row_ids, &self.rows)?;
+            let (transaction, rows) = (&*cx.transaction, &self.rows);
+            let id = match transaction.is_in_partitions(rows.id()) {
+                false => cx.row_ids.next(cx.host.row_ids, rows)?,
+                true => cx.row_ids.next_of(cx.host.row_ids, rows, |id| {
+                    transaction.is_at_home(rows.id(), &id.to_be_bytes())
+                })?,
+            };
             self.key.clear();
             self.key.extend_from_slice(&id.to_be_bytes());
         }

@@ -4,6 +4,9 @@
 //! somebody first asks after a start, so it needs no log of its own: an id that was handed out and not committed may be
 //! handed out again after a restart, when nobody can know of it. Sessions take ranges, so that what a session inserts
 //! stays together and in order, and the right edge of the tree is no meeting point of all sessions.
+//!
+//! Where rows are in partitions (`hstore`), ids that differ in their last byte only are in one: a block. Such a row is nobody's until it
+//! is inserted, so its id is chosen from a block of a partition that its transaction is in.
 
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
@@ -17,6 +20,10 @@ use txn::{Direction, Manager, Tree, TreeId};
 const RANGE_FIRST: u64 = 8;
 /// The longest range.
 const RANGE_MAX: u64 = 1024;
+/// Ids of one block.
+const BLOCK: u64 = 1 << u8::BITS;
+/// How many bytes say of an id in which block it is.
+pub const BLOCK_BYTES: u8 = size_of::<u64>() as u8 - 1;
 
 /// The counters of all trees, shared by all sessions.
 #[derive(Debug, Default)]
@@ -49,7 +56,8 @@ impl RowIds {
         }
     }
 
-    fn take(&self, tree: &Arc<Tree>, count: u64) -> Result<Range<u64>> {
+    /// The next ids that `end` ends behind the first of them.
+    fn take(&self, tree: &Arc<Tree>, end: impl FnOnce(u64) -> Option<u64>) -> Result<Range<u64>> {
         let known = lock(&self.next).contains_key(&tree.id());
         // Reading a page may wait: nobody waits for it here. Who comes first says where the counter begins.
         let none_left =
@@ -63,7 +71,7 @@ impl RowIds {
         };
         let mut next = lock(&self.next);
         let at = next.entry(tree.id()).or_insert(first);
-        let range = *at..at.checked_add(count).ok_or_else(none_left)?;
+        let range = *at..end(*at).ok_or_else(none_left)?;
         *at = range.end;
         Ok(range)
     }
@@ -97,8 +105,27 @@ impl SessionRowIds {
     pub fn next(&mut self, ids: &RowIds, tree: &Arc<Tree>) -> Result<u64> {
         let (range, length) = self.ranges.entry(tree.id()).or_insert((0..0, RANGE_FIRST));
         if range.is_empty() {
-            *range = ids.take(tree, *length)?;
+            *range = ids.take(tree, |first| first.checked_add(*length))?;
             *length = (*length * 2).min(RANGE_MAX);
+        }
+        let id = range.start;
+        range.start += 1;
+        Ok(id)
+    }
+
+    /// The next id in `tree` whose block is a good one, where some are.
+    ///
+    /// # Errors
+    /// As [`SessionRowIds::next`].
+    pub fn next_of(
+        &mut self,
+        ids: &RowIds,
+        tree: &Arc<Tree>,
+        is_good: impl Fn(u64) -> bool,
+    ) -> Result<u64> {
+        let (range, _) = self.ranges.entry(tree.id()).or_insert((0..0, RANGE_FIRST));
+        while range.is_empty() || !is_good(range.start) {
+            *range = ids.take(tree, |first| (first - first % BLOCK).checked_add(BLOCK))?;
         }
         let id = range.start;
         range.start += 1;
