@@ -6,7 +6,7 @@
 
 use sql::breakdown::{Class, Started};
 use sql::exec::sink::RowSink;
-use sql::session::notify::Notification;
+use sql::notify::Notification;
 use sql::session::outlet::Outlet;
 use sql::session::{
     AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,

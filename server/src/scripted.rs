@@ -119,7 +119,7 @@ impl Backend for Scripted {
         false
     }
 
-    fn take_notifications(&mut self) -> Vec<sql::session::notify::Notification> {
+    fn take_notifications(&mut self) -> Vec<sql::notify::Notification> {
         Vec::new()
     }
 

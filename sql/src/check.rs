@@ -14,9 +14,12 @@
 use crate::catalog::{CatalogSnapshot, ClusterSnapshot, Index, Relation, RelationKind};
 use crate::ddl::Semantics;
 use crate::ddl::build::KeyFunction;
+use crate::engine::{Engine, EngineOptions};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
 use crate::exec::write::encode_key;
+use crate::session::semantics::with_semantics;
+use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::long_value::{LongValue, Stored};
 use crate::tuple::{Heap, KeyLayout, RowBuf, RowLayout, entry};
@@ -24,8 +27,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 use txn::{
-    Begin, Direction, KeyRange, Manager, ReadView, RecordBuffer, RecordView, SessionWait,
-    Transaction, Tree, TreeId,
+    Begin, DataComponent, Direction, Environment, KeyRange, Manager, OverlayDevice, ReadView,
+    RecordBuffer, RecordView, SessionWait, StorageError, Transaction, Tree, TreeId,
 };
 
 /// How many problems of one table are told.
@@ -33,8 +36,74 @@ const PROBLEMS_MAX: usize = 100;
 
 const EVERYTHING: KeyRange<'_> = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
 
+impl Engine {
+    /// Verifies a directory that nobody serves, without changing a byte of it, and says what is wrong, a line each: the
+    /// control file and the log, then the state that a start would begin with. That state is made in memory, by
+    /// recovery on an overlay over the directory, so a directory whose server has died is checked as well as one that
+    /// was closed.
+    ///
+    /// # Errors
+    /// I/O; 55000 for a directory that is no database, or one of another format.
+    pub fn verify(env: &Environment, options: EngineOptions) -> Result<Vec<String>> {
+        if !DataComponent::exists(&*env.device)? {
+            let what = "the directory is not an Atoll database".to_owned();
+            return Err(StorageError::Refused(what).into());
+        }
+        let mut problems = Vec::new();
+        match txn::verify_log(&*env.device) {
+            Ok(_) => {}
+            Err(damage @ (StorageError::Corrupt(..) | StorageError::CorruptLog(_))) => {
+                problems.push(format!("log: {damage}"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let device = Arc::new(OverlayDevice::new(Arc::clone(&env.device))?);
+        let overlay = Environment { device, ..env.clone() };
+        let engine = match Engine::open(overlay, options) {
+            Ok(engine) => engine,
+            Err(error) if error.state() == SqlState::DATA_CORRUPTED => {
+                problems.push(format!("recovery: {}", error.fields().message));
+                return Ok(problems);
+            }
+            Err(error) => return Err(error),
+        };
+        problems.extend(engine.check()?);
+        // It ends what runs in the background; what it writes goes to memory, and where damage keeps it from that, the
+        // damage has been told.
+        let _ = engine.close();
+        Ok(problems)
+    }
+
+    /// Verifies every page of every tree, and that tables and their indexes agree, while nobody else is at work; says what
+    /// is wrong, a line each. Ends background work first: a tree must not change while it is walked.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn check(self: &Arc<Engine>) -> Result<Vec<String>> {
+        self.manager().quiesce();
+        let cluster = self.catalog().current();
+        let names = tree_names(&cluster);
+        let problems = self.manager().data().forest().check().map_err(txn::Error::from)?;
+        let named =
+            problems.iter().map(|problem| match problem.tree.and_then(|tree| names.get(&tree)) {
+                Some(name) => format!("{name}: {problem}"),
+                None => problem.to_string(),
+            });
+        let mut problems: Vec<String> = named.collect();
+        let settings = Settings::new(self.server_settings());
+        problems.extend(with_semantics(self, &settings, |semantics| {
+            tables(self.manager(), &cluster, semantics)
+        })?);
+        let strays = self.manager().strays().iter();
+        problems.extend(
+            strays.map(|tree| format!("tree {}: no table or index is defined on it", tree.0)),
+        );
+        Ok(problems)
+    }
+}
+
 /// What users call the tree of each table, of its long values and of its indexes.
-pub(crate) fn tree_names(cluster: &ClusterSnapshot) -> HashMap<TreeId, String> {
+fn tree_names(cluster: &ClusterSnapshot) -> HashMap<TreeId, String> {
     let mut names = HashMap::new();
     each_relation(cluster, &mut |database, relation| {
         let table = table_name(database, relation);
@@ -53,7 +122,7 @@ pub(crate) fn tree_names(cluster: &ClusterSnapshot) -> HashMap<TreeId, String> {
 ///
 /// # Errors
 /// I/O.
-pub(crate) fn tables(
+fn tables(
     manager: &Arc<Manager>,
     cluster: &ClusterSnapshot,
     semantics: &dyn Semantics,

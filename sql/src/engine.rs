@@ -1,48 +1,37 @@
-//! The engine: all databases of one directory, opened once, handing out sessions.
+//! The engine: all databases of one directory, opened once, and what their sessions share.
+//!
+//! What it needs of sessions it is told by what they show of themselves (`activity`). Who gets one is said in `admission`,
+//! who works without a client in `autovacuum` and `log_switcher`, how a directory is verified in `check`.
 
-use crate::autovacuum::{self, Autovacuum};
+use crate::activity::SessionActivity;
+use crate::background::{Background, LAUNCHER, WORKER};
 use crate::breakdown::{self, Breakdown, Breakdowns};
-use crate::catalog::acl::Privileges;
 use crate::catalog::bootstrap::bootstrap;
-use crate::catalog::object::{Class, Database, ObjectKey, Role, well_known};
+use crate::catalog::relation_counts::ClusterCounts;
 use crate::catalog::relation_counts::endings::Endings;
-use crate::catalog::relation_counts::{ClusterCounts, SessionCounts};
-use crate::catalog::store::{self, CATALOG_TREE};
-use crate::catalog::{Catalog, CatalogSnapshot, CatalogTransaction, Loaded, sequence};
-use crate::check;
+use crate::catalog::store::CATALOG_TREE;
+use crate::catalog::{Catalog, CatalogSnapshot, Loaded, sequence};
 use crate::copy::server_files::ServerFiles;
-use crate::error::{Result, Severity, SqlError, cancel};
+use crate::error::{Result, SqlError, cancel};
 use crate::host::ServerHost;
-use crate::log_switcher::LogSwitcher;
-use crate::queries::identity::{Identity, SettingUser};
-use crate::session::activity::SessionActivity;
-use crate::session::notify::Channels;
-use crate::session::semantics::with_semantics;
-use crate::session::statement::PlanCache;
-use crate::session::{AnswerAfter, Session};
+use crate::message::AnswerAfter;
+use crate::notify::Channels;
+use crate::prepared::PlanCache;
+use crate::settings::STATEMENT_STATISTICS;
 use crate::settings::auto_file::AutoFile;
-use crate::settings::server::{ServerSettings, Source};
-use crate::settings::session::Settings;
-use crate::settings::socket::SocketTimes;
-use crate::settings::value::FoundRole;
-use crate::settings::{Moment, STATEMENT_STATISTICS};
-use crate::sqlstate::SqlState;
+use crate::settings::server::ServerSettings;
 use crate::statement_statistics::StatementStatistics;
-use crate::system::Encryption;
-use crate::system::{Activity, CLIENT, Counters, SessionTimes};
+use crate::system::{Activity, Counters, SessionTimes};
 use crate::tuple::row_id::RowIds;
 use crate::types::Oid;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 use txn::sync::{Mutex, MutexGuard, lock, rank};
-use txn::{
-    Begin, DataComponent, Environment, Manager, OverlayDevice, SchemeKind, SessionWait,
-    StorageError,
-};
+use txn::{DataComponent, Environment, Manager, SchemeKind, SessionWait};
 
 /// What the engine is opened with: what the server read from file, environment and flags.
 #[derive(Clone, Debug, Default)]
@@ -63,42 +52,8 @@ pub struct EngineOptions {
     pub concurrency_control: SchemeKind,
 }
 
-/// What a start-up packet asks for, after authentication.
-#[derive(Clone, Debug, Default)]
-pub struct Connect {
-    /// `database`.
-    pub database: String,
-    /// `user`.
-    pub user: String,
-    /// All other parameters, `options` taken apart: settings for this session, unchecked.
-    pub settings: Vec<(String, String)>,
-    /// The client's address, none for a Unix socket.
-    pub client: Option<std::net::SocketAddr>,
-    /// The address at which it reached the server, none for a Unix socket.
-    pub server: Option<std::net::SocketAddr>,
-    /// How the connection is protected, if it is.
-    pub encryption: Option<Encryption>,
-    /// What its socket does by itself, if it is one of TCP.
-    pub socket: Option<SocketTimes>,
-}
-
-/// What authentication needs of a role.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RoleLogin {
-    /// `rolcanlogin`.
-    pub can_login: bool,
-    /// `rolsuper`.
-    pub superuser: bool,
-    /// The SCRAM verifier as PostgreSQL stores it; none: no password.
-    pub verifier: Option<String>,
-    /// `rolconnlimit`.
-    pub connection_limit: i32,
-    /// `rolvaliduntil`, microseconds since 2000-01-01 UTC.
-    pub valid_until: Option<i64>,
-}
-
 /// Sessions by process number.
-type Sessions = HashMap<u32, Arc<SessionActivity>>;
+pub(crate) type Sessions = HashMap<u32, Arc<SessionActivity>>;
 
 /// The engine.
 pub struct Engine {
@@ -126,8 +81,10 @@ pub struct Engine {
     counters_base: Mutex<Counters, { rank::ACTIVITY }>,
     /// What sessions count of relations.
     relation_counts: Arc<ClusterCounts>,
-    autovacuum: Arc<Autovacuum>,
-    log_switcher: Arc<LogSwitcher>,
+    autovacuum: Arc<Background>,
+    /// The session of who looks after a table, while there is one.
+    autovacuum_worker: Mutex<Option<Arc<SessionWait>>, { rank::ACTIVITY }>,
+    log_switcher: Arc<Background>,
     /// What statements have cost; none where the server has not begun with that library.
     statements: Option<StatementStatistics>,
     /// Where their time has gone.
@@ -155,25 +112,8 @@ pub struct PlanMetrics {
     pub kept: u64,
 }
 
-/// 53300 where a role or a database has as many sessions as it may have.
-fn demand_room(listed: &Sessions, role: &Role, database: &Database) -> Result<()> {
-    let full = |limit: i32, of: &dyn Fn(&SessionActivity) -> bool| {
-        usize::try_from(limit)
-            .is_ok_and(|limit| listed.values().filter(|session| of(session)).count() >= limit)
-    };
-    let whose = if full(role.connection_limit, &|session| session.user == role.oid) {
-        format!("role \"{}\"", role.name)
-    } else if full(database.connection_limit, &|session| session.database == database.oid) {
-        format!("database \"{}\"", database.name)
-    } else {
-        return Ok(());
-    };
-    let message = format!("too many connections for {whose}");
-    Err(SqlError::new(SqlState::TOO_MANY_CONNECTIONS, message))
-}
-
 /// So many process numbers, from 1, are those of threads in the background: no session has one of them.
-pub const BACKGROUND: u32 = autovacuum::WORKER;
+pub const BACKGROUND: u32 = WORKER;
 
 /// All sessions there are, as the server knows them.
 pub trait Peers: Send + Sync {
@@ -237,6 +177,7 @@ impl Engine {
             statements,
             breakdowns: Breakdowns::default(),
             autovacuum: Arc::default(),
+            autovacuum_worker: Mutex::default(),
             log_switcher: Arc::default(),
             catalog,
             plan_uses: (0..manager.environment().scheduler.slots())
@@ -271,188 +212,7 @@ impl Engine {
         self.host.clone()
     }
 
-    /// What authentication needs to know of a role; none if there is no such role.
-    #[must_use]
-    pub fn role(&self, name: &str) -> Option<RoleLogin> {
-        let current = self.catalog.current();
-        let role = current.shared().role(name)?;
-        Some(RoleLogin {
-            can_login: role.login,
-            superuser: role.superuser,
-            verifier: role.verifier.as_deref().map(str::to_owned),
-            connection_limit: role.connection_limit,
-            valid_until: role.valid_until,
-        })
-    }
-
-    /// The roles that `name` is a member of, itself first (`pg_hba.conf`'s `+group`).
-    #[must_use]
-    pub fn memberships(&self, name: &str) -> Vec<String> {
-        let current = self.catalog.current();
-        let shared = current.shared();
-        let Some(role) = shared.role(name) else { return vec![name.to_owned()] };
-        let groups = shared.groups_of(role.oid, false);
-        let names = groups.iter().filter_map(|group| shared.role_by_oid(group));
-        names.map(|role| role.name.to_string()).collect()
-    }
-
-    /// Opens a session.
-    ///
-    /// # Errors
-    /// 3D000, 42501, 53300, 42704, 22023: all FATAL.
-    pub fn connect(self: &Arc<Self>, connect: Connect, wait: Arc<SessionWait>) -> Result<Session> {
-        self.admit(connect, wait).map_err(|error| error.severity(Severity::Fatal))
-    }
-
-    /// The session that looks after the tables of a database, as its first superuser.
-    pub(crate) fn connect_worker(
-        self: &Arc<Self>,
-        database: Oid,
-        wait: Arc<SessionWait>,
-    ) -> Result<Session> {
-        let current = self.catalog.current();
-        let shared = current.shared();
-        let name = shared.database_by_oid(database).map(|found| found.name.to_string());
-        let user = shared.role_by_oid(well_known::SUPERUSER).map(|found| found.name.to_string());
-        let connect = Connect {
-            database: name.unwrap_or_default(),
-            user: user.unwrap_or_default(),
-            ..Connect::default()
-        };
-        self.admit_as(connect, wait, autovacuum::WORKER_KIND)
-    }
-
-    fn admit(self: &Arc<Self>, connect: Connect, wait: Arc<SessionWait>) -> Result<Session> {
-        self.admit_as(connect, wait, CLIENT)
-    }
-
-    fn admit_as(
-        self: &Arc<Self>,
-        connect: Connect,
-        wait: Arc<SessionWait>,
-        kind: &'static str,
-    ) -> Result<Session> {
-        let is_client = kind == CLIENT;
-        let current = self.catalog.current();
-        let shared = current.shared();
-        let role = shared.role(&connect.user).ok_or_else(|| {
-            SqlError::new(
-                SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-                format!("role \"{}\" does not exist", connect.user),
-            )
-        })?;
-        if is_client && !role.login {
-            return Err(SqlError::new(
-                SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-                format!("role \"{}\" is not permitted to log in", connect.user),
-            ));
-        }
-        let database = shared.database(&connect.database).ok_or_else(|| {
-            SqlError::new(
-                SqlState::INVALID_CATALOG_NAME,
-                format!("database \"{}\" does not exist", connect.database),
-            )
-        })?;
-        if is_client && !database.allow_connections {
-            return Err(SqlError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("database \"{}\" is not currently accepting connections", database.name),
-            ));
-        }
-        let catalog = CatalogTransaction::new(&self.catalog, database.oid)?;
-        let snapshot = Arc::clone(catalog.last_snapshot());
-        if !snapshot.may_on_database(role.oid, database, Privileges::CONNECT) {
-            return Err(SqlError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for database \"{}\"", database.name),
-            )
-            .detail("User does not have CONNECT privilege."));
-        }
-        let found = FoundRole { oid: role.oid, superuser: role.superuser };
-        let identity = Identity {
-            user: role.oid,
-            user_name: Arc::clone(&role.name),
-            authenticated: found,
-            session_user: role.oid,
-            session_user_name: Arc::clone(&role.name),
-            confinement: None,
-            database_name: Arc::clone(&database.name),
-            pid: wait.pid,
-        };
-        let setter = SettingUser { shared, identity: &identity };
-        let mut notices = Vec::new();
-        let mut settings = Settings::new(self.settings.load_full());
-        settings.set_socket(connect.socket);
-        settings.log_in(&role.name, found);
-        for (name, text) in &connect.settings {
-            let said = (name.as_str(), Some(text.as_str()));
-            settings.assign(said, Moment::Start(Source::Client), &setter, &mut notices)?;
-        }
-        for (owner, source) in [
-            ((database.oid, role.oid), Source::DatabaseUser),
-            ((Oid(0), role.oid), Source::User),
-            ((database.oid, Oid(0)), Source::Database),
-            ((Oid(0), Oid(0)), Source::Global),
-        ] {
-            for (name, text) in shared.settings(owner.0, owner.1) {
-                let kept = (name.as_str(), Some(text.as_str()));
-                let refused = settings.assign(kept, Moment::Start(source), &setter, &mut notices);
-                notices.extend(refused.err().map(|error| error.severity(Severity::Warning)));
-            }
-        }
-        settings.preload()?;
-        let activity = Arc::new(SessionActivity::new(
-            kind,
-            (database.oid, role.oid),
-            (connect.client, connect.server, connect.encryption),
-            self.manager.environment().clock.wall(),
-            settings.integer("track_activity_query_size"),
-            &wait,
-        ));
-        let mut listed = self.listed();
-        if !role.superuser {
-            demand_room(&listed, role, database)?;
-        }
-        listed.insert(wait.pid, Arc::clone(&activity));
-        drop(listed);
-        let scheme = match self.scheme_of(database.oid, &wait) {
-            Ok(scheme) => scheme,
-            Err(error) => {
-                self.listed().remove(&wait.pid);
-                return Err(error);
-            }
-        };
-        let counts = SessionCounts::new(&self.relation_counts, (database.oid, scheme), &wait);
-        let mut session = Session::open(self, wait, identity, settings, catalog, activity, counts);
-        session.open_database(database.oid, scheme);
-        if !is_client {
-            session.counts_as_automatic();
-        }
-        session.tell(notices);
-        Ok(session)
-    }
-
-    /// The concurrency control of a database whose session is listed: whoever changes it, or drops the database, waits for
-    /// sessions that are listed, and has the database locked while he looks for them.
-    fn scheme_of(&self, database: Oid, wait: &Arc<SessionWait>) -> Result<SchemeKind> {
-        let mut transaction =
-            self.manager.begin(Begin { read_only: true, ..Begin::default() }, wait);
-        transaction.begin_statement()?;
-        let key = ObjectKey { class: Class::Database, database: Oid(0), oid: database, sub: 0 };
-        let found = store::hold(&mut transaction, self.catalog.tree(), key)?;
-        let scheme = self
-            .catalog
-            .current()
-            .shared()
-            .database_by_oid(database)
-            .map(|found| found.concurrency_control);
-        let _ = transaction.commit(&mut |_| ())?;
-        scheme.filter(|_| found).ok_or_else(|| {
-            SqlError::new(SqlState::INVALID_CATALOG_NAME, "the database has just been dropped")
-        })
-    }
-
-    fn listed(&self) -> MutexGuard<'_, Sessions, { rank::SESSIONS }> {
+    pub(crate) fn listed(&self) -> MutexGuard<'_, Sessions, { rank::SESSIONS }> {
         lock(&self.sessions)
     }
 
@@ -499,10 +259,8 @@ impl Engine {
 
     /// How many sessions a database has, without the one that asks.
     pub(crate) fn other_sessions(&self, database: Oid, own: u32) -> usize {
-        let looked_after = self
-            .listed()
-            .get(&autovacuum::WORKER)
-            .is_some_and(|worker| worker.database == database);
+        let looked_after =
+            self.listed().get(&WORKER).is_some_and(|worker| worker.database == database);
         if looked_after {
             self.interrupt_autovacuum(cancel::TERMINATE);
         }
@@ -548,18 +306,57 @@ impl Engine {
         self.configured.store(self.manager().environment().clock.wall(), Release);
         // Release: whoever sees the number takes these.
         self.reloads.fetch_add(1, Release);
-        self.wake_autovacuum();
-        self.wake_log_switcher();
+        for thread in [&self.autovacuum, &self.log_switcher] {
+            thread.wake(self.manager.environment());
+        }
     }
 
     /// What ends old segments of the log.
-    pub(crate) fn log_switcher(&self) -> &Arc<LogSwitcher> {
+    pub(crate) fn log_switcher(&self) -> &Arc<Background> {
         &self.log_switcher
     }
 
     /// What looks after tables.
-    pub(crate) fn autovacuum(&self) -> &Arc<Autovacuum> {
+    pub(crate) fn autovacuum(&self) -> &Arc<Background> {
         &self.autovacuum
+    }
+
+    /// Has a thread do `body` from now on, which keeps the engine only while it is at work. If it dies, the instance halts.
+    pub(crate) fn begin_background(
+        self: &Arc<Engine>,
+        name: &'static str,
+        own: &Arc<Background>,
+        body: fn(&Weak<Engine>, &Background),
+    ) {
+        let (weak, signals) = (Arc::downgrade(self), Arc::clone(own));
+        let halting = Weak::clone(&weak);
+        let halt = move |why: &str| {
+            if let Some(engine) = halting.upgrade() {
+                engine.manager().data().log().halt(why);
+            }
+        };
+        let environment = self.manager.environment();
+        own.runs(environment.background(name, halt, move || body(&weak, &signals)));
+    }
+
+    /// A table is looked after from now on by the session of `wait`, which gives up what others wait for.
+    pub(crate) fn worker_begins(&self, wait: Arc<SessionWait>) {
+        *lock(&self.autovacuum_worker) = Some(Arc::clone(&wait));
+        self.manager.set_yielding(Some((wait, cancel::YIELD)));
+    }
+
+    /// It is done.
+    pub(crate) fn worker_ends(&self) {
+        self.manager.set_yielding(None);
+        *lock(&self.autovacuum_worker) = None;
+    }
+
+    /// Has who looks after a table give up what it does.
+    fn interrupt_autovacuum(&self, reason: u32) {
+        let worker = lock(&self.autovacuum_worker).clone();
+        if let Some(worker) = worker {
+            self.manager.environment().raise(&worker.cancel, reason);
+        }
     }
 
     /// How often the settings have been taken anew: sessions do so too when they see another number.
@@ -597,7 +394,7 @@ impl Engine {
 
     /// What works in the background, by PostgreSQL's names for who does the same there.
     fn threads(&self) -> impl Iterator<Item = Activity> {
-        const THREADS: [(&str, &str); autovacuum::LAUNCHER as usize] = [
+        const THREADS: [(&str, &str); LAUNCHER as usize] = [
             ("checkpointer", "CheckpointerMain"),
             ("background writer", "BgWriterMain"),
             ("walwriter", "WalWriterMain"),
@@ -818,70 +615,6 @@ impl Engine {
         DataComponent::is_at(root)
     }
 
-    /// Verifies a directory that nobody serves, without changing a byte of it, and says what is wrong, a line each: the
-    /// control file and the log, then the state that a start would begin with. That state is made in memory, by
-    /// recovery on an overlay over the directory, so a directory whose server has died is checked as well as one that
-    /// was closed.
-    ///
-    /// # Errors
-    /// I/O; 55000 for a directory that is no database, or one of another format.
-    pub fn verify(env: &Environment, options: EngineOptions) -> Result<Vec<String>> {
-        if !DataComponent::exists(&*env.device)? {
-            let what = "the directory is not an Atoll database".to_owned();
-            return Err(StorageError::Refused(what).into());
-        }
-        let mut problems = Vec::new();
-        match txn::verify_log(&*env.device) {
-            Ok(_) => {}
-            Err(damage @ (StorageError::Corrupt(..) | StorageError::CorruptLog(_))) => {
-                problems.push(format!("log: {damage}"));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        let device = Arc::new(OverlayDevice::new(Arc::clone(&env.device))?);
-        let overlay = Environment { device, ..env.clone() };
-        let engine = match Engine::open(overlay, options) {
-            Ok(engine) => engine,
-            Err(error) if error.state() == SqlState::DATA_CORRUPTED => {
-                problems.push(format!("recovery: {}", error.fields().message));
-                return Ok(problems);
-            }
-            Err(error) => return Err(error),
-        };
-        problems.extend(engine.check()?);
-        // It ends what runs in the background; what it writes goes to memory, and where damage keeps it from that, the
-        // damage has been told.
-        let _ = engine.close();
-        Ok(problems)
-    }
-
-    /// Verifies every page of every tree, and that tables and their indexes agree, while nobody else is at work; says what
-    /// is wrong, a line each. Ends background work first: a tree must not change while it is walked.
-    ///
-    /// # Errors
-    /// I/O.
-    pub fn check(self: &Arc<Engine>) -> Result<Vec<String>> {
-        self.manager.quiesce();
-        let cluster = self.catalog.current();
-        let names = check::tree_names(&cluster);
-        let problems = self.manager.data().forest().check().map_err(txn::Error::from)?;
-        let named =
-            problems.iter().map(|problem| match problem.tree.and_then(|tree| names.get(&tree)) {
-                Some(name) => format!("{name}: {problem}"),
-                None => problem.to_string(),
-            });
-        let mut problems: Vec<String> = named.collect();
-        let settings = Settings::new(self.settings.load_full());
-        problems.extend(with_semantics(self, &settings, |semantics| {
-            check::tables(&self.manager, &cluster, semantics)
-        })?);
-        let strays = self.manager.strays().iter();
-        problems.extend(
-            strays.map(|tree| format!("tree {}: no table or index is defined on it", tree.0)),
-        );
-        Ok(problems)
-    }
-
     /// The transaction component, for metrics.
     #[must_use]
     pub fn manager(&self) -> &Arc<Manager> {
@@ -893,8 +626,12 @@ impl Engine {
     /// # Errors
     /// Storage's.
     pub fn close(&self) -> Result<()> {
-        self.stop_autovacuum();
-        self.stop_log_switcher();
+        let environment = self.manager.environment();
+        self.autovacuum.stop(environment);
+        self.interrupt_autovacuum(cancel::SHUTDOWN);
+        self.autovacuum.join();
+        self.log_switcher.stop(environment);
+        self.log_switcher.join();
         let settled = sequence::settle(&self.catalog);
         let saved = match &self.statements {
             Some(statements) if self.settings.load().is_on("pg_stat_statements.save") => {

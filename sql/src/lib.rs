@@ -6,10 +6,14 @@
 //!
 //! What lies below is in crates of its own, so that the compiler keeps the order, and stands here under the names that it
 //! had as modules: [`types`] (with [`tuple`], [`builtin`], [`error`]), [`parse`], [`catalog`] (with [`settings`]), [`bind`]
-//! and [`plan`], [`compile`], [`exec`] and [`explain`]. What is here is what needs all of them: `system` and `queries` (rows of
-//! system relations, and functions that ask the session), `ddl` and `copy`, `plpgsql`, `session`, `engine`.
+//! and [`plan`], [`compile`], [`exec`] and [`explain`]. What is here is what needs all of them, each
+//! knowing only what stands before it: `system`, `copy`, `queries` (rows of system relations, and functions that ask the session) and `ddl`;
+//! `prepared` (plans, kept); `engine` (what sessions share); `plpgsql` and `session`; `admission`, `autovacuum`, `check`.
 
+pub(crate) mod activity;
+mod admission;
 pub mod autovacuum;
+pub(crate) mod background;
 pub mod breakdown;
 mod check;
 pub mod copy;
@@ -17,15 +21,21 @@ pub mod ddl;
 pub mod engine;
 pub mod host;
 pub mod log_switcher;
+pub mod message;
+pub mod notify;
 pub mod plpgsql;
+pub mod prepared;
+pub mod progress;
 pub mod queries;
 pub mod restoring;
 pub mod session;
+pub mod source;
 pub mod statement_statistics;
 pub mod system;
 
+pub use admission::{Connect, RoleLogin};
 pub use ddl::role::check_name as check_role_name;
-pub use engine::{BACKGROUND, Connect, Engine, EngineOptions, Peers, PlanMetrics, RoleLogin};
+pub use engine::{BACKGROUND, Engine, EngineOptions, Peers, PlanMetrics};
 pub use error::{Notice, Severity, SqlError};
 pub use exec::sink::{ColumnDescription, CopyFormat, Flow, Format, RowSink};
 pub use session::{Bind, Progress, Session, StatementDescription, TransactionStatus};

@@ -5,48 +5,15 @@
 //! anything has been written since the last look. An idle server switches nothing. Where there is no archive, or no limit,
 //! the thread rests until the settings change.
 
+use crate::background::Background;
 use crate::engine::Engine;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use txn::sync::{Mutex, lock, rank};
-use txn::{Joinable, Lsn, Micros, WaitCell, WaitEvent};
-
-/// How the thread is told to do something.
-#[derive(Default)]
-pub struct LogSwitcher {
-    stop: AtomicBool,
-    cell: Arc<WaitCell>,
-    thread: Mutex<Option<Box<dyn Joinable>>, { rank::THREADS }>,
-}
+use txn::{Lsn, Micros};
 
 impl Engine {
     /// Has old segments switched from now on.
     pub fn start_log_switcher(self: &Arc<Engine>) {
-        let (weak, signals) = (Arc::downgrade(self), Arc::clone(self.log_switcher()));
-        let halting = Weak::clone(&weak);
-        let halt = move |why: &str| {
-            if let Some(engine) = halting.upgrade() {
-                engine.manager().data().log().halt(why);
-            }
-        };
-        let environment = self.manager().environment();
-        let thread = environment.background("log switcher", halt, move || run(&weak, &signals));
-        *lock(&self.log_switcher().thread) = Some(thread);
-    }
-
-    pub(crate) fn stop_log_switcher(&self) {
-        let own = self.log_switcher();
-        own.stop.store(true, Ordering::Release);
-        self.wake_log_switcher();
-        let thread = lock(&own.thread).take();
-        if let Some(thread) = thread {
-            thread.join();
-        }
-    }
-
-    /// Has the thread look at its settings again.
-    pub(crate) fn wake_log_switcher(&self) {
-        self.manager().environment().wake(&self.log_switcher().cell);
+        self.begin_background("log switcher", self.log_switcher(), run);
     }
 
     /// How old a segment may become, where that is limited.
@@ -57,7 +24,7 @@ impl Engine {
     }
 }
 
-fn run(weak: &Weak<Engine>, signals: &LogSwitcher) {
+fn run(weak: &Weak<Engine>, own: &Background) {
     let Some(engine) = weak.upgrade() else { return };
     let segment_bytes = engine.manager().data().identity().log_segment_bytes;
     let segment = |lsn: Lsn| lsn.0 / segment_bytes;
@@ -70,10 +37,10 @@ fn run(weak: &Weak<Engine>, signals: &LogSwitcher) {
         let environment = engine.manager().environment().clone();
         let due = engine.archive_timeout().map(|timeout| since.plus(timeout));
         drop(engine);
-        environment.wait(WaitEvent::Background, &signals.cell, due, None);
+        own.rest(&environment, due);
         let Some(engine) = weak.upgrade() else { return };
         let log = engine.manager().data().log();
-        if signals.stop.load(Ordering::Acquire) || log.alive().is_err() {
+        if own.is_stopping() || log.alive().is_err() {
             return;
         }
         let (now, tail) = (environment.clock.now(), log.tail());

@@ -11,34 +11,16 @@
 
 mod thresholds;
 
+use crate::background::{Background, WORKER};
 use crate::catalog::quote::qualified;
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::engine::Engine;
 use crate::error::{Severity, SqlError, cancel};
 use crate::session::Session;
 use crate::types::Oid;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use thresholds::{Parameters, Work};
-use txn::sync::{Mutex, lock, rank};
-use txn::{Joinable, Micros, SessionWait, Usage, WaitCell, WaitEvent};
-
-/// The process number of the launcher.
-pub const LAUNCHER: u32 = 5;
-/// The process number of the worker.
-pub const WORKER: u32 = 6;
-/// `backend_type` of the worker.
-pub const WORKER_KIND: &str = "autovacuum worker";
-
-/// How the thread is told to do something.
-#[derive(Default)]
-pub struct Autovacuum {
-    stop: AtomicBool,
-    cell: Arc<WaitCell>,
-    /// The worker's session, while there is one.
-    worker: Mutex<Option<Arc<SessionWait>>, { rank::ACTIVITY }>,
-    thread: Mutex<Option<Box<dyn Joinable>>, { rank::THREADS }>,
-}
+use txn::{Micros, SessionWait, Usage};
 
 /// A table that something is to be done to.
 struct Task {
@@ -54,42 +36,7 @@ struct Task {
 impl Engine {
     /// Has tables looked after from now on.
     pub fn start_autovacuum(self: &Arc<Engine>) {
-        let (weak, signals) = (Arc::downgrade(self), Arc::clone(self.autovacuum()));
-        let halting = Weak::clone(&weak);
-        let halt = move |why: &str| {
-            if let Some(engine) = halting.upgrade() {
-                engine.manager().data().log().halt(why);
-            }
-        };
-        let environment = self.manager().environment();
-        let body = move || launch(&weak, &signals);
-        let thread = environment.background("autovacuum launcher", halt, body);
-        *lock(&self.autovacuum().thread) = Some(thread);
-    }
-
-    /// Ends it, also in the midst of a table.
-    pub(crate) fn stop_autovacuum(&self) {
-        let own = self.autovacuum();
-        own.stop.store(true, Ordering::Release);
-        self.interrupt_autovacuum(cancel::SHUTDOWN);
-        self.manager().environment().wake(&own.cell);
-        let thread = lock(&own.thread).take();
-        if let Some(thread) = thread {
-            thread.join();
-        }
-    }
-
-    /// Has the thread look at its settings again.
-    pub(crate) fn wake_autovacuum(&self) {
-        self.manager().environment().wake(&self.autovacuum().cell);
-    }
-
-    /// Has the worker give up what it does.
-    pub(crate) fn interrupt_autovacuum(&self, reason: u32) {
-        let worker = lock(&self.autovacuum().worker).clone();
-        if let Some(worker) = worker {
-            self.manager().environment().raise(&worker.cancel, reason);
-        }
+        self.begin_background("autovacuum launcher", self.autovacuum(), launch);
     }
 
     /// What is to be done in a database.
@@ -121,26 +68,22 @@ impl Engine {
         let databases: Vec<Oid> = current.shared().databases().map(|found| found.oid).collect();
         for database in databases {
             let tasks = self.tasks(database);
-            if !tasks.is_empty() && !self.is_stopping() {
+            if !tasks.is_empty() && !self.autovacuum().is_stopping() {
                 self.work_in(database, &tasks);
             }
         }
     }
 
-    fn is_stopping(&self) -> bool {
-        self.autovacuum().stop.load(Ordering::Acquire)
-    }
-
     fn work_in(self: &Arc<Engine>, database: Oid, tasks: &[Task]) {
         let wait = Arc::new(SessionWait::new(WORKER));
-        *lock(&self.autovacuum().worker) = Some(Arc::clone(&wait));
-        self.manager().set_yielding(Some((Arc::clone(&wait), cancel::YIELD)));
+        self.worker_begins(Arc::clone(&wait));
         match self.connect_worker(database, Arc::clone(&wait)) {
             Ok(mut session) => {
                 for task in tasks {
                     // Who is told to give up one table goes on with the next; who drops the database, or stops, means all.
                     let ends = |reason| matches!(reason, cancel::SHUTDOWN | cancel::TERMINATE);
-                    if self.is_stopping() || wait.cancel.requested().is_some_and(ends) {
+                    if self.autovacuum().is_stopping() || wait.cancel.requested().is_some_and(ends)
+                    {
                         break;
                     }
                     wait.cancel.clear();
@@ -149,8 +92,7 @@ impl Engine {
             }
             Err(error) => self.tell(&error),
         }
-        self.manager().set_yielding(None);
-        *lock(&self.autovacuum().worker) = None;
+        self.worker_ends();
     }
 
     fn do_task(&self, session: &mut Session, task: &Task) {
@@ -162,7 +104,7 @@ impl Engine {
         match done {
             Ok(()) => self.log_task(task, took, used, session.times_io()),
             // Whoever stops the server, or drops the database, knows.
-            Err(_) if self.is_stopping() => {}
+            Err(_) if self.autovacuum().is_stopping() => {}
             Err(error) => {
                 let verb = if task.work.vacuum { "vacuum" } else { "analyze" };
                 self.tell(&error.context(format!("automatic {verb} of table \"{}\"", task.shown)));
@@ -199,7 +141,7 @@ fn is_kept(relation: &Relation) -> bool {
     matches!(relation.kind, RelationKind::Table { .. }) && relation.persistence != 't'
 }
 
-fn launch(weak: &Weak<Engine>, signals: &Autovacuum) {
+fn launch(weak: &Weak<Engine>, own: &Background) {
     let Some(engine) = weak.upgrade() else { return };
     let mut last = engine.manager().environment().clock.now();
     drop(engine);
@@ -209,9 +151,9 @@ fn launch(weak: &Weak<Engine>, signals: &Autovacuum) {
         let naptime = engine.server_settings().number("autovacuum_naptime").max(1).unsigned_abs();
         drop(engine);
         let due = last.plus(Micros(naptime * 1_000_000));
-        environment.wait(WaitEvent::Background, &signals.cell, Some(due), None);
+        own.rest(&environment, Some(due));
         let Some(engine) = weak.upgrade() else { return };
-        if signals.stop.load(Ordering::Acquire) || engine.manager().data().log().alive().is_err() {
+        if own.is_stopping() || engine.manager().data().log().alive().is_err() {
             return;
         }
         // A reload may have changed when it is due.

@@ -16,7 +16,7 @@ use crate::catalog::relation::{Column, Relation, RelationKind};
 use crate::catalog::statistics::{ColumnStatistics, TableStatistics};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Ident, TableColumns};
-use crate::session::progress::Command;
+use crate::progress::Command;
 use crate::sqlstate::SqlState;
 use crate::tuple::{Form, KeyColumn, RowBuf};
 use crate::types::Oid;

@@ -15,7 +15,7 @@ use crate::catalog::relation::{Index, IndexState, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::exec::index_keys::key_value;
 use crate::exec::write::check_entry_size;
-use crate::session::progress::Command;
+use crate::progress::Command;
 use crate::sqlstate::SqlState;
 use crate::tuple::long_value::{self, LongValue, Stored};
 use crate::tuple::{Form, Heap, KeyColumn, RowBuf, RowLayout, entry};

@@ -13,7 +13,9 @@ use super::type_dependents::{Dependent, depending_on_functions, depending_on_mem
 use crate::bind::type_name::format_type_be;
 use crate::catalog::builtin::ProcedureOf;
 use crate::catalog::definition::Edge;
-use crate::catalog::extension::{Available, Extension, PG_EXTENSION, available, initial_list};
+use crate::catalog::extension::{
+    Available, Extension, PG_EXTENSION, available, initial_list, unavailable,
+};
 use crate::catalog::object::{Class, Comment, Object, ObjectKey, Schema};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{identifier, qualified};
@@ -30,9 +32,6 @@ use crate::types::Oid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
-
-/// Where PostgreSQL looks for extensions, as clients are told of those that are not there.
-const DIRECTORY: &str = "/usr/share/postgresql/15/extension";
 
 /// CREATE EXTENSION.
 ///
@@ -186,16 +185,6 @@ fn make_views(ddl: &mut Ddl<'_>, known: &Available, schema: &Schema) -> Result<V
         ddl.catalog.put_relation(ddl.transaction, next)?;
     }
     Ok(made)
-}
-
-/// What is said of an extension that is not there.
-pub fn unavailable(name: &str) -> SqlError {
-    let message = format!("extension \"{name}\" is not available");
-    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
-        .detail(format!(
-            "Could not open extension control file \"{DIRECTORY}/{name}.control\": No such file or directory."
-        ))
-        .hint("The extension must first be installed on the system where PostgreSQL is running.")
 }
 
 /// What is said where a member of an extension is to go without it.

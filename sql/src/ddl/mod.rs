@@ -83,10 +83,10 @@ use crate::catalog::{
 };
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::exec::deferred::Deferred;
+use crate::message::CommandTag;
 use crate::parse::ast::{Expr, Query, StandardBody, Statement, TypeName};
+use crate::progress::ProgressCells;
 use crate::queries::identity::Identity;
-use crate::session::CommandTag;
-use crate::session::progress::ProgressCells;
 use crate::sqlstate::SqlState;
 use crate::types::{Datum, Oid, SqlType};
 use std::cell::RefCell;

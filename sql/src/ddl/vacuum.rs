@@ -11,7 +11,7 @@ use crate::catalog::statistics::TableStatistics;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Analyze, OptionValue, Vacuum};
-use crate::session::progress::Command;
+use crate::progress::Command;
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
 use txn::{Micros, Packing, TreeId, Usage};

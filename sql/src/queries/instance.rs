@@ -3,7 +3,7 @@
 
 use super::Call;
 use super::statistics::Emit;
-use crate::catalog::extension::{AVAILABLE, Available};
+use crate::catalog::extension::{AVAILABLE, Available, unavailable};
 use crate::error::{Result, Severity, SqlError};
 use crate::host::{AccessRule, FileSetting, ServerHost, UserMapping};
 use crate::sqlstate::SqlState;
@@ -283,7 +283,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let name = self.str(0);
         match AVAILABLE.iter().any(|known| known.name == name) {
             true => Ok(()),
-            false => Err(crate::ddl::extension::unavailable(name)),
+            false => Err(unavailable(name)),
         }
     }
 

@@ -5,16 +5,16 @@
 //! one. BEGIN makes it a block that COMMIT or ROLLBACK ends. An error inside a block takes back everything since the last
 //! savepoint and leaves the block failed: nothing but its end, or ROLLBACK TO, is heard then.
 
+use crate::activity::SessionActivity;
 use crate::catalog::relation_counts::endings::Transactions;
 use crate::catalog::relation_counts::{CountsSavepoint, SessionCounts};
 use crate::catalog::{CatalogSavepoint, CatalogTransaction};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::deferred::{Deferred, DeferredSavepoint};
+use crate::message::{AnswerAfter, TransactionStatus};
+use crate::notify::Sayings;
 use crate::parse::ast::{Ident, TransactionModes, TransactionStatement};
-use crate::session::activity::SessionActivity;
-use crate::session::message::{AnswerAfter, TransactionStatus};
-use crate::session::notify::Sayings;
 use crate::settings::setter::{Anyone, Moment};
 use crate::settings::value::parse_bool;
 use crate::settings::{Settings, SettingsSavepoint};

@@ -6,8 +6,6 @@
 //! behind somebody who waits for the session's own.
 
 use super::Session;
-use super::progress::Command;
-use super::source::Source;
 use super::utility::{Outcome, done};
 use crate::catalog::Relation;
 use crate::catalog::relation::{Index, IndexState};
@@ -15,6 +13,8 @@ use crate::ddl::concurrent::{self, Backfill, Remade};
 use crate::ddl::{self, Ddl};
 use crate::error::{Result, Severity, SqlError, cancel};
 use crate::parse::ast::{CreateIndex, Drop, ObjectKind, Reindex};
+use crate::progress::Command;
+use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::collections::HashSet;

@@ -1,5 +1,6 @@
 //! COPY: rows in by the plan of an INSERT, rows out by the plan of a query; the formats are [`crate::copy`]'s.
 
+use crate::activity::SessionActivity;
 use crate::bind::dml::composite_type;
 use crate::bind::{self, Bound};
 use crate::catalog::{Relation, RelationKind};
@@ -11,18 +12,17 @@ use crate::ddl::create_table::specified_twice;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::sink::{ColumnDescription, CopyFormat, Flow, RowSink, Unseen};
+use crate::message::{CommandTag, Progress};
 use crate::parse::Statement;
 use crate::parse::ast::{
     self, Body, CopySubject, CopyTarget, Expr, ExprKind, Insert, Query, TargetColumn,
 };
-use crate::session::activity::SessionActivity;
-use crate::session::message::{CommandTag, Progress};
+use crate::prepared::{Known, Prepared, Reader, planned};
+use crate::progress::Command;
 use crate::session::portal::Portal;
-use crate::session::progress::Command;
-use crate::session::source::Source;
-use crate::session::statement::{Known, Prepared, Reader, planned};
 use crate::session::utility::Outcome;
 use crate::session::{Session, run};
+use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::failure::name_left_over;

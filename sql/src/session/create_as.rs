@@ -3,6 +3,7 @@
 //! The query is bound before the table is in the catalog, so that it never means the table it makes; then it runs as an
 //! INSERT of its rows, which are loaded past write set and log, because nobody else can see the table's trees.
 
+use crate::bind::logical::{ComputedIndex, Modify, ModifyKind, Node, Query};
 use crate::bind::{self, Bound, BoundStatement, levels};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::Relation;
@@ -12,15 +13,14 @@ use crate::error::{Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
 use crate::exec::sink::RowSink;
+use crate::message::{CommandTag, Progress, REFRESH};
 use crate::parse::Statement;
 use crate::parse::ast::{self, CreateTableAs};
-use crate::plan::logical::{ComputedIndex, Modify, ModifyKind, Node, Query};
+use crate::prepared::{Basis, Known, Prepared, Reader, planned};
 use crate::session::Session;
-use crate::session::message::{CommandTag, Progress, REFRESH};
 use crate::session::portal::Portal;
-use crate::session::source::Source;
-use crate::session::statement::{Basis, Known, Prepared, Reader, planned};
 use crate::session::utility::{Outcome, check_parameter_count};
+use crate::source::Source;
 
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
@@ -251,7 +251,7 @@ impl Session {
         bound: Bound,
         basis: Basis,
         relation: &Arc<Relation>,
-    ) -> Result<crate::session::statement::Planned> {
+    ) -> Result<crate::prepared::Planned> {
         let BoundStatement::Query(query) = bound.statement else {
             return Err(SqlError::unsupported("storing the rows of this statement is"));
         };

@@ -10,8 +10,8 @@ use crate::ddl::Reads;
 use crate::error::{Result, SqlError};
 use crate::parse::depth::fitting;
 use crate::parse::{Positions, parse_body, parse_expression, parse_query};
+use crate::prepared::Reader;
 use crate::queries::SessionCatalog;
-use crate::session::statement::Reader;
 use crate::types::{CallContext, Oid};
 use std::sync::Arc;
 

@@ -2,7 +2,6 @@
 //! catalog changes.
 
 use super::routine::aside::{Aside, Caller};
-use super::statement::{Known, Reader};
 use crate::bind::{self, Environment, Expr, kept, levels};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::builtin::type_by_oid;
@@ -15,6 +14,7 @@ use crate::exec::frame::Frame;
 use crate::parse::Deep;
 use crate::parse::depth::fitting;
 use crate::plan::Planner;
+use crate::prepared::{Known, Reader};
 use crate::queries::SessionCatalog;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;

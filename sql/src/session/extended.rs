@@ -1,12 +1,12 @@
 //! The extended protocol: Parse, Bind, Describe, Execute, Close, Sync, each a call (section 55.2.3 of the manual).
 
 use super::portal::{self, Executed, ParameterReader, Portal, Stage};
-use super::source::Source;
-use super::statement::{Named, Prepared};
 use super::{Bind, Progress, Session, StatementDescription, block_has_failed, machines};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, Format, RowSink};
 use crate::parse::Statement;
+use crate::prepared::{Named, Prepared};
+use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! What functions and system relations ask of the engine and the session that runs them: what is told of other sessions, and what a
 //! statement may say to its own.
 
+use crate::activity::SessionActivity;
 use crate::breakdown;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
@@ -9,16 +10,15 @@ use crate::copy::server_files::ServerFiles;
 use crate::engine::Engine;
 use crate::error::{Result, SqlError, cancel};
 use crate::host::ServerHost;
+use crate::notify::{self, Sayings};
+use crate::prepared::Named;
 use crate::queries::backup::SessionBackup;
 use crate::queries::event::EventFacts;
 use crate::queries::{EngineFacts, SessionCatalog};
-use crate::session::activity::SessionActivity;
 use crate::session::definitions;
 use crate::session::domain::{self, KnownDomains};
-use crate::session::notify::{self, Sayings};
 use crate::session::portal::{Executed, Portal};
 use crate::session::routine::aside::Caller;
-use crate::session::statement::Named;
 use crate::sqlstate::SqlState;
 use crate::statement_statistics::StatementStatistics;
 use crate::system::{Activity, Counters, Cursor, PreparedStatement, SessionTimes};

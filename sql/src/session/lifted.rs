@@ -7,9 +7,9 @@
 
 use crate::catalog::Index;
 use crate::parse::{Lifted, LiftedLiteral, lift};
+use crate::prepared::Prepared;
 use crate::session::Session;
-use crate::session::source::Source;
-use crate::session::statement::Prepared;
+use crate::source::Source;
 use crate::tuple::RowBuf;
 use crate::types::dialect::Dialect;
 use crate::types::{Datum, SqlType, read_text};

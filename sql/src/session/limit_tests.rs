@@ -1,7 +1,7 @@
 //! Statements that are deep, long or large, and limits: an answer or an error, on the stack and in the memory that there is.
 
 use super::tests::{engine, say, session};
-use crate::engine::Connect;
+use crate::Connect;
 use crate::error::cancel;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

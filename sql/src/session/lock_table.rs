@@ -2,7 +2,6 @@
 //! for it, and nobody waits for them (`RangeVarCallbackForLockTable`). No snapshot is taken: what is read next is read under
 //! the locks.
 
-use super::source::Source;
 use super::utility::{Outcome, done};
 use super::{Session, definitions};
 use crate::bind::Environment;
@@ -11,7 +10,8 @@ use crate::catalog::{Relation, RelationKind};
 use crate::ddl::resolve::kind_noun;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Lock;
-use crate::session::statement::Reader;
+use crate::prepared::Reader;
+use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use crate::types::depth::descend;

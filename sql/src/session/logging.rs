@@ -1,10 +1,10 @@
 //! What a session has to say to the server's log: its settings of it, its statement, and of what class that is.
 
 use super::Session;
-use super::source::Source;
 use crate::error::Severity;
 use crate::parse::Statement;
 use crate::settings::session::Settings;
+use crate::source::Source;
 use crate::tuple::RowBuf;
 use crate::types::{SqlType, text_of};
 

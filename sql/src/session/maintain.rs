@@ -4,13 +4,13 @@
 //! has been done to one stays if another one fails.
 
 use super::Session;
-use super::message::Progress;
-use super::source::Source;
 use super::utility::{Outcome, done};
 use crate::ddl::{Company, vacuum};
 use crate::error::Result;
 use crate::exec::sink::Unseen;
+use crate::message::Progress;
 use crate::parse::ast::{Analyze, Vacuum};
+use crate::source::Source;
 use std::sync::Arc;
 
 impl Session {

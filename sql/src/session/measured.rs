@@ -6,8 +6,8 @@
 //! statement it leads to. Where nothing is measured each of these is one branch.
 
 use super::Session;
-use super::statement::Prepared;
 use crate::breakdown::{Spent, StatementTimes};
+use crate::prepared::Prepared;
 use crate::statement_statistics::Key;
 use std::sync::{Arc, Weak};
 use txn::breakdown::{self, Breakdown, Class, Started};

@@ -7,7 +7,6 @@
 //! - `prepare`: statements made ready, and how long they are good; `run`: plans; `utility`: everything that is no plan; `copy`, `copy_file`: COPY; `load`: rows past the write set; `cursor`: cursors; `explain`: EXPLAIN; `semantics`: what expressions of DDL mean
 //! - `outlet`: what routines say meanwhile; `simple`, `extended`: the two protocols' messages
 
-pub(crate) mod activity;
 mod alter_system;
 mod block;
 mod concurrent;
@@ -31,8 +30,6 @@ mod logging;
 mod machines;
 mod maintain;
 mod measured;
-pub mod message;
-pub mod notify;
 pub mod outlet;
 #[cfg(test)]
 mod panic_tests;
@@ -40,7 +37,6 @@ mod panic_tests;
 mod plan_cache_tests;
 mod portal;
 mod prepare;
-pub mod progress;
 mod role;
 mod routine;
 mod run;
@@ -48,23 +44,22 @@ mod schema_elements;
 mod scroll;
 pub(crate) mod semantics;
 mod simple;
-pub mod source;
 #[cfg(test)]
 mod spill_tests;
-pub mod statement;
 #[cfg(test)]
 mod tests;
 mod tracking;
 pub(crate) mod two_phase;
 mod utility;
 
-pub use logging::{LogLevel, LogSettings, StatementClass};
-pub use message::{
+pub use crate::message::{
     AnswerAfter, Bind, CommandTag, Progress, StatementDescription, Timeouts, TransactionStatus,
 };
+pub use logging::{LogLevel, LogSettings, StatementClass};
 pub use tracking::AUTO_EXPLAIN_ROUTINE;
 
 use crate::account::{self, Running};
+use crate::activity::SessionActivity;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, CatalogTransaction, SearchPath};
@@ -72,27 +67,26 @@ use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError, cancel};
 use crate::exec::deferred::Deferred;
 use crate::exec::temp_file::TempUse;
+use crate::notify::{Inbox, Notification, Said, Sayings};
 use crate::parse::Statement;
+use crate::prepared::{Basis, Named, PlanCache, Prepared};
 use crate::queries::backup::{self, SessionBackup};
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
 use crate::settings::session::Settings;
 use crate::settings::socket::SocketTimes;
+use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::statement_statistics::{Cost, Recent};
 use crate::tuple::RowBuf;
 use crate::tuple::row_id::SessionRowIds;
 use crate::types::{CallContext, Oid, SqlType};
-use activity::SessionActivity;
 use block::{Block, Parts};
 use bumpalo::Bump;
 use facts::Shared;
 use measured::Measured;
-use notify::{Inbox, Said, Sayings};
 use portal::Portal;
 use rustc_hash::FxHashMap;
-use source::Source;
-use statement::{Basis, Named, PlanCache, Prepared};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -241,7 +235,7 @@ pub struct Session {
     /// The events that triggers are firing for, the innermost last.
     events: Vec<Arc<crate::queries::event::EventFacts>>,
     /// The statements that have lent the session to what they call, the innermost last.
-    running: Vec<Arc<statement::Prepared>>,
+    running: Vec<Arc<Prepared>>,
     /// The casts that assignments of routines have needed.
     casts: FxHashMap<(SqlType, SqlType), routine::CastText>,
     /// The routines and their statements that run, the innermost last.
@@ -518,7 +512,7 @@ impl Session {
     }
 
     /// Takes the notifications that may be told now. The answer that tells them waits for the commits that sent them.
-    pub fn take_notifications(&mut self) -> Vec<notify::Notification> {
+    pub fn take_notifications(&mut self) -> Vec<Notification> {
         if !self.has_notifications() {
             return Vec::new();
         }

@@ -1,7 +1,7 @@
 //! What makes a plan anew, and what does not: only what it was made from; and how much is kept.
 
-use super::statement::BYTES_MAX;
 use super::tests::{engine, say, session_of};
+use crate::prepared::BYTES_MAX;
 
 /// How many plans are made while a statement is said once more.
 fn made(engine: &crate::engine::Engine, body: impl FnOnce()) -> u64 {

@@ -4,14 +4,14 @@
 //! and the settings that say how texts are read.
 
 use super::Session;
-use super::source::Source;
-use super::statement::{self, Basis, Known, PlanCache, Planned, Prepared, same_columns};
 use crate::account;
 use crate::bind;
 use crate::catalog::SearchPath;
 use crate::error::Result;
 use crate::parse::Statement;
+use crate::prepared::{self, Basis, Known, PlanCache, Planned, Prepared, same_columns};
 use crate::settings::Methods;
+use crate::source::Source;
 use crate::tuple::RowBuf;
 use crate::types::dialect::Dialect;
 use crate::types::{CallContext, Oid};
@@ -208,7 +208,7 @@ impl Session {
         let mut planned = self.with_context_of(&snapshot, |context| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
             crate::parse::depth::fitting(parsed.height(), || {
-                let reader = statement::Reader(context);
+                let reader = prepared::Reader(context);
                 let manager = engine.manager();
                 let sizes = RefCell::default();
                 let known = Known {
@@ -219,7 +219,7 @@ impl Session {
                     sizes,
                 };
                 let what = (parsed, statement, user, dialect);
-                statement::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
+                prepared::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
             })
         })?;
         let bytes = usize::try_from(account::held().saturating_sub(before)).unwrap_or(usize::MAX);
@@ -241,7 +241,7 @@ impl Session {
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let named = self.with_context(|context| {
-            let reader = statement::Reader(context);
+            let reader = prepared::Reader(context);
             let environment =
                 bind::Environment { catalog: &snapshot, path: &basis.path, constants: &reader };
             let places = parsed.places();

@@ -1,10 +1,10 @@
 //! The simple protocol: a text of any number of statements, each run in turn (protocol section 55.2.2 of the manual).
 
-use super::source::Source;
 use super::{Session, cursor, utility};
 use crate::ddl::Company;
 use crate::error::{Result, SqlError};
 use crate::parse::Statement;
+use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use std::collections::VecDeque;

@@ -1,7 +1,8 @@
 //! Sessions over a directory in memory; what is expected is what PostgreSQL 15 answers.
 
 use super::{Bind, Progress, Session};
-use crate::engine::{Connect, Engine, EngineOptions};
+use crate::Connect;
+use crate::engine::{Engine, EngineOptions};
 use crate::error::{Notice, Result};
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
 use crate::types::{CallContext, Datum, text_of};

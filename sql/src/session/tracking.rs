@@ -5,19 +5,17 @@
 //! [`Tracking::watches_bodies`]. What is evaluated of a body without a statement of its own is not told, as in PostgreSQL.
 
 use super::Session;
-use super::message::{CommandTag, Progress, REFRESH};
 use super::portal::{Portal, Stage};
-use super::source::Source;
-use super::statement::Prepared;
 use crate::error::{Notice, Result, Severity, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
 use crate::exec::sink::RowSink;
 use crate::explain::{Facts, Format, Options, explain};
+use crate::message::{CommandTag, Progress, REFRESH};
 use crate::parse::Statement;
+use crate::prepared::Prepared;
 use crate::settings::session::Settings;
 use crate::settings::{AUTO_EXPLAIN, STATEMENT_STATISTICS};
-use crate::statement_statistics::shape::Shape;
 use crate::statement_statistics::{Cost, Key};
 use std::sync::Arc;
 use txn::{Micros, Usage};
@@ -497,20 +495,5 @@ impl Session {
     #[must_use]
     pub fn statement_number(&self) -> i64 {
         self.activity.statement_number()
-    }
-}
-
-/// The shape of a statement's own text.
-pub(super) fn shape_of(source: &Source) -> Shape {
-    let text = source.text();
-    match source.statement() {
-        Some(
-            Statement::Query(_)
-            | Statement::Insert(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Merge(_),
-        ) => Shape::planned(&text, source.lifted_kinds().is_some()),
-        _ => Shape::utility(&text),
     }
 }

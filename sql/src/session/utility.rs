@@ -1,28 +1,26 @@
 //! Statements that are no plans: the transaction's, the settings', prepared statements, maintenance, DDL.
 
 use crate::bind;
+use crate::bind::logical::{Node, Output, Query};
 use crate::catalog::SearchPath;
 use crate::catalog::object::well_known;
 use crate::catalog::trigger;
 use crate::ddl::{self, Ddl, kept_settings};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, CopyFormat, RowSink};
+use crate::message::{CommandTag, Progress, TransactionStatus};
+use crate::notify::{self, Said};
 use crate::parse::Positions;
 use crate::parse::Statement;
 use crate::parse::ast::{self, Discard, ObjectKind};
-use crate::plan::logical::{Node, Output, Query};
+use crate::prepared::{Basis, Known, Named, Planned, Prepared, Reader, planned, text_column};
 use crate::queries::identity::SettingUser;
 use crate::session::Session;
-use crate::session::message::{CommandTag, Progress, TransactionStatus};
-use crate::session::notify::{self, Said};
 use crate::session::portal::{FirstRow, Portal, TextRows};
 use crate::session::run::{only_looks, read_only};
 use crate::session::schema_elements::Within;
 use crate::session::semantics::Meaning;
-use crate::session::source::Source;
-use crate::session::statement::{
-    Basis, Known, Named, Planned, Prepared, Reader, planned, text_column,
-};
+use crate::source::Source;
 
 use crate::settings::Moment;
 use crate::settings::library;

@@ -9,12 +9,12 @@
 //! several rows of VALUES the types of constants beside those of the columns that they go to. DISTINCT is no ORDER BY of the
 //! same columns, whose numbers are one in PostgreSQL.
 
-use crate::bind::typed::{AggregateCall, CallForm, Expr, SubqueryKind};
-use crate::bind::{Bound, BoundStatement};
-use crate::plan::logical::{
+use crate::bind::logical::{
     Arbiters, Cte, CteBody, Frame, FrameBound, MergeChange, Modify, ModifyKind, Node, OnConflict,
     Query, SortKey,
 };
+use crate::bind::typed::{AggregateCall, CallForm, Expr, SubqueryKind};
+use crate::bind::{Bound, BoundStatement};
 use crate::types::depth::deeper;
 use crate::types::{Oid, SqlType};
 use rustc_hash::FxHasher;

@@ -1,6 +1,7 @@
 //! A session as a client sees it: a query goes in, and what comes out counts only once it may leave the server.
 
-use sql::engine::{Connect, Engine};
+use sql::Connect;
+use sql::engine::Engine;
 use sql::error::Notice;
 use sql::types::{CallContext, Datum, text_of};
 use sql::{ColumnDescription, Environment, Flow, Progress, RowSink, Session, SqlError};

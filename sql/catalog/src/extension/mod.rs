@@ -20,11 +20,16 @@ use crate::privilege::Grantable;
 use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
 use sql_types::builtin::{self, OperatorClass, ProcedureOf, Type};
+use sql_types::error::SqlError;
+use sql_types::sqlstate::SqlState;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 /// The OID of the system table `pg_extension`.
 pub const PG_EXTENSION: Oid = Oid(3079);
+
+/// Where PostgreSQL looks for extensions, as clients are told of those that are not there.
+const DIRECTORY: &str = "/usr/share/postgresql/15/extension";
 
 /// An extension that a database has: a row of `pg_extension`.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,6 +196,17 @@ pub fn initial_list(owner: Oid) -> Acl {
         grant_options: Privileges::default(),
     });
     list
+}
+
+/// 0A000: what is said of an extension that is not there.
+#[must_use]
+pub fn unavailable(name: &str) -> SqlError {
+    let message = format!("extension \"{name}\" is not available");
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+        .detail(format!(
+            "Could not open extension control file \"{DIRECTORY}/{name}.control\": No such file or directory."
+        ))
+        .hint("The extension must first be installed on the system where PostgreSQL is running.")
 }
 
 impl CatalogSnapshot {

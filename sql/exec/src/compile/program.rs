@@ -6,6 +6,7 @@
 
 use super::code::Code;
 use super::code::preset::PresetCodes;
+use crate::bind::logical::{self, JoinKind, Output};
 use crate::bind::{BoundStatement, Literal, lock_words};
 use crate::catalog::builtin;
 use crate::error::Result;
@@ -16,7 +17,6 @@ use crate::plan::cte::{CtePlan, CtePlanBody};
 use crate::plan::estimate::{self, Estimate};
 use crate::plan::figures::Facts;
 use crate::plan::fold::Presets;
-use crate::plan::logical::{self, JoinKind, Output};
 use crate::plan::physical::{Again, JoinMethod, ModifyKind, Plan, Position, ReferentialAction};
 use crate::plan::scalar::{Scalar, Var};
 use crate::plan::subplan::{Hashed, Subplan, SubplanKind};

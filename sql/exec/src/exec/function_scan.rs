@@ -362,11 +362,16 @@ impl Operator for FunctionScan {
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         cx.arena.reset();
         cx.check_cancel()?;
-        go_on(cx, &self.plan.call, &mut self.set)?;
+        if let Set::Counted { .. } = self.set {
+            go_on(cx, &self.plan.call, &mut self.set)?;
+        }
         let row = cx.frame.row_mut(self.plan.slot);
         row.clear();
-        self.whole.clear();
-        let given = if self.plan.records { &mut self.whole } else { &mut *row };
+        let given = match self.plan.records {
+            true => &mut self.whole,
+            false => &mut *row,
+        };
+        given.clear();
         if !step(&mut self.set, given) {
             row.set_nulls(self.plan.types.len() + usize::from(self.plan.ordinality));
             return Ok(false);

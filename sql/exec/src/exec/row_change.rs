@@ -354,21 +354,33 @@ impl RowChange {
         if !relation.has_triggers(trigger::BEFORE, true, event) {
             return Ok(true);
         }
-        writer.widen(cx.frame.row(self.new_slot), &mut self.proposed);
+        // A row of all columns is lent as it stands.
+        let lends = self.table.live.len() == relation.columns.len();
+        if lends {
+            std::mem::swap(cx.frame.row_mut(self.new_slot), &mut self.proposed);
+        } else {
+            writer.widen(cx.frame.row(self.new_slot), &mut self.proposed);
+        }
         let is_update = event == trigger::UPDATE;
         let old = is_update.then_some(&self.old.row);
         let kinds = (trigger::BEFORE, event);
         let rows = (old, &mut self.proposed, &mut self.returned);
-        if !firing::before_row(cx, relation, kinds, updated, rows)? {
+        let fired = firing::before_row(cx, relation, kinds, updated, rows);
+        let row = cx.frame.row_mut(self.new_slot);
+        if lends {
+            std::mem::swap(row, &mut self.proposed);
+        }
+        if !fired? {
             return Ok(false);
+        }
+        if !lends {
+            row.clear();
+            for column in &self.table.live {
+                row.push_column(&self.proposed, *column);
+            }
         }
         if is_update {
             self.demand_untouched(cx, writer)?;
-        }
-        let row = cx.frame.row_mut(self.new_slot);
-        row.clear();
-        for column in &self.table.live {
-            row.push_column(&self.proposed, *column);
         }
         Ok(true)
     }

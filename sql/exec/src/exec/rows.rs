@@ -208,6 +208,8 @@ pub struct Project {
     slot: u32,
     columns: Arc<Code>,
     correlated: Box<[u32]>,
+    /// The memory of the row before, in which the next one is computed.
+    spare: RowBuf,
 }
 
 impl Project {
@@ -220,7 +222,8 @@ impl Project {
         builder: &Builder<'_>,
     ) -> Project {
         let correlated = builder.correlated(columns);
-        Project { input, slot, columns: builder.code(columns), correlated }
+        let columns = builder.code(columns);
+        Project { input, slot, columns, correlated, spare: RowBuf::new() }
     }
 }
 
@@ -233,12 +236,15 @@ impl Operator for Project {
         if !self.input.next(cx)? {
             return Ok(false);
         }
-        cx.fill(self.slot, &self.columns, &self.correlated)?;
+        cx.invalidate(&self.correlated);
+        self.spare.clear();
+        cx.compute(&self.columns, &mut self.spare)?;
+        std::mem::swap(cx.frame.row_mut(self.slot), &mut self.spare);
         Ok(true)
     }
 
     fn rest_bytes(&self) -> Option<usize> {
-        self.input.rest_bytes()
+        Some(self.input.rest_bytes()? + self.spare.capacity_bytes())
     }
 }
 

@@ -7,6 +7,7 @@
 use super::expression::{Printer, Scope};
 use super::options::Options;
 use super::tree::{Child, Item, Value};
+use crate::bind::logical::{CursorName, JoinKind, SetKind};
 use crate::catalog::Relation;
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::EXPRESSIONS;
@@ -16,7 +17,6 @@ use crate::plan::cte::CtePlanBody;
 use crate::plan::estimate::Estimate;
 use crate::plan::fold::never;
 use crate::plan::functions::Comparison;
-use crate::plan::logical::{CursorName, JoinKind, SetKind};
 use crate::plan::physical::{
     Access, Aggregate, InsteadChange, Join, JoinMethod, KeyAccess, KeyPart, Modify, ModifyKind,
     Plan, Scan, SetCall, SetOperation,

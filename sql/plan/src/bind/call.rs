@@ -5,6 +5,8 @@ use crate::bind::coerce::{Context, Pathway, base_type, is_polymorphic, pathway};
 use crate::bind::dml::{NEXTVAL, SETVAL, SETVAL_CALLED};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
+use crate::bind::logical::SortKey;
+use crate::bind::logical::VARIADIC_ARRAY;
 use crate::bind::overload::ChosenFunction;
 use crate::bind::scope::Scope;
 use crate::bind::set_calls;
@@ -15,8 +17,6 @@ use crate::catalog::builtin::{Kind, PG_CATALOG, ProcedureOf, Volatility, aggrega
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Call};
-use crate::plan::functions::VARIADIC_ARRAY;
-use crate::plan::logical::SortKey;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::borrow::Cow;

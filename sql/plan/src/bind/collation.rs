@@ -7,6 +7,7 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::levels::parts;
+use crate::bind::logical::Query;
 use crate::bind::scope::Scope;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal, SubqueryKind};
@@ -14,7 +15,6 @@ use crate::catalog::quote::identifier;
 use crate::catalog::{CatalogSnapshot, Column, Relation, builtin};
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
-use crate::plan::logical::Query;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 

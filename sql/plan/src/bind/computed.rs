@@ -5,6 +5,7 @@
 
 use crate::bind::expression::Place;
 use crate::bind::levels::{columns_of_expr, parts};
+use crate::bind::logical::{Arbiters, ComputedIndex};
 use crate::bind::scope::Scope;
 use crate::bind::through::Through;
 use crate::bind::typed::{Expr, conjuncts};
@@ -15,7 +16,6 @@ use crate::catalog::operator_class::BTREE;
 use crate::catalog::{IndexColumn, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
-use crate::plan::logical::{Arbiters, ComputedIndex};
 use crate::sqlstate::SqlState;
 
 impl Binder<'_> {

@@ -1,13 +1,13 @@
 //! COPY FROM: an INSERT of parameters, whose rows a WHERE lets in or not.
 
 use crate::bind::expression::Place;
+use crate::bind::logical::{ModifyKind, Node};
 use crate::bind::scope::Scope;
 use crate::bind::typed::{Expr, conjuncts};
 use crate::bind::{Binder, Bound, BoundStatement, Environment, levels, table_item};
 use crate::catalog::Relation;
 use crate::error::{Result, SqlError};
 use crate::parse::{Positions, ast, first_parameter};
-use crate::plan::logical::{ModifyKind, Node};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::cell::RefCell;

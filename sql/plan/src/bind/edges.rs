@@ -5,12 +5,12 @@
 //! the row's relation, a call on its function. Relations and their columns come from what the binder has noted of them.
 
 use crate::bind::levels::parts;
+use crate::bind::logical::{Cte, CteBody, FrameBound, Node, Query, SortKey};
 use crate::bind::typed::{AggregateCall, CallForm, Expr, Literal, SubqueryKind};
 use crate::bind::{Bound, BoundStatement, Holder, Required, system_column_at};
 use crate::catalog::definition::Edge;
 use crate::catalog::relation::Relation;
 use crate::catalog::{CatalogSnapshot, builtin, extension};
-use crate::plan::logical::{Cte, CteBody, FrameBound, Node, Query, SortKey};
 use crate::types::{Oid, SqlType, oids};
 
 /// What a definition over the columns of `relation` (one that stands by itself without one) depends on.

@@ -5,6 +5,7 @@ use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::from::{From, columns_item};
 use crate::bind::levels::{columns_of_expr, same};
+use crate::bind::logical::{JoinKind, Node};
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeColumn, ScopeItem};
 use crate::bind::tree::{ConditionTree, FromTree, JoinTree, as_tree};
@@ -12,7 +13,6 @@ use crate::bind::typed::{Expr, conjuncts};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Alias, Ident, JoinCondition};
-use crate::plan::logical::{JoinKind, Node};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 

@@ -3,13 +3,13 @@
 //! Depth counts the rows that the executor has put on its stack of outer rows since the walk began: one for a subquery in an
 //! expression, one for the right side of a lateral join.
 
+use crate::bind::logical::{
+    Cte, CteBody, Frame, FrameBound, MergeChange, Modify, ModifyKind, Node, Query, SortKey,
+};
 use crate::bind::same_query::{same_kind, same_query};
 use crate::bind::tree::FromTree;
 use crate::bind::typed::{AggregateCall, Expr, SubqueryKind};
 use crate::catalog::builtin::{Volatility, function};
-use crate::plan::logical::{
-    Cte, CteBody, Frame, FrameBound, MergeChange, Modify, ModifyKind, Node, Query, SortKey,
-};
 use std::sync::Arc;
 
 /// Is told of every column with the depth it stands at, and of the expression that holds it.

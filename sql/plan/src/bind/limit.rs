@@ -4,6 +4,7 @@ use crate::bind::Binder;
 use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
 use crate::bind::levels::columns_of_expr;
+use crate::bind::logical::Node;
 use crate::bind::query::Outside;
 use crate::bind::scope::Scope;
 use crate::bind::tree::{QueryTree, as_tree};
@@ -12,7 +13,6 @@ use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
-use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 

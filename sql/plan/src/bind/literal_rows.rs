@@ -9,10 +9,10 @@
 
 use crate::bind::Binder;
 use crate::bind::insert::InsertTarget;
+use crate::bind::logical::Node;
 use crate::bind::type_name::oid;
 use crate::catalog::builtin::is_domain;
 use crate::parse::ast::{self, ExprKind};
-use crate::plan::logical::Node;
 use crate::tuple::{RowSet, RowWriter};
 use crate::types::{Datum, SqlType};
 use std::sync::Arc;

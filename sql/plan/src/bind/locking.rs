@@ -3,6 +3,7 @@
 //! A query in FROM that is named has its own tables locked (`transformLockingClause`): above the sort of the query around it
 //! where its rows go straight into that, else in itself, as if it said FOR UPDATE.
 
+use crate::bind::logical::{Node, Query};
 use crate::bind::scope::{Scope, Source};
 use crate::bind::shape::{Grouped, Shape};
 use crate::bind::{Binder, Holder, Required};
@@ -10,7 +11,6 @@ use crate::catalog::RelationKind;
 use crate::catalog::acl::Privileges;
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
-use crate::plan::logical::{Node, Query};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use crate::bind::dml::stands_for_several;
 use crate::bind::expression::Place;
 use crate::bind::from::own_ctes;
 use crate::bind::join::shifted;
+use crate::bind::logical::{JoinKind, MergeAction, MergeChange, Modify, ModifyKind, Node, TARGET};
 use crate::bind::query::Outside;
 use crate::bind::scope::{Scope, ScopeItem};
 use crate::bind::typed::conjuncts;
@@ -15,7 +16,6 @@ use crate::catalog::system::is_served_view;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, FromItem};
-use crate::plan::logical::{JoinKind, MergeAction, MergeChange, Modify, ModifyKind, Node, TARGET};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
 

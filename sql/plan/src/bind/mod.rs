@@ -1,7 +1,7 @@
 //! Names and types resolved: a statement's syntax becomes a typed tree, by PostgreSQL's own rules for names, unknown
 //! literals, overloads and implicit casts (manual, chapter 10), driven by the catalog's data.
 //!
-//! - [`typed`]: what expressions become; `plan::logical` what queries become
+//! - [`typed`]: what expressions become; [`logical`] what queries become
 //! - [`scope`]: what names stand for; [`type_name`]: types by name and back
 //! - [`coerce`] and [`overload`]: casts, operators, functions
 //! - `expression`: every kind of expression; those with rules of their own in `names`, `operator`, `subquery`, `array`,
@@ -39,6 +39,7 @@ pub mod levels;
 mod limit;
 mod literal_rows;
 mod locking;
+pub mod logical;
 mod made_aggregate;
 mod mention;
 mod merge;
@@ -86,6 +87,7 @@ pub use typed::{AggregateCall, CallForm, Expr, Literal, MadeAggregate, Quantifie
 pub use updatable::{simple_columns, unfit_for_check};
 pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assign, no_field};
 
+use crate::bind::logical::{ComputedIndex, Modify, Query, TARGET};
 use crate::catalog::object::Version;
 use crate::catalog::relation::ReplicaIdentity;
 use crate::catalog::routine::Routine;
@@ -93,7 +95,6 @@ use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::{CatalogSnapshot, Column, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::{Positions, ast};
-use crate::plan::logical::{ComputedIndex, Modify, Query, TARGET};
 use crate::sqlstate::SqlState;
 use crate::tuple::RowWriter;
 use crate::types::depth::deeper;

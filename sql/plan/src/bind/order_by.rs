@@ -7,6 +7,7 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::levels::{columns_of_expr, is_volatile, same};
+use crate::bind::logical::{Node, Output, SortKey};
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;
 use crate::bind::target::{BoundTarget, demand_room, name_of};
@@ -14,7 +15,6 @@ use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Distinct, ExprKind, Select};
-use crate::plan::logical::{Node, Output, SortKey};
 use crate::sqlstate::SqlState;
 
 impl Binder<'_> {

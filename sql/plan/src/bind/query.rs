@@ -8,13 +8,13 @@ use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::from::own_ctes;
 use crate::bind::locking::lock_words;
+use crate::bind::logical::{Node, Output, Query};
 use crate::bind::scope::{Scope, Standing};
 use crate::bind::tree::{QueryTree, WithTree};
 use crate::bind::type_name::oid;
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body};
-use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
 

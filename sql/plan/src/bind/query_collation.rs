@@ -4,10 +4,10 @@
 //! Each node's columns follow from those of its inputs, so that one walk from the bottom up has them all.
 
 use crate::bind::collation::{Derived, Rows, derive, mismatch};
+use crate::bind::logical::{Cte, CteBody, JoinKind, Node, Query};
 use crate::bind::typed::{AggregateCall, Expr};
 use crate::catalog::CatalogSnapshot;
 use crate::error::Result;
-use crate::plan::logical::{Cte, CteBody, JoinKind, Node, Query};
 use crate::types::Oid;
 
 /// Rows that are on the stack of outer ones: the collations of their columns.

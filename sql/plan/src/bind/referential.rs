@@ -9,11 +9,11 @@
 //! have given the table or the index another tree since the plan was made.
 
 use crate::bind::Binder;
+use crate::bind::logical::ReferentialAction;
 use crate::bind::scope::column_at;
 use crate::bind::typed::{Expr, Literal};
 use crate::catalog::{Action, ConstraintKind, ForeignKey, Index, Relation};
 use crate::error::Result;
-use crate::plan::logical::ReferentialAction;
 use crate::types::depth::descend;
 use std::sync::Arc;
 use txn::TableLock;

@@ -6,7 +6,7 @@
 
 use super::levels::same;
 use super::typed::{AggregateCall, Expr, SubqueryKind};
-use crate::plan::logical::{Cte, CteBody, Frame, FrameBound, Node, Query, SortKey};
+use crate::bind::logical::{Cte, CteBody, Frame, FrameBound, Node, Query, SortKey};
 
 /// Whether two subqueries of expressions are asked the same.
 pub(super) fn same_kind(a: &SubqueryKind, b: &SubqueryKind) -> bool {

@@ -3,6 +3,7 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::from::From;
+use crate::bind::logical::Node;
 use crate::bind::query::Outside;
 use crate::bind::tree::{FromTree, SampleTree, as_tree};
 use crate::bind::type_name::oid;
@@ -11,7 +12,6 @@ use crate::bind::with::CteScope;
 use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, FromItem, ObjectName};
-use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;

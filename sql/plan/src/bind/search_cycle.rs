@@ -5,6 +5,7 @@
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
+use crate::bind::logical::{Node, Output, Query};
 use crate::bind::operator::op;
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
@@ -14,7 +15,6 @@ use crate::bind::typed::{CallForm, Expr, Literal, Quantifier};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, ExprKind, FromItem, Ident, Target};
-use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 

@@ -5,13 +5,13 @@
 //! below; calls that stand side by side go on together until the longest ends. PostgreSQL: `split_pathtarget_at_srfs`.
 
 use crate::bind::levels::{any, children, columns_of_expr, parts, same};
+use crate::bind::logical::Node;
 use crate::bind::scope::column_at;
 use crate::bind::target::BoundTarget;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{CallForm, Expr, Literal};
 use crate::catalog::builtin::function;
 use crate::error::{Result, SqlError};
-use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 

@@ -5,6 +5,7 @@
 
 use crate::bind::Binder;
 use crate::bind::insert::target_of;
+use crate::bind::logical::{Node, Output, SetKind};
 use crate::bind::query::{Block, Outside};
 use crate::bind::query_collation::{in_common, of_side};
 use crate::bind::scope::column_at;
@@ -15,7 +16,6 @@ use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body};
-use crate::plan::logical::{Node, Output, SetKind};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! A row of a plain query is a row of its FROM. What groups, combines or multiplies rows ends that: such rows cannot be
 //! locked, and no view of them changes its table.
 
-use crate::plan::logical::Node;
+use crate::bind::logical::Node;
 
 /// What the rows of a query are made by.
 #[derive(Clone, Copy, Debug, Default)]

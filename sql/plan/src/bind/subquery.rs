@@ -2,6 +2,7 @@
 
 use crate::bind::expression::{BOOL, Place};
 use crate::bind::from::own_ctes;
+use crate::bind::logical::{Node, Output, Query};
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
 use crate::bind::type_name::oid;
@@ -10,7 +11,6 @@ use crate::bind::with::Around;
 use crate::bind::{Binder, levels};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
-use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::cmp::Ordering;

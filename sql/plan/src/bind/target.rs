@@ -3,12 +3,12 @@
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::levels::raise;
+use crate::bind::logical::{Node, Output, SortKey};
 use crate::bind::scope::ScopeColumn;
 use crate::bind::type_name::oid;
 use crate::bind::typed::{CurrentValue, Expr};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Ident, Target};
-use crate::plan::logical::{Node, Output, SortKey};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use crate::types::xml::construct::XmlOp;

@@ -9,6 +9,7 @@
 
 use crate::bind::from::From;
 use crate::bind::levels::columns_of_expr;
+use crate::bind::logical::{Node, TARGET, ViewCheck};
 use crate::bind::scope::ScopeItem;
 use crate::bind::typed::Expr;
 use crate::bind::updatable::{SimpleView, over_base, reads_one};
@@ -19,7 +20,6 @@ use crate::catalog::{CheckOption, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{Alias, TargetColumn};
 use crate::parse::depth;
-use crate::plan::logical::{Node, TARGET, ViewCheck};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;

@@ -14,8 +14,8 @@ use super::scope::ScopeItem;
 use super::subquery::{compared_row, test_of};
 use super::target::BoundTarget;
 use super::typed::Expr;
+use crate::bind::logical::{JoinKind, Node, Query, SetKind, SortKey};
 use crate::parse::ast::Ident;
-use crate::plan::logical::{JoinKind, Node, Query, SetKind, SortKey};
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 //! Everything is resolved: a function or operator is its `pg_proc` OID, a cast is a function, a relabelling or a way
 //! through text, a column is a position. Nothing in here looks at a name again.
 
+use crate::bind::logical::{Query, SortKey};
 use crate::catalog::routine::Routine;
-use crate::plan::logical::{Query, SortKey};
 use crate::types::assign::AssignStep;
 pub use crate::types::literal::Literal;
 pub use crate::types::words::CurrentValue;
@@ -44,7 +44,7 @@ pub enum Expr {
     /// Column `column` of the input row, of the query `level` steps out (0: this query's own).
     ///
     /// Within a query block columns are numbered over its FROM list from left to right; after GROUP BY, over its
-    /// [`crate::plan::logical::Node::Aggregate`] output. The plan node that an expression stands in defines its input row.
+    /// [`crate::bind::logical::Node::Aggregate`] output. The plan node that an expression stands in defines its input row.
     Column {
         /// Steps out.
         level: u16,

@@ -5,6 +5,7 @@
 //! holds. `through` says what changing one does; here is which views are simple, and which of their columns take a value.
 
 use crate::bind::levels::{columns_of_expr, raise};
+use crate::bind::logical::{Node, Query};
 use crate::bind::scope::column_at;
 use crate::bind::shape::Shape;
 use crate::bind::typed::Expr;
@@ -12,7 +13,6 @@ use crate::bind::{Binder, Environment};
 use crate::catalog::{Relation, RelationKind};
 use crate::error::Result;
 use crate::parse::ast::{self, Body, Distinct, FromItem};
-use crate::plan::logical::{Node, Query};
 use crate::types::Oid;
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
+use crate::bind::logical::{Node, Output};
 use crate::bind::query::{Block, Outside};
 use crate::bind::target::demand_room;
 use crate::bind::tree::{BodyTree, QueryTree, as_tree};
@@ -10,7 +11,6 @@ use crate::bind::typed::Expr;
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast;
-use crate::plan::logical::{Node, Output};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 

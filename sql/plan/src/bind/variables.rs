@@ -3,6 +3,7 @@
 
 use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
+use crate::bind::logical::{Node, Output, Query};
 use crate::bind::scope::Scope;
 use crate::bind::type_name::fields_of;
 use crate::bind::typed::Expr;
@@ -11,7 +12,6 @@ use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
 use crate::parse::Positions;
 use crate::parse::ast::{self, Ident, TargetStep};
-use crate::plan::logical::{Node, Output, Query};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use crate::bind::Binder;
 use crate::bind::insert::target_of;
+use crate::bind::logical::{Cte, CteBody, Node, Output, SetKind};
 use crate::bind::mention::{mention, mentions};
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
@@ -10,7 +11,6 @@ use crate::bind::tree::{BodyTree, CteTree, QueryTree, WithTree};
 use crate::bind::type_name::{format_type, oid};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, ExprKind, Ident};
-use crate::plan::logical::{Cte, CteBody, Node, Output, SetKind};
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType};
 use std::cell::{Cell, RefCell};
@@ -252,7 +252,7 @@ impl Binder<'_> {
         outside: Outside<'_>,
         scope: &CteScope<'_>,
     ) -> Result<(CteBody, Vec<Output>)> {
-        let modify = |modify: crate::plan::logical::Modify| {
+        let modify = |modify: crate::bind::logical::Modify| {
             let output =
                 modify.returning.iter().flatten().map(|(_, output)| output.clone()).collect();
             (CteBody::Modify(Box::new(modify)), output)

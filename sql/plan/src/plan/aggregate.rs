@@ -4,10 +4,10 @@ use super::build::{Layout, Planner};
 use super::functions::call_types;
 use super::physical::{Aggregate, AggregateStep, MadeStep, Plan};
 use super::scalar::CallTypes;
+use crate::bind::logical::Node;
 use crate::bind::{AggregateCall, Expr, MadeAggregate};
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
-use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
 

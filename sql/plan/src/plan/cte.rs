@@ -8,8 +8,8 @@ use super::fold::Presets;
 use super::physical::{CteScan, Plan};
 use super::scalar::Var;
 use crate::account;
+use crate::bind::logical::{Cte, CteBody};
 use crate::error::Result;
-use crate::plan::logical::{Cte, CteBody};
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 

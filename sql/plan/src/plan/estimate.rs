@@ -8,8 +8,8 @@ use super::figures::{Figures, type_width};
 use super::physical::{Aggregate, Join, JoinMethod, Plan, SetColumn};
 use super::scalar::Scalar;
 use super::vars;
+use crate::bind::logical::{JoinKind, SetKind};
 use crate::catalog::built_in_rows;
-use crate::plan::logical::{JoinKind, SetKind};
 use crate::types::{Datum, SqlType};
 
 /// What a descent from the root of a tree costs, in rows touched in a scan.

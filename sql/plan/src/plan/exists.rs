@@ -1,6 +1,6 @@
 //! EXISTS asks for a row and not for what is in it (`simplify_EXISTS_query`).
 
-use super::logical::{Node, Query};
+use crate::bind::logical::{Node, Query};
 use crate::bind::{Expr, Literal};
 use crate::settings::{Rule, RuleSet};
 use std::borrow::Cow;

@@ -1,6 +1,7 @@
 //! Functions by OID: what `pg_proc` says of one, and the code that implements it.
 
 use super::scalar::{CallTypes, Callee, Target};
+use crate::bind::logical::VARIADIC_ARRAY;
 use crate::catalog::builtin;
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
@@ -79,9 +80,6 @@ pub fn routine_callee(routine: &Arc<Routine>, arguments: Vec<SqlType>, result: S
 pub fn routine_types(arguments: Vec<SqlType>, result: SqlType) -> CallTypes {
     CallTypes { arguments, result, columns: Vec::new(), variadic_spread: false }
 }
-
-/// The modifier of an argument that was given as VARIADIC array to a function that takes VARIADIC "any".
-pub const VARIADIC_ARRAY: i32 = -2;
 
 /// The types of a call. VARIADIC "any" takes its last arguments one by one.
 #[must_use]

@@ -14,7 +14,7 @@ use super::pushdown::{filter, gate, gated, optimise, reads};
 use super::scalar::{Scalar, Var};
 use super::subplan::SubplanKind;
 use super::{access_path, vars};
-use crate::plan::logical::JoinKind;
+use crate::bind::logical::JoinKind;
 use crate::settings::Rule;
 use crate::types::Oid;
 use std::collections::{BTreeSet, HashMap, HashSet};

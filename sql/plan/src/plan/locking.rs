@@ -4,8 +4,8 @@ use super::build::Planner;
 use super::physical::{LockRows, Plan};
 use super::vars;
 use crate::bind::lock_words;
+use crate::bind::logical::JoinKind;
 use crate::error::{Result, SqlError};
-use crate::plan::logical::JoinKind;
 use crate::sqlstate::SqlState;
 
 impl Planner<'_> {

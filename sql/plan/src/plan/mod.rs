@@ -1,6 +1,6 @@
-//! Plans: the algebra a bound query is written in, and the rules that make it cheap.
+//! Plans: how the rows of a bound statement are made, and the rules that make that cheap.
 //!
-//! A bound query ([`logical`]) becomes a plan ([`physical`]) in two steps. [`build`] gives every value a home, a [`Var`],
+//! A bound query ([`crate::bind::logical`]) becomes a plan ([`physical`]) in two steps. [`build`] gives every value a home, a [`Var`],
 //! that it keeps from the scan to the sink, and turns expressions into [`scalar`]s over homes. Because a scalar says where
 //! its values are, and not which column of which input they were, the rules can then move it freely. What is constant
 //! is computed on the way ([`fold`]):
@@ -23,7 +23,6 @@ pub mod functions;
 pub mod implied;
 mod join_order;
 mod locking;
-pub mod logical;
 pub mod modify;
 pub mod order;
 pub mod physical;

@@ -12,8 +12,8 @@ use super::physical::{
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
 use crate::bind::Literal;
+use crate::bind::logical::JoinKind;
 use crate::catalog::{Relation, RelationKind, builtin};
-use crate::plan::logical::JoinKind;
 use crate::settings::Rule;
 use crate::tuple::{Form, KeyColumn, KeyLayout};
 use crate::types::{Comparator, Datum, Oid, SqlType, oids};

@@ -5,9 +5,9 @@
 //! later (sort, hash, materialise) saves the homes it is told to and fills them again.
 
 use super::scalar::{CallTypes, Callee, Scalar, Var};
+use crate::bind::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::catalog::routine::Routine;
 use crate::catalog::{Relation, built_in_rows};
-use crate::plan::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
 use crate::types::aggregate::hypothetical;
 use crate::types::function::Accumulator;
@@ -138,7 +138,7 @@ pub enum Access {
     /// Through several keys, one for each side of an OR: what meets any of them is read once.
     IndexUnion(Box<[UnionSide]>),
     /// WHERE CURRENT OF: the row that this cursor stands on.
-    Current(super::logical::CursorName),
+    Current(crate::bind::logical::CursorName),
 }
 
 /// Access through a key.

@@ -11,7 +11,7 @@ use super::physical::{Again, Join, Plan};
 use super::scalar::Scalar;
 use super::{access_path, join_order, order, sublinks};
 use crate::bind::Quantifier;
-use crate::plan::logical::JoinKind;
+use crate::bind::logical::JoinKind;
 use crate::settings::Rule;
 use crate::types::Datum;
 use crate::types::array::Array;

@@ -2,7 +2,7 @@
 
 use super::physical::{Again, Plan};
 use super::scalar::Scalar;
-use crate::plan::logical::JoinKind;
+use crate::bind::logical::JoinKind;
 
 /// All conditions of a block's inner joins, filters and scans: what a changed row must still meet.
 pub(super) fn conditions(plan: &Plan) -> Vec<Scalar> {

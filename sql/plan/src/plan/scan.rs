@@ -8,9 +8,9 @@ use super::join_order;
 use super::physical::{Access, Plan, Position, Scan, ScanColumn, SystemScan, TargetRow};
 use super::scalar::Var;
 use crate::bind::Expr;
+use crate::bind::logical::ComputedIndex;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::Result;
-use crate::plan::logical::ComputedIndex;
 use std::sync::Arc;
 use txn::Direction;
 

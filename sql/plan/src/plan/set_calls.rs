@@ -5,24 +5,19 @@ use super::functions::{call_types, callee, routine_callee, routine_types};
 use super::physical::{FunctionScan, Plan, SetCall, SetColumn};
 use super::scalar::{Scalar, Target};
 use crate::bind::Expr;
+use crate::bind::logical::{Node, UNNEST, VALUE};
 use crate::bind::type_name::oid;
 use crate::catalog::builtin::{self, ProcedureOf};
 use crate::error::{Result, SqlError};
-use crate::plan::logical::Node;
 use crate::sqlstate::SqlState;
 use crate::types::contrib::tablefunc;
 use crate::types::{Callable, Oid, SqlType};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// `unnest(anyarray)`: of an array of records it gives each as one value.
-pub const UNNEST: u32 = 2331;
-
 const RECORD: u32 = 2249;
 /// `record[]`.
 const RECORDS: u32 = 2287;
-/// No function: what stands in FROM is a value, of which a row is made.
-pub const VALUE: Oid = Oid(0);
 
 impl Planner<'_> {
     /// A function in FROM, with a number for each of its rows behind them if `ordinality` says so.

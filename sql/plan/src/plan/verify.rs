@@ -10,9 +10,9 @@ use super::physical::{Access, Join, JoinMethod, Plan, Scan, ScanColumn, SetColum
 use super::scalar::{Scalar, Target, Var};
 use super::subplan::{Subplan, SubplanKind};
 use super::vars;
+use crate::bind::logical::JoinKind;
 use crate::catalog::builtin::{self, TypeKind};
 use crate::catalog::system_column::system_column;
-use crate::plan::logical::JoinKind;
 use crate::plan::physical::WindowFunction;
 use crate::tuple::Form;
 use crate::types::depth::deeper;

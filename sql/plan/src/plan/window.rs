@@ -3,10 +3,10 @@
 use super::build::{Layout, Planner};
 use super::functions::{callee, comparator};
 use super::physical::{Plan, Window, WindowBound, WindowFrame, WindowFunction, WindowStep};
+use crate::bind::logical::{Frame, FrameBound, Node, SortKey};
 use crate::bind::{AggregateCall, Expr};
 use crate::catalog::builtin::{self, Kind};
 use crate::error::{Result, SqlError};
-use crate::plan::logical::{Frame, FrameBound, Node, SortKey};
 use crate::plan::scalar::Callee;
 use crate::types::{Oid, SqlType, oids as oid};
 

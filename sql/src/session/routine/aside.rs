@@ -5,16 +5,16 @@
 //! transaction: so it may compute, and a statement in it that reads a table is refused, rather than answered from rows that the
 //! transaction has changed.
 
+use crate::activity::SessionActivity;
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::{CatalogSnapshot, CatalogTransaction};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::routine::{Lent, RoutineCall, Routines};
 use crate::exec::trigger::Firing;
+use crate::prepared::Planned;
 use crate::queries::identity::Identity;
 use crate::session::Session;
-use crate::session::activity::SessionActivity;
-use crate::session::statement::Planned;
 use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};

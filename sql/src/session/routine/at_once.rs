@@ -12,9 +12,9 @@ use crate::error::{Notice, Result};
 use crate::exec::frame::Frame;
 use crate::exec::machine::Stop;
 use crate::exec::sink::{ColumnDescription, Flow, RowSink};
+use crate::message::CommandTag;
 use crate::plan::scalar::Var;
 use crate::session::Session;
-use crate::session::message::CommandTag;
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum};
 

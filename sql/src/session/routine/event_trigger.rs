@@ -22,7 +22,7 @@ use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::VariableType;
 use crate::queries::event::{DroppedObject, EventCommand, EventFacts};
 use crate::session::Session;
-use crate::session::source::Source;
+use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::system::default_oid;
 use crate::types::array::Array;

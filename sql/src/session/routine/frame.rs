@@ -175,6 +175,16 @@ impl Frame {
         self.unfolded(variable).is_some()
     }
 
+    /// A field of a variable that holds a row field by field, where it is a number, a truth value or NULL.
+    #[inline]
+    pub fn plain_field(&mut self, variable: u32, field: usize) -> Option<Value> {
+        let one = self.unfolded.iter_mut().find(|one| one.held && one.variable == variable)?;
+        let (values, _) = one.fields.parts_mut();
+        values.get(field).copied().filter(|value| {
+            matches!(value, Value::Null | Value::Bool(_) | Value::Int4(_) | Value::Int8(_))
+        })
+    }
+
     /// A field of a variable that holds a row field by field goes to a slot; whether it is one.
     #[inline]
     pub fn copy_field(&mut self, variable: u32, field: usize, to: usize) -> bool {
@@ -343,6 +353,21 @@ impl Frame {
         self.shapes.clear();
         self.shapes.resize(variables, None);
         (self.left, self.limit) = (0, LEAST);
+    }
+
+    /// Begins anew where the last run has written these slots and no others, but for rows that variables hold field by field:
+    /// of these it holds none.
+    pub fn begin_again(&mut self, start: &RowBuf, written: &[u16]) {
+        for one in &mut self.unfolded {
+            if std::mem::take(&mut one.held) {
+                self.row.set_plain(one.variable as usize, Datum::Null);
+            }
+        }
+        for slot in written {
+            let slot = usize::from(*slot);
+            let taken = self.row.set_column(slot, start, slot);
+            self.taken(taken);
+        }
     }
 
     /// Gives what a program keeps beside the variables its places: the constants of a layout.

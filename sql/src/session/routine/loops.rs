@@ -3,24 +3,26 @@
 //!
 //! The machine has an operation that opens such a loop, one that takes its next row and one that closes it; in between its body
 //! is operations like all others. Rows come in portions. Where they go as they are the machine puts them by itself
-//! ([`OpenLoop::advance`]), and asks for the session only where a portion ends, or where a value has to be made another one.
+//! ([`OpenLoop::advance`]), and asks for the session only where a portion ends, or where a value has to be made another one. A
+//! body that needs nothing of the session runs while a portion is read ([`super::rounds`]).
 
 use super::Execution;
 use super::create::command_tag;
-use super::frame::{Frame, Shape};
+use super::frame::Frame;
+use super::machine::code::Program;
+use super::machine::{Exit, Kit};
 use super::query::{demand_runnable, in_statement};
-use crate::error::{Notice, Result, SqlError};
-use crate::exec::frame::Frame as Rows;
-use crate::exec::sink::{ColumnDescription, Flow, RowSink};
+use super::rounds::{Portion, Rounds, Target};
+use crate::error::{Result, SqlError};
+use crate::exec::sink::ColumnDescription;
 use crate::parse::ast::FetchDirection;
-use crate::plan::scalar::Var;
 use crate::plpgsql::tree::{Action, ForEach, ForQuery, Place, Query, Sql, Statement, VariableType};
 use crate::session::Session;
 use crate::session::portal::Portal;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::array::{self, Array};
-use crate::types::{CallContext, Datum, Oid, SqlType, oids};
+use crate::types::{Datum, Oid, SqlType, oids};
 use std::sync::Arc;
 
 /// How many rows a loop reads ahead at first, and later (`exec_for_query`).
@@ -38,6 +40,18 @@ pub(super) struct OpenLoop {
     target: Target,
     /// Whether there has been a row.
     found: bool,
+    /// Whether its body has been found to call functions.
+    calls: bool,
+}
+
+/// How far a portion has been read.
+enum Read {
+    /// There is nothing more.
+    Nothing,
+    /// Its rows are at hand; or there are more behind those whose rounds have been made.
+    Rows,
+    /// The body has been left in the middle, or has failed, behind this operation: its other rows are at hand.
+    Left(Result<Exit>, usize),
 }
 
 /// Where its rows come from.
@@ -50,44 +64,6 @@ enum Source {
     Array(SqlType),
 }
 
-/// Where the columns of a portion's rows go.
-enum Target {
-    /// Into a record variable, as a row of this shape.
-    Record(u32, Arc<Shape>),
-    /// Into variables that take them as they are, but for NULL where that is said.
-    Variables(Box<[(u32, bool)]>),
-    /// Where each value has to be looked at.
-    Other,
-}
-
-/// Keeps the rows of a portion.
-struct Portion<'r> {
-    rows: &'r mut RowSet,
-    notices: Vec<Notice>,
-}
-
-impl RowSink for Portion<'_> {
-    fn row(
-        &mut self,
-        _: &CallContext<'_>,
-        _: &[ColumnDescription],
-        row: &[Datum<'_>],
-    ) -> Result<Flow> {
-        self.rows.push(row.iter().copied());
-        crate::account::check()?;
-        Ok(Flow::Continue)
-    }
-
-    fn take(&mut self, frame: &Rows, columns: &[Var]) -> Option<Result<Flow>> {
-        self.rows.push_columns(columns.iter().map(|var| frame.place(*var)));
-        Some(crate::account::check().map(|()| Flow::Continue))
-    }
-
-    fn notice(&mut self, notice: &Notice) {
-        self.notices.push(notice.clone());
-    }
-}
-
 impl OpenLoop {
     fn new(
         statement: &Arc<Statement>,
@@ -96,7 +72,8 @@ impl OpenLoop {
     ) -> OpenLoop {
         let rows = RowSet::new(columns.len());
         let statement = Arc::clone(statement);
-        OpenLoop { statement, source, columns, rows, next: 0, target: Target::Other, found: false }
+        let (target, found, calls) = (Target::Other, false, false);
+        OpenLoop { statement, source, columns, rows, next: 0, target, found, calls }
     }
 
     /// Puts the next row of the portion where it goes; false where there is none, or where its values have to be looked at.
@@ -134,10 +111,9 @@ impl Session {
         &mut self,
         portal: &mut Portal,
         max_rows: u64,
-        rows: &mut RowSet,
+        portion: &mut Portion<'_>,
     ) -> Result<bool> {
-        let mut portion = Portion { rows, notices: Vec::new() };
-        let progress = self.run_for_body(portal, max_rows, &mut portion);
+        let progress = self.run_for_body(portal, max_rows, portion);
         self.notices.get_mut().append(&mut portion.notices);
         self.speak();
         Ok(super::query::tag_of(progress?)?.is_some())
@@ -286,17 +262,48 @@ impl Execution<'_> {
         Ok(opened)
     }
 
-    /// The next row of the innermost loop goes where it belongs; whether there was one.
-    pub(super) fn next_row(&mut self) -> Result<bool> {
+    /// The next row of the innermost loop goes where it belongs; whether there was one. Behind it comes the operation at `pc`,
+    /// which is another one where rounds have been made: these may be where no handler of the body asks for its variables.
+    pub(super) fn next_row(
+        &mut self,
+        program: &Program,
+        pc: &mut usize,
+        unhandled: bool,
+    ) -> Result<bool> {
         let Some(mut looped) = self.loops.pop() else { return Ok(false) };
-        let more = self.row_of_loop(&mut looped);
+        let program = Some(program).filter(|program| unhandled && !program.volatile);
+        let more = self.row_of_loop(&mut looped, program, pc);
         self.loops.push(looped);
         more
     }
 
-    fn row_of_loop(&mut self, looped: &mut OpenLoop) -> Result<bool> {
-        if looped.next == looped.rows.len() && !self.read_portion(looped)? {
-            return Ok(false);
+    fn row_of_loop(
+        &mut self,
+        looped: &mut OpenLoop,
+        program: Option<&Program>,
+        pc: &mut usize,
+    ) -> Result<bool> {
+        while looped.next == looped.rows.len() {
+            match self.read_portion(looped, program.map(|program| (program, *pc)))? {
+                Read::Nothing => return Ok(false),
+                Read::Rows => {}
+                Read::Left(why, at) => {
+                    *pc = at;
+                    match why {
+                        // What was done last but for that is done by the session.
+                        Ok(Exit::Other | Exit::Stale) => *pc -= 1,
+                        Ok(Exit::Context) => looped.calls = true,
+                        Err(error) => {
+                            if let Some(program) = program {
+                                let (line, what) = program.place(at - 1);
+                                self.session.is_at(line, what);
+                            }
+                            return Err(error);
+                        }
+                    }
+                    return Ok(true);
+                }
+            }
         }
         if looped.advance(&mut self.kit.frame) {
             return Ok(true);
@@ -319,31 +326,62 @@ impl Execution<'_> {
         Ok(true)
     }
 
-    /// Reads a portion more; whether there was any.
-    fn read_portion(&mut self, looped: &mut OpenLoop) -> Result<bool> {
-        match &mut looped.source {
-            Source::Query { done: true, .. } | Source::Array(_) => return Ok(false),
-            Source::Query { portal, portion, done, .. } => {
-                looped.rows.clear();
-                *done = self.session.run_for_loop(portal, *portion, &mut looped.rows)?;
-                *portion = PORTION;
-            }
-            Source::Cursor { name, .. } => {
-                let fetched = self.session.fetch_rows(name, FetchDirection::Forward(1), false)?;
-                looped.rows = RowSet::new(fetched.columns.len());
-                fetched.rows.iter().for_each(|row| looped.rows.push(row.iter()));
-                looped.columns = fetched.columns;
-            }
-        }
-        looped.next = 0;
-        if looped.rows.is_empty() {
-            return Ok(false);
-        }
-        looped.found = true;
+    /// Reads a portion more. In this program, whose operation at hand begins the loop's body, rounds may be made of it.
+    fn read_portion(
+        &mut self,
+        looped: &mut OpenLoop,
+        within: Option<(&Program, usize)>,
+    ) -> Result<Read> {
         if let Action::ForQuery(own) = &looped.statement.action {
             looped.target = self.target_of(own, &looped.columns);
         }
-        Ok(true)
+        let OpenLoop { source, rows, target, calls, .. } = looped;
+        let mut left = None;
+        match source {
+            Source::Query { done: true, .. } | Source::Array(_) => return Ok(Read::Nothing),
+            Source::Query { portal, portion, done, .. } => {
+                rows.clear();
+                let Kit { frame, room, .. } = &mut *self.kit;
+                let stop = Arc::clone(&self.session.wait);
+                let settled = !matches!(target, Target::Other);
+                let rounds = within.filter(|_| settled).map(|(program, begin)| Rounds {
+                    program,
+                    frame,
+                    room,
+                    target,
+                    begin,
+                    stop: &stop.cancel,
+                    calls: *calls,
+                    row: RowBuf::new(),
+                    any: false,
+                    left: None,
+                });
+                let mut read = Portion { rows, rounds, notices: Vec::new() };
+                *done = self.session.run_for_loop(portal, *portion, &mut read)?;
+                *portion = PORTION;
+                if let Some(rounds) = read.rounds {
+                    looped.found |= rounds.any;
+                    left = rounds.left;
+                }
+            }
+            Source::Cursor { name, .. } => {
+                let fetched = self.session.fetch_rows(name, FetchDirection::Forward(1), false)?;
+                *rows = RowSet::new(fetched.columns.len());
+                fetched.rows.iter().for_each(|row| rows.push(row.iter()));
+                looped.columns = fetched.columns;
+                if let Action::ForQuery(own) = &looped.statement.action {
+                    looped.target = self.target_of(own, &looped.columns);
+                }
+            }
+        }
+        looped.next = 0;
+        looped.found |= !looped.rows.is_empty();
+        Ok(match (left, &looped.source) {
+            (Some((why, at)), _) => Read::Left(why, at),
+            (None, Source::Query { done: false, .. }) => Read::Rows,
+            (None, _) if looped.rows.is_empty() => Read::Nothing,
+            (None, _) => Read::Rows,
+        })
     }
 
     /// Where rows of these columns go.

@@ -34,6 +34,7 @@ mod loops;
 mod machine;
 mod query;
 mod raise;
+mod rounds;
 mod run;
 pub(super) mod text;
 mod trigger;

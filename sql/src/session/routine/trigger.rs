@@ -16,8 +16,8 @@ use crate::exec::key_match::same_image;
 use crate::exec::trigger::Firing;
 use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
+use crate::prepared::Basis;
 use crate::session::Session;
-use crate::session::statement::Basis;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::array::{self, Dimension};
@@ -69,7 +69,8 @@ impl Condition {
             self.shape = shape(firing.relation);
         }
         self.frame.begin(self.body.variables.len(), &self.start);
-        set_rows(&mut self.frame, firing, &self.shape);
+        let all_live = !firing.relation.columns.iter().any(|column| column.dropped);
+        set_rows(&mut self.frame, firing, (&self.shape, all_live));
         self.frame.fold_all()
     }
 }
@@ -91,6 +92,9 @@ struct Rest {
     /// The program that ran, and what a frame begins with that it is to run over.
     program: Arc<Program>,
     start: RowBuf,
+    /// [`Session::changes`] when the program ran to its end and asked for nothing of the session: it is the body's still at that
+    /// number, and the frame is what it begins with but for the rows and the variables that the program writes.
+    alone: Option<u64>,
 }
 
 impl std::fmt::Debug for Rest {
@@ -261,16 +265,36 @@ impl Session {
         if self.counts_functions() {
             return Ok(Fired::Unfinished(None));
         }
-        let key = (firing.trigger.oid, firing.event);
-        let settled = self.triggers.get(&key).filter(|known| {
-            Arc::ptr_eq(&known.made.relation, firing.relation) && self.is_settled(known.seen)
-        });
-        let Some(known) = settled else { return Ok(Fired::Unfinished(None)) };
-        let Some(program) = self.settled_program(known.made.compiled.id) else {
+        let (key, changes) = ((firing.trigger.oid, firing.event), self.changes);
+        if !self.is_settled(changes) {
+            return Ok(Fired::Unfinished(None));
+        }
+        let Some(known) = self.triggers.get_mut(&key).filter(|known| {
+            known.seen == changes && Arc::ptr_eq(&known.made.relation, firing.relation)
+        }) else {
             return Ok(Fired::Unfinished(None));
         };
-        let (made, program) = (Arc::clone(&known.made), Arc::clone(program));
-        let mut begun = self.begun(made, program, firing)?;
+        let made = Arc::clone(&known.made);
+        let as_before = known
+            .rest
+            .take_if(|rest| rest.alone == Some(changes) && made.compiled.body.rows.is_empty());
+        let mut begun = match as_before {
+            Some(mut rest) => {
+                let frame = &mut rest.kit.frame;
+                frame.begin_again(&rest.start, &rest.program.written);
+                set_rows(frame, firing, (&made.shape, made.all_live));
+                Begun { made, rest, next: 0 }
+            }
+            None => {
+                let Some(program) = self.settled_program(made.compiled.id) else {
+                    return Ok(Fired::Unfinished(None));
+                };
+                let program = Arc::clone(program);
+                self.begun(made, program, firing)?
+            }
+        };
+        // Until it has come to its end.
+        begun.rest.alone = None;
         crate::types::depth::descend_by(WEIGHT, || {
             let Begun { made, rest, next: at } = &mut begun;
             let place = Place::Routine(Arc::clone(&made.name), 0, "during function entry");
@@ -291,6 +315,7 @@ impl Session {
         };
         let value = RowBuf::new();
         let changed = begun.made.read_returned(frame, Some(slot), &value, firing, next);
+        begun.rest.alone = Some(changes);
         self.rests(key, begun.rest);
         changed.map(Fired::Finished)
     }
@@ -419,17 +444,19 @@ impl Session {
         firing: &Firing<'_>,
     ) -> Result<Begun> {
         let key = (firing.trigger.oid, firing.event);
-        let mut rest = match self.triggers.get_mut(&key).and_then(|ready| ready.rest.take()) {
+        let rest = self.triggers.get_mut(&key).and_then(|ready| ready.rest.take());
+        let mut rest = match rest {
             Some(rest) if Arc::ptr_eq(&rest.program, &program) => rest,
             other => {
                 let kit = other.map(|rest| rest.kit).unwrap_or_default();
                 let start = made.start(&program);
-                Box::new(Rest { kit, program, start })
+                Box::new(Rest { kit, program, start, alone: None })
             }
         };
+        rest.alone = None;
         let (frame, body) = (&mut rest.kit.frame, &made.compiled.body);
         frame.begin(body.variables.len(), &rest.start);
-        set_rows(frame, firing, &made.shape);
+        set_rows(frame, firing, (&made.shape, made.all_live));
         if let Some(changed) = firing.transition.filter(|_| !body.rows.is_empty()) {
             for (set, number) in
                 [&changed.old, &changed.new].into_iter().zip(VARIABLES.len() as u32..)
@@ -563,16 +590,23 @@ pub(super) fn suppress_redundant(firing: &Firing<'_>) -> Result<Option<RowBuf>> 
 
 /// The rows of a change, as values of the variables NEW and OLD. One that is not there reads as NULL, in triggers of
 /// statements both, so that a function of several triggers may name its fields.
-fn set_rows(frame: &mut Frame, firing: &Firing<'_>, shape: &Arc<Shape>) {
+fn set_rows(frame: &mut Frame, firing: &Firing<'_>, (shape, all_live): (&Arc<Shape>, bool)) {
     for (variable, row) in [(NEW, firing.new), (OLD, firing.old)] {
-        frame.begin_rows(variable, shape);
-        let Some(row) = row else { continue };
-        let before = firing.trigger.kind & trigger::BEFORE != 0 && firing.event == trigger::UPDATE;
-        let columns = firing.relation.columns.iter().enumerate();
-        let live = columns.filter(|(_, column)| !column.dropped);
+        let Some(row) = row else {
+            frame.begin_rows(variable, shape);
+            continue;
+        };
         // What is generated is not worked out yet: it reads as NULL, not as what it was.
-        let hides = variable == NEW && before;
+        let hides = variable == NEW
+            && firing.trigger.kind & trigger::BEFORE != 0
+            && firing.event == trigger::UPDATE;
+        let columns = &firing.relation.columns;
         frame.unfold(variable, shape, |fields| {
+            if all_live && !(hides && columns.iter().any(|column| column.generated)) {
+                fields.copy_from(row);
+                return;
+            }
+            let live = columns.iter().enumerate().filter(|(_, column)| !column.dropped);
             live.for_each(|(at, column)| match column.generated && hides {
                 true => fields.push(Datum::Null),
                 false => fields.push_column(row, at),

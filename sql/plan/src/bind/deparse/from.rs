@@ -9,6 +9,8 @@ use super::simple::Parent;
 use super::view::{Headings, Writer, list, unwritten};
 use super::window::uncast;
 use crate::bind::levels::columns_of_expr;
+use crate::bind::logical::JoinKind;
+use crate::bind::logical::UNNEST;
 use crate::bind::scope::ScopeItem;
 use crate::bind::tree::{BodyTree, ConditionTree, FromList, FromTree, JoinTree, SampleTree};
 use crate::bind::typed::Expr;
@@ -17,8 +19,6 @@ use crate::catalog::Relation;
 use crate::catalog::quote::identifier;
 use crate::error::Result;
 use crate::parse::ast::Ident;
-use crate::plan::logical::JoinKind;
-use crate::plan::set_calls::UNNEST;
 use crate::types::SqlType;
 
 /// How far FROM has been printed: the items of its scope, and the columns of its row.

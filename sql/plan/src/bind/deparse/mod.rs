@@ -25,6 +25,8 @@ pub use row::over_row;
 pub use view::{ViewText, view_text};
 
 use crate::bind::grouping::{AGGREGATES, BoundWindow};
+use crate::bind::logical::VARIADIC_ARRAY;
+use crate::bind::logical::{Query, SortKey};
 use crate::bind::type_name::{fields_of, format_type, oid};
 use crate::bind::typed::{
     AggregateCall, CallForm, CurrentValue, Expr, Literal, Quantifier, SubqueryKind,
@@ -35,8 +37,6 @@ use crate::catalog::builtin::{self, ProcedureOf, cast};
 use crate::catalog::object::well_known;
 use crate::catalog::quote::{constant, identifier, qualified};
 use crate::error::{Result, SqlError};
-use crate::plan::functions::VARIADIC_ARRAY;
-use crate::plan::logical::{Query, SortKey};
 use crate::types::xml::construct::XmlOp;
 use crate::types::{CallContext, Datum, Oid, SqlType, oids, text_of};
 use simple::{Parent, is_simple};

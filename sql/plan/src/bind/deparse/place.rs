@@ -6,6 +6,7 @@ use super::view::{Headings, Writer, unwritten};
 use super::{Layout, Names};
 use crate::bind::grouping::{AGGREGATES, BoundWindow, Collected, GROUPINGS, WINDOWS};
 use crate::bind::levels::{columns_of_expr, raise, same};
+use crate::bind::logical::Query;
 use crate::bind::scope::{ScopeColumn, ScopeItem};
 use crate::bind::tree::{FromList, FromTree};
 use crate::bind::typed::{AggregateCall, Expr};
@@ -13,7 +14,6 @@ use crate::catalog::Relation;
 use crate::catalog::quote::{identifier, qualified};
 use crate::error::Result;
 use crate::parse::ast::Ident;
-use crate::plan::logical::Query;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@ use super::place::{Around, Frame};
 use super::simple::Parent;
 use super::view::{Headings, Writer};
 use crate::bind::from::columns_item;
+use crate::bind::logical::{SetKind, SortKey};
 use crate::bind::scope::{ScopeColumn, column_at};
 use crate::bind::target::BoundTarget;
 use crate::bind::tree::{BodyTree, FromList, FromTree, QueryTree, SelectTree};
@@ -12,7 +13,6 @@ use crate::bind::typed::Expr;
 use crate::catalog::quote::qualified;
 use crate::error::Result;
 use crate::parse::ast::Ident;
-use crate::plan::logical::{SetKind, SortKey};
 use crate::types::SqlType;
 use std::sync::Arc;
 

@@ -13,6 +13,7 @@ use crate::bind::grouping::AGGREGATES;
 use crate::bind::kept::{read_query, write_query};
 use crate::bind::levels::same;
 use crate::bind::locking::LockedItem;
+use crate::bind::logical::Query;
 use crate::bind::query::Outside;
 use crate::bind::target::BoundTarget;
 use crate::bind::tree::{
@@ -27,7 +28,6 @@ use crate::catalog::quote::identifier;
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Ident};
-use crate::plan::logical::Query;
 use crate::sqlstate::SqlState;
 use crate::types::CallContext;
 use std::cell::{Cell, RefCell};

@@ -2,10 +2,10 @@
 
 use super::{Layout, Printer};
 use crate::bind::grouping::BoundWindow;
+use crate::bind::logical::{Frame, FrameBound, FrameExclude, FrameUnit};
 use crate::bind::typed::{CallForm, Expr};
 use crate::catalog::quote::identifier;
 use crate::error::Result;
-use crate::plan::logical::{Frame, FrameBound, FrameExclude, FrameUnit};
 
 impl Printer<'_, '_> {
     /// What stands between the parentheses of OVER, or behind AS in the WINDOW clause.

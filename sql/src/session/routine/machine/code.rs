@@ -202,6 +202,10 @@ pub struct Program {
     pub texts: Vec<Arc<Text>>,
     /// How many texts of the body had been made ready.
     pub ready: u32,
+    /// Whether it calls volatile functions.
+    pub volatile: bool,
+    /// The slots of variables that its operations write, but for rows that are held field by field.
+    pub written: Box<[Slot]>,
 }
 
 impl Op {
@@ -335,6 +339,20 @@ impl Program {
             _ => at + 1,
         };
         matches!(self.ops[behind], Op::End).then_some((one, self.types[ty as usize]))
+    }
+
+    /// The slots below `end` that its operations write.
+    pub fn written_below(&self, end: usize) -> Box<[Slot]> {
+        let mut written: Vec<Slot> = Vec::new();
+        for op in &self.ops {
+            let (_, to, _) = op.parts();
+            if let Some(to) = to.filter(|to| usize::from(*to) < end)
+                && !written.contains(&to)
+            {
+                written.push(to);
+            }
+        }
+        written.into()
     }
 
     /// Where an operation stands.

@@ -143,7 +143,7 @@ pub fn compile(given: &Given<'_>) -> Option<Program> {
 }
 
 /// Whether a scalar gives the same when it is evaluated once more, and does nothing else.
-fn may_repeat(scalar: &Scalar) -> bool {
+pub(super) fn may_repeat(scalar: &Scalar) -> bool {
     let mut same = true;
     scalar.walk(&mut |part| {
         same &= !matches!(part, Scalar::Call { callee, .. } if callee.volatile || matches!(callee.target, Target::Routine(..)));
@@ -198,6 +198,7 @@ impl<'b> Compiler<'b> {
         program.ops = self.ops.into();
         program.at = self.at.into();
         program.texts = self.given.texts.iter().flatten().cloned().collect();
+        program.written = program.written_below(self.given.body.variables.len());
         debug_assert!(program.verify(), "{program:?}");
         program
     }

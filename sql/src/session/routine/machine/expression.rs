@@ -1,7 +1,7 @@
 //! Expressions of a body as operations.
 
 use super::code::{FunctionCall, Op, Site, Slot};
-use super::compile::{Compiler, FALSE, NULL, TRUE};
+use super::compile::{Compiler, FALSE, NULL, TRUE, may_repeat};
 use crate::catalog::builtin;
 use crate::compile::code::Code;
 use crate::plan::scalar::{Callee, Scalar, Target};
@@ -54,6 +54,7 @@ impl Compiler<'_> {
                 true
             });
             read.into_iter().for_each(|number| self.whole(number));
+            self.program.volatile |= !may_repeat(scalar);
             self.program.trees.push(Arc::new(Code::of([scalar])));
             let tree = self.program.trees.len() as u32 - 1;
             self.push(Op::Tree { tree, to });
@@ -191,6 +192,7 @@ impl Compiler<'_> {
                 self.push(Op::Concatenate { left, right, to });
             }
             Target::Plain(_) | Target::Typed(..) => {
+                self.program.volatile |= callee.volatile;
                 self.program
                     .functions
                     .push(FunctionCall { callee: callee.clone(), arguments: slots.into() });

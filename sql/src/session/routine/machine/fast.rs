@@ -339,6 +339,11 @@ fn run_from(
             }
             Op::Field { record, number, to } => {
                 let (variable, number) = (u32::from(record), usize::from(number));
+                if let Some(plain) = frame.plain_field(variable, number) {
+                    values = frame.parts_mut().0;
+                    value!(to) = plain;
+                    continue;
+                }
                 if frame.copy_field(variable, number, usize::from(to)) {
                     values = frame.parts_mut().0;
                     continue;

@@ -31,8 +31,7 @@ use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::{CallContext, Datum, SqlType, oids};
 use code::{Op, Program, Site, Slot};
-use fast::Exit;
-pub(super) use fast::Room;
+pub(super) use fast::{Exit, Room, run};
 use std::sync::Arc;
 
 /// What a level of calls counts among the levels of values.
@@ -394,7 +393,11 @@ impl Execution<'_> {
             Op::OpenRows { statement } => {
                 self.open_loop(&program.statements[statement as usize])?
             }
-            Op::NextRow { end } if !self.next_row()? => *pc = end as usize,
+            Op::NextRow { end } => {
+                if !self.next_row(program, pc, tried.is_empty())? {
+                    *pc = end as usize;
+                }
+            }
             Op::CloseRows { tells } => self.close_loop(tells)?,
             Op::Holds { sql, end } => {
                 let holds = self.holds(&program.sqls[sql as usize])?;

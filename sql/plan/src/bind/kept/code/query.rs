@@ -7,6 +7,9 @@
 use super::{Choice, Part, Reader, Row, Writer, corrupt, finish, read_whole};
 use crate::bind::grouping::{BoundWindow, Collected, WindowCall};
 use crate::bind::locking::LockedItem;
+use crate::bind::logical::{
+    Frame, FrameBound, FrameExclude, FrameUnit, JoinKind, Node, Query, SetKind, SortKey,
+};
 use crate::bind::scope::{ScopeColumn, ScopeItem, Source};
 use crate::bind::subquery::{compared_row, comparing};
 use crate::bind::target::BoundTarget;
@@ -18,9 +21,6 @@ use crate::bind::typed::{AggregateCall, Expr, SubqueryKind};
 use crate::catalog::CatalogSnapshot;
 use crate::error::{Result, SqlError};
 use crate::parse::Deep;
-use crate::plan::logical::{
-    Frame, FrameBound, FrameExclude, FrameUnit, JoinKind, Node, Query, SetKind, SortKey,
-};
 use crate::types::xml::table::{XmlColumn, XmlTable};
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;

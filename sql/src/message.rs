@@ -67,7 +67,7 @@ pub struct CommandTag {
 }
 
 /// REFRESH MATERIALIZED VIEW, which counts its rows for statistics alone.
-pub(super) const REFRESH: &str = "REFRESH MATERIALIZED VIEW";
+pub(crate) const REFRESH: &str = "REFRESH MATERIALIZED VIEW";
 
 impl CommandTag {
     /// The count behind the words, if the tag has one.

@@ -15,8 +15,8 @@ use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::Statement;
 use crate::plan::{Facts, Scalar};
-use crate::session::source::Source;
 use crate::settings::Methods;
+use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::statement_statistics::meaning;
 use crate::tuple::{RowBuf, RowWriter};
@@ -175,7 +175,7 @@ impl Planned {
     }
 
     /// Whether trees have grown since its sizes were last looked at.
-    pub(super) fn may_be_outgrown(&self, manager: &Manager) -> bool {
+    pub(crate) fn may_be_outgrown(&self, manager: &Manager) -> bool {
         self.sized.load(Relaxed) != manager.data().growth()
     }
 
@@ -197,7 +197,7 @@ fn rows_in(manager: &Manager, tree: TreeId) -> Option<f64> {
 
 impl Basis {
     /// Says what a plan's basis says, which it has been found to, by the same parts: the next look compares where these lie.
-    pub(super) fn share(&mut self, same: &Basis) {
+    pub(crate) fn share(&mut self, same: &Basis) {
         if !Arc::ptr_eq(&self.reading, &same.reading) {
             self.reading = Arc::clone(&same.reading);
         }
@@ -207,7 +207,7 @@ impl Basis {
     }
 
     /// Whether nothing at all has changed from one to the other.
-    pub(super) fn is_same(&self, other: &Basis) -> bool {
+    pub(crate) fn is_same(&self, other: &Basis) -> bool {
         self.state == other.state && self.replaced_by(other)
     }
 
@@ -219,7 +219,7 @@ impl Basis {
 
 impl Prepared {
     /// Whether its plan reads or changes a relation.
-    pub(super) fn reads(&self, relation: Oid) -> bool {
+    pub(crate) fn reads(&self, relation: Oid) -> bool {
         let planned = self.planned.as_ref();
         planned.is_some_and(|plan| plan.relations.iter().any(|(oid, _)| *oid == relation))
     }
@@ -287,7 +287,7 @@ struct KeptText {
 }
 
 /// What is kept takes so many bytes; past it a quarter of it goes.
-pub(super) const BYTES_MAX: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
+pub(crate) const BYTES_MAX: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// What is counted for a text and a plan beside what planning has taken, in bytes.
 const BYTES_LEAST: usize = 1024;
 /// How many plans of one text are kept, each for another basis; past it the oldest goes.
@@ -407,7 +407,7 @@ impl Kept {
 }
 
 /// Reads literals by the types' input functions.
-pub(super) struct Reader<'c, 'a>(pub &'c CallContext<'a>);
+pub(crate) struct Reader<'c, 'a>(pub &'c CallContext<'a>);
 
 impl<'a> Reader<'_, 'a> {
     fn of_constants(&self) -> CallContext<'a> {
@@ -429,7 +429,7 @@ impl Constants for Reader<'_, '_> {
 }
 
 /// What the planner knows: the catalog as the session sees it, and how large trees are now.
-pub(super) struct Known<'k> {
+pub(crate) struct Known<'k> {
     /// The catalog.
     pub snapshot: &'k CatalogSnapshot,
     /// Reads the statistics' values and computes what is constant; without it neither is done, for plans that have no
@@ -445,7 +445,7 @@ pub(super) struct Known<'k> {
 
 impl<'k> Known<'k> {
     /// For a plan that has no choice and runs once.
-    pub(super) fn plain(snapshot: &'k CatalogSnapshot, manager: &'k Manager) -> Known<'k> {
+    pub(crate) fn plain(snapshot: &'k CatalogSnapshot, manager: &'k Manager) -> Known<'k> {
         let (methods, sizes) = (Methods::default(), RefCell::default());
         Known { snapshot, constants: None, methods, manager, sizes }
     }
@@ -513,7 +513,7 @@ impl Facts for Known<'_> {
 }
 
 /// Binds and plans a statement that reads or changes rows.
-pub(super) fn plan(
+pub(crate) fn plan(
     known: &Known<'_>,
     path: &SearchPath,
     basis: Basis,
@@ -534,7 +534,7 @@ pub(super) fn plan(
 }
 
 /// Plans what has been bound.
-pub(super) fn planned(known: &Known<'_>, basis: Basis, bound: Bound) -> Result<Planned> {
+pub(crate) fn planned(known: &Known<'_>, basis: Basis, bound: Bound) -> Result<Planned> {
     planned_for(known, basis, bound, false)
 }
 
@@ -570,7 +570,7 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
 }
 
 /// A column of text, as SHOW and EXPLAIN return.
-pub(super) fn text_column(name: &str) -> ColumnDescription {
+pub(crate) fn text_column(name: &str) -> ColumnDescription {
     ColumnDescription {
         name: name.into(),
         table: 0,
@@ -581,7 +581,7 @@ pub(super) fn text_column(name: &str) -> ColumnDescription {
 }
 
 /// 0A000 where a prepared statement would return other columns than it was described with.
-pub(super) fn same_columns(
+pub(crate) fn same_columns(
     before: Option<&[ColumnDescription]>,
     now: Option<&[ColumnDescription]>,
 ) -> Result<()> {

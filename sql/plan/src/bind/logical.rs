@@ -1,4 +1,4 @@
-//! The logical algebra: what a query means, before anyone asks how.
+//! The logical algebra: what a query means, before anyone asks how. Binding makes it, planning reads it ([`crate::plan`]).
 //!
 //! Every node has an output row, a list of typed columns by position. An expression in a node reads the concatenation of
 //! its inputs' rows, left to right (`Expr::Column { level: 0, .. }`), and rows of enclosing queries at level 1 and up.
@@ -12,6 +12,15 @@ pub use crate::types::words::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
 use txn::{RowLock, WaitPolicy};
+
+/// `unnest(anyarray)`: of an array of records it gives each as one value.
+pub const UNNEST: u32 = 2331;
+
+/// No function: what stands in FROM is a value, of which a row is made.
+pub const VALUE: Oid = Oid(0);
+
+/// The modifier of an argument that was given as VARIADIC array to a function that takes VARIADIC "any".
+pub const VARIADIC_ARRAY: i32 = -2;
 
 /// A whole query with the names of what it returns.
 #[derive(Clone, Debug)]

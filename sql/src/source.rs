@@ -144,7 +144,7 @@ impl Source {
     /// The shape of the statement.
     #[must_use]
     pub fn shape(&self) -> &Shape {
-        self.shape.get_or_init(|| super::tracking::shape_of(self))
+        self.shape.get_or_init(|| shape_of(self))
     }
 
     /// Where it begins in the query text, in bytes.
@@ -207,5 +207,20 @@ impl Source {
     #[must_use]
     pub fn position(&self, at: u32) -> u32 {
         self.places().of(at)
+    }
+}
+
+/// The shape of a statement's own text.
+fn shape_of(source: &Source) -> Shape {
+    let text = source.text();
+    match source.statement() {
+        Some(
+            Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Merge(_),
+        ) => Shape::planned(&text, source.lifted_kinds().is_some()),
+        _ => Shape::utility(&text),
     }
 }

@@ -7,10 +7,10 @@
 //!
 //! A reader may see a statement's text beside the state of the one before it, for as long as it takes to write both.
 
-use super::progress::ProgressCells;
 use crate::breakdown::SpentCell;
 use crate::exec::temp_file::TempUse;
-use crate::session::message::TransactionStatus;
+use crate::message::TransactionStatus;
+use crate::progress::ProgressCells;
 use crate::system::{Activity, Encryption, SessionTimes};
 use crate::types::Oid;
 use std::net::SocketAddr;
