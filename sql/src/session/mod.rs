@@ -627,11 +627,8 @@ impl Session {
         drop(running);
         let used = Usage::pages_so_far().since(used);
         self.activity.used(&used);
-        for (path, size) in self.temp_used.take_gone() {
-            let message = format!("temporary file: path \"{path}\", size {size}");
-            self.notices
-                .get_mut()
-                .push(SqlError::notice(message).severity(crate::error::Severity::Log));
+        if self.temp_used.has_gone() {
+            self.note_temporary_files();
         }
         if let Err(error) = &result {
             self.failed(error.abort());
@@ -641,6 +638,17 @@ impl Session {
             self.arena = Bump::new();
         }
         result
+    }
+
+    /// Temporary files have gone that are to be logged.
+    #[cold]
+    fn note_temporary_files(&mut self) {
+        for (path, size) in self.temp_used.take_gone() {
+            let message = format!("temporary file: path \"{path}\", size {size}");
+            self.notices
+                .get_mut()
+                .push(SqlError::notice(message).severity(crate::error::Severity::Log));
+        }
     }
 
     /// Between two messages: whatever has been asked of the statement meanwhile fails it.
@@ -705,7 +713,7 @@ impl Session {
     }
 
     fn end_implicit(&mut self) -> Result<()> {
-        if self.block.transaction().is_none() || self.block.is_explicit() {
+        if !self.block.is_implicit() {
             return Ok(());
         }
         self.before_commit()?;
@@ -734,9 +742,10 @@ impl Session {
     }
 
     /// Takes what `set_config` has made of the settings in a run.
-    fn take_settings(&mut self, changed: Option<Settings>) {
+    #[inline]
+    fn take_settings(&mut self, changed: Option<Box<Settings>>) {
         if let Some(changed) = changed {
-            self.settings = changed;
+            self.settings = *changed;
             self.activity.set_application_name(&self.settings.text("application_name"));
             self.settings_changed();
         }
