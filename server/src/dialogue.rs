@@ -191,7 +191,9 @@ impl<B: Backend> Dialogue<B> {
     pub fn advance(&mut self) -> Step {
         // The messages are borrowed from the buffer while everything else of the dialogue changes.
         let input = std::mem::take(&mut self.input);
-        let clock = self.backend.begin_messages();
+        // Behind a whole batch there is none to look at: nothing is measured where the next one is only asked for.
+        let has_more = self.consumed < input.len() || matches!(self.mode, Mode::Simple(_));
+        let clock = if has_more { self.backend.begin_messages() } else { None };
         // What leaves the session while a message is worked through is the last of this dialogue.
         let step = guarded(|| Ok(self.messages(&input)))
             .unwrap_or_else(|panic| self.fail(&panic, false).unwrap_or(Step::End));

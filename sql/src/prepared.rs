@@ -104,7 +104,7 @@ pub enum Held {
 
 impl Held {
     /// Of a relation of this database, in this mode.
-    pub(super) fn of(snapshot: &CatalogSnapshot, database: Oid, oid: Oid, mode: TableLock) -> Held {
+    pub(crate) fn of(snapshot: &CatalogSnapshot, database: Oid, oid: Oid, mode: TableLock) -> Held {
         match snapshot.relation(oid) {
             Some(relation) if oid.0 >= well_known::FIRST_NORMAL => Held::Table(relation.lock, mode),
             Some(_) => Held::Catalog(oid),
