@@ -346,6 +346,7 @@ impl<B: Backend> Dialogue<B> {
         );
         let backend = &mut self.backend;
         let progress = guarded(|| backend.run(portal, max_rows, &mut sink));
+        sink.take_back_half();
         let WireSink { rows, warnings, opened, .. } = sink;
         let opened = interim.filter(|_| opened);
         if let Some(left) = opened.and_then(|interim| interim.close(&mut self.output)) {
