@@ -148,6 +148,25 @@ END $$;
 SELECT reshaped();
 SELECT reshaped();
 
+-- What the body calls is replaced in the middle of a portion, and behind its last row.
+CREATE FUNCTION a_step(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + 1';
+CREATE FUNCTION replacing(at int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE r record; s bigint := 0; BEGIN
+  FOR r IN SELECT n FROM read_ahead LOOP
+    s := s + a_step(r.n);
+    IF r.n = at THEN
+      EXECUTE 'CREATE OR REPLACE FUNCTION a_step(int) RETURNS int IMMUTABLE LANGUAGE sql AS ''SELECT $1 + ' || at || '''';
+    END IF;
+  END LOOP;
+  RETURN s || ' ' || a_step(0);
+END $$;
+SELECT replacing(9);
+SELECT replacing(10);
+SELECT replacing(30);
+SELECT replacing(60);
+SELECT replacing(61);
+SELECT replacing(130);
+
 -- Of a dynamic query, and of one that changes rows; what the body has written meanwhile the query does not see.
 CREATE FUNCTION dynamic(t text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE r record; s bigint := 0; BEGIN

@@ -263,16 +263,16 @@ impl Execution<'_> {
     }
 
     /// The next row of the innermost loop goes where it belongs; whether there was one. Behind it comes the operation at `pc`,
-    /// which is another one where rounds have been made: these may be where no handler of the body asks for its variables.
+    /// which is another one where rounds have been made: these may be where the program is good still, and no handler of the body
+    /// asks for its variables.
     pub(super) fn next_row(
         &mut self,
-        program: &Program,
+        program: &Arc<Program>,
         pc: &mut usize,
-        unhandled: bool,
+        rounds: bool,
     ) -> Result<bool> {
         let Some(mut looped) = self.loops.pop() else { return Ok(false) };
-        let program = Some(program).filter(|program| unhandled && !program.volatile);
-        let more = self.row_of_loop(&mut looped, program, pc);
+        let more = self.row_of_loop(&mut looped, (program, rounds), pc);
         self.loops.push(looped);
         more
     }
@@ -280,11 +280,14 @@ impl Execution<'_> {
     fn row_of_loop(
         &mut self,
         looped: &mut OpenLoop,
-        program: Option<&Program>,
+        (program, rounds): (&Arc<Program>, bool),
         pc: &mut usize,
     ) -> Result<bool> {
+        // Who watches the query counts what it takes alone.
+        let rounds = rounds && !program.volatile && !self.session.tracking.watches_bodies;
         while looped.next == looped.rows.len() {
-            match self.read_portion(looped, program.map(|program| (program, *pc)))? {
+            let here = rounds && self.is_current(program);
+            match self.read_portion(looped, here.then_some((&**program, *pc)))? {
                 Read::Nothing => return Ok(false),
                 Read::Rows => {}
                 Read::Left(why, at) => {
@@ -294,10 +297,8 @@ impl Execution<'_> {
                         Ok(Exit::Other | Exit::Stale) => *pc -= 1,
                         Ok(Exit::Context) => looped.calls = true,
                         Err(error) => {
-                            if let Some(program) = program {
-                                let (line, what) = program.place(at - 1);
-                                self.session.is_at(line, what);
-                            }
+                            let (line, what) = program.place(at - 1);
+                            self.session.is_at(line, what);
                             return Err(error);
                         }
                     }

@@ -6,7 +6,7 @@
 //!
 //! - [`frame`]: values of variables; [`text`]: plans of the body's SQL
 //! - [`machine`]: programs of bodies, and what runs them; `run`: statements that these have others run; `query`: those of SQL; `value`: assignments and casts; `raise`: messages; `handler`: exceptions
-//! - `cursor`: cursors; `loops`: loops over rows and arrays
+//! - `cursor`: cursors; `loops`: loops over rows and arrays; `rounds`: those that run while a query does
 //! - `at_once`: statements of SQL that are run without a portal
 //! - `context`: where the session is, for CONTEXT; `inline`: DO; `create`: CREATE FUNCTION, and CALL; `call`: calls; `around`: what stands
 //!   around them

@@ -83,6 +83,23 @@ fn plain(datum: Datum<'_>) -> Value {
     }
 }
 
+/// The value that a datum is, where it has no bytes.
+#[inline]
+fn by_value(datum: &Datum<'_>) -> Option<Value> {
+    Some(match *datum {
+        Datum::Null => Value::Null,
+        Datum::Bool(value) => Value::Bool(value),
+        Datum::Int2(value) => Value::Int2(value),
+        Datum::Int4(value) => Value::Int4(value),
+        Datum::Int8(value) => Value::Int8(value),
+        Datum::Float8(value) => Value::Float8(value),
+        Datum::Date(value) => Value::Date(value),
+        Datum::Timestamp(value) => Value::Timestamp(value),
+        Datum::TimestampTz(value) => Value::TimestampTz(value),
+        _ => return None,
+    })
+}
+
 /// An operation of integers that no operation of its own does, or whose operands are of several widths.
 #[inline(never)]
 fn integers(what: Primitive, left: &Value, right: &Value) -> Result<Value> {
@@ -405,8 +422,7 @@ fn run_from(
                     done!(crate::account::check());
                     continue;
                 }
-                room.made.clear();
-                {
+                let plain = {
                     let (few, many): ([Datum<'_>; 3], Vec<Datum<'_>>);
                     let at = |slot: &Slot| frame.get(u32::from(*slot));
                     let operands = match &call.arguments[..] {
@@ -429,7 +445,7 @@ fn run_from(
                         }
                     };
                     let context = CallContext { arena: &room.arena, ..*context };
-                    room.made.push(match &call.callee.target {
+                    let made = match &call.callee.target {
                         _ if call.callee.strict && operands.iter().any(Datum::is_null) => {
                             Datum::Null
                         }
@@ -438,12 +454,23 @@ fn run_from(
                             done!(code(&context, &types.signature(), operands))
                         }
                         Target::Catalog | Target::Routine(..) => Datum::Null,
-                    });
+                    };
+                    let plain = by_value(&made);
+                    if plain.is_none() {
+                        room.made.clear();
+                        room.made.push(made);
+                    }
                     done!(crate::account::check());
-                }
+                    plain
+                };
                 room.arena.reset();
-                frame.set_column(usize::from(to), &room.made, 0);
+                let Some(plain) = plain else {
+                    frame.set_column(usize::from(to), &room.made, 0);
+                    values = frame.parts_mut().0;
+                    continue;
+                };
                 values = frame.parts_mut().0;
+                value!(to) = plain;
             }
             Op::Tree { tree, to } => {
                 let Some(context) = context else {

@@ -394,7 +394,7 @@ impl Execution<'_> {
                 self.open_loop(&program.statements[statement as usize])?
             }
             Op::NextRow { end } => {
-                if !self.next_row(program, pc, tried.is_empty())? {
+                if !self.next_row(program, pc, tried.is_empty() && !*stale)? {
                     *pc = end as usize;
                 }
             }
@@ -422,7 +422,7 @@ impl Execution<'_> {
     }
 
     /// Whether nothing has happened since a program was found good.
-    fn is_current(&mut self, program: &Arc<Program>) -> bool {
+    pub(super) fn is_current(&mut self, program: &Arc<Program>) -> bool {
         let changes = self.session.changes;
         self.session.texts.get(&self.id).is_some_and(|known| {
             known.seen == changes
