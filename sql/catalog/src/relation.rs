@@ -68,6 +68,17 @@ pub struct StoredQuery {
     pub populated: bool,
 }
 
+/// The query of what is of that kind, or has that stored.
+fn query_in<'q>(
+    kind: &'q mut RelationKind,
+    stored: &'q mut Option<StoredQuery>,
+) -> Option<&'q mut Definition> {
+    match kind {
+        RelationKind::View { query } => Some(query),
+        _ => stored.as_mut().map(|stored| &mut stored.text),
+    }
+}
+
 /// What a relation is, and where its rows are.
 #[derive(Clone, Debug)]
 pub enum RelationKind {
@@ -664,12 +675,16 @@ impl Relation {
         }
     }
 
+    /// What is kept of it as text: its query, and the conditions of its triggers.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
+        let query = query_in(&mut self.kind, &mut self.stored_query);
+        let conditions = self.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut());
+        query.into_iter().chain(conditions)
+    }
+
     /// The query of a view or of a materialized one, to be changed.
     pub fn query_mut(&mut self) -> Option<&mut Definition> {
-        match (&mut self.kind, &mut self.stored_query) {
-            (RelationKind::View { query }, _) => Some(query),
-            (_, stored) => stored.as_mut().map(|stored| &mut stored.text),
-        }
+        query_in(&mut self.kind, &mut self.stored_query)
     }
 
     /// Every expression of it.
