@@ -1,6 +1,6 @@
 //! A session that follows a script, for tests: its statements say themselves what happens.
 //!
-//! `rows N` gives N rows of one int4, `fail` fails, `panic` panics, `fatal` ends the session, `copy` takes COPY data,
+//! `rows N` gives N rows of one int4, `fail` fails, `panic` panics, `half` within a row, `fatal` ends the session, `copy` takes COPY data,
 //! `notice` says something first, `empty` is no statement at all. Several are separated by `;`.
 
 use crate::backend::Backend;
@@ -182,7 +182,7 @@ impl Backend for Scripted {
             None => (portal.text.clone(), 0),
         };
         match words.as_str() {
-            "rows" => {
+            "rows" | "half" => {
                 let arena = Default::default();
                 let notices = RefCell::default();
                 let clock = sql::environment::SystemClock::new();
@@ -199,6 +199,12 @@ impl Backend for Scripted {
                     time_read: None,
                     constant: false,
                 };
+                if words == "half" {
+                    // The third value has no format.
+                    sink.formats(&[Format::Text; 2]);
+                    let columns = [0; 3].map(|_| self.columns[0].clone());
+                    sink.row(&context, &columns, &[Datum::Int4(1); 3])?;
+                }
                 let begun = portal.given;
                 while portal.given < count {
                     if max_rows != 0 && portal.given - begun == max_rows {

@@ -186,7 +186,7 @@ fn violations_of_the_frame_and_panics_end_the_connection() {
         let mut bench = bench();
         assert_eq!(bench.talk(bytes), "E.");
     }
-    for text in ["panic", "fatal"] {
+    for text in ["panic", "half", "fatal"] {
         let mut bench = bench();
         assert_eq!(bench.talk(&query(text)), "E.");
     }
