@@ -191,8 +191,12 @@ impl<B: Backend> Dialogue<B> {
     pub fn advance(&mut self) -> Step {
         // The messages are borrowed from the buffer while everything else of the dialogue changes.
         let input = std::mem::take(&mut self.input);
-        let clock = self.backend.begin_messages();
-        let step = self.messages(&input);
+        // Behind a whole batch there is none to look at: nothing is measured where the next one is only asked for.
+        let has_more = self.consumed < input.len() || matches!(self.mode, Mode::Simple(_));
+        let clock = if has_more { self.backend.begin_messages() } else { None };
+        // What leaves the session while a message is worked through is the last of this dialogue.
+        let step = guarded(|| Ok(self.messages(&input)))
+            .unwrap_or_else(|panic| self.fail(&panic, false).unwrap_or(Step::End));
         if let Some(clock) = clock {
             self.backend.end_messages(clock);
         }
@@ -239,8 +243,7 @@ impl<B: Backend> Dialogue<B> {
         let extended = matches!(tag, b'P' | b'B' | b'D' | b'E' | b'C' | b'H');
         if self.mode == Mode::Open && self.clock && self.peer.is_timed_out() && tag != b'X' {
             // The client has taken too long to say what comes next: that is not heard.
-            let backend = &mut self.backend;
-            if let Err(error) = guarded(|| backend.check_cancel()) {
+            if let Err(error) = self.backend.check_cancel() {
                 return self.fail(&error, extended);
             }
         }
@@ -343,9 +346,9 @@ impl<B: Backend> Dialogue<B> {
         );
         let backend = &mut self.backend;
         let progress = guarded(|| backend.run(portal, max_rows, &mut sink));
-        let rows = sink.rows;
-        let warnings = std::mem::take(&mut sink.warnings);
-        let opened = interim.filter(|_| sink.opened);
+        sink.take_back_half();
+        let WireSink { rows, warnings, opened, .. } = sink;
+        let opened = interim.filter(|_| opened);
         if let Some(left) = opened.and_then(|interim| interim.close(&mut self.output)) {
             *begins = left;
         }
@@ -431,8 +434,7 @@ impl<B: Backend> Dialogue<B> {
     }
 
     fn sync(&mut self) -> Option<Step> {
-        let backend = &mut self.backend;
-        match guarded(|| backend.sync()) {
+        match self.backend.sync() {
             Ok(()) => Some(self.ready()),
             // Reported, and then the client is told that the server is ready all the same.
             Err(error) => self.fail(&error, false),

@@ -36,6 +36,8 @@ pub struct WireSink<'a> {
     pub rows: u64,
     /// What of the notices that have passed may be one for the log, too.
     pub warnings: Vec<Notice>,
+    /// Where the row begins that is being written.
+    half: Option<usize>,
 }
 
 impl<'a> WireSink<'a> {
@@ -56,6 +58,14 @@ impl<'a> WireSink<'a> {
             opened: false,
             rows: 0,
             warnings: Vec::new(),
+            half: None,
+        }
+    }
+
+    /// Takes back a row whose writing has failed, by an error or a panic: half a row is not a message.
+    pub fn take_back_half(&mut self) {
+        if let Some(begin) = self.half.take() {
+            self.out.truncate(begin);
         }
     }
 
@@ -135,13 +145,11 @@ impl RowSink for WireSink<'_> {
         columns: &[ColumnDescription],
         row: &[Datum<'_>],
     ) -> Result<Flow, SqlError> {
+        self.half = Some(self.out.len());
         let at = respond::begin(self.out, b'D');
-        if let Err(error) = self.values(context, columns, row) {
-            // Half a row is not a message.
-            self.out.truncate(at - 1);
-            return Err(error);
-        }
+        self.values(context, columns, row)?;
         respond::end(self.out, at);
+        self.half = None;
         self.rows += 1;
         Ok(self.flow())
     }

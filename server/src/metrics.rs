@@ -17,6 +17,14 @@ const KINDS: [&str; 16] = [
     "ALTER", "DROP", "TRUNCATE", "SET", "SHOW", "VACUUM", "OTHER",
 ];
 
+/// The kind of a statement that has ended with the tag `words`.
+fn kind_of(words: &str) -> usize {
+    // No kind's word begins another's, and most are told by their first letter.
+    let first = words.as_bytes().first();
+    let is = |kind: &&str| kind.as_bytes().first() == first && words.starts_with(*kind);
+    KINDS.iter().position(is).unwrap_or(KINDS.len() - 1)
+}
+
 #[derive(Debug, Default)]
 struct Set {
     statements: [AtomicU64; KINDS.len()],
@@ -50,10 +58,7 @@ impl Counters {
 
     /// A statement has ended with the tag `words`.
     pub fn completed(&self, words: &str) {
-        // No kind's word begins another's.
-        let kind = KINDS.iter().position(|kind| words.starts_with(kind));
-        let kind = kind.unwrap_or(KINDS.len() - 1);
-        self.set().statements[kind].fetch_add(1, Ordering::Relaxed);
+        self.set().statements[kind_of(words)].fetch_add(1, Ordering::Relaxed);
     }
 
     /// A statement, or a message, has failed.

@@ -136,3 +136,20 @@ fn a_prepared_point_select_allocates_nothing() {
     again.extend(message(b'S', b""));
     assert_eq!(allocations(first, again), 0);
 }
+
+#[test]
+fn prepared_statements_that_take_turns_allocate_nothing() {
+    let table = "create table t (a int primary key, b int); insert into t values (7, 4)\0";
+    let mut first = message(b'Q', table.as_bytes());
+    first.extend(message(b'P', b"p\0select b from t where a = $1\0\0\0"));
+    first.extend(message(b'P', b"longer\0select t.b from t where t.a = $1\0\0\0"));
+    first.extend(message(b'S', b""));
+    let mut again = Vec::new();
+    for name in ["p", "longer"] {
+        let bind = [b"\0", name.as_bytes(), b"\0\0\0\0\x01\0\0\0\x017\0\0"].concat();
+        again.extend(message(b'B', &bind));
+        again.extend(message(b'E', b"\0\0\0\0\0"));
+        again.extend(message(b'S', b""));
+    }
+    assert_eq!(allocations(first, again), 0);
+}

@@ -3,7 +3,7 @@
 //!
 //! A session adds up what is its own, and tells it for the statement that it ran last, with parsing, commit and answer, when another
 //! one comes, or at the end of a message when it has told nothing for a while. So what others see may lack what a session has spent in the last
-//! fraction of a millisecond before it came to rest, and counting costs no lock. Past [`STATEMENTS_MAX`]
+//! few milliseconds before it came to rest, and counting costs no lock. Past [`STATEMENTS_MAX`]
 //! shapes of statements the time of others is their sessions' alone, until `pg_stat_reset()` forgets all of them.
 
 use crate::statement_statistics::Key;

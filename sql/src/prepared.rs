@@ -8,6 +8,7 @@
 //! drivers know (0A000).
 
 use crate::bind::{self, Bound, Constants, Literal};
+use crate::catalog::object::well_known;
 use crate::catalog::{CatalogSnapshot, Relation, RelationKind, SearchPath, TableStatistics, Uses};
 use crate::compile::code::Code;
 use crate::compile::{Program, compile_for};
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use txn::sync::{Mutex, lock, rank};
-use txn::{Manager, TableLock, TreeId};
+use txn::{Manager, TableId, TableLock, TreeId};
 
 /// A statement ready to run.
 #[derive(Debug)]
@@ -77,6 +78,8 @@ pub struct Planned {
     pub parameters: Vec<SqlType>,
     /// The relations it reads and changes, and the lock each is held under.
     pub relations: Vec<(Oid, TableLock)>,
+    /// What is held of these, and what of the catalog is read.
+    pub locks: Box<[Held]>,
     /// A materialized view that it reads and that has no rows yet: it can be shown, but not run.
     pub unpopulated: Option<Arc<str>>,
     /// What whoever runs it must be allowed.
@@ -88,6 +91,26 @@ pub struct Planned {
     pub momentary: bool,
     /// The number of what the statement means ([`meaning::of`]), where it came as a text.
     pub meaning: Option<u64>,
+}
+
+/// What a plan does, before it runs, about a relation that it reads or changes.
+#[derive(Clone, Copy, Debug)]
+pub enum Held {
+    /// Locks it.
+    Table(TableId, TableLock),
+    /// Says that it reads it: it is the system's, and changed by nobody.
+    Catalog(Oid),
+}
+
+impl Held {
+    /// Of a relation of this database, in this mode.
+    pub(crate) fn of(snapshot: &CatalogSnapshot, database: Oid, oid: Oid, mode: TableLock) -> Held {
+        match snapshot.relation(oid) {
+            Some(relation) if oid.0 >= well_known::FIRST_NORMAL => Held::Table(relation.lock, mode),
+            Some(_) => Held::Catalog(oid),
+            None => Held::Table(Relation::lock_of(database, oid), mode),
+        }
+    }
 }
 
 /// How many times the rows that a plan was made for a table may have before the plan is made anew.
@@ -549,6 +572,8 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         .map(|relation| Arc::clone(&relation.name))
         .next();
     let (sizes, sized) = (known.sizes.take().into(), AtomicU64::new(basis.growth));
+    let held = |(oid, mode): &_| Held::of(known.snapshot, basis.database, *oid, *mode);
+    let locks = relations.iter().map(held).collect();
     let good_in: [AtomicU64; STATES] = Default::default();
     good_in[place_of(basis.state)].store(basis.state, Relaxed);
     Ok(Planned {
@@ -560,6 +585,7 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         sized,
         bytes: 0,
         parameters,
+        locks,
         relations,
         unpopulated,
         required,

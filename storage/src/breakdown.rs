@@ -78,6 +78,7 @@ thread_local! {
 #[must_use = "the class is left at once otherwise"]
 #[derive(Debug)]
 pub struct Entered {
+    class: u8,
     outer: u8,
     stays: PhantomData<*const ()>,
 }
@@ -86,6 +87,7 @@ pub struct Entered {
 #[must_use = "the clock is stopped at once otherwise"]
 #[derive(Debug)]
 pub struct Started {
+    class: u8,
     outer: u8,
     stays: PhantomData<*const ()>,
 }
@@ -148,9 +150,10 @@ impl Breakdown {
 
     #[inline(always)]
     fn take_from(&mut self, clock: &ThreadClock) {
-        for (mine, more) in self.0.iter_mut().zip(&clock.cycles) {
-            *mine = mine.wrapping_add(more.take());
-        }
+        // In two steps, each of which goes two numbers at a time.
+        let all: [u64; CLASSES] = std::array::from_fn(|class| clock.cycles[class].get());
+        clock.cycles.iter().for_each(|number| number.set(0));
+        self.add_all(&Breakdown(all));
     }
 
     /// What has been counted since `earlier`.
@@ -165,6 +168,7 @@ impl Breakdown {
     }
 
     /// Counts all of another one, too.
+    #[inline]
     pub fn add_all(&mut self, other: &Breakdown) {
         for (mine, more) in self.0.iter_mut().zip(other.0) {
             *mine = mine.wrapping_add(more);
@@ -191,18 +195,21 @@ impl ThreadClock {
         &self.cycles[usize::from(class) % NUMBERS]
     }
 
+    /// Goes over from a class, which the clock is in, to another.
     #[inline(always)]
-    fn switch(&self, to: u8) {
+    fn switch(&self, from: u8, to: u8) {
         let now = sync::cycles();
-        self.leave(to, now);
+        self.leave(from, to, now);
         let entered = self.number(to);
         entered.set(entered.get().wrapping_sub(now));
     }
 
     /// Half a switch: the class that is entered has not got what it lacks.
     #[inline(always)]
-    fn leave(&self, to: u8, now: u64) {
-        let left = self.number(self.class.replace(to));
+    fn leave(&self, from: u8, to: u8, now: u64) {
+        debug_assert_eq!(self.class.get(), from, "classes nest");
+        self.class.set(to);
+        let left = self.number(from);
         left.set(left.get().wrapping_add(now));
     }
 
@@ -232,10 +239,10 @@ pub fn enter(class: Class) -> Entered {
         if outer == STILL {
             return NOTHING;
         }
-        clock.switch(class as u8);
+        clock.switch(outer, class as u8);
         outer
     });
-    Entered { outer, stays: PhantomData }
+    Entered { class: class as u8, outer, stays: PhantomData }
 }
 
 /// Starts the thread's clock in a class, or enters it where the clock runs.
@@ -243,10 +250,10 @@ pub fn enter(class: Class) -> Entered {
 pub fn start(class: Class) -> Started {
     let outer = CLOCK.with(|clock| {
         let outer = clock.class.get();
-        clock.switch(class as u8);
+        clock.switch(outer, class as u8);
         outer
     });
-    Started { outer, stays: PhantomData }
+    Started { class: class as u8, outer, stays: PhantomData }
 }
 
 /// The counter that all this is read from, for what spans threads.
@@ -262,7 +269,7 @@ impl Drop for Entered {
             return;
         }
         // Where the thread ends, its clock has.
-        let _ = CLOCK.try_with(|clock| clock.switch(self.outer));
+        let _ = CLOCK.try_with(|clock| clock.switch(self.class, self.outer));
     }
 }
 
@@ -272,7 +279,7 @@ impl Started {
     pub fn stop(self, counted: &mut Breakdown) -> u64 {
         let now = sync::cycles();
         CLOCK.with(|clock| {
-            clock.leave(self.outer, now);
+            clock.leave(self.class, self.outer, now);
             counted.take_from(clock);
             if self.outer != STILL {
                 clock.lacks(Some(now));
@@ -286,7 +293,7 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         let _ = CLOCK.try_with(|clock| {
-            clock.switch(self.outer);
+            clock.switch(self.class, self.outer);
             if self.outer == STILL {
                 clock.cycles.iter().for_each(|number| number.set(0));
             }

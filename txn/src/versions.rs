@@ -8,7 +8,7 @@
 use crate::manager::Manager;
 use crate::owner::OwnerId;
 use crate::record::Garbage;
-use crate::record::collect::{Crowd, Tombstone};
+use crate::record::collect::{BATCH, Crowd, Tombstone};
 use crate::record::spill::Batch;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, lock, try_lock};
@@ -171,10 +171,11 @@ impl Manager {
             (snapshots, unlisted)
         });
         let had_notes = !notes.is_empty();
-        if had_notes {
+        let horizon = (owners.count() <= FEW_OWNERS || lsn.0 & 0xF00 == 0).then(|| self.horizon());
+        // What nobody needs any more need not be queued.
+        if notes.len() > BATCH || (had_notes && horizon.is_none_or(|horizon| horizon < lsn)) {
             collector.note(worker, notes);
         }
-        let horizon = (owners.count() <= FEW_OWNERS || lsn.0 & 0xF00 == 0).then(|| self.horizon());
         let collected = horizon
             .map(|horizon| collector.collect(worker, &self.locks.records, horizon, notes))
             .unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use crate::backend::Backend;
 use crate::dialogue::logged::statement_name;
-use crate::dialogue::{Dialogue, Mode, Step, guarded};
+use crate::dialogue::{Dialogue, Mode, Step};
 use crate::message::Target;
 use crate::respond;
 use sql::session::Progress;
@@ -29,8 +29,7 @@ impl<B: Backend> Dialogue<B> {
         let (words, _) = types.as_chunks::<4>();
         self.types.extend(words.iter().map(|word| Oid(u32::from_be_bytes(*word))));
         self.begin_logged();
-        let (backend, types) = (&mut self.backend, &self.types);
-        let parsed = guarded(|| backend.parse(name, text, types));
+        let parsed = self.backend.parse(name, text, &self.types);
         if parsed.is_ok() {
             self.end_logged(|_| format!("parse {}: {text}", statement_name(name)));
         }
@@ -41,8 +40,7 @@ impl<B: Backend> Dialogue<B> {
     pub(crate) fn bind(&mut self, bind: &Bind<'_>) -> Option<Step> {
         self.begin_statement();
         self.begin_logged();
-        let backend = &mut self.backend;
-        let bound = guarded(|| backend.bind(bind));
+        let bound = self.backend.bind(bind);
         if bound.is_ok() {
             self.logged.note_bound(bind.portal, bind.statement);
             self.note_parameters(bind.portal);
@@ -56,28 +54,20 @@ impl<B: Backend> Dialogue<B> {
         self.begin_statement();
         let (backend, output) = (&mut self.backend, &mut self.output);
         let begin = output.len();
-        let described = guarded(|| {
-            match target {
-                Target::Statement(name) => {
-                    let description = backend.describe_statement(name)?;
-                    respond::parameters(output, description.parameters);
-                    match description.columns {
-                        Some(columns) => respond::columns(output, columns, &[]),
-                        None => respond::bare(output, b'n'),
-                    }
-                }
-                Target::Portal(name) => match backend.describe_portal(name)? {
-                    Some((columns, formats)) => respond::columns(output, columns, formats),
-                    None => respond::bare(output, b'n'),
-                },
-            }
-            Ok(())
-        });
-        self.convert(begin);
+        let described = match target {
+            Target::Statement(name) => backend.describe_statement(name).map(|description| {
+                respond::parameters(output, description.parameters);
+                description.columns.map(|columns| (columns, &[][..]))
+            }),
+            Target::Portal(name) => backend.describe_portal(name),
+        };
         match described {
-            Ok(()) => None,
-            Err(error) => self.fail(&error, true),
+            Ok(Some((columns, formats))) => respond::columns(output, columns, formats),
+            Ok(None) => respond::bare(output, b'n'),
+            Err(error) => return self.fail(&error, true),
         }
+        self.convert(begin);
+        None
     }
 
     /// Execute, from its beginning or from where it paused.
@@ -130,14 +120,10 @@ impl<B: Backend> Dialogue<B> {
 
     /// Close.
     pub(crate) fn close(&mut self, target: Target<'_>) -> Option<Step> {
-        let backend = &mut self.backend;
-        let closed = guarded(|| {
-            match target {
-                Target::Statement(name) => backend.close_statement(name),
-                Target::Portal(name) => backend.close_portal(name),
-            }
-            Ok(())
-        });
-        self.acknowledge(closed, b'3')
+        match target {
+            Target::Statement(name) => self.backend.close_statement(name),
+            Target::Portal(name) => self.backend.close_portal(name),
+        }
+        self.acknowledge(Ok(()), b'3')
     }
 }

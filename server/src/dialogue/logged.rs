@@ -31,7 +31,8 @@ impl Logged {
     /// A Bind has made a portal of a prepared statement.
     pub fn note_bound(&mut self, portal: &str, statement: &str) {
         if portal.is_empty() && (self.bound != statement) {
-            self.bound = statement.to_owned();
+            self.bound.clear();
+            self.bound.push_str(statement);
         }
     }
 }

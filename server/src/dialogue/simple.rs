@@ -1,7 +1,7 @@
 //! The simple query protocol (manual, section 55.2.3): one text, any number of statements, results in text.
 
 use crate::backend::Backend;
-use crate::dialogue::{Dialogue, Mode, Step, guarded};
+use crate::dialogue::{Dialogue, Mode, Step};
 use crate::respond;
 use sql::session::Progress;
 
@@ -11,8 +11,7 @@ impl<B: Backend> Dialogue<B> {
         self.begin_statement();
         self.answered = false;
         self.begin_logged();
-        let backend = &mut self.backend;
-        match guarded(|| backend.simple_query(text)) {
+        match self.backend.simple_query(text) {
             Ok(()) => {
                 self.log_query(text);
                 self.mode = Mode::Simple(false);
@@ -30,8 +29,7 @@ impl<B: Backend> Dialogue<B> {
         loop {
             if !running {
                 self.start_clock();
-                let backend = &mut self.backend;
-                match guarded(|| backend.simple_next()) {
+                match self.backend.simple_next() {
                     Ok(true) => {}
                     Ok(false) => {
                         if !self.answered {
@@ -47,14 +45,10 @@ impl<B: Backend> Dialogue<B> {
                 self.notices();
                 let (backend, output) = (&mut self.backend, &mut self.output);
                 begins = output.len();
-                let described = guarded(|| {
-                    if let Some((columns, formats)) = backend.describe_portal("")? {
-                        respond::columns(output, columns, formats);
-                    }
-                    Ok(())
-                });
-                if let Err(error) = described {
-                    return self.fail(&error, false);
+                match backend.describe_portal("") {
+                    Ok(Some((columns, formats))) => respond::columns(output, columns, formats),
+                    Ok(None) => {}
+                    Err(error) => return self.fail(&error, false),
                 }
                 self.convert(begins);
             }

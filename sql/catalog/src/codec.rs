@@ -6,7 +6,7 @@
 
 use crate::acl::{Acl, AclItem, Privileges};
 use crate::attachment::{EventTrigger, UserCast, UserOperator};
-use crate::definition::{Definition, Edge, Edges, Expression};
+use crate::definition::{Definition, Edge, Edges, Expression, ViewQuery};
 use crate::effects::{Effects, PreparedNote};
 use crate::extension::Extension;
 use crate::object::{
@@ -33,7 +33,7 @@ use std::sync::Arc;
 use txn::{SchemeKind, TreeId};
 
 /// The version of what follows.
-const VERSION: u8 = 25;
+const VERSION: u8 = 26;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -176,7 +176,7 @@ stored_struct! {
     KeyTriggers { deletes, updates, checks_new, checks_changed }
     Sequence { ty, start, increment, min, max, cache, cycle, state, initial, owner }
     State { last_value, is_called }
-    StoredQuery { text, populated }
+    StoredQuery { query, populated }
     Trigger {
         oid, name, function, kind, enabled, columns, arguments, when, transition, constraint
     }
@@ -322,7 +322,6 @@ impl Stored for Edge {
             Edge::Function(oid) => (5, Some(oid), None),
             Edge::Operator(oid) => (6, Some(oid), None),
             Edge::Cast(oid) => (7, Some(oid), None),
-            Edge::Columns(oid) => (8, Some(oid), None),
         };
         out.push(kind);
         if let Some(oid) = oid {
@@ -342,7 +341,6 @@ impl Stored for Edge {
             5 => Edge::Function(Stored::read(from)?),
             6 => Edge::Operator(Stored::read(from)?),
             7 => Edge::Cast(Stored::read(from)?),
-            8 => Edge::Columns(Stored::read(from)?),
             _ => return Err(corrupt("an edge")),
         })
     }
@@ -365,6 +363,19 @@ impl Stored for Expression {
     }
     fn read(from: &mut Reader<'_>) -> Result<Self> {
         Ok(Expression::new(Stored::read(from)?, Edges::new(Stored::read(from)?)))
+    }
+}
+
+/// Views that are kept are trees.
+impl Stored for ViewQuery {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            ViewQuery::Tree(tree) => tree.write(out),
+            ViewQuery::Text(_) => unreachable!("the system's views are not stored"),
+        }
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self> {
+        Stored::read(from).map(ViewQuery::Tree)
     }
 }
 
@@ -771,7 +782,10 @@ mod tests {
                 grant_options: Privileges::default(),
             }]),
             stored_query: Some(StoredQuery {
-                text: Definition::new(Arc::from("SELECT 1"), vec![Edge::Constraint(Oid(20003))]),
+                query: ViewQuery::Tree(Expression::new(
+                    [7].into(),
+                    Edges::new(vec![Edge::Constraint(Oid(20003))]),
+                )),
                 populated: true,
             }),
             triggers: vec![Trigger {

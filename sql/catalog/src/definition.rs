@@ -33,9 +33,6 @@ pub enum Edge {
     Operator(Oid),
     /// A cast that a user made. PostgreSQL keeps trees, which stay as they are without it; a text needs it.
     Cast(Oid),
-    /// All columns of a relation: they are counted or merged by name, or stand for its row, so that one more or one less, of
-    /// any name, may make the text say something else. PostgreSQL's trees have no such need either.
-    Columns(Oid),
 }
 
 impl Edge {
@@ -48,7 +45,7 @@ impl Edge {
             | Edge::Operator(_)
             | Edge::Cast(_)
             | Edge::Constraint(_) => true,
-            Edge::Relation(oid, _) | Edge::Columns(oid) => oid.0 >= well_known::FIRST_NORMAL,
+            Edge::Relation(oid, _) => oid.0 >= well_known::FIRST_NORMAL,
             Edge::Type(oid) => !builtin::is_lasting(oid.0),
         }
     }
@@ -164,7 +161,8 @@ impl Deref for Edges {
     }
 }
 
-/// A definition that is kept as text: a query, the body of a routine, and what an expression has not been made of yet.
+/// A definition that is kept as text: a query of PostgreSQL's own views, the body of a routine, and what an expression has not
+/// been made of yet.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Definition {
     text: Arc<str>,
@@ -307,6 +305,34 @@ impl fmt::Debug for Expression {
     }
 }
 
+/// The query of a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViewQuery {
+    /// The text of one of the system's views, which depends on nothing that could change.
+    Text(Definition),
+    /// The tree of any other.
+    Tree(Expression),
+}
+
+impl ViewQuery {
+    /// What it depends on.
+    #[must_use]
+    pub fn edges(&self) -> &Edges {
+        match self {
+            ViewQuery::Text(text) => text.edges(),
+            ViewQuery::Tree(tree) => tree.edges(),
+        }
+    }
+
+    /// The tree, to be changed.
+    pub fn tree_mut(&mut self) -> Option<&mut Expression> {
+        match self {
+            ViewQuery::Text(_) => None,
+            ViewQuery::Tree(tree) => Some(tree),
+        }
+    }
+}
+
 impl Index {
     /// What all that it computes depends on.
     pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
@@ -318,17 +344,17 @@ impl Relation {
     /// What all definitions of it depend on: its query, its defaults, its CHECKs, what its indexes compute, and conditions of
     /// its triggers.
     pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
-        let texts = self.texts().map(Definition::edges);
-        texts.chain(self.expressions().map(Expression::edges))
+        let conditions = self.conditions().map(Definition::edges);
+        let query = self.query().map(ViewQuery::edges);
+        query.into_iter().chain(conditions).chain(self.expressions().map(Expression::edges))
     }
 
-    /// Those of them that are texts.
-    pub fn texts(&self) -> impl Iterator<Item = &Definition> {
-        let conditions = self.triggers.iter().filter_map(|trigger| trigger.when.as_ref());
-        self.query().into_iter().chain(conditions)
+    /// Those of them that are texts: the conditions of its triggers.
+    pub fn conditions(&self) -> impl Iterator<Item = &Definition> {
+        self.triggers.iter().filter_map(|trigger| trigger.when.as_ref())
     }
 
-    /// Those of them that are trees.
+    /// Those of them that are expressions.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
         let checks = self.constraints.iter().filter_map(|constraint| match &constraint.kind {

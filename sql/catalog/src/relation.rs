@@ -1,7 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::acl::Acl;
-use crate::definition::{Definition, Expression};
+use crate::definition::{Expression, ViewQuery};
 use crate::object::Version;
 use crate::quote::{identifier, qualified};
 use crate::sequence::State;
@@ -63,7 +63,7 @@ pub struct Relation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredQuery {
     /// As a view's.
-    pub text: Definition,
+    pub query: ViewQuery,
     /// Whether its rows are there: they are from CREATE or REFRESH on, unless that said WITH NO DATA.
     pub populated: bool,
 }
@@ -82,10 +82,10 @@ pub enum RelationKind {
     },
     /// A relation of `pg_catalog` or `information_schema` that is served from the snapshot.
     System,
-    /// A view: its query's text.
+    /// A view.
     View {
-        /// As `pg_get_viewdef` and the binder read it.
-        query: Definition,
+        /// Its query.
+        query: ViewQuery,
     },
     /// A sequence. Its values are given outside transactions ([`crate::sequence`]).
     Sequence(Sequence),
@@ -657,18 +657,16 @@ impl Relation {
         keys.chain(others).chain(triggers)
     }
 
-    /// Says the query of a view, or of a materialized one, in other words.
-    pub fn reword_query(&mut self, text: Arc<str>) {
-        if let Some(query) = self.query_mut() {
-            *query = query.reworded(text);
-        }
+    /// What is kept of it as text: the conditions of its triggers.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
+        self.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut())
     }
 
     /// The query of a view or of a materialized one, to be changed.
-    pub fn query_mut(&mut self) -> Option<&mut Definition> {
+    pub fn query_mut(&mut self) -> Option<&mut ViewQuery> {
         match (&mut self.kind, &mut self.stored_query) {
             (RelationKind::View { query }, _) => Some(query),
-            (_, stored) => stored.as_mut().map(|stored| &mut stored.text),
+            (_, stored) => stored.as_mut().map(|stored| &mut stored.query),
         }
     }
 
@@ -685,10 +683,10 @@ impl Relation {
 
     /// The query of a view or of a materialized one.
     #[must_use]
-    pub fn query(&self) -> Option<&Definition> {
+    pub fn query(&self) -> Option<&ViewQuery> {
         match &self.kind {
             RelationKind::View { query } => Some(query),
-            _ => self.stored_query.as_ref().map(|stored| &stored.text),
+            _ => self.stored_query.as_ref().map(|stored| &stored.query),
         }
     }
 

@@ -68,7 +68,7 @@ impl Ddl<'_> {
         {
             self.fill_column(relation, &mut next, sequence)?;
         }
-        self.put_grown(next.clone())?;
+        self.catalog.put_relation(self.transaction, next.clone())?;
         for key in &distinct_keys(parts.keys) {
             next = self.add_key(&next, key)?;
         }
@@ -271,9 +271,7 @@ impl Ddl<'_> {
                 Rewrite { columns: Vec::new(), not_null: Vec::new(), checks: Vec::new() };
             self.rewrite(current, &mut next, &mut rewrite)?;
         }
-        let readers = self.readers(current.oid);
-        self.put_without(current, next.clone())?;
-        self.keep_reading(readers, &next)?;
+        self.put_without(current, next)?;
         self.reshape(&snapshot, current.row_type.0, &shrunk)?;
         self.drop_owned_sequence(current, at)
     }

@@ -65,7 +65,7 @@ pub fn table_for(
         && let Statement::Query(query) = &create.query
     {
         let modifies = modifies(query);
-        let query = ddl.held_query(query, u32::MAX)?;
+        let query = ddl.held_query(query)?;
         let snapshot = ddl.snapshot();
         if modifies {
             return Err(SqlError::new(
@@ -79,7 +79,8 @@ pub fn table_for(
                 "materialized views must not use temporary tables or views",
             ));
         }
-        relation.stored_query = Some(StoredQuery { text: query.text, populated: create.with_data });
+        relation.stored_query =
+            Some(StoredQuery { query: query.query, populated: create.with_data });
     }
     ddl.catalog.note_on_commit(relation.oid, create.on_commit);
     Ok(Some(relation))

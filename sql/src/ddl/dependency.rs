@@ -1,8 +1,8 @@
 //! What depends on what: DROP without CASCADE fails where something else would be left hanging.
 
+use super::Ddl;
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, What, depending_on_rows, drop_all};
-use super::{Ddl, Reads};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::definition::{Definition, Edge, Edges};
 use crate::catalog::extension::Extension;
@@ -18,7 +18,7 @@ use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use crate::types::depth::deeper;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
@@ -36,11 +36,28 @@ pub(super) struct Dependents {
     pub(super) parts: Vec<Dependent>,
 }
 
+impl Dependents {
+    /// Has what depends on the last of several objects told of first, as PostgreSQL does, and what depends on two of them with
+    /// the one that was named earlier. `starts` says where the lines of each begin.
+    pub(super) fn tell_last_first(&mut self, starts: &[usize]) {
+        let mut told = BTreeSet::new();
+        let mut groups: Vec<Vec<(String, String)>> = starts.iter().map(|_| Vec::new()).collect();
+        let mut of = 0;
+        for (at, line) in std::mem::take(&mut self.lines).into_iter().enumerate() {
+            while starts.get(of + 1).is_some_and(|next| *next <= at) {
+                of += 1;
+            }
+            if told.insert(line.0.clone()) {
+                groups[of].push(line);
+            }
+        }
+        self.lines = groups.into_iter().rev().flatten().collect();
+    }
+}
+
 /// What is kept as text and names what gets another name.
 #[derive(Default)]
 pub(super) struct Reworded {
-    /// The views that read relations with new names.
-    views: Vec<RewordedView>,
     /// The routines whose bodies name such, with the texts that these are to have.
     routines: Vec<(Oid, Arc<str>)>,
     /// How other texts name relations: as constants of type `regclass`, which say this before and that behind it.
@@ -49,14 +66,6 @@ pub(super) struct Reworded {
     types: Vec<(String, String)>,
     /// All these: relations and types.
     objects: Vec<Oid>,
-}
-
-/// A view with the text that it is to have.
-struct RewordedView {
-    view: Oid,
-    text: Arc<str>,
-    /// What it reads and returns.
-    reads: Reads,
 }
 
 impl Reworded {
@@ -124,12 +133,6 @@ impl Reworded {
         }
         changed
     }
-}
-
-/// The views that read a relation before it changes.
-pub(super) struct Readers {
-    before: Arc<CatalogSnapshot>,
-    views: Vec<Arc<Relation>>,
 }
 
 /// What messages call several objects that are dropped at once.
@@ -230,54 +233,7 @@ impl Ddl<'_> {
         self.put_reprinted(&before, &users, &names)
     }
 
-    /// Keeps a relation that has got columns at its end.
-    pub(super) fn put_grown(&mut self, next: Relation) -> Result<()> {
-        let readers = self.readers(next.oid);
-        self.catalog.put_relation(self.transaction, next.clone())?;
-        self.keep_reading(readers, &next)
-    }
-
-    /// The views that read a relation and whose texts mind which columns it has, as the catalog is now.
-    pub(super) fn readers(&mut self, relation: Oid) -> Readers {
-        let before = self.snapshot();
-        let minding = before.depending(Edge::Columns(relation));
-        let views = minding.filter_map(|oid| before.relation(oid)).map(Arc::clone).collect();
-        Readers { before, views }
-    }
-
-    /// Views go on reading what they did now that a relation has other columns: a text in which columns count by their
-    /// place, or that asks for all of them, is printed anew.
-    pub(super) fn keep_reading(&mut self, readers: Readers, next: &Relation) -> Result<()> {
-        let Readers { before, views } = readers;
-        for view in views {
-            let after = self.snapshot();
-            let Some(query) = view.query() else { continue };
-            let reads = self.semantics.reads(&before, query)?;
-            let same =
-                |text: &str| self.semantics.reads(&after, text).is_ok_and(|now| now == reads);
-            if same(query) {
-                continue;
-            }
-            let mode = TableLock::AccessExclusive;
-            self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
-            let after = self.snapshot();
-            let Some(view) = after.relation(view.oid) else { continue };
-            let changed = std::slice::from_ref(next);
-            let text = self.semantics.reworded(&before, &before, view, changed)?;
-            if !self.semantics.reads(&after, &text).is_ok_and(|now| now == reads) {
-                let (kind, name) = (kind_noun(view), self.display(view));
-                return Err(SqlError::unsupported(format!(
-                    "changing the columns of what {kind} {name} reads is"
-                )));
-            }
-            let mut reworded = Relation::clone(view);
-            reworded.reword_query(text);
-            self.catalog.put_relation(self.transaction, reworded)?;
-        }
-        Ok(())
-    }
-
-    /// What will be said where these relations are named once they are called so: the texts of the views that read them are
+    /// What will be said where these relations are named once they are called so: the texts of the bodies that read them are
     /// bound as they are, and printed with the new names.
     pub(super) fn reword(&mut self, renamed: &[Relation]) -> Result<Reworded> {
         self.reword_with(renamed, &[], None)
@@ -315,32 +271,10 @@ impl Ddl<'_> {
             }
             reworded.note_type(next.oid, before, after);
         }
-        let mut locked = Vec::new();
-        let naming = renamed.iter().flat_map(|next| snapshot.views_of(next.oid));
-        let calling = called.iter().flat_map(|oid| {
-            snapshot.depending(Edge::Function(*oid)).chain(snapshot.depending(Edge::Type(*oid)))
-        });
-        let calling = calling.filter_map(|oid| snapshot.relation(oid));
-        let calling = calling.filter(|relation| relation.query().is_some());
-        let views: BTreeMap<Oid, _> = naming.chain(calling).map(|view| (view.oid, view)).collect();
-        for view in views.into_values() {
-            let mode = TableLock::AccessExclusive;
-            self.transaction.lock_table(view.lock, mode, WaitPolicy::Block)?;
-            locked.push(view.oid);
-        }
-        // Whoever had one of the views locked may have changed it.
-        let snapshot = self.snapshot();
         let now = match change {
             Some(change) => self.catalog.imagined(vec![change]),
             None => self.with_new_fields(&snapshot, renamed)?,
         };
-        for view in locked.iter().filter_map(|view| snapshot.relation(*view)) {
-            let Some(before) = view.query() else { continue };
-            let reads = self.semantics.reads(&snapshot, before)?;
-            let text = self.semantics.reworded(&snapshot, &now, view, renamed)?;
-            let text = reworded.renewed(&text).unwrap_or(text);
-            reworded.views.push(RewordedView { view: view.oid, text, reads });
-        }
         let naming = renamed.iter().flat_map(|next| snapshot.depending_on_relation(next.oid));
         let calling = called.iter().flat_map(|oid| {
             snapshot.depending(Edge::Function(*oid)).chain(snapshot.depending(Edge::Type(*oid)))
@@ -369,19 +303,9 @@ impl Ddl<'_> {
         Ok(self.catalog.imagined_relation(next))
     }
 
-    /// Keeps the new texts, now that what they name is called so: each view must read and return what it did.
+    /// Keeps the new texts, now that what they name is called so.
     pub(super) fn put_reworded(&mut self, reworded: Reworded) -> Result<()> {
         let snapshot = self.snapshot();
-        for RewordedView { view, text, reads } in &reworded.views {
-            let Some(found) = snapshot.relation(*view) else { continue };
-            if !self.semantics.reads(&snapshot, text).is_ok_and(|now| now == *reads) {
-                let (kind, name) = (kind_noun(found), self.display(found));
-                return Err(SqlError::unsupported(format!("renaming what {kind} {name} reads is")));
-            }
-            let mut next = Relation::clone(found);
-            next.reword_query(Arc::clone(text));
-            self.catalog.put_relation(self.transaction, next)?;
-        }
         for (oid, text) in &reworded.routines {
             let Some(found) = snapshot.routine(*oid).cloned() else { continue };
             let mut next = Routine::clone(&found);
@@ -394,11 +318,11 @@ impl Ddl<'_> {
         self.put_renewed(&reworded)
     }
 
-    /// Has queries of views, and what routines keep as text, go on naming the relations and types that they name.
+    /// Has conditions of triggers, and what routines keep as text, go on naming the relations and types that they name.
     fn put_renewed(&mut self, reworded: &Reworded) -> Result<()> {
         let renewed = |relation: &Arc<Relation>| {
             let mut next = Relation::clone(relation);
-            reworded.renew(next.query_mut().into_iter()).then_some(next)
+            reworded.renew(next.texts_mut()).then_some(next)
         };
         let snapshot = self.snapshot();
         let users = reworded.users(&snapshot);
@@ -453,7 +377,7 @@ impl Ddl<'_> {
         })
     }
 
-    /// Has definitions of which `names` says so (it is told of queries that they are such) print the values of a type, or its attributes, as they are written now;
+    /// Has definitions of which `names` says so (it is told of bodies that they are queries) print the values of a type, or its attributes, as they are written now;
     /// `before` is the catalog that they were written in, and `users` are those whose they are.
     pub(super) fn put_reprinted(
         &mut self,
@@ -461,21 +385,16 @@ impl Ddl<'_> {
         users: &BTreeSet<Oid>,
         names: &dyn Fn(bool, &Edges) -> bool,
     ) -> Result<()> {
-        let of_relation = |relation: &Relation, made: &Definition| {
-            names(relation.query() == Some(made), made.edges())
-        };
         let semantics = self.semantics;
         let snapshot = self.snapshot();
         let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
-        let named =
-            |relation: &&Arc<Relation>| relation.texts().any(|made| of_relation(relation, made));
+        let named = |relation: &&Arc<Relation>| {
+            relation.conditions().any(|condition| names(false, condition.edges()))
+        };
         for relation in relations.filter(named) {
             let Some(found) = self.lock_texts(relation)? else { continue };
             let now = self.snapshot();
             let mut next = Relation::clone(&found);
-            if found.query().is_some_and(|query| names(true, query.edges())) {
-                next.reword_query(semantics.reworded(before, &now, &found, &[])?);
-            }
             for when in next.triggers.iter_mut().filter_map(|one| one.when.as_mut()) {
                 if names(false, when.edges()) {
                     let (before, now) = ((before, &*found), (&*now, &*found));
@@ -531,11 +450,22 @@ impl Ddl<'_> {
         if dependents.lines.is_empty() {
             return Ok(());
         }
+        self.tell_dependents(&dependents.lines, cascade, what)?;
+        self.remove_dependents(dependents)
+    }
+
+    /// 2BP01 where there are dependents and no CASCADE; else tells of them.
+    pub(super) fn tell_dependents(
+        &mut self,
+        lines: &[(String, String)],
+        cascade: bool,
+        what: &str,
+    ) -> Result<()> {
         // What goes for two reasons goes once.
         let mut told = BTreeSet::new();
         let lines: Vec<&(String, String)> =
-            dependents.lines.iter().filter(|(thing, _)| told.insert(thing)).collect();
-        if !cascade {
+            lines.iter().filter(|(thing, _)| told.insert(thing)).collect();
+        if !cascade && !lines.is_empty() {
             let detail: Vec<String> =
                 lines.iter().map(|(thing, on)| format!("{thing} depends on {on}")).collect();
             let them = if what == SEVERAL { "them" } else { "it" };
@@ -547,6 +477,11 @@ impl Ddl<'_> {
             .hint("Use DROP ... CASCADE to drop the dependent objects too."));
         }
         self.tell_cascade(&lines.iter().map(|line| line.0.clone()).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    /// Drops what depends on something that goes.
+    pub(super) fn remove_dependents(&mut self, dependents: &Dependents) -> Result<()> {
         for &(table, constraint) in &dependents.foreign_keys {
             self.remove_constraint(table, constraint)?;
         }

@@ -6,7 +6,7 @@
 //! have gone, which is an error, or be called otherwise, which is nothing to a tree.
 
 use super::resolve::dropped_meanwhile;
-use super::{Ddl, ViewQuery};
+use super::{BoundView, Ddl};
 use crate::catalog::builtin;
 use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::object::{Class, well_known};
@@ -111,12 +111,12 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Binds a view's query, whose text ends at this byte: in the catalog as it is once everything that the query names is
+    /// Binds a view's query: in the catalog as it is once everything that the query names is
     /// held. The relations that it reads are locked before names of columns are looked up, as PostgreSQL does.
     ///
     /// # Errors
     /// Those of binding and of a lock; 42704 for what has gone meanwhile.
-    pub(super) fn held_query(&mut self, query: &Query, end: u32) -> Result<ViewQuery> {
+    pub(super) fn held_query(&mut self, query: &Query) -> Result<BoundView> {
         loop {
             let snapshot = self.snapshot();
             for (oid, mode) in self.semantics.named(&snapshot, query) {
@@ -131,8 +131,8 @@ impl Ddl<'_> {
             if self.snapshot().version() != snapshot.version() {
                 continue;
             }
-            let bound = self.semantics.view(&snapshot, query, end)?;
-            self.hold_named(bound.text.edges())?;
+            let bound = self.semantics.view(&snapshot, query)?;
+            self.hold_named(bound.query.edges())?;
             for (_, ty) in &bound.columns {
                 self.hold_type(*ty)?;
             }

@@ -74,7 +74,7 @@ mod value_text;
 pub mod view;
 
 use crate::bind::routine_body::Parameters;
-use crate::catalog::definition::{Definition, Expression};
+use crate::catalog::definition::{Definition, Expression, ViewQuery};
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
 use crate::catalog::sequence::SessionSequences;
@@ -123,24 +123,15 @@ pub type RowFunction<'a> = Box<dyn FnMut(&[Datum<'_>]) -> Result<crate::tuple::R
 
 /// What a view's query is.
 #[derive(Clone, Debug)]
-pub struct ViewQuery {
-    /// The query, without a final semicolon.
-    pub text: Definition,
+pub struct BoundView {
+    /// The query, as it is kept.
+    pub query: ViewQuery,
     /// Its columns.
     pub columns: Vec<(Arc<str>, SqlType)>,
     /// The columns' collations.
     pub collations: Vec<Oid>,
     /// The relations it reads.
     pub relations: Vec<Oid>,
-}
-
-/// What the query of a view has to do with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reads {
-    /// The relations it reads itself, each with the columns that are named.
-    pub relations: Vec<(Oid, Vec<i16>)>,
-    /// The types of its columns.
-    pub types: Vec<SqlType>,
 }
 
 /// What expressions and types in a schema change mean. The statement's text and the session's state are known to whoever
@@ -311,14 +302,14 @@ pub trait Semantics {
         now: &CatalogSnapshot,
         text: &str,
     ) -> Result<Arc<str>>;
-    /// Why a view of this text cannot have WITH CHECK OPTION, as PostgreSQL says it; none if it can.
+    /// Why a view of this query cannot have WITH CHECK OPTION, as PostgreSQL says it; none if it can.
     ///
     /// # Errors
     /// Those of binding.
     fn unfit_for_check(
         &self,
         snapshot: &CatalogSnapshot,
-        text: &str,
+        query: &ViewQuery,
     ) -> Result<Option<&'static str>>;
     /// Binds WHEN of a trigger of this `tgtype`, over the rows `old` and `new`.
     ///
@@ -348,31 +339,14 @@ pub trait Semantics {
     fn timestamp(&self, text: &str) -> Result<Option<i64>>;
     /// A byte offset in the statement's text as clients are told it: characters, from 1.
     fn position(&self, at: u32) -> u32;
-    /// What a view's query reads itself, and returns, by the text that is kept.
-    ///
-    /// # Errors
-    /// Those of binding.
-    fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Reads>;
-    /// A view's query in the words for when relations that it reads are called as in `renamed`; in the snapshot they have
-    /// their old names yet. Its constants are as `now` shows them.
-    ///
-    /// # Errors
-    /// 0A000 where it cannot be printed.
-    fn reworded(
-        &self,
-        snapshot: &CatalogSnapshot,
-        now: &CatalogSnapshot,
-        view: &Relation,
-        renamed: &[Relation],
-    ) -> Result<Arc<str>>;
     /// The relations that a view's query names itself, with the lock for each: as many as are found before anything is wrong
     /// with it.
     fn named(&self, snapshot: &CatalogSnapshot, query: &Query) -> Vec<(Oid, TableLock)>;
-    /// Binds a view's query, whose text ends at this byte.
+    /// Binds a view's query.
     ///
     /// # Errors
     /// Those of binding.
-    fn view(&self, snapshot: &CatalogSnapshot, query: &Query, end: u32) -> Result<ViewQuery>;
+    fn view(&self, snapshot: &CatalogSnapshot, query: &Query) -> Result<BoundView>;
     /// Binds the body of a routine in the standard's form: as it is kept, with what it depends on.
     ///
     /// # Errors

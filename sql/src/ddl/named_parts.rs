@@ -6,7 +6,7 @@ use super::alter_column::indexes_of_column;
 use super::dependency::Dependents;
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, What, follow};
-use crate::catalog::definition::{Definition, Edge, Edges, Expression};
+use crate::catalog::definition::{Edge, Edges, Expression, ViewQuery};
 use crate::catalog::quote::{identifier, qualified};
 use crate::catalog::relation::{Constraint, ConstraintKind, Index, Relation};
 use crate::catalog::routine::Routine;
@@ -67,7 +67,8 @@ pub(super) fn named_parts<N>(
     let snapshot = ddl.snapshot();
     let mut search = Search { ddl, names, goes, found: Vec::new() };
     for relation in users.iter().filter_map(|oid| snapshot.relation(*oid)) {
-        if !(0..relation.columns.len()).all(|at| goes(relation.oid, at)) {
+        // Of a table without columns its place among those that go says it.
+        if !(0..relation.columns.len().max(1)).all(|at| goes(relation.oid, at)) {
             search.defaults(relation);
             search.checks(relation);
             search.indexes(relation);
@@ -231,7 +232,7 @@ impl Ddl<'_> {
         let named = |definition: &Edges| names(definition).then_some(());
         let mut found = found_parts(named_parts(self, users, &named, goes, going));
         let snapshot = self.snapshot();
-        let named = |view: &&Arc<Relation>| view.query().map(Definition::edges).is_some_and(names);
+        let named = |view: &&Arc<Relation>| view.query().map(ViewQuery::edges).is_some_and(names);
         let views = users.iter().filter_map(|oid| snapshot.relation(*oid)).filter(named);
         found.extend(views.map(|view| self.found_view(view)));
         self.collect_found(found, (going, gone), what_goes, into);

@@ -11,13 +11,13 @@
 use super::Ddl;
 use super::build::Rewrite;
 use super::domain::holds;
-use super::field_names::has_meaning;
 use crate::bind::kept;
 use crate::bind::type_name::fields_of;
 use crate::bind::value_relation;
-use crate::catalog::definition::{Definition, Edge, Edges, Expression};
+use crate::catalog::definition::{Definition, Edge, Edges, Expression, ViewQuery};
 use crate::catalog::object::{Class, Object};
 use crate::catalog::relation::{Relation, RelationKind};
+use crate::catalog::routine::Routine;
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::catalog::{CatalogSnapshot, builtin};
 use crate::error::{Result, SqlError};
@@ -103,11 +103,17 @@ impl Ddl<'_> {
         if snapshot.user_type(ty).is_none() {
             return Ok(());
         }
-        for user in snapshot.depending_on_relation(ty) {
+        // Views of functions that return such rows have the rows' fields by number.
+        let returns =
+            |one: &&Arc<Routine>| snapshot.base_type(SqlType::plain(one.result.0)).oid == ty;
+        let functions = snapshot.routines().filter(returns);
+        let views = functions.flat_map(|one| snapshot.depending(Edge::Function(one.oid)));
+        let of_type = snapshot.depending_on_relation(ty);
+        for user in of_type.into_iter().chain(views).collect::<BTreeSet<Oid>>() {
             if let Some(relation) = self.relation(user) {
                 let mut next = Relation::clone(&relation);
-                if let Some(query) = next.query_mut() {
-                    *query = query.without_attribute(ty, gone);
+                if let Some(query) = next.query_mut().and_then(ViewQuery::tree_mut) {
+                    *query = kept::without_field_of_query(&snapshot, query, (ty, gone))?;
                 }
                 for made in next.expressions_mut() {
                     *made = kept::without_field(&snapshot, &relation, made, (ty, gone))?;
@@ -192,25 +198,39 @@ impl Ddl<'_> {
             | Edge::Constraint(_)
             | Edge::Function(_)
             | Edge::Operator(_)
-            | Edge::Cast(_)
-            | Edge::Columns(_) => false,
+            | Edge::Cast(_) => false,
         };
         let lost = |over: &Relation, edges: &Edges, text: &dyn Fn() -> Option<Arc<str>>| {
             edges.iter().any(touched)
                 && text().is_some_and(|text| {
-                    !has_meaning(semantics, &now, over, &text)
-                        && has_meaning(semantics, before, over, &text)
+                    semantics.columns_of(&now, over, &text).is_err()
+                        && semantics.columns_of(before, over, &text).is_ok()
                 })
         };
         let shown = |over: &Relation, made: &Expression| semantics.text(before, over, made).ok();
-        let Some((what, name)) = any_definition(&now, &before.users(row_type), &shown, &lost)
-        else {
+        // The tree of a view has fields by number, and constants as they were.
+        let of_type = |ty: SqlType| holds(before, ty.oid, row_type);
+        let users = before.users(row_type);
+        for view in users.iter().filter_map(|oid| now.relation(*oid)) {
+            let Some(query) = view.query() else { continue };
+            let named =
+                query.edges().iter().any(|edge| matches!(edge, Edge::Type(_)) && touched(edge));
+            if named && kept::has_constant(&now, query, &of_type)? {
+                return Err(depending("relation", &view.name));
+            }
+        }
+        let Some((what, name)) = any_definition(&now, &users, &shown, &lost) else {
             return Ok(());
         };
-        Err(SqlError::unsupported(format!(
-            "changing the fields of a row type on which texts of {what} \"{name}\" may depend is"
-        )))
+        Err(depending(what, &name))
     }
+}
+
+/// 0A000 for a definition that has a constant of rows as they were.
+fn depending(what: &str, name: &str) -> SqlError {
+    SqlError::unsupported(format!(
+        "changing the fields of a row type on which texts of {what} \"{name}\" may depend is"
+    ))
 }
 
 /// How rows are made what they are to be.
@@ -270,7 +290,7 @@ impl<'a> Shape<'_, 'a> {
 }
 
 /// The first of these relations and types that has a definition of which, with what it is over and how it is `shown`, `is` says
-/// so.
+/// so; queries of views aside.
 fn any_definition(
     snapshot: &CatalogSnapshot,
     users: &BTreeSet<Oid>,
@@ -282,7 +302,7 @@ fn any_definition(
         let is_text =
             |made: &Definition| is(relation, made.edges(), &|| Some(Arc::clone(made.text())));
         let is_tree = |made: &Expression| is(relation, made.edges(), &|| shown(relation, made));
-        if relation.texts().any(is_text) || relation.expressions().any(is_tree) {
+        if relation.conditions().any(is_text) || relation.expressions().any(is_tree) {
             return Some(("relation", Arc::clone(&relation.name)));
         }
     }

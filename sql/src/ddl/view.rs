@@ -1,5 +1,4 @@
-//! CREATE VIEW. A view is its query's text, bound anew wherever it is used, and printed anew where what it reads gets
-//! another name.
+//! CREATE VIEW. A view is the tree of its query: what that reads may be called otherwise, and get and lose columns.
 
 use super::create_table::column_type;
 use super::query_columns::{demand_collations, query_columns};
@@ -7,6 +6,7 @@ use super::resolve::{duplicate_relation, wrong_kind};
 use super::row_shape::Reshape;
 use super::{Ddl, options};
 use crate::catalog::builtin::{self, TypeKind};
+use crate::catalog::definition::ViewQuery;
 use crate::catalog::object::Version;
 use crate::catalog::privilege::Grantable;
 use crate::catalog::relation::{Column, Relation, RelationKind, ReplicaIdentity};
@@ -41,10 +41,10 @@ fn with_check_option(create: &CreateView) -> Vec<StorageOption> {
     options
 }
 
-/// 0A000 if a view of this text cannot have WITH CHECK OPTION.
-fn demand_updatable(ddl: &mut Ddl<'_>, text: &str) -> Result<()> {
+/// 0A000 if a view of this query cannot have WITH CHECK OPTION.
+fn demand_updatable(ddl: &mut Ddl<'_>, query: &ViewQuery) -> Result<()> {
     let snapshot = ddl.snapshot();
-    match ddl.semantics.unfit_for_check(&snapshot, text)? {
+    match ddl.semantics.unfit_for_check(&snapshot, query)? {
         None => Ok(()),
         Some(why) => Err(SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,
@@ -87,19 +87,16 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         let message = "views must not contain SELECT INTO";
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
     }
-    let bound = ddl.held_query(&create.query, create.span.1)?;
+    let bound = ddl.held_query(&create.query)?;
     if modifies(&create.query) {
         return Err(SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,
             "views must not contain data-modifying statements in WITH",
         ));
     }
-    if create.recursive && !bound.text.starts_with("WITH RECURSIVE") {
-        return Err(SqlError::unsupported("CREATE RECURSIVE VIEW of such a query is"));
-    }
     let given = with_check_option(create);
     if given.iter().any(|option| &*option.name == CHECK_OPTION) {
-        demand_updatable(ddl, &bound.text)?;
+        demand_updatable(ddl, &bound.query)?;
     }
     let mut temporary = create.temporary;
     if !temporary && reads_temporary(&ddl.snapshot(), &bound.relations) {
@@ -126,7 +123,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         }
         ddl.demand_type_usage(column.ty)?;
     }
-    let kind = RelationKind::View { query: bound.text };
+    let kind = RelationKind::View { query: bound.query };
     if taken {
         if !create.replace {
             return Err(duplicate_relation(name));
@@ -239,7 +236,7 @@ fn replace(
         return ddl.catalog.put_relation(ddl.transaction, next);
     }
     let mut before = ddl.snapshot();
-    ddl.put_grown(next)?;
+    ddl.catalog.put_relation(ddl.transaction, next)?;
     for change in &grown {
         ddl.reshape(&before, old.row_type.0, change)?;
         before = ddl.snapshot();

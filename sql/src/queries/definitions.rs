@@ -5,7 +5,7 @@ use super::{Call, SessionCatalog};
 use crate::bind::kept;
 use crate::catalog::built_in_domain;
 use crate::catalog::builtin::{self, ArgumentMode, ProcedureOf};
-use crate::catalog::definition::Expression;
+use crate::catalog::definition::{Expression, ViewQuery};
 use crate::catalog::operator_class::UserOperatorClass;
 use crate::catalog::quote::{identifier, literal, nextval, qualified, sequence_of};
 use crate::catalog::relation::{
@@ -241,10 +241,13 @@ impl<'a> Call<'_, '_, '_, 'a> {
         };
         let session = self.session;
         let Some(view) = session.snapshot.relation(oid) else { return Datum::Null };
-        let Some(query) = view.query() else { return Datum::Null };
         let text = session.engine.view_text(session, self.context, view, how);
-        let text = text.as_deref().unwrap_or_else(|| query.trim_end().trim_end_matches(';'));
-        self.text(&format!("{text};"))
+        let own = match view.query() {
+            Some(ViewQuery::Text(text)) => Some(text.trim_end().trim_end_matches(';')),
+            Some(ViewQuery::Tree(_)) | None => None,
+        };
+        let shown = text.as_deref().or(own).map(|text| format!("{text};"));
+        self.optional(shown.as_deref())
     }
 
     /// The default of a function's argument, by its number from 1.

@@ -14,7 +14,7 @@ use std::cell::RefCell;
 #[derive(Debug)]
 pub struct RunningSettings<'s> {
     before: &'s Settings,
-    after: RefCell<Option<Settings>>,
+    after: RefCell<Option<Box<Settings>>>,
     /// What functions look at.
     pub plain: Running<'s, SessionSettings>,
     /// The resolved search path.
@@ -42,7 +42,7 @@ impl<'s> RunningSettings<'s> {
 
     /// Looks at them as they are now.
     pub fn read<T>(&self, look: impl FnOnce(&Settings) -> T) -> T {
-        look(self.after.borrow().as_ref().unwrap_or(self.before))
+        look(self.after.borrow().as_deref().unwrap_or(self.before))
     }
 
     /// Whether the statement has changed them.
@@ -54,7 +54,7 @@ impl<'s> RunningSettings<'s> {
     /// What they are now, for somebody who looks for longer.
     #[must_use]
     pub fn changed(&self) -> Option<Settings> {
-        self.after.borrow().clone()
+        self.after.borrow().as_deref().cloned()
     }
 
     /// Those before the statement.
@@ -75,7 +75,7 @@ impl<'s> RunningSettings<'s> {
         notices: &mut Vec<Notice>,
     ) -> Result<String> {
         let mut after = self.after.borrow_mut();
-        let settings = after.get_or_insert_with(|| self.before.clone());
+        let settings = after.get_or_insert_with(|| Box::new(self.before.clone()));
         let identity = self.identity.get();
         let shared = snapshot.shared();
         let moment = if local { Moment::SetLocal } else { Moment::Set };
@@ -98,12 +98,12 @@ impl<'s> RunningSettings<'s> {
         self.plain.put(settings.plain().clone());
         self.path.put(path.clone());
         self.identity.put(identity.clone());
-        *self.after.borrow_mut() = Some(settings.clone());
+        *self.after.borrow_mut() = Some(Box::new(settings.clone()));
     }
 
     /// What the run has made of them, if anything.
     #[must_use]
-    pub fn end(&mut self) -> Option<Settings> {
+    pub fn end(&mut self) -> Option<Box<Settings>> {
         self.after.get_mut().take()
     }
 }

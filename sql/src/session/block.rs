@@ -155,6 +155,11 @@ impl Block {
         matches!(self.state, State::Explicit | State::Failed)
     }
 
+    /// Whether a transaction is open that ends with its statement, message or pipeline.
+    pub fn is_implicit(&self) -> bool {
+        self.transaction.is_some() && !self.is_explicit()
+    }
+
     /// An Execute of the extended protocol has come to its end or to its limit: what follows before the Sync shares its
     /// transaction.
     pub fn executed(&mut self) {

@@ -6,6 +6,7 @@
 use crate::bind::logical::{ComputedIndex, Modify, ModifyKind, Node, Query};
 use crate::bind::{self, Bound, BoundStatement, levels};
 use crate::catalog::CatalogSnapshot;
+use crate::catalog::definition::ViewQuery;
 use crate::catalog::relation::Relation;
 use crate::compile::Program;
 use crate::ddl::create_as;
@@ -24,7 +25,6 @@ use crate::source::Source;
 
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::dialect::Dialect;
 use crate::types::{Oid, SqlType};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ use std::sync::Arc;
 /// A query whose rows are stored: what it says, and its parameters.
 struct Stored {
     source: Arc<Source>,
+    /// It is that of a materialized view.
+    view: Option<ViewQuery>,
     types: Vec<Oid>,
     parameters: RowBuf,
 }
@@ -135,10 +137,9 @@ impl Session {
         if *concurrently {
             self.with_ddl("", |ddl| ddl.delete_rows(&old))?;
         }
-        let text = next.stored_query.as_ref().map_or("", |stored| &stored.text).into();
-        let (mut sources, _) = Source::parse(&text, Dialect::default())?;
-        let source = Arc::new(sources.pop().unwrap_or_else(|| Source::empty(&text)));
-        let stored = Stored { source, types: Vec::new(), parameters: RowBuf::new() };
+        let source = Arc::new(Source::empty(&"".into()));
+        let view = next.query().cloned();
+        let stored = Stored { source, view, types: Vec::new(), parameters: RowBuf::new() };
         let filled = self.restricted(next.owner, |session| {
             session
                 .fill(stored, (next, !concurrently), portal, sink, None)
@@ -167,13 +168,23 @@ impl Session {
             let state = SqlState::WRONG_OBJECT_TYPE;
             return Err(SqlError::new(state, "prepared statement is not a SELECT"));
         }
-        Ok(Stored { source, types: prepared.parameters.clone(), parameters })
+        Ok(Stored { source, view: None, types: prepared.parameters.clone(), parameters })
     }
 
     /// Binds a query in the catalog as it is now.
     fn bind_stored(&mut self, stored: &Stored) -> Result<(Bound, Basis)> {
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
+        if let Some(view) = &stored.view {
+            let bound = self.with_context(|context| {
+                crate::parse::depth::fitting(0, || {
+                    let (path, constants) = (&basis.path, &Reader(context));
+                    let environment = bind::Environment { catalog: &snapshot, path, constants };
+                    bind::bind_view_query(environment, view)
+                })
+            })?;
+            return Ok((bound, basis));
+        }
         let source = Arc::clone(&stored.source);
         let statement = source.statement().filter(|statement| statement.is_planned());
         let statement = statement.ok_or_else(|| SqlError::unsupported("this query is"))?;

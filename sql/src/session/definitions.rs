@@ -1,15 +1,15 @@
-//! Definitions as they are shown: what the catalog keeps as text is bound again and printed.
+//! Definitions as they are shown: trees are printed, and what the catalog keeps as text is bound again first.
 
 use crate::bind::deparse::{self, Names, Printer, ViewText};
 use crate::bind::routine_body::Parameters;
 use crate::bind::{self, Environment, Expr};
 use crate::catalog::Relation;
+use crate::catalog::definition::ViewQuery;
 use crate::catalog::quote::identifier;
 use crate::catalog::routine::Routine;
-use crate::ddl::Reads;
 use crate::error::{Result, SqlError};
 use crate::parse::depth::fitting;
-use crate::parse::{Positions, parse_body, parse_expression, parse_query};
+use crate::parse::{Positions, parse_body, parse_expression};
 use crate::prepared::Reader;
 use crate::queries::SessionCatalog;
 use crate::types::{CallContext, Oid};
@@ -70,22 +70,15 @@ pub(crate) fn shown_condition(
     })
 }
 
-/// What a stored query reads and returns.
-pub(super) fn reads(environment: Environment<'_>, text: &str) -> Result<Reads> {
-    let bound = bind::bind_named(environment, text, parse_query(text)?)?;
+/// The relations that a view's query reads itself.
+pub(super) fn reads(environment: Environment<'_>, query: &ViewQuery) -> Result<Vec<Oid>> {
+    let bound = bind::bind_view_named(environment, query)?;
     // What stands behind another view is that view's, whose owner it names.
     let own = bound.required.into_iter().filter_map(|required| match required {
-        bind::Required::Relation { relation, holder: bind::Holder::Asker, columns, .. } => {
-            Some((relation, columns.into_iter().map(|(column, _)| column).collect()))
-        }
+        bind::Required::Relation { relation, holder: bind::Holder::Asker, .. } => Some(relation),
         _ => None,
     });
-    let relations = own.collect();
-    let types = match &bound.statement {
-        bind::BoundStatement::Query(query) => query.output.iter().map(|one| one.ty).collect(),
-        bind::BoundStatement::Modify(_) => Vec::new(),
-    };
-    Ok(Reads { relations, types })
+    Ok(own.collect())
 }
 
 /// What a simple view reads, and which of its base's columns, by index, each of its own is; none if it is not simple.
@@ -153,5 +146,5 @@ pub(super) fn printed_view(
     };
     let live = view.columns.iter().filter(|column| !column.dropped);
     let columns: Vec<Arc<str>> = live.map(|column| Arc::clone(&column.name)).collect();
-    deparse::view_text(environment, context, query, &parse_query(query)?, &columns, how)
+    deparse::view_text(environment, context, query, &columns, how)
 }

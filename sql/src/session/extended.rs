@@ -249,11 +249,11 @@ impl Session {
                 session.portals.remove(name)
             };
             let mut portal = taken.ok_or_else(|| Session::no_portal(name))?;
-            session.executed = session.script.is_none().then(|| Executed {
-                name: name.to_owned(),
-                prepared: Arc::clone(&portal.prepared),
-                created: portal.created,
-            });
+            if session.script.is_some() {
+                session.executed = None;
+            } else {
+                Executed::note(&mut session.executed, name, &portal);
+            }
             // A Query's statements, and one that has paused, have the time of their message.
             if session.script.is_none() && (portal.progress != Stage::Running || session.resting) {
                 let said = name.is_empty() && session.says_unnamed;
@@ -397,7 +397,10 @@ impl Session {
     /// # Errors
     /// What a commit can fail with.
     pub fn sync(&mut self) -> Result<()> {
-        self.attempt(Session::end_implicit)?;
+        // Within a block, or where nothing has been done, there is nothing to end.
+        if self.block.is_implicit() {
+            self.attempt(Session::end_implicit)?;
+        }
         if !self.block.is_explicit() {
             // Portals end with the transaction, also where it has had nothing to do.
             if !self.portals.is_empty() {

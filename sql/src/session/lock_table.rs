@@ -106,7 +106,7 @@ impl Session {
             definitions::reads(Environment { catalog: &snapshot, path: &path, constants }, query)
         })?;
         around.push(view.oid);
-        for (oid, _) in reads.relations {
+        for oid in reads {
             let Some(relation) = snapshot.relation(oid).filter(|found| is_lockable(found)) else {
                 continue;
             };

@@ -12,8 +12,8 @@ use crate::statement_statistics::Key;
 use std::sync::{Arc, Weak};
 use txn::breakdown::{self, Breakdown, Class, Started};
 
-/// A session tells what it has spent after so many cycles, if not before.
-const TOLD_AFTER: u64 = 1 << 20;
+/// A session tells what it has spent after so many cycles, some milliseconds, if not before.
+const TOLD_AFTER: u64 = 1 << 24;
 
 /// What has been measured and not been told yet.
 #[derive(Debug, Default)]

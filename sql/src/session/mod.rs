@@ -627,11 +627,8 @@ impl Session {
         drop(running);
         let used = Usage::pages_so_far().since(used);
         self.activity.used(&used);
-        for (path, size) in self.temp_used.take_gone() {
-            let message = format!("temporary file: path \"{path}\", size {size}");
-            self.notices
-                .get_mut()
-                .push(SqlError::notice(message).severity(crate::error::Severity::Log));
+        if self.temp_used.has_gone() {
+            self.note_temporary_files();
         }
         if let Err(error) = &result {
             self.failed(error.abort());
@@ -641,6 +638,17 @@ impl Session {
             self.arena = Bump::new();
         }
         result
+    }
+
+    /// Temporary files have gone that are to be logged.
+    #[cold]
+    fn note_temporary_files(&mut self) {
+        for (path, size) in self.temp_used.take_gone() {
+            let message = format!("temporary file: path \"{path}\", size {size}");
+            self.notices
+                .get_mut()
+                .push(SqlError::notice(message).severity(crate::error::Severity::Log));
+        }
     }
 
     /// Between two messages: whatever has been asked of the statement meanwhile fails it.
@@ -705,7 +713,7 @@ impl Session {
     }
 
     fn end_implicit(&mut self) -> Result<()> {
-        if self.block.transaction().is_none() || self.block.is_explicit() {
+        if !self.block.is_implicit() {
             return Ok(());
         }
         self.before_commit()?;
@@ -734,9 +742,10 @@ impl Session {
     }
 
     /// Takes what `set_config` has made of the settings in a run.
-    fn take_settings(&mut self, changed: Option<Settings>) {
+    #[inline]
+    fn take_settings(&mut self, changed: Option<Box<Settings>>) {
         if let Some(changed) = changed {
-            self.settings = changed;
+            self.settings = *changed;
             self.activity.set_application_name(&self.settings.text("application_name"));
             self.settings_changed();
         }
@@ -745,14 +754,14 @@ impl Session {
     /// Calls `body` with what functions may look at, outside any statement's run.
     fn with_context<T>(&mut self, body: impl FnOnce(&CallContext<'_>) -> Result<T>) -> Result<T> {
         let snapshot = Arc::clone(self.catalog.last_snapshot());
-        self.with_context_of(&snapshot, body)
+        self.with_context_of(&snapshot, |context, _| body(context))
     }
 
     /// The same where they look at this state of the catalog.
     fn with_context_of<T>(
         &mut self,
         snapshot: &Arc<CatalogSnapshot>,
-        body: impl FnOnce(&CallContext<'_>) -> Result<T>,
+        body: impl FnOnce(&CallContext<'_>, &crate::queries::SessionCatalog<'_>) -> Result<T>,
     ) -> Result<T> {
         self.arena.reset();
         let environment = self.engine.manager().environment();
@@ -793,7 +802,7 @@ impl Session {
             sequences: &self.sequences,
             advisory: &self.advisory,
         };
-        let result = body(&CallContext {
+        let context = CallContext {
             arena: &self.arena,
             settings: &running.plain.get().values,
             transaction_time: self.block.transaction_time(),
@@ -804,7 +813,8 @@ impl Session {
             random: &self.random,
             time_read: None,
             constant: false,
-        });
+        };
+        let result = body(&context, &queries);
         let set = running.end();
         self.take_settings(set);
         result

@@ -72,6 +72,29 @@ pub(super) struct Executed {
     pub created: i64,
 }
 
+impl Executed {
+    /// Says that this portal runs now, in the memory of what has run before.
+    pub fn note(into: &mut Option<Executed>, name: &str, portal: &Portal) {
+        let Portal { prepared, created, .. } = portal;
+        match into {
+            Some(known) => {
+                if known.name != name {
+                    known.name.clear();
+                    known.name.push_str(name);
+                }
+                if !Arc::ptr_eq(&known.prepared, prepared) {
+                    known.prepared = Arc::clone(prepared);
+                }
+                known.created = *created;
+            }
+            None => {
+                let (name, prepared) = (name.to_owned(), Arc::clone(prepared));
+                *into = Some(Executed { name, prepared, created: *created });
+            }
+        }
+    }
+}
+
 /// How far a portal has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -303,6 +326,10 @@ pub(super) fn read_formats(
 ) -> Result<()> {
     formats.clear();
     let (codes, _) = bind.result_formats.as_chunks::<2>();
+    if let [code] = codes {
+        formats.push(Format::of(i16::from_be_bytes(*code)));
+        return Ok(());
+    }
     if let Some(columns) = columns.filter(|columns| codes.len() > 1 && codes.len() != *columns) {
         let message = format!(
             "bind message has {} result formats but query has {columns} columns",

@@ -15,7 +15,7 @@ use crate::exec::{Host, Machine};
 use crate::message::{CommandTag, Progress};
 use crate::parse::Statement;
 use crate::parse::depth::{LOW, on_full_stack};
-use crate::prepared::{Planned, Prepared};
+use crate::prepared::{Held, Planned, Prepared};
 use crate::queries::SessionCatalog;
 use crate::queries::running::RunningSettings;
 use crate::session::Session;
@@ -297,7 +297,7 @@ impl Session {
         loop {
             let held = current.as_deref().unwrap_or(prepared);
             let planned = held.planned.as_ref().expect("the caller has a plan");
-            self.lock_relations(&planned.relations)?;
+            self.lock_planned(planned)?;
             if self.catalog.is_current() {
                 return Ok(current);
             }
@@ -308,21 +308,31 @@ impl Session {
         }
     }
 
+    /// Locks the relations of a plan.
+    fn lock_planned(&mut self, planned: &Planned) -> Result<()> {
+        let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+        for held in &planned.locks {
+            match held {
+                Held::Table(table, mode) => {
+                    transaction.lock_table(*table, *mode, WaitPolicy::Block)?;
+                }
+                Held::Catalog(oid) => self.activity.reads_catalog(*oid),
+            }
+        }
+        Ok(())
+    }
+
     /// Locks relations that a statement reads or changes, and indexes by which it looks into the latest state. Those of the
     /// system are changed by nobody.
     pub(super) fn lock_relations(&mut self, relations: &[(Oid, TableLock)]) -> Result<()> {
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
-        let snapshot = self.catalog.last_snapshot();
+        let (snapshot, database) = (self.catalog.last_snapshot(), self.catalog.database());
         for (oid, mode) in relations {
-            match snapshot.relation(*oid) {
-                Some(relation) if oid.0 >= well_known::FIRST_NORMAL => {
-                    transaction.lock_table(relation.lock, *mode, WaitPolicy::Block)?;
+            match Held::of(snapshot, database, *oid, *mode) {
+                Held::Table(table, mode) => {
+                    transaction.lock_table(table, mode, WaitPolicy::Block)?;
                 }
-                Some(_) => self.activity.reads_catalog(*oid),
-                None => {
-                    let lock = Relation::lock_of(self.catalog.database(), *oid);
-                    transaction.lock_table(lock, *mode, WaitPolicy::Block)?;
-                }
+                Held::Catalog(oid) => self.activity.reads_catalog(oid),
             }
         }
         Ok(())

@@ -6,12 +6,12 @@ use crate::bind::kept::{self, Tree};
 use crate::bind::logical::{Node, Output, Query};
 use crate::bind::routine_body::Parameters;
 use crate::bind::{self, Bound, BoundStatement, Constants, Expr, Literal, Wanted, deparse, levels};
-use crate::catalog::definition::{Definition, Edge, Edges, Expression};
+use crate::catalog::definition::{Definition, Edge, Edges, Expression, ViewQuery};
 use crate::catalog::relation_counts::SessionCounts;
 use crate::catalog::routine::Routine;
 use crate::catalog::sequence::SessionSequences;
 use crate::catalog::{CatalogSnapshot, Index, IndexExpression, Relation, SearchPath};
-use crate::ddl::{DefaultValue, NewValue, Reads, RowFunction, Semantics, ViewQuery};
+use crate::ddl::{BoundView, DefaultValue, NewValue, RowFunction, Semantics};
 use crate::engine::Engine;
 use crate::error::{Notice, Result, SqlError};
 use crate::exec::routine::Routines;
@@ -126,32 +126,6 @@ impl Meaning<'_> {
     }
 
     /// Calls `body` with what names are resolved against.
-    /// 0A000 unless a text by itself is a query of these columns: what a view is kept as has to be one.
-    fn demand_same(
-        &self,
-        snapshot: &CatalogSnapshot,
-        text: &str,
-        columns: &[(Arc<str>, SqlType)],
-    ) -> Result<()> {
-        let bound = crate::parse::parse_query(text).and_then(|query| {
-            self.with_environment(snapshot, |environment| {
-                bind::bind_named(environment, text, query)
-            })
-        });
-        // That it is too large, or is to stop, says nothing of what it means.
-        let bound = match bound {
-            Err(error) if ["53", "54", "57"].contains(&&error.state().code()[..2]) => {
-                return Err(error);
-            }
-            bound => bound,
-        };
-        let same = bound.is_ok_and(|bound| {
-            matches!(&bound.statement, BoundStatement::Query(query)
-                if query.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)))
-        });
-        if same { Ok(()) } else { Err(SqlError::unsupported("a view of this query is")) }
-    }
-
     fn with_environment<T>(
         &self,
         snapshot: &CatalogSnapshot,
@@ -301,7 +275,6 @@ impl Meaning<'_> {
             relations: Vec::new(),
             keys: Vec::new(),
             fields: Vec::new(),
-            minds_columns: false,
             items: 0,
         };
         let basis = Basis {
@@ -726,7 +699,10 @@ impl Semantics for Meaning<'_> {
         let bound = self.with_environment(snapshot, |environment| {
             bind::trigger::condition(environment, positions, expr, relation, kind)
         })?;
-        let text = self.print_condition(snapshot, relation, &bound)?;
+        let printed = self.with_environment(snapshot, |environment| {
+            bind::trigger::printed_condition(environment, positions, expr, relation)
+        })?;
+        let text = self.print_condition(snapshot, relation, &printed)?;
         let edges = bind::trigger::edges(snapshot, relation, &bound);
         Ok(Definition::new(text, edges))
     }
@@ -759,38 +735,12 @@ impl Semantics for Meaning<'_> {
         self.text.of(at)
     }
 
-    fn reads(&self, snapshot: &CatalogSnapshot, text: &str) -> Result<Reads> {
-        self.with_environment(snapshot, |environment| super::definitions::reads(environment, text))
-    }
-
-    fn reworded(
-        &self,
-        snapshot: &CatalogSnapshot,
-        now: &CatalogSnapshot,
-        view: &Relation,
-        renamed: &[Relation],
-    ) -> Result<Arc<str>> {
-        self.with_environment(snapshot, |environment| {
-            let how = deparse::ViewText {
-                pretty: false,
-                wrap: 0,
-                qualified: true,
-                renamed,
-                now: Some(now),
-            };
-            self.with_context(now, |context| {
-                super::definitions::printed_view(environment, context, view, how)
-            })
-        })
-        .map(|text| text.trim_start().into())
-    }
-
     fn unfit_for_check(
         &self,
         snapshot: &CatalogSnapshot,
-        text: &str,
+        query: &ViewQuery,
     ) -> Result<Option<&'static str>> {
-        self.with_environment(snapshot, |environment| bind::unfit_for_check(environment, text))
+        self.with_environment(snapshot, |environment| bind::unfit_for_check(environment, query))
     }
 
     fn named(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Vec<(Oid, TableLock)> {
@@ -841,7 +791,7 @@ impl Semantics for Meaning<'_> {
         .map(Arc::from)
     }
 
-    fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query, end: u32) -> Result<ViewQuery> {
+    fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Result<BoundView> {
         let bound = self.with_environment(snapshot, |environment| {
             let statement = ast::Statement::Query(Box::new(query.clone()));
             bind::bind_named_for(environment, self.identity.user, &self.text, &statement)
@@ -869,43 +819,11 @@ impl Semantics for Meaning<'_> {
         let columns: Vec<(Arc<str>, SqlType)> =
             bound.output.iter().map(|column| (Arc::clone(&column.name), column.ty)).collect();
         let collations = bind::collations(snapshot, &bound)?;
-        // What is kept says the same whatever the search path will be: stars spelt out, tables with their schemas.
-        let kept: Result<_> = self.with_context(snapshot, |context| {
-            let environment = bind::Environment {
-                catalog: snapshot,
-                path: &self.path,
-                constants: &Reader(context),
-            };
-            let names: Vec<Arc<str>> = columns.iter().map(|column| Arc::clone(&column.0)).collect();
-            let how =
-                deparse::ViewText {
-                    pretty: false,
-                    wrap: 0,
-                    qualified: true,
-                    renamed: &[],
-                    now: None,
-                };
-            let text = deparse::view_text(environment, context, self.text.text(), query, &names, how)?;
-            let again = bind::bind_named(environment, &text, crate::parse::parse_query(&text)?)?;
-            let same = matches!(&again.statement, BoundStatement::Query(again)
-                if again.output.iter().map(|column| column.ty).eq(columns.iter().map(|column| column.1)));
-            Ok(same.then_some((text, again.minds_columns)))
-        });
-        let (text, minds_columns) = match kept.ok().flatten() {
-            Some(kept) => kept,
-            None => {
-                let end = (end as usize).min(self.text.text().len());
-                let start = query.with.as_ref().map_or(query.at, |with| with.at.min(query.at));
-                let written = self.text.text()[start as usize..end].trim_end();
-                let written = written.trim_end_matches(';').trim_end();
-                self.demand_same(snapshot, written, &columns)?;
-                (written.to_owned(), true)
-            }
-        };
-        if minds_columns {
-            edges.extend(relations.iter().map(|relation| Edge::Columns(*relation)));
-        }
-        let text = Definition::new(text.trim_start().into(), edges);
-        Ok(ViewQuery { text, columns, collations, relations })
+        // The tree has the casts' functions.
+        edges.retain(|edge| !matches!(edge, Edge::Cast(_)));
+        let query = self.with_environment(snapshot, |environment| {
+            kept::store_view(environment, &self.text, query, edges)
+        })?;
+        Ok(BoundView { query, columns, collations, relations })
     }
 }

@@ -492,7 +492,6 @@ impl Session {
             relations: Vec::new(),
             keys: Vec::new(),
             fields: Vec::new(),
-            minds_columns: false,
             items: 0,
         };
         let snapshot = self.catalog.last_snapshot();

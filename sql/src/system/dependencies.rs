@@ -97,7 +97,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         let edges: BTreeSet<Edge> = made.iter().flat_map(|made| made.iter()).copied().collect();
         for edge in &edges {
             let to = match *edge {
-                Edge::Own(_) | Edge::Cast(_) | Edge::Columns(_) => continue,
+                Edge::Own(_) | Edge::Cast(_) => continue,
                 Edge::Relation(oid, 0) => {
                     let is_column =
                         |edge: &Edge| matches!(edge, Edge::Relation(of, 1..) if *of == oid);

@@ -145,7 +145,7 @@ impl Tree {
     }
 
     /// The leaf of a key: the one that another key was read in under `token`, if it is there too, else by a descent.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leaf_beside(
         &self,
         token: &ReadToken,

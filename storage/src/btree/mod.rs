@@ -186,6 +186,7 @@ impl RecordBuffer {
     }
 
     /// Takes another record's contents: an older version, or a transaction's own write.
+    #[inline]
     pub fn set(&mut self, lsn: Lsn, value: Option<&[u8]>) {
         self.lsn = lsn;
         self.tombstone = value.is_none();
@@ -195,6 +196,7 @@ impl RecordBuffer {
     }
 
     /// Takes what another buffer holds, where it was read included.
+    #[inline(always)]
     pub fn copy_from(&mut self, other: &RecordBuffer) {
         self.set(other.lsn, other.value());
         self.token = other.token;
@@ -463,6 +465,7 @@ impl Tree {
         into: &mut RecordBuffer,
         growth: &mut Growth,
     ) -> Result<bool> {
+        self.check_size(key, value_len)?;
         Ok(self.make_ready(Coming { key, value_len, is_change: true }, into, growth)?.found)
     }
 
@@ -493,7 +496,6 @@ impl Tree {
         growth: &mut Growth,
     ) -> Result<Look> {
         let _class = breakdown::enter(Class::Index);
-        self.check_size(coming.key, coming.value_len)?;
         let mut look = self.look_to_change(coming, into, growth)?;
         if !coming.is_change && !growth.has_room(&look) {
             look = self.look_to_change(Coming { is_change: true, ..coming }, into, growth)?;
@@ -595,8 +597,7 @@ impl Tree {
                 }
             }
             if beside > 0 {
-                let common = crate::page::slotted::common_prefix(&growth.last_key, key);
-                self.split_leaf_at(key, &key[..(common + 1).min(key.len())])?;
+                self.split_leaf_at(key, growth.separator(key))?;
             } else {
                 let wanted = look.wanted;
                 self.split_leaf(key, None, &|page| {

@@ -2,6 +2,7 @@
 
 use crate::sync::atomic::AtomicU64;
 use crate::sync::atomic::Ordering::Relaxed;
+use std::cell::Cell;
 
 /// One number that only grows, on a cache line of its own: hot paths of different kinds do not meet.
 #[derive(Debug, Default)]
@@ -23,20 +24,31 @@ impl Counter {
 /// A number that every read adds to: in shards by thread, each written without a locked instruction. Two threads that
 /// share a shard may lose a count to each other; it is a metric.
 #[derive(Debug, Default)]
-pub struct ShardedCounter([Counter; 16]);
+pub struct ShardedCounter([Counter; SHARDS]);
 
 thread_local! {
-    static SHARD: usize = {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        NEXT.fetch_add(1, Relaxed) as usize % 16
-    };
+    /// The thread's; [`SHARDS`] until it counts.
+    static SHARD: Cell<usize> = const { Cell::new(SHARDS) };
+}
+
+/// How many shards a number has.
+const SHARDS: usize = 16;
+
+/// The thread's shard from now on.
+#[cold]
+fn first_shard() -> usize {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let shard = NEXT.fetch_add(1, Relaxed) as usize % SHARDS;
+    SHARD.set(shard);
+    shard
 }
 
 impl ShardedCounter {
     /// `n` more.
     #[inline]
     pub fn add(&self, n: u64) {
-        let shard = &self.0[SHARD.with(|shard| *shard)].0;
+        let shard = SHARD.get();
+        let shard = &self.0.get(shard).unwrap_or_else(|| &self.0[first_shard()]).0;
         shard.store(shard.load(Relaxed).wrapping_add(n), Relaxed);
     }
 

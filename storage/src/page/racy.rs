@@ -97,6 +97,17 @@ pub fn load_chunk(words: &Words, at: usize, len: usize) -> u64 {
     if len >= 8 { chunk } else { chunk & !(u64::MAX >> (len * 8)) }
 }
 
+/// Whether `bytes` lie at `at`.
+#[inline(always)]
+pub fn is_at(words: &Words, at: usize, bytes: &[u8]) -> bool {
+    let Some(last) = bytes.last_chunk::<8>() else {
+        return key_chunk(bytes) == load_chunk(words, at, bytes.len());
+    };
+    let is = |chunk: &[u8; 8], at| u64::from_le_bytes(*chunk) == load(words, at);
+    let mut chunks = bytes.as_chunks::<8>().0.iter().enumerate();
+    chunks.all(|(number, chunk)| is(chunk, at + number * 8)) && is(last, at + bytes.len() - 8)
+}
+
 /// Compares `bytes` with the `len` bytes that lie at `at`.
 #[inline]
 pub fn compare(words: &Words, at: usize, len: usize, bytes: &[u8]) -> Order {

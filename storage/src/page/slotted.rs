@@ -155,12 +155,28 @@ impl<'a> Page<'a> {
         racy::append(self.words(), self.low_at(), self.prefix_len().min(self.low_len()), into);
     }
 
-    /// Whether `key` lies between the fences.
-    #[inline]
+    /// Whether `key` lies between the fences. It does not where it has not the prefix of both; mostly the next bytes say the rest.
+    #[inline(always)]
     #[must_use]
     pub fn covers(self, key: &[u8]) -> bool {
-        racy::compare(self.words(), self.low_at(), self.low_len(), key).is_ge()
-            && self.is_above(key)
+        let (words, prefix, low_at) = (self.words(), self.prefix_len(), self.low_at());
+        let (low_len, high_len) = (self.low_len(), self.high_len());
+        let (Some(low), Some(high)) = (low_len.checked_sub(prefix), high_len.checked_sub(prefix))
+        else {
+            // A torn read.
+            return false;
+        };
+        let Some((front, suffix)) = key.split_at_checked(prefix) else { return false };
+        if !racy::is_at(words, low_at, front) {
+            return false;
+        }
+        let (chunk, high_at) = (racy::key_chunk(suffix), low_at.saturating_sub(high_len));
+        let (low_at, high_at) = (low_at + prefix, high_at + prefix);
+        (chunk > racy::load_chunk(words, low_at, low)
+            || racy::compare(words, low_at, low, suffix).is_ge())
+            && (self.high_is_infinite()
+                || chunk < racy::load_chunk(words, high_at, high)
+                || racy::compare(words, high_at, high, suffix).is_lt())
     }
 
     /// Whether the high fence is above `key`.

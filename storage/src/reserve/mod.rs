@@ -13,6 +13,7 @@ pub(crate) mod escrow;
 use crate::btree::smo::IMAGE_OVERHEAD;
 use crate::btree::{Forest, Tree, node};
 use crate::page::Page;
+use crate::page::racy::key_chunk;
 use crate::space::{EXTENT_PAGES, Grant, Promise, TreeSpace};
 use crate::sync::Arc;
 use crate::volume::Volume;
@@ -33,6 +34,16 @@ const CROWDED_CUTS: u64 = 2 * CUTS;
 const LEAF_CUTS: u64 = 11;
 /// So many leaves that are cut fill an inner node again at worst.
 const CHILDREN: u64 = 8;
+
+/// So many bytes of a key are its head.
+const HEAD_BYTES: usize = size_of::<u128>();
+
+/// How a key begins, zeros behind it, as a number whose order is that of the bytes.
+#[inline(always)]
+fn head(key: &[u8]) -> u128 {
+    let behind = key.get(HEAD_BYTES / 2..).unwrap_or_default();
+    u128::from(key_chunk(key)) << u64::BITS | u128::from(key_chunk(behind))
+}
 
 /// How many writes that makes.
 pub(crate) fn covered_writes(cuts_max: u64) -> usize {
@@ -65,7 +76,8 @@ pub struct Growth {
     /// The leaf of the last write that makes it grow, and what it and those before it need there, in bytes.
     pub(crate) leaf: Option<(PageId, Lsn)>,
     pub(crate) bytes: usize,
-    pub(crate) last_key: Vec<u8>,
+    /// How its key begins: see [`head`].
+    pub(crate) last_head: u128,
     pub(crate) known: KnownLeaf,
 }
 
@@ -136,14 +148,11 @@ impl Growth {
         if self.is_fresh() {
             return;
         }
-        let (last_key, mut trees, mut known) = (
-            std::mem::take(&mut self.last_key),
-            std::mem::take(&mut self.trees),
-            std::mem::take(&mut self.known),
-        );
+        let (mut trees, mut known) =
+            (std::mem::take(&mut self.trees), std::mem::take(&mut self.known));
         trees.clear();
         known.id = None;
-        *self = Growth { last_key, trees, known, ..Growth::default() };
+        *self = Growth { trees, known, ..Growth::default() };
     }
 
     /// Whether nothing has been counted since it began.
@@ -181,8 +190,18 @@ impl Growth {
     ///
     /// # Errors
     /// [`Error::Cancelled`] by whom the thread runs for.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn count(&mut self, tree: &Tree) -> Result<()> {
+        if self.tree == Some(tree.id()) && CUTS * (self.writes + 1) <= self.cuts_max {
+            self.writes += 1;
+            return Ok(());
+        }
+        self.count_anew(tree)
+    }
+
+    /// The same of the first write to a tree, and of those that are too many to be covered.
+    #[inline(never)]
+    fn count_anew(&mut self, tree: &Tree) -> Result<()> {
         if self.tree != Some(tree.id()) {
             self.end_tree();
             (self.tree, self.height) = (Some(tree.id()), tree.height());
@@ -209,18 +228,29 @@ impl Growth {
     }
 
     /// The last write goes to `leaf`, where it and those of the batch before it need `bytes`.
+    #[inline(always)]
     pub(crate) fn goes_to(&mut self, leaf: (PageId, Lsn), bytes: usize, key: &[u8]) {
         if self.leaf != Some(leaf) {
-            self.leaves += 1;
-            if let Some(batch) = self.batches.last_mut()
-                && Some(batch.tree()) == self.tree
-            {
-                batch.widen(LEAF_CUTS);
-            }
+            self.goes_to_another_leaf();
         }
-        (self.leaf, self.bytes) = (Some(leaf), bytes);
-        self.last_key.clear();
-        self.last_key.extend_from_slice(key);
+        (self.leaf, self.bytes, self.last_head) = (Some(leaf), bytes, head(key));
+    }
+
+    #[inline(never)]
+    fn goes_to_another_leaf(&mut self) {
+        self.leaves += 1;
+        if let Some(batch) = self.batches.last_mut()
+            && Some(batch.tree()) == self.tree
+        {
+            batch.widen(LEAF_CUTS);
+        }
+    }
+
+    /// As much of `key` as separates it from the key of the last write, which is below it. Of keys that begin alike that is all of it.
+    pub(crate) fn separator<'k>(&self, key: &'k [u8]) -> &'k [u8] {
+        let common = (head(key) ^ self.last_head).leading_zeros() / u8::BITS;
+        let is_told_apart = common < HEAD_BYTES as u32;
+        if is_told_apart { &key[..(common as usize + 1).min(key.len())] } else { key }
     }
 
     /// Counts one more record, if its leaf is known to be the one of the write before it, which it is above, and to have room for it.
@@ -239,7 +269,7 @@ impl Growth {
         if self.tree != Some(tree.id()) || self.leaf != Some(leaf) || known.id != Some(leaf) {
             return Ok(false);
         }
-        debug_assert!(self.last_key.as_slice() < key, "a batch comes in the order of keys");
+        debug_assert!(self.last_head <= head(key), "a batch comes in the order of keys");
         let within = known.high.is_empty() || key < known.high.as_slice();
         let suffix_len = key.len().saturating_sub(known.prefix_len);
         let bytes = self.bytes + Tree::room_for(suffix_len + value_len);

@@ -13,7 +13,7 @@
 //! **Memory.** How a write is logged is decided as it is logged, and not kept. While it is applied, what it replaces is
 //! collected, or spilled for the snapshots that need it, every few hundred writes, and so are its tombstones.
 
-use super::{Ready, SlotGuard};
+use super::{Pushed, Ready, SlotGuard};
 use crate::log::{self, Header};
 use crate::manager::Manager;
 use crate::planted::Fault;
@@ -114,7 +114,9 @@ impl Manager {
             let tree = trees.get(&self.data, write.tree)?;
             let room = Room::Reserved(&mut *room);
             let to = (tree, None, &[][..]);
-            let applied = self.apply_one(to, &write, at, room, worker, notes)?;
+            let mut pushed = Pushed::of(self, worker);
+            let applied = self.apply_one(to, &write, at, room, &mut pushed, notes)?;
+            drop(pushed);
             debug_assert!(applied != Applied::WouldWait, "who waits never would");
             piece += 1;
             if piece.is_multiple_of(PIECE) {

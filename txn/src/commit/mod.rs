@@ -49,6 +49,8 @@ use storage::{
 };
 use validate::Reading;
 
+/// Versions that a commit counts together at most.
+const COUNTED_AT_ONCE: usize = 64;
 /// Attempts on a slot before whoever wants one rests.
 const SLOT_SPINS: u32 = 200;
 
@@ -136,6 +138,41 @@ impl<'m> Claimed<'m> {
     }
 }
 
+/// Versions that have been pushed and are not counted yet: some at a time, and what is left when this goes.
+pub(crate) struct Pushed<'m> {
+    manager: &'m Manager,
+    worker: usize,
+    versions: usize,
+    bytes: usize,
+}
+
+impl Pushed<'_> {
+    fn of(manager: &Manager, worker: usize) -> Pushed<'_> {
+        Pushed { manager, worker, versions: 0, bytes: 0 }
+    }
+
+    fn add(&mut self, bytes: usize) {
+        self.versions += 1;
+        self.bytes += bytes;
+        if self.versions == COUNTED_AT_ONCE {
+            self.count();
+        }
+    }
+
+    fn count(&mut self) {
+        let pushed = (std::mem::take(&mut self.versions), std::mem::take(&mut self.bytes));
+        self.manager.collector.pushed(self.worker, pushed);
+    }
+}
+
+impl Drop for Pushed<'_> {
+    fn drop(&mut self) {
+        if self.versions > 0 {
+            self.count();
+        }
+    }
+}
+
 /// Ends the process if dropped by a panic.
 struct AbortOnUnwind;
 
@@ -176,7 +213,7 @@ impl Drop for SlotGuard<'_> {
 /// The node of a write's record, if its lock stands where it was when it was written.
 fn locked_node<'r>(rows: &'r [HeldRow], write: &Write<'_>) -> Option<&'r NodeRef> {
     let node = &rows.get(write.met.rows.checked_sub(1)?)?.node;
-    (node.key() == write.key && node.tree() == write.tree).then_some(node)
+    node.is_of(write.tree, write.key).then_some(node)
 }
 
 fn as_change<'w>(write: &Write<'w>) -> Change<'w> {
@@ -541,7 +578,7 @@ impl Manager {
         let State { writes, prepared, trees, notes, rows, .. } = state;
         let writes = elsewhere.unwrap_or(writes);
         let mut left = writes.keys();
-        let mut prepared = prepared.iter();
+        let (mut prepared, mut pushed) = (prepared.iter(), Pushed::of(self, worker));
         for write in writes.iter() {
             left -= 1;
             if left == 0 && self.planted(Fault::WriteLost) {
@@ -550,7 +587,7 @@ impl Manager {
             self.interrupt();
             let tree = trees.get(&self.data, write.tree)?;
             let to = (tree, prepared.next(), rows.as_slice());
-            let applied = self.apply_one(to, &write, at, room.again(), worker, notes)?;
+            let applied = self.apply_one(to, &write, at, room.again(), &mut pushed, notes)?;
             if applied == Applied::WouldWait {
                 return Ok(false);
             }
@@ -565,7 +602,7 @@ impl Manager {
         write: &Write<'_>,
         (lsn, since): (Lsn, Lsn),
         mut room: Room<'_, '_>,
-        worker: usize,
+        pushed: &mut Pushed<'_>,
         notes: &mut Vec<Garbage>,
     ) -> storage::Result<Applied> {
         let records = &self.locks.records;
@@ -591,7 +628,7 @@ impl Manager {
             if let Some(pinned) = pinned {
                 records.unpin(pinned);
             }
-            self.collector.pushed(worker, bytes);
+            pushed.add(bytes);
         };
         let (at, key) = ((lsn, since), (write.key, prepared.map(|prepared| &prepared.leaf)));
         // What is logged is what changes the page.
@@ -604,7 +641,7 @@ impl Manager {
             applied => applied?,
         };
         if applied == Applied::Done && write.value.is_none() {
-            self.note_tombstone(worker, (lsn, tree), write.key);
+            self.note_tombstone(pushed.worker, (lsn, tree), write.key);
         }
         Ok(applied)
     }

@@ -9,15 +9,34 @@
 
 use super::node::NodeState;
 use crate::Lsn;
-use crossbeam_epoch::{Atomic, Guard, Owned};
+use crossbeam_epoch::{Atomic, Guard, Owned, Pointable};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::sync::atomic::Ordering;
 
-/// One older image.
+/// One older image: what is known of it, and the bytes of its value behind that, in one allocation.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Version {
+    head: Head,
+    bytes: [u8],
+}
+
+#[derive(Debug)]
+struct Head {
     lsn: Lsn,
-    value: Option<Box<[u8]>>,
     older: Atomic<Version>,
+    /// Of its value.
+    len: u32,
+    /// Whether there is one: none is a tombstone's.
+    there: bool,
+}
+
+/// What a version is made of, by [`Chain::push`] alone, which borrows the bytes.
+#[derive(Debug)]
+pub struct Image {
+    lsn: Lsn,
+    older: Atomic<Version>,
+    value: Option<*const [u8]>,
 }
 
 /// The versions of one record.
@@ -30,17 +49,84 @@ impl Version {
     /// The commit that wrote it.
     #[must_use]
     pub fn lsn(&self) -> Lsn {
-        self.lsn
+        self.head.lsn
     }
 
     /// Its value; none for a tombstone.
     #[must_use]
     pub fn value(&self) -> Option<&[u8]> {
-        self.value.as_deref()
+        self.head.there.then_some(&self.bytes)
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Version>() + self.value.as_ref().map_or(0, |value| value.len())
+        size_of::<Head>() + self.bytes.len()
+    }
+
+    /// The memory of a version whose value has so many bytes.
+    fn layout(len: usize) -> Layout {
+        let bytes = Layout::array::<u8>(len).expect("a value fits into a page");
+        let (whole, at) = Layout::new::<Head>().extend(bytes).expect("a value fits into a page");
+        assert!(at == size_of::<Head>(), "nothing lies between head and bytes");
+        whole.pad_to_align()
+    }
+
+    /// The version at an address: the head says how long it is.
+    ///
+    /// # Safety
+    /// [`Version::init`] has given the address, and [`Version::drop`] has not had it.
+    unsafe fn at(ptr: usize) -> *mut Version {
+        let head = ptr as *mut Head;
+        // SAFETY: the caller says that a version begins there.
+        let len = unsafe { (*head).len } as usize;
+        std::ptr::slice_from_raw_parts_mut(head.cast::<u8>(), len) as *mut Version
+    }
+}
+
+/// `init` makes what the others find at its address, aligned as its head is.
+impl Pointable for Version {
+    const ALIGN: usize = align_of::<Head>();
+
+    type Init = Image;
+
+    unsafe fn init(Image { lsn, older, value }: Image) -> usize {
+        let len = value.map_or(0, <*const [u8]>::len);
+        let layout = Version::layout(len);
+        // SAFETY: a head is not nothing.
+        let memory = unsafe { alloc(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        let head = Head { lsn, older, len: len as u32, there: value.is_some() };
+        // SAFETY: the memory begins with room for a head, and is nobody else's.
+        unsafe { memory.cast::<Head>().write(head) };
+        // SAFETY: the bytes begin behind the head, within the memory.
+        let bytes = unsafe { memory.add(size_of::<Head>()) };
+        if let Some(value) = value {
+            // SAFETY: as many are borrowed from whoever makes the version, and there is room for them.
+            unsafe { bytes.copy_from_nonoverlapping(value.cast(), len) };
+        }
+        memory as usize
+    }
+
+    unsafe fn deref<'a>(ptr: usize) -> &'a Version {
+        // SAFETY: the caller says that the version is there.
+        let version = unsafe { Version::at(ptr) };
+        // SAFETY: as above.
+        unsafe { &*version }
+    }
+
+    unsafe fn deref_mut<'a>(ptr: usize) -> &'a mut Version {
+        // SAFETY: the caller says that the version is there.
+        let version = unsafe { Version::at(ptr) };
+        // SAFETY: and that nobody else has it.
+        unsafe { &mut *version }
+    }
+
+    unsafe fn drop(ptr: usize) {
+        // SAFETY: the caller says that the version is there.
+        let len = unsafe { (*(ptr as *const Head)).len } as usize;
+        // SAFETY: `init` has allocated it so. Nothing of a head has to be dropped: whoever lets go of a version has what is behind it.
+        unsafe { dealloc(ptr as *mut u8, Version::layout(len)) };
     }
 }
 
@@ -50,10 +136,11 @@ impl Chain {
     pub fn push(&self, state: &mut NodeState, lsn: Lsn, value: Option<&[u8]>) -> usize {
         state.versions += 1;
         let older = self.newest.clone();
-        let version = Version { lsn, value: value.map(Box::from), older };
+        let version =
+            Owned::<Version>::init(Image { lsn, older, value: value.map(std::ptr::from_ref) });
         let bytes = version.bytes();
         // Release: pairs with Acquire in `walk`.
-        self.newest.store(Owned::new(version), Ordering::Release);
+        self.newest.store(version, Ordering::Release);
         bytes
     }
 
@@ -63,7 +150,7 @@ impl Chain {
         mut shown: impl FnMut(Lsn) -> bool,
         guard: &'g Guard,
     ) -> Option<&'g Version> {
-        self.walk(guard).find(|version| shown(version.lsn))
+        self.walk(guard).find(|version| shown(version.lsn()))
     }
 
     /// All versions, newest first.
@@ -72,7 +159,7 @@ impl Chain {
         // SAFETY: what a reader reaches under its guard is not freed before the guard goes.
         let newest = unsafe { newest.as_ref() };
         std::iter::successors(newest, |version| {
-            let older = version.older.load(Ordering::Acquire, guard);
+            let older = version.head.older.load(Ordering::Acquire, guard);
             // SAFETY: as above.
             unsafe { older.as_ref() }
         })
@@ -84,8 +171,8 @@ impl Chain {
         if state.current <= horizon {
             return cut(&self.newest, state, guard);
         }
-        match self.walk(guard).find(|version| version.lsn <= horizon) {
-            Some(needed) => cut(&needed.older, state, guard),
+        match self.walk(guard).find(|version| version.lsn() <= horizon) {
+            Some(needed) => cut(&needed.head.older, state, guard),
             None => (0, 0),
         }
     }
@@ -118,7 +205,7 @@ impl Chain {
     ) -> impl Iterator<Item = (&'g Version, Lsn)> {
         let mut newer = current;
         let all = self.walk(guard).map(move |version| {
-            let replaced = std::mem::replace(&mut newer, version.lsn);
+            let replaced = std::mem::replace(&mut newer, version.lsn());
             (version, replaced)
         });
         all.skip_while(move |(_, replaced)| *replaced > visible)
@@ -127,8 +214,8 @@ impl Chain {
     /// Takes out the version written at `newest` and every older one; returns how many and what they occupied, in
     /// bytes.
     pub fn cut_from(&self, state: &mut NodeState, newest: Lsn, guard: &Guard) -> (usize, usize) {
-        match self.walk(guard).take_while(|version| version.lsn > newest).last() {
-            Some(kept) => cut(&kept.older, state, guard),
+        match self.walk(guard).take_while(|version| version.lsn() > newest).last() {
+            Some(kept) => cut(&kept.head.older, state, guard),
             None => cut(&self.newest, state, guard),
         }
     }
@@ -150,13 +237,13 @@ impl Chain {
             // SAFETY: what is reached under the guard is not freed before the guard goes.
             let Some(version) = (unsafe { at.as_ref() }) else { return (count, bytes) };
             // Needed by snapshots in lsn..newer, and by those still to begin if newer is above the watermark.
-            let first = snapshots.partition_point(|snapshot| *snapshot < version.lsn);
+            let first = snapshots.partition_point(|snapshot| *snapshot < version.lsn());
             let needed = newer > visible || snapshots.get(first).is_some_and(|at| *at < newer);
-            newer = version.lsn;
+            newer = version.lsn();
             if needed {
-                place = &version.older;
+                place = &version.head.older;
             } else {
-                let older = version.older.load(Ordering::Acquire, guard);
+                let older = version.head.older.load(Ordering::Acquire, guard);
                 place.store(older, Ordering::Release);
                 state.versions -= 1;
                 count += 1;
@@ -182,7 +269,7 @@ fn cut(place: &Atomic<Version>, state: &mut NodeState, guard: &Guard) -> (usize,
         state.versions -= 1;
         count += 1;
         bytes += version.bytes();
-        let older = version.older.load(Ordering::Relaxed, guard);
+        let older = version.head.older.load(Ordering::Relaxed, guard);
         // SAFETY: no new reader reaches it, and only we have taken it out.
         unsafe { guard.defer_destroy(at) };
         at = older;
@@ -197,7 +284,7 @@ impl Drop for Chain {
         while !at.is_null() {
             // SAFETY: it is owned by this chain alone.
             let version = unsafe { at.into_owned() };
-            at = version.older.load(Ordering::Relaxed, guard);
+            at = version.head.older.load(Ordering::Relaxed, guard);
         }
     }
 }
@@ -234,11 +321,11 @@ mod tests {
             };
             prop_assert_eq!(chain.walk(&guard).count() + count, older.len());
             prop_assert_eq!(chain.walk(&guard).count(), state.versions as usize);
-            prop_assert_eq!(bytes, count * (size_of::<Version>() + 8));
+            prop_assert_eq!(bytes, count * (size_of::<Head>() + 8));
             let askers = snapshots.iter().copied().chain((visible.0..221).map(Lsn));
             for snapshot in askers.filter(|snapshot| snapshot < current) {
                 let expected = older.iter().rev().find(|lsn| **lsn <= snapshot);
-                let found = chain.newest(|lsn| lsn <= snapshot, &guard).map(|version| version.lsn);
+                let found = chain.newest(|lsn| lsn <= snapshot, &guard).map(Version::lsn);
                 prop_assert_eq!(found, expected.copied(), "{:?}", snapshot);
             }
             if between {

@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 use storage::Tree;
 
 /// Notes that one call takes from a queue at most, so that nobody's commit pays for everybody's past.
-const BATCH: usize = 32;
+pub(crate) const BATCH: usize = 32;
 /// Crowds of one tree that a worker keeps apart, so that the older ones need not wait for what is deleted now.
 const CROWDS: usize = 8;
 /// A chain this long is pruned between snapshots too.
@@ -201,10 +201,10 @@ impl Collector {
         self.queues.iter().any(|queue| waits(queue))
     }
 
-    /// Counts a version that has been pushed.
-    pub fn pushed(&self, worker: usize, bytes: usize) {
+    /// Counts versions that have been pushed: how many, and their bytes.
+    pub fn pushed(&self, worker: usize, (count, bytes): (usize, usize)) {
         self.count_bytes(worker, bytes as i64);
-        self.queues[worker].versions_held.fetch_add(1, Ordering::Relaxed);
+        self.queues[worker].versions_held.fetch_add(count as i64, Ordering::Relaxed);
     }
 
     /// Counts versions that are no longer in memory.
@@ -307,8 +307,8 @@ impl Collector {
         lock(&self.queues[worker].crowds).extract_if(.., due).collect()
     }
 
-    /// Collects from one worker's queue what `horizon` has passed, a batch at most. `batch` is memory for it, and empty before and
-    /// behind.
+    /// Collects what `horizon` has passed, a batch at most: what is in `batch`, all of which it has, and more from one worker's
+    /// queue. `batch` is empty behind.
     pub fn collect(
         &self,
         worker: usize,
@@ -357,6 +357,9 @@ impl Collector {
         notes: &mut Vec<Garbage>,
         snapshots: impl Fn() -> (Vec<Lsn>, Lsn),
     ) {
+        if !notes.iter().any(|note| note.again) {
+            return;
+        }
         for note in notes.extract_if(.., |note| note.again) {
             let (snapshots, visible) = snapshots();
             let pruned = table.unpin_after(note.node, |node, state, guard| {

@@ -35,6 +35,22 @@ pub fn brief(tree: TreeId, key: &[u8]) -> u64 {
     fold(first ^ tree.0.wrapping_mul(MULTIPLIER), last ^ MULTIPLIER)
 }
 
+/// Whether two keys are the same; those of up to sixteen bytes by words that overlap in the middle.
+#[inline(always)]
+pub fn same(one: &[u8], other: &[u8]) -> bool {
+    let len = one.len();
+    if len != other.len() {
+        return false;
+    }
+    match (one.first_chunk::<8>(), other.first_chunk::<8>(), one.last_chunk(), other.last_chunk()) {
+        (Some(first), Some(same), Some(last), Some(also)) if len <= 16 => {
+            let of = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+            (of(first) ^ of(same)) | (of(last) ^ of(also)) == 0
+        }
+        _ => one == other,
+    }
+}
+
 /// Fewer than eight bytes as a number, the first the lowest.
 #[inline]
 pub(super) fn little(bytes: &[u8]) -> u64 {
@@ -48,7 +64,7 @@ pub(super) fn little(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{hash, little};
+    use super::{hash, little, same};
     use storage::TreeId;
 
     #[test]
@@ -57,6 +73,21 @@ mod tests {
             let (bytes, mut padded) = ([1, 2, 3, 4, 5, 6, 7], [0; 8]);
             padded[..len].copy_from_slice(&bytes[..len]);
             assert_eq!(little(&bytes[..len]), u64::from_le_bytes(padded));
+        }
+    }
+
+    #[test]
+    fn keys_are_the_same_where_their_bytes_are() {
+        let key: Vec<u8> = (0..40).collect();
+        for len in 0..=key.len() {
+            let own = &key[..len];
+            assert!(same(own, own));
+            assert!(!same(own, &key[..len.saturating_sub(1)]) || len == 0);
+            for at in 0..len {
+                let mut other = own.to_vec();
+                other[at] ^= 1;
+                assert!(!same(own, &other), "{at} of {len}");
+            }
         }
     }
 

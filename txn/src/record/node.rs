@@ -5,7 +5,7 @@
 //! the table. A dead node is never brought back; who wants the record again makes a new one.
 
 use super::chain::Chain;
-use super::hash::little;
+use super::hash::{little, same};
 use crate::Lsn;
 use crate::lock::queue::LockQueue;
 use crate::sync::{Mutex, MutexGuard, lock, rank};
@@ -142,7 +142,13 @@ impl Node {
     }
 
     pub(super) fn is(&self, hash: u64, tree: TreeId, key: &[u8]) -> bool {
-        self.hash == hash && self.tree == tree && self.key.bytes() == key
+        self.hash == hash && self.is_of(tree, key)
+    }
+
+    /// Whether it is the record's of this name.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, tree: TreeId, key: &[u8]) -> bool {
+        self.tree == tree && same(self.key.bytes(), key)
     }
 }
 

@@ -104,7 +104,11 @@ impl RecordTable {
         let bucket = self.bucket(hash);
         let guard = epoch::pin();
         loop {
-            let (head, found) = self.search(bucket, &|node| node.is(hash, tree, key), &guard);
+            // Most often nobody else has any record of the bucket.
+            let (head, found) = match bucket.load(Ordering::Acquire, &guard) {
+                head if head.is_null() => (head, None),
+                _ => self.search(bucket, &|node| node.is(hash, tree, key), &guard),
+            };
             if let Some(node) = found {
                 let mut state = node.state();
                 if !state.dead {

@@ -12,6 +12,7 @@
 //! A commit applies all its writes before it lets go of its locks. So no commit that has not reached the page yet can have
 //! written a settled row, and no snapshot at or above the row's LSN shows another version.
 
+use crate::record::hash::same;
 use crate::{Lsn, RowLock, TreeId};
 use storage::{RecordBuffer, Tree};
 
@@ -54,7 +55,7 @@ impl KeptRow {
     }
 
     fn is_of(&self, tree: TreeId, key: &[u8]) -> bool {
-        self.tree == Some(tree) && self.key == key
+        self.tree == Some(tree) && same(&self.key, key)
     }
 
     /// The row at `key`, if it is settled: nobody else changes it before the transaction ends.

@@ -290,9 +290,11 @@ impl Transaction {
         }
         // What was found there is not acted upon, so a read set need not know of it.
         let command = self.command;
-        let last = self.state().rows.last().filter(|last| {
-            last.command == command && last.node.tree() == tree.id() && last.node.key() == key
-        });
+        let last = self
+            .state()
+            .rows
+            .last()
+            .filter(|last| last.command == command && last.node.is_of(tree.id(), key));
         if last.is_some() {
             let before = LockMark(self.state().rows.len() - 1);
             self.unlock_behind(before);

@@ -308,7 +308,10 @@ impl Transaction {
     fn keep_retained(&mut self, current: Option<Lsn>) {
         let state = self.state();
         let needed = || state.retained.iter().copied().chain(current);
-        let (oldest, newest) = (needed().min(), needed().max());
+        let (oldest, newest) = match state.retained.is_empty() {
+            true => (current, current),
+            false => (needed().min(), needed().max()),
+        };
         let owner = self.manager.locks.owners.get(state.owner);
         let before = owner.snapshot();
         // A snapshot may have been given up already at its statement's end: then it does not come back.

@@ -157,6 +157,10 @@ impl Operator for LockRows {
         Ok(false)
     }
 
+    fn is_over(&self) -> bool {
+        self.input.is_over()
+    }
+
     fn rest_bytes(&self) -> Option<usize> {
         self.input.rest_bytes()
     }

@@ -400,6 +400,11 @@ impl Machine {
             if flow == Flow::Pause {
                 return Ok(Stop::Paused);
             }
+            if kept.is_none() && root.is_over() {
+                end(*holds, &mut cx)?;
+                send_notices(host, sink);
+                return Ok(Stop::Done);
+            }
         }
     }
 
@@ -428,11 +433,15 @@ fn step(
     if root.next(cx)? {
         return Ok(true);
     }
-    cx.check_cancel()?;
-    if !holds {
-        super::deferred::finish(cx)?;
-    }
+    end(holds, cx)?;
     Ok(false)
+}
+
+/// Behind the last row: what waits for the statement's end is done.
+#[inline]
+fn end(holds: bool, cx: &mut Context<'_>) -> Result<()> {
+    cx.check_cancel()?;
+    if holds { Ok(()) } else { super::deferred::finish(cx) }
 }
 
 fn send_notices(host: &Host<'_>, sink: &mut dyn RowSink) {

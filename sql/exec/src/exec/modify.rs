@@ -605,6 +605,9 @@ impl Modify {
                 cx.fill(*slot, columns, &self.returning_subqueries)?;
                 return Ok(true);
             }
+            if self.source.is_over() {
+                break;
+            }
         }
         Ok(false)
     }

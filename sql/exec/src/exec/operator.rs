@@ -44,6 +44,10 @@ pub trait Operator: Send {
     /// # Errors
     /// Everything a statement can fail with.
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool>;
+    /// Whether it is known behind a row that it was the last: then there is no need to ask for another.
+    fn is_over(&self) -> bool {
+        false
+    }
     /// About how many bytes it and its inputs hold between two runs, for who keeps it until the next one; nothing where it
     /// does not say, or has a file.
     fn rest_bytes(&self) -> Option<usize> {

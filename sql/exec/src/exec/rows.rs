@@ -29,6 +29,10 @@ impl Operator for Unit {
         Ok(!std::mem::replace(&mut self.done, true))
     }
 
+    fn is_over(&self) -> bool {
+        self.done
+    }
+
     fn rest_bytes(&self) -> Option<usize> {
         Some(0)
     }
@@ -83,6 +87,10 @@ impl Operator for Values {
         cx.arena.reset();
         cx.fill(self.slot, row, &self.correlated)?;
         Ok(true)
+    }
+
+    fn is_over(&self) -> bool {
+        self.at == self.rows.len()
     }
 
     fn rest_bytes(&self) -> Option<usize> {
@@ -158,6 +166,10 @@ impl Operator for Filter {
             cx.check_cancel()?;
         }
         Ok(false)
+    }
+
+    fn is_over(&self) -> bool {
+        self.input.is_over()
     }
 
     fn rest_bytes(&self) -> Option<usize> {
@@ -241,6 +253,10 @@ impl Operator for Project {
         cx.compute(&self.columns, &mut self.spare)?;
         std::mem::swap(cx.frame.row_mut(self.slot), &mut self.spare);
         Ok(true)
+    }
+
+    fn is_over(&self) -> bool {
+        self.input.is_over()
     }
 
     fn rest_bytes(&self) -> Option<usize> {
@@ -379,6 +395,10 @@ impl Operator for Limit {
             }
             (None, _) => Ok(true),
         }
+    }
+
+    fn is_over(&self) -> bool {
+        (self.left == Some(0) && self.ties.is_none()) || self.input.is_over()
     }
 
     fn rest_bytes(&self) -> Option<usize> {

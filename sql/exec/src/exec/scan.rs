@@ -280,12 +280,18 @@ impl Scan {
                 self.count_row();
                 return Ok(true);
             }
-            if self.pending.is_empty() && !self.combinations.is_any_left() {
+            if !self.has_more_intervals() {
                 return Ok(false);
             }
             self.open_pending(cx)?;
             cx.check_cancel()?;
         }
+    }
+
+    /// Whether another value of several is to be looked for.
+    #[inline]
+    fn has_more_intervals(&self) -> bool {
+        !self.pending.is_empty() || self.combinations.is_any_left()
     }
 
     /// The key access, which is not changed, beside the scan, which is.
@@ -701,6 +707,10 @@ impl Operator for Scan {
             }
             cx.check_cancel()?;
         }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.state, State::Done) && !self.has_more_intervals()
     }
 
     fn rest_bytes(&self) -> Option<usize> {

@@ -68,12 +68,17 @@ impl TempUse {
         self.0.logged_from.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
+    /// Whether there are files that are to be logged.
+    #[must_use]
+    #[inline]
+    pub fn has_gone(&self) -> bool {
+        self.0.has_gone.load(Ordering::Relaxed)
+    }
+
     /// The files that are to be logged, with their sizes.
     #[must_use]
     pub fn take_gone(&self) -> Vec<(String, u64)> {
-        if !self.0.has_gone.swap(false, Ordering::Relaxed) {
-            return Vec::new();
-        }
+        self.0.has_gone.store(false, Ordering::Relaxed);
         std::mem::take(&mut *self.0.gone.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -237,7 +237,7 @@ impl Binder<'_> {
     ) -> Result<From> {
         match &relation.kind {
             RelationKind::View { query } => self.bind_view(relation, query, alias),
-            _ => self.scan(relation, alias, TARGET),
+            _ => self.scan(relation, alias, TARGET, &self.system_columns()),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::bind::Binder;
 use crate::bind::dml::{composite_type, index};
 use crate::bind::expression::Place;
 use crate::bind::join::{cross, shifted};
+use crate::bind::kept::{numbered, open_view};
 use crate::bind::levels::drop_level;
 use crate::bind::logical::VALUE;
 use crate::bind::logical::{JoinKind, Node, Output, Query, SortKey};
@@ -20,6 +21,7 @@ use crate::bind::typed::Expr;
 use crate::bind::with::{Around, CteScope};
 use crate::bind::{Holder, Required, table_item};
 use crate::catalog::acl::Privileges;
+use crate::catalog::definition::ViewQuery;
 use crate::catalog::{Named, Relation, RelationKind};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Alias, ExprKind, FromItem, Ident};
@@ -40,6 +42,16 @@ pub(super) struct From {
     pub width: usize,
     /// What its items were written as, where that is going to be printed, and whether each looks at those to its left.
     pub trees: Vec<(FromTree, bool)>,
+}
+
+/// The rows of a function in FROM.
+pub(super) struct Called {
+    pub node: Node,
+    pub columns: Vec<(Ident, SqlType)>,
+    /// The composite type that the function returns, 0 for none.
+    pub row_type: Oid,
+    /// It returns one plain value.
+    pub value: bool,
 }
 
 impl Binder<'_> {
@@ -267,9 +279,6 @@ impl Binder<'_> {
                 ),
             ));
         }
-        if !names.is_empty() {
-            self.minds_columns.set(true);
-        }
         for ((name, _), new) in columns.iter_mut().zip(names) {
             *name = new.clone();
         }
@@ -343,13 +352,15 @@ impl Binder<'_> {
             RelationKind::View { .. } if opaque => self.opaque_view(&relation, alias)?,
             RelationKind::View { query } => self.bind_view(&relation, query, alias)?,
             RelationKind::Table { .. } | RelationKind::System | RelationKind::Sequence(_) => {
-                self.scan(&relation, alias, self.next_item())?
+                self.scan(&relation, alias, self.next_item(), &self.system_columns())?
             }
             RelationKind::Composite => unreachable!("nothing that has rows is a composite type"),
         };
+        // A text that was printed lists all columns, whoever named them.
+        let listed = alias.filter(|_| !self.printed).map_or(0, |alias| alias.columns.len());
         from.trees = self.tree_of_item(|| FromTree::Table {
             relation: relation.oid,
-            columns: table_columns(&relation, &from.items[0]),
+            columns: table_columns(&relation, &from.items[0], listed),
             aliased: alias.is_some(),
             sample: None,
         });
@@ -392,18 +403,19 @@ impl Binder<'_> {
     }
 
     /// A number for a scan or a query in FROM.
-    fn next_item(&self) -> u32 {
+    pub(super) fn next_item(&self) -> u32 {
         self.scans.replace(self.scans.get() + 1)
     }
 
-    /// A scan of a table: its live columns, and the system columns that the statement speaks of.
+    /// A scan of a table: its live columns, and these of the system's, which the statement speaks of.
     pub(super) fn scan(
         &self,
         relation: &Arc<Relation>,
         alias: Option<&Alias>,
         number: u32,
+        system: &[i16],
     ) -> Result<From> {
-        let system = if relation.columns.is_empty() { Vec::new() } else { self.system_columns() };
+        let system = if relation.columns.is_empty() { Vec::new() } else { system.to_vec() };
         let columns: Vec<usize> = (0..relation.columns.len())
             .filter(|&number| !relation.columns[number].dropped)
             .collect();
@@ -439,7 +451,11 @@ impl Binder<'_> {
     }
 
     /// A view as a relation with columns.
-    fn opaque_view(&self, relation: &Arc<Relation>, alias: Option<&Alias>) -> Result<From> {
+    pub(super) fn opaque_view(
+        &self,
+        relation: &Arc<Relation>,
+        alias: Option<&Alias>,
+    ) -> Result<From> {
         self.meet_collations(relation);
         let live = |at: &usize| !relation.columns[*at].dropped;
         let columns: Vec<usize> = (0..relation.columns.len()).filter(live).collect();
@@ -465,15 +481,15 @@ impl Binder<'_> {
     pub(super) fn bind_view(
         &self,
         relation: &Arc<Relation>,
-        text: &str,
+        query: &ViewQuery,
         alias: Option<&Alias>,
     ) -> Result<From> {
-        let parsed = crate::parse::parse_stored(text)?;
+        let opening = open_view(self.catalog, query)?;
         self.meet_collations(relation);
-        let inner = self.within_view(relation, text)?;
+        let inner = self.within_view(relation, opening.text())?;
         inner.depth.set(self.depth.get());
         inner.scans.set(self.scans.get());
-        let mut query = crate::parse::depth::within(parsed.height(), || inner.top_query(&parsed))?;
+        let mut query = opening.bound(&inner)?;
         self.scans.set(inner.scans.get());
         for wanted in self.read_by_view(inner, relation) {
             self.require_also(wanted);
@@ -561,13 +577,7 @@ impl Binder<'_> {
         };
         let name = alias.map_or_else(|| called.clone(), |alias| alias.name.clone());
         let result = bound.ty();
-        let typed = match &bound {
-            Expr::XmlTable { table, .. } => {
-                let column = |column: &XmlColumn| (Ident::from(&*column.name), column.ty);
-                Some(table.columns.iter().map(column).collect())
-            }
-            _ => self.composite_result(&bound),
-        };
+        let typed = self.typed_columns(&bound);
         if let Some(first) = definitions.first() {
             let wrong = match (&typed, result.oid.0) {
                 (Some(_), oid::RECORD) => "redundant for a function with OUT parameters",
@@ -581,33 +591,35 @@ impl Binder<'_> {
                 return Err(error.at(self.position(first.at)));
             }
         }
-        let mut columns: Vec<(Ident, SqlType)> = match typed {
-            Some(columns) => columns,
-            None if result.oid.0 == oid::RECORD => {
-                if definitions.is_empty() {
-                    return Err(SqlError::new(
-                        SqlState::SYNTAX_ERROR,
-                        "a column definition list is required for functions returning \"record\"",
-                    )
-                    .at(at));
-                }
-                definitions
-                    .iter()
-                    .map(|definition| {
-                        let type_at = self.position(definition.ty.name.at);
-                        let schema = definition.ty.name.schema();
-                        if let Some(found) = schema.and_then(|name| self.catalog.schema(name)) {
-                            self.require_also(Required::Schema(found.oid, type_at));
-                        }
-                        let ty = resolve(self.catalog, self.path, &definition.ty)
-                            .map_err(|error| error.at(type_at))?;
-                        Ok((definition.name.clone(), ty))
-                    })
-                    .collect::<Result<_>>()?
+        if typed.is_none() && result.oid.0 == oid::RECORD && definitions.is_empty() {
+            return Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                "a column definition list is required for functions returning \"record\"",
+            )
+            .at(at));
+        }
+        let defined = definitions.iter().map(|definition| {
+            let type_at = self.position(definition.ty.name.at);
+            let schema = definition.ty.name.schema();
+            if let Some(found) = schema.and_then(|name| self.catalog.schema(name)) {
+                self.require_also(Required::Schema(found.oid, type_at));
             }
-            None => vec![(self.scalar_name(&bound).unwrap_or_else(|| name.clone()), result)],
-        };
-        if let (Expr::XmlTable { .. }, Some(alias)) = (&bound, alias)
+            let ty = resolve(self.catalog, self.path, &definition.ty)
+                .map_err(|error| error.at(type_at))?;
+            Ok((definition.name.clone(), ty))
+        });
+        let defined: Vec<(Ident, SqlType)> = defined.collect::<Result<_>>()?;
+        let trees = self.tree_of_item(|| FromTree::Function {
+            calls: vec![(as_tree(&bound), defined.clone())],
+            fields: vec![numbered(self.catalog, bound.ty())],
+            ordinality,
+            aliased: alias.is_some(),
+            listed: lists_columns(alias),
+        });
+        let is_table = matches!(bound, Expr::XmlTable { .. });
+        let Called { node, columns, row_type, value } =
+            self.called(bound, &defined, ordinality, &name);
+        if let Some(alias) = alias.filter(|_| is_table)
             && alias.columns.len() > columns.len()
         {
             let (have, given) = (columns.len(), alias.columns.len());
@@ -618,22 +630,44 @@ impl Binder<'_> {
                 ),
             ));
         }
+        let mut from = From { trees, ..self.named(node, columns, alias, Some(name))? };
+        from.items[0].row_type = row_type;
+        from.items[0].value = value;
+        from.items[0].source = Source::Function;
+        Ok(from)
+    }
+
+    /// The columns that a value in FROM says itself that it has.
+    fn typed_columns(&self, called: &Expr) -> Option<Vec<(Ident, SqlType)>> {
+        match called {
+            Expr::XmlTable { table, .. } => {
+                let column = |column: &XmlColumn| (Ident::from(&*column.name), column.ty);
+                Some(table.columns.iter().map(column).collect())
+            }
+            _ => self.composite_result(called),
+        }
+    }
+
+    /// The rows of a function in FROM that is known as `name`; what was said of its record's columns is `defined`.
+    pub(super) fn called(
+        &self,
+        bound: Expr,
+        defined: &[(Ident, SqlType)],
+        ordinality: bool,
+        name: &Ident,
+    ) -> Called {
+        let result = bound.ty();
         let composite = self.composite_result(&bound).is_some() || result.oid.0 == oid::RECORD;
-        let outputs = columns.clone();
+        let outputs = match self.typed_columns(&bound) {
+            Some(columns) => columns,
+            None if result.oid.0 == oid::RECORD => defined.to_vec(),
+            None => vec![(self.scalar_name(&bound).unwrap_or_else(|| name.clone()), result)],
+        };
+        let mut columns = outputs.clone();
         if ordinality {
             columns.push(("ordinality".into(), SqlType::plain(oid::INT8)));
         }
-        let row_type = fields_of(self.catalog, result.oid).map(|_| result.oid);
-        let defined = || match definitions.is_empty() {
-            true => Vec::new(),
-            false => outputs.clone(),
-        };
-        let trees = self.tree_of_item(|| FromTree::Function {
-            calls: vec![(as_tree(&bound), defined())],
-            ordinality,
-            aliased: alias.is_some(),
-            listed: lists_columns(alias),
-        });
+        let row_type = fields_of(self.catalog, result.oid).map_or(Oid(0), |_| result.oid);
         let node = match bound {
             Expr::Call { function, arguments, .. } => Node::FunctionScan {
                 function,
@@ -655,11 +689,7 @@ impl Binder<'_> {
                 alias: name.clone(),
             },
         };
-        let mut from = From { trees, ..self.named(node, columns, alias, Some(name))? };
-        from.items[0].row_type = row_type.unwrap_or(Oid(0));
-        from.items[0].value = !composite && !ordinality;
-        from.items[0].source = Source::Function;
-        Ok(from)
+        Called { node, columns, row_type, value: !composite && !ordinality }
     }
 
     /// ROWS FROM with several functions: their rows side by side, as many as the one with most gives. They are joined by the
@@ -673,69 +703,90 @@ impl Binder<'_> {
         ctes: &CteScope<'_>,
         at: u32,
     ) -> Result<From> {
-        let int8 = SqlType::plain(oid::INT8);
         // They are wrapped in a query, a step further from the WITH queries around it.
         let ctes = own_ctes(Some(ctes));
-        let mut joined: Option<(Node, usize, Expr)> = None;
-        let mut columns: Vec<ScopeColumn> = Vec::new();
-        let mut written = Vec::new();
+        let (mut calls_made, mut written, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         let mut name = alias.map(|alias| alias.name.clone());
         for (call, definitions) in calls {
             let at = self.position(call.start());
             let next = self.bind_function(call, true, None, definitions, outside, &ctes, at)?;
             for (tree, _) in next.trees {
-                if let FromTree::Function { calls, .. } = tree {
+                if let FromTree::Function { calls, fields, .. } = tree {
                     written.extend(calls);
+                    numbers.extend(fields);
                 }
             }
-            let before = joined.as_ref().map_or(0, |(_, width, _)| *width);
-            let mut items = shifted(next.items, before);
+            let mut items = next.items;
             let Some(item) = items.pop() else { continue };
             name = name.or(item.name);
-            let mut own = item.columns;
-            let Some(number) = own.pop().map(|column| column.expr) else { continue };
-            columns.append(&mut own);
+            let columns = item.columns.into_iter().map(|column| (column.name, column.expr.ty()));
+            calls_made.push((next.node, columns.collect()));
+        }
+        let (node, names) = self.side_by_side(calls_made, ordinality, name.as_ref(), at)?;
+        let mut from = self.named(node, names, alias, name)?;
+        from.items[0].source = Source::Function;
+        from.trees = self.tree_of_item(|| FromTree::Function {
+            calls: written,
+            fields: numbers,
+            ordinality,
+            aliased: alias.is_some(),
+            listed: lists_columns(alias),
+        });
+        Ok(from)
+    }
+
+    /// The rows of several functions, each numbered by WITH ORDINALITY, side by side, and their columns.
+    pub(super) fn side_by_side(
+        &self,
+        calls: Vec<(Node, Vec<(Ident, SqlType)>)>,
+        ordinality: bool,
+        name: Option<&Ident>,
+        at: u32,
+    ) -> Result<(Node, Vec<(Ident, SqlType)>)> {
+        let int8 = SqlType::plain(oid::INT8);
+        let mut joined: Option<(Node, usize, Expr)> = None;
+        let mut columns: Vec<(Ident, Expr)> = Vec::new();
+        for (next, mut own) in calls {
+            let before = joined.as_ref().map_or(0, |(_, width, _)| *width);
+            let width = own.len();
+            if own.pop().is_none() {
+                continue;
+            }
+            let number = column_at(before + width - 1, int8);
+            let own = own.into_iter().enumerate();
+            columns.extend(own.map(|(at, (name, ty))| (name, column_at(before + at, ty))));
             joined = Some(match joined {
-                None => (next.node, next.width, number),
-                Some((left, width, known)) => {
+                None => (next, width, number),
+                Some((left, before, known)) => {
                     let on = self.infix(&op("="), known.clone(), number.clone(), at)?;
                     let node = Node::Join {
                         kind: JoinKind::Full,
                         left: Box::new(left),
-                        right: Box::new(next.node),
+                        right: Box::new(next),
                         on: vec![on],
                         lateral: false,
                     };
-                    (node, width + next.width, Expr::Coalesce(vec![known, number], int8, false))
+                    (node, before + width, Expr::Coalesce(vec![known, number], int8, false))
                 }
             });
         }
         let (input, _, number) =
             joined.ok_or_else(|| SqlError::unsupported("ROWS FROM without functions is").at(at))?;
         if ordinality {
-            let (name, expr) = ("ordinality".into(), number.clone());
-            columns.push(ScopeColumn { name, expr, origin: None, system: false });
+            columns.push(("ordinality".into(), number.clone()));
         }
         let key = SortKey { expr: number, descending: false, nulls_first: false };
         let input = Box::new(Node::Sort { input: Box::new(input), keys: vec![key] });
         let output = columns
             .iter()
-            .map(|column| Output { name: column.name.clone(), ty: column.expr.ty(), origin: None })
+            .map(|(name, expr)| Output { name: name.clone(), ty: expr.ty(), origin: None })
             .collect();
-        let names = columns.iter().map(|column| (column.name.clone(), column.expr.ty())).collect();
-        let values = columns.into_iter().map(|column| column.expr).collect();
+        let names = columns.iter().map(|(name, expr)| (name.clone(), expr.ty())).collect();
+        let values = columns.into_iter().map(|(_, expr)| expr).collect();
         let query = Query::new(Node::Project { input, columns: values }, output);
-        let shown: Arc<str> = name.clone().unwrap_or_else(|| "function".into());
-        let node = Node::Derived { query: Arc::new(query), alias: shown, item: None, view: None };
-        let mut from = self.named(node, names, alias, name)?;
-        from.items[0].source = Source::Function;
-        from.trees = self.tree_of_item(|| FromTree::Function {
-            calls: written,
-            ordinality,
-            aliased: alias.is_some(),
-            listed: lists_columns(alias),
-        });
-        Ok(from)
+        let alias: Arc<str> = name.cloned().unwrap_or_else(|| "function".into());
+        let node = Node::Derived { query: Arc::new(query), alias, item: None, view: None };
+        Ok((node, names))
     }
 
     /// The name of a function's only OUT argument.
@@ -748,12 +799,13 @@ impl Binder<'_> {
     }
 }
 
-/// The columns of a relation that is an item of FROM.
-fn table_columns(relation: &Relation, item: &ScopeItem) -> Vec<TableColumn> {
+/// The columns of a relation that is an item of FROM, of which the first ones were given names.
+fn table_columns(relation: &Relation, item: &ScopeItem, listed: usize) -> Vec<TableColumn> {
     let live = relation.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
-    let own = live.zip(&item.columns).map(|((at, column), shown)| TableColumn {
+    let own = live.zip(&item.columns).enumerate();
+    let own = own.map(|(place, ((at, column), shown))| TableColumn {
         number: at as i16 + 1,
-        given: (shown.name != column.name).then(|| Arc::clone(&shown.name)),
+        given: (place < listed || shown.name != column.name).then(|| Arc::clone(&shown.name)),
     });
     let system = item.columns.iter().filter(|column| column.system);
     let system = system.filter_map(|column| column.origin);

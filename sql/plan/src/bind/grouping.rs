@@ -7,7 +7,7 @@
 use crate::bind::Binder;
 use crate::bind::coerce::{Context, base_type};
 use crate::bind::expression::Place;
-use crate::bind::grouping_sets::{demand_sets, group_tree};
+use crate::bind::grouping_sets::{group_tree, sets_of};
 use crate::bind::left_out::is_constant;
 use crate::bind::levels::{children, columns_of_expr, lower, raise, same};
 use crate::bind::logical::{Frame, FrameBound, FrameExclude, FrameUnit, Node, SortKey};
@@ -15,7 +15,7 @@ use crate::bind::operator::op;
 use crate::bind::scope::{Scope, column_at};
 use crate::bind::subquery::test_of;
 use crate::bind::target::{BoundTarget, demand_room};
-use crate::bind::tree::GroupTree;
+use crate::bind::tree::{GroupTree, GroupsTree};
 use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{AggregateCall, Expr, Literal};
 use crate::catalog::builtin::{self, PG_CATALOG, functions_named};
@@ -24,7 +24,6 @@ use crate::parse::ast::{self, ExprKind, GroupItem, Ident, Over, Select, Window};
 use crate::sqlstate::SqlState;
 use crate::types::depth::deeper;
 use crate::types::{Oid, SqlType};
-use std::collections::{BTreeSet, HashSet};
 
 /// The clause name of an aggregate's own arguments.
 pub(super) const NESTED: &str = "aggregate arguments";
@@ -170,6 +169,20 @@ pub(super) struct GroupKeys {
     pub constants: Vec<usize>,
 }
 
+impl GroupKeys {
+    /// What a tree says.
+    ///
+    /// # Errors
+    /// 54001 for more sets than any GROUP BY may have.
+    pub fn kept(groups: GroupsTree) -> Result<GroupKeys> {
+        let GroupsTree { distinct, keys, items: written, targets: items, .. } = groups;
+        let sets = sets_of(&written, distinct)?;
+        let constant = |at: &usize| sets.len() > 1 && is_constant(&keys[*at]);
+        let constants = (0..keys.len()).filter(constant).collect();
+        Ok(GroupKeys { keys, written, items, sets, constants })
+    }
+}
+
 /// The grouping of a block: the keys its grouped row begins with.
 pub(super) struct Groups<'s> {
     pub keys: Vec<Expr>,
@@ -220,27 +233,9 @@ impl Binder<'_> {
                 keys.len() - 1
             }) as u32)
         };
-        let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
         let written = select.group_by.iter().map(|item| group_tree(item, &mut one));
         let written = written.collect::<Result<Vec<_>>>()?;
-        for item in &written {
-            let here = item.sets()?;
-            demand_sets(sets.len().saturating_mul(here.len()))?;
-            sets = sets
-                .iter()
-                .flat_map(|set| {
-                    here.iter().map(move |more| {
-                        let mut all = set.clone();
-                        all.extend(more.iter().filter(|key| !set.contains(key)));
-                        all
-                    })
-                })
-                .collect();
-        }
-        if select.group_distinct {
-            let mut seen = HashSet::new();
-            sets.retain(|set| seen.insert(set.iter().copied().collect::<BTreeSet<u32>>()));
-        }
+        let sets = sets_of(&written, select.group_distinct)?;
         if sets.len() < 2 {
             constants.clear();
             items.fill(None);

@@ -5,12 +5,13 @@ use crate::bind::tree::GroupTree;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, GroupItem};
 use crate::sqlstate::SqlState;
+use std::collections::{BTreeSet, HashSet};
 
 /// The most grouping sets of a block.
 const SETS_MAX: usize = 4096;
 
 /// 54001 for more grouping sets than a block may have.
-pub(super) fn demand_sets(sets: usize) -> Result<()> {
+fn demand_sets(sets: usize) -> Result<()> {
     if sets <= SETS_MAX {
         return Ok(());
     }
@@ -18,6 +19,30 @@ pub(super) fn demand_sets(sets: usize) -> Result<()> {
         SqlState::STATEMENT_TOO_COMPLEX,
         format!("too many grouping sets present (maximum {SETS_MAX})"),
     ))
+}
+
+/// The sets that the items of a GROUP BY come to: one of each, in every way; with DISTINCT each once.
+pub(super) fn sets_of(items: &[GroupTree], distinct: bool) -> Result<Vec<Vec<u32>>> {
+    let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
+    for item in items {
+        let here = item.sets()?;
+        demand_sets(sets.len().saturating_mul(here.len()))?;
+        sets = sets
+            .iter()
+            .flat_map(|set| {
+                here.iter().map(move |more| {
+                    let mut all = set.clone();
+                    all.extend(more.iter().filter(|key| !set.contains(key)));
+                    all
+                })
+            })
+            .collect();
+    }
+    if distinct {
+        let mut seen = HashSet::new();
+        sets.retain(|set| seen.insert(set.iter().copied().collect::<BTreeSet<u32>>()));
+    }
+    Ok(sets)
 }
 
 /// An item of GROUP BY, each key as `one` numbers it.

@@ -58,7 +58,6 @@ pub fn inline_routines(
         required: Vec::new(),
         relations: Vec::new(),
         walked: HashMap::new(),
-        minds_columns: false,
     };
     match &mut bound.statement {
         BoundStatement::Query(query) if calls => walk_query(query, 0, &mut inliner),
@@ -71,7 +70,6 @@ pub fn inline_routines(
         }
     }
     bound.items = inliner.items;
-    bound.minds_columns |= inliner.minds_columns;
     for wanted in inliner.required {
         if !bound.required.contains(&wanted) {
             bound.required.push(wanted);
@@ -121,7 +119,6 @@ struct Inliner<'a> {
     required: Vec<Required>,
     relations: Vec<(Oid, TableLock)>,
     /// Whether a body may say something else where a relation that it reads has other columns.
-    minds_columns: bool,
     /// Queries that stand in several places, as they were and as they have become.
     walked: HashMap<usize, (Arc<Query>, Arc<Query>)>,
 }
@@ -312,7 +309,6 @@ impl Inliner<'_> {
         let bound = crate::parse::depth::within(height, || binder.top_query(&written)).ok()?;
         let taken = take(&binder, bound)?;
         self.items = binder.scans.get();
-        self.minds_columns |= binder.minds_columns.get();
         self.relations.append(&mut binder.relations.borrow_mut());
         let invoker = |wanted| match wanted {
             Required::Relation { relation, holder: Holder::Asker, privileges, columns } => {

@@ -33,6 +33,13 @@ impl Binder<'_> {
     ) -> Result<From> {
         let (left_count, width) = (left.items.len(), left.width + right.width);
         let written = left.trees.pop().zip(right.trees.pop());
+        let using = |names: Vec<Ident>, alias: Option<Ident>, on: &[Expr]| {
+            ConditionTree::Using(
+                names,
+                alias,
+                if written.is_some() { on.to_vec() } else { Vec::new() },
+            )
+        };
         let mut by = ConditionTree::Nothing;
         let mut items = left.items;
         items.extend(shifted(right.items, left.width));
@@ -55,7 +62,7 @@ impl Binder<'_> {
                 let (on, merged) =
                     self.merge(kind, &items[..left_count], &items[left_count..], names, at)?;
                 using_alias = merged_alias.clone();
-                by = ConditionTree::Using(names.clone(), merged_alias.clone());
+                by = using(names.clone(), merged_alias.clone(), &on);
                 (on, Some(merged))
             }
             JoinCondition::Natural => {
@@ -75,7 +82,7 @@ impl Binder<'_> {
                 let (on, merged) =
                     self.merge(kind, &items[..left_count], &items[left_count..], &names, at)?;
                 if !names.is_empty() {
-                    by = ConditionTree::Using(names, None);
+                    by = using(names, None, &on);
                 }
                 (on, Some(merged))
             }
@@ -99,7 +106,6 @@ impl Binder<'_> {
         }
         let has_item = merged.is_some() || alias.is_some();
         if has_item {
-            self.minds_columns.set(true);
             let rest =
                 items.iter().filter(|item| item.columns_visible).flat_map(|item| &item.columns);
             let merged = merged.unwrap_or_default();

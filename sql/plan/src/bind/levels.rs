@@ -64,6 +64,9 @@ pub trait Visitor {
 
     /// A node, once all below it has been visited.
     fn node(&mut self, _node: &mut Node, _depth: u16) {}
+
+    /// The call of a function in FROM, with the numbers of the fields that it returned.
+    fn called(&mut self, _call: &Expr, _fields: &mut Vec<i16>) {}
 }
 
 /// Visits columns.

@@ -4,7 +4,7 @@ use crate::bind::Binder;
 use crate::bind::coerce::Context;
 use crate::bind::expression::Place;
 use crate::bind::levels::columns_of_expr;
-use crate::bind::logical::Node;
+use crate::bind::logical::{Node, SortKey};
 use crate::bind::query::Outside;
 use crate::bind::scope::Scope;
 use crate::bind::tree::{QueryTree, as_tree};
@@ -61,19 +61,9 @@ impl Binder<'_> {
                     "row count cannot be null in FETCH FIRST ... WITH TIES clause",
                 ));
             }
-            let sorted = match &node {
-                Node::LockRows { input, .. } => input,
-                other => other,
-            };
-            match sorted {
-                Node::Sort { keys, .. } => Some(keys.clone()),
-                _ => {
-                    return Err(SqlError::new(
-                        SqlState::SYNTAX_ERROR,
-                        "WITH TIES cannot be specified without ORDER BY clause",
-                    ));
-                }
-            }
+            let message = "WITH TIES cannot be specified without ORDER BY clause";
+            let keys = tied(&node);
+            Some(keys.ok_or_else(|| SqlError::new(SqlState::SYNTAX_ERROR, message))?)
         } else {
             None
         };
@@ -95,6 +85,15 @@ impl Binder<'_> {
             .at(at));
         }
         self.cast(value, ty, Context::Assignment, at)
+    }
+}
+
+/// What rows tie by: what they are sorted by.
+pub(super) fn tied(node: &Node) -> Option<Vec<SortKey>> {
+    match node {
+        Node::LockRows { input, .. } => tied(input),
+        Node::Sort { keys, .. } => Some(keys.clone()),
+        _ => None,
     }
 }
 

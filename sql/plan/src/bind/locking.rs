@@ -27,6 +27,24 @@ pub(super) struct LockedItem {
     pub wait: WaitPolicy,
 }
 
+/// What a SELECT says of its rows' locks.
+pub(super) enum Locking<'q> {
+    /// As it was written.
+    Written(&'q [ast::Locking]),
+    /// As its tree says.
+    Kept(&'q [LockedItem]),
+}
+
+impl Locking<'_> {
+    /// The strength that is said first.
+    pub fn strength(&self) -> Option<RowLock> {
+        match self {
+            Locking::Written(written) => written.first().map(|locking| locking.strength),
+            Locking::Kept(items) => items.first().map(|item| item.strength),
+        }
+    }
+}
+
 /// Scans by their numbers, with strength and policy.
 type Locks = Vec<(u32, RowLock, WaitPolicy)>;
 
@@ -34,11 +52,11 @@ impl Binder<'_> {
     /// The items that FOR UPDATE and its family name, each once.
     pub(super) fn locked_items(
         &self,
-        query: &ast::Query,
+        written: &[ast::Locking],
         scope: &Scope<'_>,
     ) -> Result<Vec<LockedItem>> {
         let mut locked: Vec<LockedItem> = Vec::new();
-        for locking in &query.locking {
+        for locking in written {
             for item in &scope.items {
                 let origin = item.columns.iter().find_map(|column| column.origin);
                 let meant = |name: &ast::ObjectName| item.name.as_ref() == Some(name.name());
@@ -120,15 +138,19 @@ impl Binder<'_> {
     pub(super) fn lock(
         &self,
         mut node: Node,
-        query: &ast::Query,
+        locking: &Locking<'_>,
         scope: &Scope<'_>,
     ) -> Result<Node> {
-        if let Some(locking) = query.locking.first() {
-            demand_lockable(&node, locking.strength)?;
+        if let Some(strength) = locking.strength() {
+            demand_lockable(&node, strength)?;
             self.apart.set(true);
         }
+        let locked = match locking {
+            Locking::Written(written) => self.locked_items(written, scope)?,
+            Locking::Kept(items) => items.to_vec(),
+        };
         let mut locks = Locks::new();
-        for LockedItem { item, strength, wait } in self.locked_items(query, scope)? {
+        for LockedItem { item, strength, wait } in locked {
             let item = &scope.items[item];
             let scans = match (item.source, item.scan) {
                 (Source::Query(number), _) => {

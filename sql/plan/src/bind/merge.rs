@@ -50,7 +50,7 @@ impl Binder<'_> {
             }
         }
         let alias = merge.alias.clone().map(|name| ast::Alias { name, columns: Vec::new() });
-        let target = self.scan(&relation, alias.as_ref(), TARGET)?;
+        let target = self.scan(&relation, alias.as_ref(), TARGET, &self.system_columns())?;
         let hidden = Scope::hiding(target.items.clone());
         let outside = Outside { scope: Some(&hidden), sees_lateral: false, ..Outside::NOTHING };
         let source = self.bind_list(std::slice::from_ref(&merge.source), outside, &scope)?;

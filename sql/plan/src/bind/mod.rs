@@ -85,9 +85,12 @@ pub use required::{Holder, Required, may_use_schemas};
 pub use subquery::compared_row;
 pub use typed::{AggregateCall, CallForm, Expr, Literal, MadeAggregate, Quantifier, SubqueryKind};
 pub use updatable::{simple_columns, unfit_for_check};
-pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assign, no_field};
+pub use variables::{
+    Variable, VariableConflict, Variables, bind_within, may_assign, names_table, no_field,
+};
 
 use crate::bind::logical::{ComputedIndex, Modify, Query, TARGET};
+use crate::catalog::definition::ViewQuery;
 use crate::catalog::object::Version;
 use crate::catalog::relation::ReplicaIdentity;
 use crate::catalog::routine::Routine;
@@ -152,10 +155,6 @@ pub struct Bound {
     pub keys: Vec<Oid>,
     /// The fields of rows that are taken, by the types of these.
     pub fields: Vec<(SqlType, u32)>,
-    /// Whether its text may say something else where a relation that it reads has one column more or less, which it does
-    /// not name: it counts columns, merges those of one name, takes whole rows, or has names that say no relation among
-    /// several.
-    pub minds_columns: bool,
     /// The first number that no item in any FROM has.
     pub items: u32,
 }
@@ -185,8 +184,6 @@ struct Binder<'a> {
     keys: RefCell<Vec<Oid>>,
     /// The fields of rows that have been taken: of a row that is spelled out the tree shows no more of it.
     fields: RefCell<Vec<(SqlType, u32)>>,
-    /// Something has come up that goes by which columns a relation has ([`Bound::minds_columns`]).
-    minds_columns: Cell<bool>,
     depth: Cell<u32>,
     /// The next number for a scan or a query in any FROM of the statement: each has its own.
     scans: Cell<u32>,
@@ -327,6 +324,29 @@ fn behind_rights(
 pub fn bind_named(environment: Environment<'_>, text: &str, query: ast::Query) -> Result<Bound> {
     let binder = Binder { opaque_views: true, ..Binder::new(environment, text, &[]) };
     bound(binder, &ast::Statement::Query(Box::new(query)))
+}
+
+/// The same of a view's query.
+///
+/// # Errors
+/// As [`bind`]; XX001.
+pub fn bind_view_named(environment: Environment<'_>, query: &ViewQuery) -> Result<Bound> {
+    let opening = kept::open_view(environment.catalog, query)?;
+    let own = Binder::new(environment, opening.text(), &[]);
+    let binder = Binder { opaque_views: true, ..own };
+    let query = opening.bound(&binder)?;
+    binder.finish(BoundStatement::Query(query))
+}
+
+/// A view's query as it is run.
+///
+/// # Errors
+/// As [`bind`]; XX001.
+pub fn bind_view_query(environment: Environment<'_>, query: &ViewQuery) -> Result<Bound> {
+    let opening = kept::open_view(environment.catalog, query)?;
+    let binder = Binder::new(environment, opening.text(), &[]);
+    let query = opening.bound(&binder)?;
+    binder.finish(BoundStatement::Query(query))
 }
 
 /// The relations that a statement names, with the lock that each is to be held under: as many as are found before anything is
@@ -710,7 +730,6 @@ impl<'a> Binder<'a> {
             relations: RefCell::default(),
             keys: RefCell::default(),
             fields: RefCell::default(),
-            minds_columns: Cell::default(),
             depth: Cell::new(0),
             scans: Cell::new(TARGET + 1),
             parts: RefCell::default(),
@@ -787,7 +806,6 @@ impl<'a> Binder<'a> {
             relations: self.relations.into_inner(),
             keys: self.keys.into_inner(),
             fields: self.fields.into_inner(),
-            minds_columns: self.minds_columns.get(),
             items: self.scans.get(),
         })
     }

@@ -26,9 +26,6 @@ impl Binder<'_> {
     pub(super) fn own_column(&self, parts: &[Ident], place: &Place<'_>, at: u32) -> Result<Expr> {
         let (qualifier, name) = match parts {
             [name] => {
-                if place.scope.items.len() != 1 || place.scope.depth() > 0 {
-                    self.minds_columns.set(true);
-                }
                 return match place.scope.column(name) {
                     Ok(found) => self.found(found, name, place, at),
                     Err(Missing::Ambiguous) => Err(SqlError::new(
@@ -178,7 +175,6 @@ impl Binder<'_> {
 
     /// The row of a FROM item, seen from `level` steps further in: NULL where an outer join has none.
     pub(super) fn item_row(&self, item: &ScopeItem, level: u16) -> Expr {
-        self.minds_columns.set(true);
         let seen = |column: &ScopeColumn| {
             let mut expr = column.expr.clone();
             levels::raise(&mut expr, level);

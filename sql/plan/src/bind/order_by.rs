@@ -11,6 +11,7 @@ use crate::bind::logical::{Node, Output, SortKey};
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;
 use crate::bind::target::{BoundTarget, demand_room, name_of};
+use crate::bind::tree::DistinctTree;
 use crate::bind::type_name::oid;
 use crate::bind::typed::Expr;
 use crate::error::{Result, SqlError};
@@ -189,7 +190,7 @@ impl Binder<'_> {
     pub(super) fn distinct_below_sets(
         &self,
         (node, width): (Node, usize),
-        select: &Select,
+        distinct: &DistinctTree,
         targets: &[BoundTarget],
         visible: usize,
         order_by: Vec<(usize, SortKey)>,
@@ -226,14 +227,14 @@ impl Binder<'_> {
         let on = on.into_iter().map(|(target, at)| (places[target], at)).collect();
         let count = below.len();
         let node = set_calls::project(node, width, &mut below);
-        let node = self.distinct_and_sort(node, select, &below, count, keys.collect(), on)?;
+        let node = self.distinct_and_sort(node, distinct, &below, count, keys.collect(), on)?;
         Ok(set_calls::project(node, count, &mut above))
     }
 
     pub(super) fn distinct_and_sort(
         &self,
         mut node: Node,
-        select: &Select,
+        distinct: &DistinctTree,
         targets: &[BoundTarget],
         visible: usize,
         order_by: Vec<(usize, SortKey)>,
@@ -242,15 +243,15 @@ impl Binder<'_> {
         let sort = |node: Node, keys: Vec<SortKey>| {
             if keys.is_empty() { node } else { Node::Sort { input: Box::new(node), keys } }
         };
-        match &select.distinct {
-            Distinct::No => {}
-            Distinct::All => {
+        match distinct {
+            DistinctTree::No => {}
+            DistinctTree::All => {
                 for target in &targets[..visible] {
                     self.demand_equality(target.expr.ty().oid, target.at)?;
                 }
                 node = Node::Distinct { input: Box::new(node), on: None, columns: visible as u32 };
             }
-            Distinct::On(_) => {
+            DistinctTree::On(_) => {
                 let chosen: Vec<usize> = on.iter().map(|(target, _)| *target).collect();
                 // ORDER BY has to begin with the ON expressions, in any order; those it does not name follow.
                 let leading =

@@ -11,7 +11,6 @@ use crate::bind::locking::lock_words;
 use crate::bind::logical::{Node, Output, Query};
 use crate::bind::scope::{Scope, Standing};
 use crate::bind::tree::{QueryTree, WithTree};
-use crate::bind::type_name::oid;
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body};
@@ -69,12 +68,7 @@ pub(super) struct Block {
 impl Binder<'_> {
     pub(super) fn top_query(&self, query: &ast::Query) -> Result<Query> {
         let mut query = self.query(query, Outside::NOTHING, None, true)?;
-        // The numbers of records' shapes are this binding's alone.
-        for column in &mut query.output {
-            if matches!(column.ty.oid.0, oid::RECORD | oid::RECORD_ARRAY) {
-                column.ty.typmod = -1;
-            }
-        }
+        self.forget_shapes(&mut query);
         Ok(query)
     }
 

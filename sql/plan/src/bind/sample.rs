@@ -63,20 +63,7 @@ impl Binder<'_> {
             let (percentage, seed) = (as_tree(&percentage), seed.as_ref().map(as_tree));
             *sample = Some(SampleTree { method: Arc::clone(method.name()), percentage, seed });
         }
-        let mut values = vec![percentage];
-        if let Some(seed) = seed {
-            // With a seed it is the row that decides.
-            let columns = from.items[0].columns.iter().filter(|column| !column.system);
-            let row = columns.map(|column| column.expr.clone()).collect();
-            values.extend([seed, Expr::Row(row, SqlType::plain(oid::RECORD), None)]);
-        }
-        if let Node::Scan { filter, .. } = &mut from.node {
-            let values = Expr::Row(values, SqlType::plain(oid::RECORD), None);
-            let ty = SqlType::plain(oid::BOOL);
-            let arguments = vec![values];
-            let form = CallForm::Function;
-            filter.push(Expr::Call { function, arguments, ty, form, position: 0 });
-        }
+        sampled(&mut from, function, percentage, seed);
         Ok(from)
     }
 
@@ -93,14 +80,10 @@ impl Binder<'_> {
         let Sample { method, arguments, repeatable } = sample;
         let at = self.position(method.at);
         let builtin = method.schema().is_none_or(|schema| &**schema == "pg_catalog");
-        let function = match &**method.name() {
-            "bernoulli" if builtin => Oid(3313),
-            "system" if builtin => Oid(3314),
-            _ => {
-                let message = format!("tablesample method {method} does not exist");
-                return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message).at(at));
-            }
-        };
+        let function = method_named(method.name()).filter(|_| builtin).ok_or_else(|| {
+            let message = format!("tablesample method {method} does not exist");
+            SqlError::new(SqlState::UNDEFINED_OBJECT, message).at(at)
+        })?;
         let [percentage] = arguments else {
             let given = arguments.len();
             let message =
@@ -115,5 +98,31 @@ impl Binder<'_> {
         let percentage = value(percentage, oid::FLOAT4)?;
         let seed = repeatable.map(|seed| value(seed, oid::FLOAT8)).transpose()?;
         Ok(BoundSample { function, percentage, seed })
+    }
+}
+
+/// The method of this name, by its OID in `pg_proc`.
+pub(super) fn method_named(name: &str) -> Option<Oid> {
+    match name {
+        "bernoulli" => Some(Oid(3313)),
+        "system" => Some(Oid(3314)),
+        _ => None,
+    }
+}
+
+/// Has the scan of an item leave out what is not in the sample.
+pub(super) fn sampled(from: &mut From, function: Oid, percentage: Expr, seed: Option<Expr>) {
+    let mut values = vec![percentage];
+    if let Some(seed) = seed {
+        // With a seed it is the row that decides.
+        let columns = from.items[0].columns.iter().filter(|column| !column.system);
+        let row = columns.map(|column| column.expr.clone()).collect();
+        values.extend([seed, Expr::Row(row, SqlType::plain(oid::RECORD), None)]);
+    }
+    if let Node::Scan { filter, .. } = &mut from.node {
+        let values = Expr::Row(values, SqlType::plain(oid::RECORD), None);
+        let ty = SqlType::plain(oid::BOOL);
+        let (arguments, form) = (vec![values], CallForm::Function);
+        filter.push(Expr::Call { function, arguments, ty, form, position: 0 });
     }
 }

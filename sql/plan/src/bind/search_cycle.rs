@@ -31,10 +31,15 @@ const RECORD: SqlType = SqlType::plain(oid::RECORD);
 const RECORDS: SqlType = SqlType::plain(oid::RECORD_ARRAY);
 
 /// The SEARCH and CYCLE clauses of a query, and the columns that they add.
-pub(super) struct Traced<'c> {
-    cte: &'c ast::Cte,
+pub(super) struct Traced {
+    /// The query's name, and where it stands.
+    name: Ident,
+    at: u32,
     /// The query's own columns.
     names: Vec<Ident>,
+    /// The clauses, and where they stand.
+    search: Option<(SearchTree, u32)>,
+    cycle: Option<(CycleTree, u32)>,
     /// The values of the cycle mark: of a row that closes a cycle, and of others.
     mark: Option<(Expr, Expr)>,
     /// The columns that are added.
@@ -46,32 +51,53 @@ impl Binder<'_> {
     ///
     /// # Errors
     /// Those of the cycle mark's values.
-    pub(super) fn traced<'c>(
+    pub(super) fn traced(
         &self,
-        cte: &'c ast::Cte,
+        cte: &ast::Cte,
         names: Vec<Ident>,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
-    ) -> Result<Option<Traced<'c>>> {
-        if cte.search.is_none() && cte.cycle.is_none() {
+    ) -> Result<Option<Traced>> {
+        let mut values = None;
+        if let Some((value, otherwise)) = cte.cycle.as_ref().and_then(|cycle| cycle.values.as_ref())
+        {
+            let scope = outside.inner();
+            let place = Place::plain(&scope, Some(ctes), "CYCLE");
+            let one = |expr: &ast::Expr| -> Result<(Expr, u32)> {
+                Ok((self.expression(expr, &place)?, self.position(expr.start())))
+            };
+            values = Some([one(value)?, one(otherwise)?]);
+        }
+        let search = cte.search.as_ref().map(|search| (search_tree(search), search.at));
+        let cycle = cte.cycle.as_ref().map(|cycle| (cycle_tree(cycle, None), cycle.at));
+        self.traced_by((&cte.name, cte.at), names, (search, cycle), values)
+    }
+
+    /// The same of clauses whose values are bound.
+    ///
+    /// # Errors
+    /// 42804 for values without a common type.
+    pub(super) fn traced_by(
+        &self,
+        (name, at): (&Ident, u32),
+        names: Vec<Ident>,
+        (search, cycle): (Option<(SearchTree, u32)>, Option<(CycleTree, u32)>),
+        values: Option<[(Expr, u32); 2]>,
+    ) -> Result<Option<Traced>> {
+        if search.is_none() && cycle.is_none() {
             return Ok(None);
         }
         let mut columns = Vec::new();
-        if let Some(search) = &cte.search {
+        if let Some((search, _)) = &search {
             let ty = if search.depth { RECORDS } else { RECORD };
             columns.push((search.sequence.clone(), ty));
         }
         let mut mark = None;
-        if let Some(cycle) = &cte.cycle {
-            let (value, otherwise) = match &cycle.values {
+        if let Some((cycle, _)) = &cycle {
+            let (value, otherwise) = match values {
                 None => (truth(true), truth(false)),
-                Some((value, otherwise)) => {
-                    let scope = outside.inner();
-                    let place = Place::plain(&scope, Some(ctes), "CYCLE");
-                    let one = |expr: &ast::Expr| -> Result<(Expr, u32)> {
-                        Ok((self.expression(expr, &place)?, self.position(expr.start())))
-                    };
-                    let (pair, _) = self.to_common(vec![one(value)?, one(otherwise)?], "CYCLE")?;
+                Some(values) => {
+                    let (pair, _) = self.to_common(values.into(), "CYCLE")?;
                     let [value, otherwise] =
                         <[Expr; 2]>::try_from(pair).expect("two values were given");
                     (value, otherwise)
@@ -81,7 +107,7 @@ impl Binder<'_> {
             columns.push((cycle.path.clone(), RECORDS));
             mark = Some((value, otherwise));
         }
-        Ok(Some(Traced { cte, names, mark, columns }))
+        Ok(Some(Traced { name: name.clone(), at, names, search, cycle, mark, columns }))
     }
 
     /// What the clauses were written as.
@@ -94,11 +120,7 @@ impl Binder<'_> {
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
     ) -> Result<(Option<SearchTree>, Option<CycleTree>)> {
-        let search = cte.search.as_ref().map(|search| SearchTree {
-            depth: search.depth,
-            columns: search.columns.clone(),
-            sequence: search.sequence.clone(),
-        });
+        let search = cte.search.as_ref().map(search_tree);
         let Some(cycle) = &cte.cycle else { return Ok((search, None)) };
         let scope = outside.inner();
         let place = Place::plain(&scope, Some(ctes), "CYCLE");
@@ -109,20 +131,14 @@ impl Binder<'_> {
             Some((value, otherwise)) => Some((shown(value)?, shown(otherwise)?)),
             None => None,
         };
-        let (columns, mark, path) = (cycle.columns.clone(), cycle.mark.clone(), cycle.path.clone());
-        Ok((search, Some(CycleTree { columns, mark, path, values })))
+        Ok((search, Some(cycle_tree(cycle, values))))
     }
 
     /// Adds the columns to both terms; the second has had those of the row before behind its own.
     ///
     /// # Errors
     /// 42883 for a mark whose values cannot be told apart.
-    pub(super) fn trace(
-        &self,
-        traced: &Traced<'_>,
-        base: &mut Query,
-        step: &mut Query,
-    ) -> Result<()> {
+    pub(super) fn trace(&self, traced: &Traced, base: &mut Query, step: &mut Query) -> Result<()> {
         let width = base.output.len();
         let own: Vec<Expr> = (0..width).map(|at| column_at(at, base.output[at].ty)).collect();
         let before: Vec<Expr> = (traced.columns.iter().enumerate())
@@ -136,7 +152,7 @@ impl Binder<'_> {
         };
         let (mut first, mut next) = (own.clone(), own.clone());
         let mut before = before.into_iter();
-        if let Some(search) = &traced.cte.search {
+        if let Some((search, _)) = &traced.search {
             let last = before.next().expect("there is a column for it");
             let mut fields = chosen(&search.columns);
             if search.depth {
@@ -162,7 +178,7 @@ impl Binder<'_> {
                 next.push(row(fields));
             }
         }
-        if let (Some(cycle), Some((value, otherwise))) = (&traced.cte.cycle, &traced.mark) {
+        if let (Some((cycle, at)), Some((value, otherwise))) = (&traced.cycle, &traced.mark) {
             let mark = before.next().expect("there is a column for it");
             let path = before.next().expect("there is a column for it");
             let here = row(chosen(&cycle.columns));
@@ -183,7 +199,7 @@ impl Binder<'_> {
                 ty: value.ty(),
             });
             next.push(appended(path, here));
-            let goes_on = self.infix(&op("<>"), mark, value.clone(), self.position(cycle.at))?;
+            let goes_on = self.infix(&op("<>"), mark, value.clone(), self.position(*at))?;
             let input = Box::new(std::mem::replace(&mut step.root, Node::Unit));
             step.root = Node::Filter { input, conjuncts: vec![goes_on] };
         }
@@ -207,7 +223,7 @@ impl Binder<'_> {
     ///
     /// # Errors
     /// 42701, 42601 for names that are not the query's, or are given twice.
-    pub(super) fn check_traced(&self, traced: &Traced<'_>) -> Result<()> {
+    pub(super) fn check_traced(&self, traced: &Traced) -> Result<()> {
         let named = |names: &[Ident], what: &str, at: u32| {
             for (number, name) in names.iter().enumerate() {
                 let (state, why) = if names[..number].contains(name) {
@@ -237,27 +253,27 @@ impl Binder<'_> {
                 Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(self.position(at)))
             }
         };
-        if let Some(search) = &traced.cte.search {
-            named(&search.columns, "search", search.at)?;
-            unused(&search.sequence, "search sequence", search.at)?;
+        if let Some((search, at)) = &traced.search {
+            named(&search.columns, "search", *at)?;
+            unused(&search.sequence, "search sequence", *at)?;
         }
-        if let Some(cycle) = &traced.cte.cycle {
-            named(&cycle.columns, "cycle", cycle.at)?;
-            unused(&cycle.mark, "cycle mark", cycle.at)?;
-            unused(&cycle.path, "cycle path", cycle.at)?;
+        if let Some((cycle, at)) = &traced.cycle {
+            named(&cycle.columns, "cycle", *at)?;
+            unused(&cycle.mark, "cycle mark", *at)?;
+            unused(&cycle.path, "cycle path", *at)?;
             let (mark, path) = ((&cycle.mark, "cycle mark"), (&cycle.path, "cycle path"));
-            differ(mark, path, cycle.at)?;
-            if let Some(search) = &traced.cte.search {
+            differ(mark, path, *at)?;
+            if let Some((search, at)) = &traced.search {
                 let sequence = (&search.sequence, "search sequence");
-                differ(sequence, mark, search.at)?;
-                differ(sequence, path, search.at)?;
+                differ(sequence, mark, *at)?;
+                differ(sequence, path, *at)?;
             }
         }
         Ok(())
     }
 }
 
-impl Traced<'_> {
+impl Traced {
     /// The second term with the columns of the row before behind its own.
     ///
     /// # Errors
@@ -278,19 +294,19 @@ impl Traced<'_> {
             return no_select(SqlState::SYNTAX_ERROR, "right");
         };
         // Under a WITH of its own the name may be another query.
-        let other = |with: &ast::With| with.ctes.iter().any(|inner| inner.name == self.cte.name);
+        let other = |with: &ast::With| with.ctes.iter().any(|inner| inner.name == self.name);
         let hidden = step.with.as_ref().is_some_and(other);
         let found = select.from.iter().find_map(|from| self.reference(from));
         let Some(name) = found.filter(|_| !hidden) else {
             let message = format!(
                 "with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{}\" must be at the top level of its right-hand SELECT",
-                self.cte.name
+                self.name
             );
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         };
         for (column, _) in &self.columns {
             let kind = ExprKind::Column(vec![name.clone(), column.clone()]);
-            let expr = ast::Expr { at: self.cte.at, kind };
+            let expr = ast::Expr { at: self.at, kind };
             select.targets.push(Target { expr, alias: None });
         }
         Ok(step)
@@ -300,8 +316,8 @@ impl Traced<'_> {
     fn reference(&self, from: &FromItem) -> Option<Ident> {
         match from {
             FromItem::Table { name, alias, .. } => {
-                let found = name.schema().is_none() && *name.name() == self.cte.name;
-                let shown = alias.as_ref().map_or(&self.cte.name, |alias| &alias.name);
+                let found = name.schema().is_none() && *name.name() == self.name;
+                let shown = alias.as_ref().map_or(&self.name, |alias| &alias.name);
                 found.then(|| shown.clone())
             }
             FromItem::Join { left, right, .. } => {
@@ -310,6 +326,19 @@ impl Traced<'_> {
             _ => None,
         }
     }
+}
+
+fn search_tree(search: &ast::Search) -> SearchTree {
+    SearchTree {
+        depth: search.depth,
+        columns: search.columns.clone(),
+        sequence: search.sequence.clone(),
+    }
+}
+
+fn cycle_tree(cycle: &ast::Cycle, values: Option<(Expr, Expr)>) -> CycleTree {
+    let (columns, mark, path) = (cycle.columns.clone(), cycle.mark.clone(), cycle.path.clone());
+    CycleTree { columns, mark, path, values }
 }
 
 fn truth(value: bool) -> Expr {

@@ -2,15 +2,18 @@
 //!
 //! All expressions are bound over the row of FROM first, and what stands in them is collected (`grouping`): only then is it
 //! known whether the rows are grouped. What stands above the groups is then made to read the grouped row, and what stands
-//! above the windows the row that has their values.
+//! above the windows the row that has their values. From there on a query is the same that was kept as a tree
+//! (`kept/query.rs`).
 
 use crate::bind::Binder;
 use crate::bind::expression::Place;
 use crate::bind::grouping::{Collected, GroupKeys, Groups, WindowCall};
 use crate::bind::levels::{is_volatile, same};
-use crate::bind::logical::Node;
+use crate::bind::locking::Locking;
+use crate::bind::logical::{Node, Output, SortKey};
 use crate::bind::order_by::project_above_sort;
 use crate::bind::query::{Block, Outside};
+use crate::bind::scope::Scope;
 use crate::bind::scope::column_at;
 use crate::bind::set_calls;
 use crate::bind::target::{BoundTarget, TARGETS_MAX, demand_room};
@@ -47,7 +50,7 @@ impl Binder<'_> {
             from: FromList { list: std::mem::take(&mut from.trees), items: scope.items.clone() },
             ..SelectTree::default()
         });
-        let (mut node, mut width) = (from.node, from.width);
+        let (mut node, width) = (from.node, from.width);
         let collected = RefCell::new(Collected::default());
         let place = Place {
             scope: &scope,
@@ -82,31 +85,32 @@ impl Binder<'_> {
         let keys = self.group_keys(select, &mut targets, visible, &place)?;
         let distinct_on = self.distinct_on(&select.distinct, &mut targets, visible, &place)?;
 
+        let distinct = match &select.distinct {
+            Distinct::No => DistinctTree::No,
+            Distinct::All => DistinctTree::All,
+            Distinct::On(_) => {
+                DistinctTree::On(distinct_on.iter().map(|(target, _)| *target).collect())
+            }
+        };
         if let Some(tree) = &mut tree {
-            tree.distinct = match &select.distinct {
-                Distinct::No => DistinctTree::No,
-                Distinct::All => DistinctTree::All,
-                Distinct::On(_) => {
-                    DistinctTree::On(distinct_on.iter().map(|(target, _)| *target).collect())
-                }
-            };
+            tree.distinct = distinct.clone();
             (tree.targets, tree.visible) = (targets.clone(), visible);
             tree.having.clone_from(&having);
             tree.groups = GroupsTree {
                 distinct: select.group_distinct,
                 keys: keys.keys.clone(),
                 items: keys.written.clone(),
+                targets: keys.items.clone(),
                 is_plain: keys.sets.len() == 1 && !keys.keys.is_empty(),
             };
             tree.collected = collected.borrow().clone();
             tree.order_by.clone_from(&order_by);
-            tree.locks = self.locked_items(query, &scope)?;
+            tree.locks = self.locked_items(&query.locking, &scope)?;
             tree.keep_trees();
         }
-        let Collected { mut aggregates, mut windows, groupings, asked, direct, .. } =
-            collected.into_inner();
+        let collected = collected.into_inner();
         let mut more: Vec<&Expr> = keys.keys.iter().collect();
-        for WindowCall { window, .. } in &windows {
+        for WindowCall { window, .. } in &collected.windows {
             more.extend(&window.partition_by);
             more.extend(window.order_by.iter().map(|key| &key.expr));
         }
@@ -121,14 +125,47 @@ impl Binder<'_> {
             }
         }
         demand_room(targets.len() + unknown.len())?;
+        let Collected { aggregates, groupings, asked, .. } = &collected;
         let grouping = groupings.iter().flatten().map(|(_, at)| *at);
         let first = if aggregates.is_empty() { None } else { asked.iter().copied().min() };
         self.demand_no_recursion(&select.from, ctes, first.or(grouping.min()))?;
-        let grouped = !select.group_by.is_empty()
+        let having_at = select.having.as_ref().map_or(0, |having| self.position(having.start()));
+        let clauses = Clauses {
+            from: (node, width),
+            targets,
+            visible,
+            having: having.map(|having| (having, having_at)),
+            keys,
+            collected,
+            order_by,
+            distinct,
+            distinct_on,
+            locking: Locking::Written(&query.locking),
+            with_ties: query.with_ties,
+        };
+        let (node, output) = self.above_from(clauses, &scope)?;
+        let body = tree.map(|tree| BodyTree::Select(Box::new(tree)));
+        let mut tree = body.map(|body| Box::new(QueryTree::of(body)));
+        let node = self.limit(node, query, (outside, &scope), ctes, tree.as_deref_mut())?;
+        Ok(Block { node, output, tree })
+    }
+
+    /// What a SELECT puts above the rows of its FROM, but for LIMIT: its rows, and what it returns of them.
+    pub(super) fn above_from(
+        &self,
+        clauses: Clauses<'_>,
+        scope: &Scope<'_>,
+    ) -> Result<(Node, Vec<Output>)> {
+        let Clauses { mut targets, visible, keys, order_by, distinct, distinct_on, .. } = clauses;
+        let (mut node, mut width) = clauses.from;
+        let (locking, with_ties) = (clauses.locking, clauses.with_ties);
+        let Collected { mut aggregates, mut windows, groupings, direct, .. } = clauses.collected;
+        let (mut having, having_at) = clauses.having.unzip();
+        let grouped = !keys.written.is_empty()
             || !aggregates.is_empty()
             || !groupings.is_empty()
             || having.is_some();
-        let (mut having, mut groupings) = (having, groupings);
+        let mut groupings = groupings;
         if grouped {
             let GroupKeys { mut keys, items, sets, constants, .. } = keys;
             let mut others: Vec<&mut Expr> =
@@ -141,13 +178,13 @@ impl Binder<'_> {
             let in_all = |key: &u32| sets.iter().all(|set| set.contains(key));
             let common = (0..keys.len() as u32).filter(in_all).collect();
             let written = keys.len();
-            let mut groups = Groups { written, keys, items, common, constants, scope: &scope };
+            let mut groups = Groups { written, keys, items, common, constants, scope };
             for (number, target) in targets.iter_mut().enumerate() {
                 let whole = (&mut target.expr, target.at);
                 self.group_whole(whole, &|item| item == Some(number), &mut groups)?;
             }
-            if let (Some(having), Some(written)) = (&mut having, &select.having) {
-                self.group(having, &mut groups, self.position(written.start()))?;
+            if let (Some(having), Some(at)) = (&mut having, having_at) {
+                self.group(having, &mut groups, at)?;
             }
             for call in &mut windows {
                 let arguments = call_expressions(&mut call.call).len();
@@ -213,9 +250,9 @@ impl Binder<'_> {
             (node, width) = self.place_windows(node, width, windows, &mut exprs);
         }
         let output = targets[..visible].iter().map(BoundTarget::output).collect();
-        let plain = matches!(select.distinct, Distinct::No)
-            && query.locking.is_empty()
-            && !query.with_ties
+        let plain = matches!(distinct, DistinctTree::No)
+            && locking.strength().is_none()
+            && !with_ties
             && !targets.iter().any(|target| set_calls::returns_set(&target.expr));
         let later = |(at, target): (usize, &BoundTarget)| {
             let is_key = order_by.iter().any(|(key, _)| *key == at);
@@ -223,14 +260,15 @@ impl Binder<'_> {
         };
         let is_set = |at: usize| set_calls::returns_set(&targets[at].expr);
         let sets_later = !order_by.is_empty()
-            && matches!(select.distinct, Distinct::On(_))
+            && matches!(distinct, DistinctTree::On(_))
             && (0..visible).any(is_set)
             && !order_by.iter().any(|(key, _)| is_set(*key))
             && !distinct_on.iter().any(|(key, _)| is_set(*key));
         if sets_later {
+            let rows = (node, width);
             node = self.distinct_below_sets(
-                (node, width),
-                select,
+                rows,
+                &distinct,
                 &targets,
                 visible,
                 order_by,
@@ -241,14 +279,30 @@ impl Binder<'_> {
         } else {
             node = set_calls::project(node, width, &mut targets);
             node =
-                self.distinct_and_sort(node, select, &targets, visible, order_by, distinct_on)?;
-            node = self.lock(node, query, &scope)?;
+                self.distinct_and_sort(node, &distinct, &targets, visible, order_by, distinct_on)?;
+            node = self.lock(node, &locking, scope)?;
         }
-        let body = tree.map(|tree| BodyTree::Select(Box::new(tree)));
-        let mut tree = body.map(|body| Box::new(QueryTree::of(body)));
-        node = self.limit(node, query, (outside, &scope), ctes, tree.as_deref_mut())?;
-        Ok(Block { node, output, tree })
+        Ok((node, output))
     }
+}
+
+/// The clauses of a SELECT, bound over the row of its FROM.
+pub(super) struct Clauses<'q> {
+    /// The rows of FROM for which WHERE holds, and how many columns they have.
+    pub from: (Node, usize),
+    /// The select list, and behind its first `visible` items what else is sorted by.
+    pub targets: Vec<BoundTarget>,
+    pub visible: usize,
+    /// HAVING, and where it begins.
+    pub having: Option<(Expr, u32)>,
+    pub keys: GroupKeys,
+    pub collected: Collected,
+    pub order_by: Vec<(usize, SortKey)>,
+    pub distinct: DistinctTree,
+    /// What DISTINCT ON names, and where.
+    pub distinct_on: Vec<(usize, u32)>,
+    pub locking: Locking<'q>,
+    pub with_ties: bool,
 }
 
 /// What an aggregate's or window function's call computes with.

@@ -5,7 +5,7 @@
 
 use crate::bind::Binder;
 use crate::bind::insert::target_of;
-use crate::bind::logical::{Node, Output, SetKind};
+use crate::bind::logical::{Node, Output, Query, SetKind};
 use crate::bind::query::{Block, Outside};
 use crate::bind::query_collation::{in_common, of_side};
 use crate::bind::scope::column_at;
@@ -59,13 +59,12 @@ impl Binder<'_> {
         let column_at_right =
             |number| target_of(right, number).map_or(right_at, |at| self.position(at));
         let mut columns = [Vec::new(), Vec::new()];
-        let mut output = Vec::new();
+        let mut types = Vec::new();
         for (number, (x, y)) in a.output.iter().zip(&b.output).enumerate() {
-            let places = [column_at(number, x.ty), column_at(number, y.ty)];
             let ty = self.common_of_sides((x.ty, y.ty), word, column_at_right(number))?;
             let common = ty.oid;
-            for ((side, place), query) in columns.iter_mut().zip(places).zip(&sides) {
-                side.push(self.side_column(place, ty, query, number, word, right_at)?);
+            for (side, query) in columns.iter_mut().zip(&sides) {
+                side.push(self.side_column(ty, query, number, word, right_at)?);
             }
             if !all || kind != SetKind::Union {
                 self.demand_equality(common, left_at)?;
@@ -77,29 +76,37 @@ impl Binder<'_> {
                 let sides = (of_side(a)?, of_side(b)?);
                 in_common(sides.0, sides.1, needed, at)?;
             }
-            output.push(Output { name: x.name.clone(), ty, origin: None });
+            types.push(ty);
         }
-        let [left_columns, right_columns] = columns;
         let [mut a, mut b] = sides;
         let trees = a.tree.take().zip(b.tree.take());
         let tree = match trees {
             Some((mut left, mut right)) => {
-                let types = || output.iter().map(|column: &Output| column.ty);
-                self.settle_items(&mut left, types())?;
-                self.settle_items(&mut right, types())?;
+                self.settle_items(&mut left, types.iter().copied())?;
+                self.settle_items(&mut right, types.iter().copied())?;
                 let (left, right) = (Arc::new(*left), Arc::new(*right));
-                let body = BodyTree::SetOperation { kind, all, left, right };
+                let body = BodyTree::SetOperation { kind, all, left, right, types: types.clone() };
                 Some(Box::new(QueryTree::of(body)))
             }
             None => None,
         };
-        let node = Node::SetOperation {
-            kind,
-            all,
-            left: Box::new(converted(a, left_columns)),
-            right: Box::new(converted(b, right_columns)),
-        };
-        Ok(Block { node, output, tree })
+        Ok(Block { tree, ..combined((kind, all), [a, b], columns, &types) })
+    }
+
+    /// A set operation as its tree says; `types` are those of its columns.
+    pub(super) fn kept_set_operation(
+        &self,
+        (kind, all): (SetKind, bool),
+        sides: [Block; 2],
+        types: &[SqlType],
+    ) -> Result<Block> {
+        let mut columns = [Vec::new(), Vec::new()];
+        for (side, query) in columns.iter_mut().zip(&sides) {
+            for (number, ty) in types.iter().enumerate() {
+                side.push(self.side_column(*ty, query, number, "UNION", 0)?);
+            }
+        }
+        Ok(combined((kind, all), sides, columns, types))
     }
 
     /// The type of a column of both sides.
@@ -133,13 +140,13 @@ impl Binder<'_> {
     /// One side's column, cast to the common type; what has no type in the select list is read as that type.
     fn side_column(
         &self,
-        place: Expr,
         ty: SqlType,
         side: &Block,
         number: usize,
         word: &str,
         at: u32,
     ) -> Result<Expr> {
+        let place = column_at(number, side.output[number].ty);
         if place.ty().oid.0 == oid::UNKNOWN
             && let Some(item) = untyped_item(&side.node, number)
         {
@@ -153,20 +160,38 @@ impl Binder<'_> {
             let decide = matches!(query.body, Body::Values(_));
             return self.block(query, outside, ctes, decide);
         }
-        let mut query = self.query(query, outside, Some(ctes), false)?;
-        let tree = query.tree.take().map(|tree| Box::new(Arc::unwrap_or_clone(tree)));
-        let output = query.output.clone();
-        Ok(Block {
-            node: Node::Derived {
-                query: query.into(),
-                alias: "*SELECT*".into(),
-                item: None,
-                view: None,
-            },
-            output,
-            tree,
-        })
+        Ok(as_side(self.query(query, outside, Some(ctes), false)?))
     }
+}
+
+/// A side that has a WITH of its own.
+pub(super) fn as_side(mut query: Query) -> Block {
+    let tree = query.tree.take().map(|tree| Box::new(Arc::unwrap_or_clone(tree)));
+    let output = query.output.clone();
+    let (query, alias) = (Arc::new(query), "*SELECT*".into());
+    Block { node: Node::Derived { query, alias, item: None, view: None }, output, tree }
+}
+
+/// Both sides with their columns cast, under the names of the left one.
+fn combined(
+    (kind, all): (SetKind, bool),
+    [left, right]: [Block; 2],
+    [left_columns, right_columns]: [Vec<Expr>; 2],
+    types: &[SqlType],
+) -> Block {
+    let named = |(column, ty): (&Output, &SqlType)| Output {
+        name: column.name.clone(),
+        ty: *ty,
+        origin: None,
+    };
+    let output = left.output.iter().zip(types).map(named).collect();
+    let node = Node::SetOperation {
+        kind,
+        all,
+        left: Box::new(converted(left, left_columns)),
+        right: Box::new(converted(right, right_columns)),
+    };
+    Block { node, output, tree: None }
 }
 
 /// A side of a set operation with its columns cast.

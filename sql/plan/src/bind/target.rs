@@ -105,7 +105,6 @@ impl Binder<'_> {
 
     /// The fields of a row, each with its name.
     fn fields_of_row(&self, value: &Expr) -> Result<Vec<(Ident, Expr)>> {
-        self.minds_columns.set(true);
         let fields = self.composite_result(value).ok_or_else(|| {
             SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,
@@ -168,7 +167,6 @@ impl Binder<'_> {
         place: &Place<'_>,
         at: u32,
     ) -> Result<Vec<ScopeColumn>> {
-        self.minds_columns.set(true);
         let (schema, name) = match item {
             [] => {
                 let visible = place.scope.items.iter().filter(|item| item.columns_visible);

@@ -8,13 +8,15 @@
 //! The conditions of the views below are asked first.
 
 use crate::bind::from::From;
+use crate::bind::kept::open_view;
 use crate::bind::levels::columns_of_expr;
 use crate::bind::logical::{Node, TARGET, ViewCheck};
 use crate::bind::scope::ScopeItem;
 use crate::bind::typed::Expr;
-use crate::bind::updatable::{SimpleView, over_base, reads_one};
+use crate::bind::updatable::{SimpleView, over_base};
 use crate::bind::{Binder, Holder, Required, not_within};
 use crate::catalog::acl::Privileges;
+use crate::catalog::definition::ViewQuery;
 use crate::catalog::trigger;
 use crate::catalog::{CheckOption, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -113,10 +115,10 @@ impl Binder<'_> {
     pub(super) fn through(
         &self,
         view: &Arc<Relation>,
-        text: &str,
+        query: &ViewQuery,
         change: Change,
     ) -> Result<Through> {
-        self.through_from(&mut Vec::new(), view, text, (change, false))
+        self.through_from(&mut Vec::new(), view, query, (change, false))
     }
 
     /// The same where it is read by the views `above`; `cascaded`: one of these checks new rows against this one's condition.
@@ -124,18 +126,19 @@ impl Binder<'_> {
         &self,
         above: &mut Vec<Oid>,
         view: &Arc<Relation>,
-        text: &str,
+        query: &ViewQuery,
         (change, cascaded): (Change, bool),
     ) -> Result<Through> {
         let refused = |why: &str| change.refused(view, why);
         not_within(view, above)?;
-        let parsed = crate::parse::parse_stored(text)?;
-        let inner = self.within_view(view, text)?;
+        let opening = open_view(self.catalog, query)?;
+        let inner = self.within_view(view, opening.text())?;
         // Of a view that it reads the columns are asked here, and the query below.
-        inner.opaque_base.set(parsed.with.is_none() && reads_one(&parsed));
+        let clauses = opening.clauses();
+        inner.opaque_base.set(!clauses.with && clauses.reads_one);
         inner.depth.set(self.depth.get());
-        let query = depth::within(parsed.height(), || inner.top_query(&parsed))?;
-        let simple = SimpleView::of(&parsed, &query).map_err(refused)?;
+        let query = opening.bound(&inner)?;
+        let simple = SimpleView::of(&clauses, &query).map_err(refused)?;
         if let Some(why) = simple.without_columns().filter(|_| change != Change::Delete) {
             return Err(refused(why));
         }
@@ -160,7 +163,7 @@ impl Binder<'_> {
         let below = match &base.kind {
             RelationKind::View { query } if !by_triggers => {
                 above.push(view.oid);
-                let below = depth::within(parsed.height(), || {
+                let below = depth::within(opening.height(), || {
                     self.deeper(|| self.through_from(above, &base, query, (change, cascaded)))
                 })?;
                 Some(Box::new(below))

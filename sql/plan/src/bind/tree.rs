@@ -1,5 +1,5 @@
 //! What a query was written as, bound (PostgreSQL's `Query`): the clauses of each of its blocks over the row of its FROM,
-//! before groups, windows and sorts are put above it. It is what a view's text is printed from.
+//! before groups, windows and sorts are put above it. It is what a view is kept as.
 //!
 //! A plan needs none of it, so that the binder makes it only where a query is to be printed. Relations are OIDs in it and
 //! columns are places, so that it says the same whatever those are called; names that were written are kept where they are
@@ -48,6 +48,8 @@ pub(super) struct CteTree {
     pub materialized: Option<bool>,
     /// None of what changes rows.
     pub query: Option<Arc<QueryTree>>,
+    /// Its second term names it.
+    pub recurs: bool,
     pub search: Option<SearchTree>,
     pub cycle: Option<CycleTree>,
 }
@@ -84,6 +86,8 @@ pub(super) enum BodyTree {
         all: bool,
         left: Arc<QueryTree>,
         right: Arc<QueryTree>,
+        /// The types of the columns.
+        types: Vec<SqlType>,
     },
 }
 
@@ -122,6 +126,8 @@ pub(super) struct GroupsTree {
     /// What its items name by number.
     pub keys: Vec<Expr>,
     pub items: Vec<GroupTree>,
+    /// The item of the select list that each key stands for, where there are several sets.
+    pub targets: Vec<Option<usize>>,
     /// It comes to one set of all keys.
     pub is_plain: bool,
 }
@@ -172,6 +178,8 @@ pub(super) enum FromTree {
     /// A function, or the several of ROWS FROM, each with what was said of its record's columns.
     Function {
         calls: Vec<(Expr, Vec<(Ident, SqlType)>)>,
+        /// The numbers of the fields that each returned, where it returned a row whose type has a name.
+        fields: Vec<Vec<i16>>,
         ordinality: bool,
         aliased: bool,
         /// The names of its columns were written.
@@ -184,7 +192,7 @@ pub(super) enum FromTree {
 #[derive(Clone, Debug)]
 pub(super) struct TableColumn {
     pub number: i16,
-    /// The name that it was given, if it is not its own.
+    /// The name that it was given.
     pub given: Option<Ident>,
 }
 
@@ -215,8 +223,8 @@ pub(super) struct JoinTree {
 pub(super) enum ConditionTree {
     Nothing,
     On(Expr),
-    /// USING, or what NATURAL comes to, and the name behind it.
-    Using(Vec<Ident>, Option<Ident>),
+    /// USING, or what NATURAL comes to, the name behind it, and what it asks of the rows.
+    Using(Vec<Ident>, Option<Ident>, Vec<Expr>),
 }
 
 impl QueryTree {
@@ -283,7 +291,7 @@ impl SelectTree {
     }
 
     /// Its own expressions, those of FROM aside.
-    fn expressions(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+    pub(super) fn expressions(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         self.targets.iter_mut().for_each(|target| visit(&mut target.expr));
         let plain = self.filter.iter_mut().chain(&mut self.having).chain(&mut self.groups.keys);
         plain.for_each(&mut *visit);
@@ -295,16 +303,30 @@ impl SelectTree {
         self.expressions(&mut keep_trees);
     }
 
+    /// Puts items behind the first `width` of the select list.
+    pub(super) fn with_items(&mut self, width: usize, items: Vec<BoundTarget>) {
+        let count = items.len();
+        self.targets.splice(width..width, items);
+        self.visible = width + count;
+        self.move_items(width, &|target| target + count);
+    }
+
     /// Takes out the `count` items behind the first `width` of the select list, which nobody has written.
     pub(super) fn without_items(&mut self, width: usize, count: usize) {
         self.targets.drain(width..width + count);
         self.visible = width;
+        self.move_items(width, &|target| target - count);
+    }
+
+    /// The items from this one on have other numbers.
+    fn move_items(&mut self, first: usize, number: &dyn Fn(usize) -> usize) {
         let moved = |target: &mut usize| {
-            if *target >= width {
-                *target -= count;
+            if *target >= first {
+                *target = number(*target);
             }
         };
         self.order_by.iter_mut().for_each(|(target, _)| moved(target));
+        self.groups.targets.iter_mut().flatten().for_each(moved);
         if let DistinctTree::On(targets) = &mut self.distinct {
             targets.iter_mut().for_each(moved);
         }
@@ -321,14 +343,21 @@ impl FromTree {
                 sample.seed.iter_mut().for_each(|seed| visit.expr(seed, depth));
             }
             FromTree::Query { tree, .. } => Arc::make_mut(tree).walk(depth, visit),
-            FromTree::Function { calls, .. } => {
-                calls.iter_mut().for_each(|(call, _)| visit.expr(call, depth));
+            FromTree::Function { calls, fields, .. } => {
+                calls.iter_mut().zip(fields).for_each(|((call, _), fields)| {
+                    visit.called(call, fields);
+                    visit.expr(call, depth);
+                });
             }
             FromTree::Join(join) => {
                 join.left.walk(depth, visit);
                 join.right.walk(depth + u16::from(join.lateral), visit);
-                if let ConditionTree::On(condition) = &mut join.condition {
-                    visit.expr(condition, depth);
+                match &mut join.condition {
+                    ConditionTree::Nothing => {}
+                    ConditionTree::On(condition) => visit.expr(condition, depth),
+                    ConditionTree::Using(_, _, on) => {
+                        on.iter_mut().for_each(|test| visit.expr(test, depth));
+                    }
                 }
             }
         }
@@ -337,7 +366,7 @@ impl FromTree {
     /// How many items of the scope it has.
     pub(super) fn items(&self) -> usize {
         let FromTree::Join(join) = self else { return 1 };
-        let named = matches!(join.condition, ConditionTree::Using(_, Some(_)));
+        let named = matches!(join.condition, ConditionTree::Using(_, Some(_), _));
         join.left.items() + join.right.items() + usize::from(named) + usize::from(join.has_item)
     }
 }

@@ -4,12 +4,15 @@
 //! A view is simple if what its query is bound to is a list of expressions over the rows of one relation for which a condition
 //! holds. `through` says what changing one does; here is which views are simple, and which of their columns take a value.
 
+use crate::bind::kept::{Opening, open_view};
 use crate::bind::levels::{columns_of_expr, raise};
 use crate::bind::logical::{Node, Query};
 use crate::bind::scope::column_at;
 use crate::bind::shape::Shape;
+use crate::bind::tree::{BodyTree, DistinctTree, FromTree, QueryTree};
 use crate::bind::typed::Expr;
 use crate::bind::{Binder, Environment};
+use crate::catalog::definition::ViewQuery;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::Result;
 use crate::parse::ast::{self, Body, Distinct, FromItem};
@@ -40,10 +43,10 @@ impl SimpleView {
     /// Of this query, bound so that a view which it reads is named and not opened; if it is not simple, why, as PostgreSQL
     /// says it.
     pub(super) fn of(
-        parsed: &ast::Query,
+        clauses: &Clauses,
         query: &Query,
     ) -> std::result::Result<SimpleView, &'static str> {
-        if let Some(why) = complication(parsed, query) {
+        if let Some(why) = complication(clauses, query) {
             return Err(why);
         }
         let (node, made) = below_columns(&query.root);
@@ -115,17 +118,14 @@ pub(super) fn over_base(mut expr: Expr, columns: &[Expr]) -> Expr {
 /// Those of binding it.
 pub fn simple_columns(
     environment: Environment<'_>,
-    text: &str,
+    query: &ViewQuery,
 ) -> Result<Option<(Oid, Vec<Option<usize>>)>> {
-    let parsed = crate::parse::parse_query(text)?;
+    let opening = open_view(environment.catalog, query)?;
     // Most views that are not simple are seen to be none before they are bound.
-    if !reads_one(&parsed) {
+    if !opening.clauses().reads_one {
         return Ok(None);
     }
-    let binder = Binder { opaque_views: true, ..Binder::new(environment, text, &[]) };
-    let query = binder.top_query(&parsed)?;
-    let simple = SimpleView::of(&parsed, &query).ok();
-    Ok(simple.map(|view| {
+    Ok(simple(environment, &opening)?.ok().map(|view| {
         let columns = view.base_columns.into_iter().map(std::result::Result::ok);
         (view.base.oid, columns.collect())
     }))
@@ -135,14 +135,25 @@ pub fn simple_columns(
 ///
 /// # Errors
 /// Those of binding it.
-pub fn unfit_for_check(environment: Environment<'_>, text: &str) -> Result<Option<&'static str>> {
-    let parsed = crate::parse::parse_query(text)?;
-    let binder = Binder { opaque_views: true, ..Binder::new(environment, text, &[]) };
-    let query = binder.top_query(&parsed)?;
-    Ok(match SimpleView::of(&parsed, &query) {
+pub fn unfit_for_check(
+    environment: Environment<'_>,
+    query: &ViewQuery,
+) -> Result<Option<&'static str>> {
+    let opening = open_view(environment.catalog, query)?;
+    Ok(match simple(environment, &opening)? {
         Err(why) => Some(why),
         Ok(view) => view.without_columns(),
     })
+}
+
+/// A view of this query, if it is simple; else why it is not.
+fn simple(
+    environment: Environment<'_>,
+    opening: &Opening<'_>,
+) -> Result<std::result::Result<SimpleView, &'static str>> {
+    let own = Binder::new(environment, opening.text(), &[]);
+    let query = opening.bound(&Binder { opaque_views: true, ..own })?;
+    Ok(SimpleView::of(&opening.clauses(), &query))
 }
 
 /// Which of the columns of `base` that stand in `own` an expression is, or why it takes no value.
@@ -168,7 +179,7 @@ fn below_columns(mut node: &Node) -> (&Node, Option<&[Expr]>) {
     let mut columns = None;
     loop {
         match node {
-            Node::Sort { input, .. } => node = input,
+            Node::Sort { input, .. } | Node::LockRows { input, .. } => node = input,
             Node::Project { input, columns: made } if columns.is_none() => {
                 columns = Some(&made[..]);
                 node = input;
@@ -178,31 +189,87 @@ fn below_columns(mut node: &Node) -> (&Node, Option<&[Expr]>) {
     }
 }
 
-/// Whether FROM has one item, and that is a name.
-pub(super) fn reads_one(parsed: &ast::Query) -> bool {
-    let Body::Select(select) = &parsed.body else { return false };
-    matches!(&select.from[..], [FromItem::Table { .. } | FromItem::Sample { .. }])
+/// What decides whether a view is simple, and its rows do not show.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clauses {
+    /// It is no SELECT, and why that is not simple.
+    pub other: Option<&'static str>,
+    pub distinct: bool,
+    pub groups: bool,
+    pub having: bool,
+    pub with: bool,
+    pub limit: bool,
+    /// FROM has one item, and that is a name.
+    pub reads_one: bool,
+    pub sample: bool,
+}
+
+impl Clauses {
+    const COMBINED: &str = "Views containing UNION, INTERSECT, or EXCEPT";
+
+    /// Of a text.
+    pub(super) fn written(parsed: &ast::Query) -> Clauses {
+        let limit = parsed.limit.is_some() || parsed.offset.is_some();
+        let shared = Clauses { with: parsed.with.is_some(), limit, ..Clauses::default() };
+        match &parsed.body {
+            Body::SetOperation { .. } => Clauses { other: Some(Clauses::COMBINED), ..shared },
+            Body::Values(_) => Clauses { other: Some(NOT_OF_ONE), ..shared },
+            Body::Select(select) => Clauses {
+                distinct: select.distinct != Distinct::No,
+                groups: !select.group_by.is_empty(),
+                having: select.having.is_some(),
+                reads_one: matches!(
+                    &select.from[..],
+                    [FromItem::Table { .. } | FromItem::Sample { .. }]
+                ),
+                sample: matches!(&select.from[..], [FromItem::Sample { .. }]),
+                ..shared
+            },
+        }
+    }
+
+    /// Of a tree.
+    pub(super) fn kept(tree: &QueryTree) -> Clauses {
+        let limit = tree.limit.is_some() || tree.offset.is_some();
+        let shared = Clauses { with: tree.with.is_some(), limit, ..Clauses::default() };
+        match &tree.body {
+            BodyTree::SetOperation { .. } => Clauses { other: Some(Clauses::COMBINED), ..shared },
+            BodyTree::Values { .. } => Clauses { other: Some(NOT_OF_ONE), ..shared },
+            BodyTree::Select(select) => {
+                let item = match &select.from.list[..] {
+                    [(item, _)] => Some(item),
+                    _ => None,
+                };
+                Clauses {
+                    distinct: !matches!(select.distinct, DistinctTree::No),
+                    groups: !select.groups.items.is_empty(),
+                    having: select.having.is_some(),
+                    reads_one: matches!(item, Some(FromTree::Table { .. } | FromTree::With { .. })),
+                    sample: matches!(item, Some(FromTree::Table { sample: Some(_), .. })),
+                    ..shared
+                }
+            }
+        }
+    }
 }
 
 /// Why a view's query is not simple, as PostgreSQL says it, in its order.
-fn complication(parsed: &ast::Query, bound: &Query) -> Option<&'static str> {
-    let select = match &parsed.body {
-        Body::Select(select) => select,
-        Body::SetOperation { .. } => return Some("Views containing UNION, INTERSECT, or EXCEPT"),
-        Body::Values(_) => return Some(NOT_OF_ONE),
-    };
+fn complication(clauses: &Clauses, bound: &Query) -> Option<&'static str> {
+    if clauses.other.is_some() {
+        return clauses.other;
+    }
     let shape = Shape::of(&bound.root);
     [
-        (select.distinct != Distinct::No, "Views containing DISTINCT"),
-        (!select.group_by.is_empty(), "Views containing GROUP BY"),
-        (select.having.is_some(), "Views containing HAVING"),
-        (parsed.with.is_some(), "Views containing WITH"),
-        (parsed.limit.is_some() || parsed.offset.is_some(), "Views containing LIMIT or OFFSET"),
+        (clauses.distinct, "Views containing DISTINCT"),
+        (clauses.groups, "Views containing GROUP BY"),
+        (clauses.having, "Views containing HAVING"),
+        (clauses.with, "Views containing WITH"),
+        (clauses.limit, "Views containing LIMIT or OFFSET"),
         (shape.grouped.is_some(), "Views that return aggregate functions"),
         (shape.windows, "Views that return window functions"),
         (shape.sets, "Views that return set-returning functions"),
-        (!reads_one(parsed), NOT_OF_ONE),
-        (matches!(&select.from[..], [FromItem::Sample { .. }]), "Views containing TABLESAMPLE"),
+        (!clauses.reads_one, NOT_OF_ONE),
+        (clauses.sample, "Views containing TABLESAMPLE"),
     ]
     .into_iter()
     .find_map(|(is, why)| is.then_some(why))

@@ -47,7 +47,7 @@ impl Binder<'_> {
             }
         }
         let width = columns.len();
-        let tree = if self.keeps_trees { Some(self.values_tree(&columns)?) } else { None };
+        let mut tree = if self.keeps_trees { Some(self.values_tree(&columns)?) } else { None };
         let mut types = Vec::new();
         let mut by_row: Vec<Vec<Expr>> = rows.iter().map(|_| Vec::with_capacity(width)).collect();
         for column in columns {
@@ -62,17 +62,20 @@ impl Binder<'_> {
                 row.push(value);
             }
         }
-        let output = types
-            .iter()
-            .enumerate()
-            .map(|(number, ty)| Output {
-                name: format!("column{}", number + 1).into(),
-                ty: *ty,
-                origin: None,
-            })
-            .collect();
+        if let Some(BodyTree::Values { types: shown, .. }) = &mut tree {
+            let decided = shown.iter_mut().zip(&types).filter(|(shown, ty)| shown.oid == ty.oid);
+            decided.for_each(|(shown, ty)| *shown = *ty);
+        }
         let tree = tree.map(|body| Box::new(QueryTree::of(body)));
-        Ok(Block { node: Node::Values { rows: by_row, types }, output, tree })
+        Ok(Block { tree, ..rows_of(by_row, types) })
+    }
+
+    /// VALUES as their tree says.
+    pub(super) fn kept_values(&self, rows: Vec<Vec<Expr>>, types: Vec<SqlType>) -> Result<Block> {
+        let one = |(value, ty): (Expr, &SqlType)| self.to_common_one(value, *ty, "VALUES", 0);
+        let row = |row: Vec<Expr>| row.into_iter().zip(&types).map(one).collect();
+        let rows = rows.into_iter().map(row).collect::<Result<_>>()?;
+        Ok(rows_of(rows, types))
     }
 
     /// The rows as they were written; a literal without a type is read as that of its column.
@@ -95,4 +98,15 @@ impl Binder<'_> {
         }
         Ok(BodyTree::Values { rows, types })
     }
+}
+
+/// Rows of columns that have no names of their own.
+fn rows_of(rows: Vec<Vec<Expr>>, types: Vec<SqlType>) -> Block {
+    let column = |(number, ty): (usize, &SqlType)| Output {
+        name: format!("column{}", number + 1).into(),
+        ty: *ty,
+        origin: None,
+    };
+    let output = types.iter().enumerate().map(column).collect();
+    Block { node: Node::Values { rows, types }, output, tree: None }
 }

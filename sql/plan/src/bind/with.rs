@@ -2,13 +2,14 @@
 
 use crate::bind::Binder;
 use crate::bind::insert::target_of;
-use crate::bind::logical::{Cte, CteBody, Node, Output, SetKind};
+use crate::bind::logical::{Cte, CteBody, Node, Output, Query, SetKind};
 use crate::bind::mention::{mention, mentions};
 use crate::bind::query::Outside;
 use crate::bind::scope::column_at;
 use crate::bind::target::untyped_item;
 use crate::bind::tree::{BodyTree, CteTree, QueryTree, WithTree};
 use crate::bind::type_name::{format_type, oid};
+use crate::bind::typed::Expr;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Body, ExprKind, Ident};
 use crate::sqlstate::SqlState;
@@ -59,6 +60,27 @@ pub(super) enum Around {
 }
 
 impl CteScope<'_> {
+    /// A query has been bound, and the `inner` ones that stand before it: those of the same WITH, `bound`, stand behind the
+    /// first `before` that are here.
+    pub fn enter(
+        &self,
+        (before, bound): (usize, &mut Vec<Cte>),
+        inner: Vec<Cte>,
+        (entry, body): (CteEntry, CteBody),
+    ) {
+        let inner_count = inner.len();
+        bound.extend(inner);
+        let mut entries = self.entries.borrow_mut();
+        // A recursive one has entered itself.
+        entries.truncate(before + bound.len());
+        // What stands within this one nobody else names.
+        entries[before + bound.len() - inner_count..]
+            .iter_mut()
+            .for_each(|inner| inner.name = "".into());
+        bound.push(Cte { name: entry.name.clone(), body });
+        entries.push(entry);
+    }
+
     /// A WITH query by name: levels out, its number there, and what it is.
     pub fn find(&self, name: &str) -> Option<(u16, u32, CteEntry)> {
         let (mut scope, mut level) = (self, 0);
@@ -115,7 +137,8 @@ impl Binder<'_> {
                 .at(self.position(cte.at)));
             }
             let known = scope.trees.borrow().len();
-            let (part, (inner, mut body, output)) = self.with_part(cte, || {
+            let changes = !matches!(cte.body, ast::CteBody::Query(_));
+            let (part, bound_part) = self.with_part((changes, cte.materialized), || {
                 let inner = self.within_recursion(cte, with.recursive, outside, scope)?;
                 let (body, output) =
                     self.cte(cte, with.recursive, outside, scope).map_err(|error| {
@@ -124,6 +147,7 @@ impl Binder<'_> {
                     })?;
                 Ok((inner, body, output))
             })?;
+            let (inner, mut body, output) = bound_part;
             if matches!(body, CteBody::Recursive { .. }) {
                 self.recurs(part);
             }
@@ -132,25 +156,28 @@ impl Binder<'_> {
                 let tree = self.cte_tree(cte, &mut body, within, outside, scope)?;
                 scope.trees.borrow_mut().push(tree);
             }
-            let inner_count = inner.len();
-            bound.extend(inner);
-            let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
-            let mut columns: Vec<(Ident, SqlType)> =
-                output.into_iter().map(|column| (column.name, column.ty)).collect();
-            self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
+            let columns = self
+                .cte_columns(&output, &cte.columns, &cte.name)
                 .map_err(|error| error.at(self.position(cte.at)))?;
-            let mut entries = scope.entries.borrow_mut();
-            // A recursive one has entered itself.
-            entries.truncate(before + bound.len());
-            // What stands within this one nobody else names.
-            entries[before + bound.len() - inner_count..]
-                .iter_mut()
-                .for_each(|inner| inner.name = "".into());
-            let name = cte.name.clone();
-            entries.push(CteEntry { name, part, columns, rows, added: 0, recursing: None });
-            bound.push(Cte { name: cte.name.clone(), body });
+            let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
+            let (name, added, recursing) = (cte.name.clone(), 0, None);
+            let entry = CteEntry { name, part, columns, rows, added, recursing };
+            scope.enter((before, &mut bound), inner, (entry, body));
         }
         Ok(bound)
+    }
+
+    /// The columns of a query of WITH, under the names that it was given.
+    pub(super) fn cte_columns(
+        &self,
+        output: &[Output],
+        given: &[Ident],
+        name: &Ident,
+    ) -> Result<Vec<(Ident, SqlType)>> {
+        let mut columns: Vec<(Ident, SqlType)> =
+            output.iter().map(|column| (column.name.clone(), column.ty)).collect();
+        self.rename(&mut columns, given, name, "WITH query")?;
+        Ok(columns)
     }
 
     /// What a query of WITH was written as; `within` are those of its own WITH, if they stand before it.
@@ -162,13 +189,15 @@ impl Binder<'_> {
         outside: Outside<'_>,
         scope: &CteScope<'_>,
     ) -> Result<CteTree> {
+        let recurs = matches!(body, CteBody::Recursive { .. });
         let query = match body {
             CteBody::Query(query) => query.tree.take(),
             CteBody::Recursive { base, step, all } => {
                 let sides = base.tree.take().zip(step.tree.take());
+                let types = base.output.iter().map(|column| column.ty).collect();
                 sides.map(|(left, right)| {
                     let (kind, all) = (SetKind::Union, *all);
-                    let body = BodyTree::SetOperation { kind, all, left, right };
+                    let body = BodyTree::SetOperation { kind, all, left, right, types };
                     let with = (!within.is_empty())
                         .then_some(WithTree { recursive: own_is_recursive(cte), ctes: within });
                     Arc::new(QueryTree { with, ..QueryTree::of(body) })
@@ -179,7 +208,7 @@ impl Binder<'_> {
         let (name, columns) = (cte.name.clone(), cte.columns.clone());
         let (search, cycle) = self.trace_trees(cte, outside, scope)?;
         let materialized = cte.materialized;
-        Ok(CteTree { name, columns, materialized, query, search, cycle })
+        Ok(CteTree { name, columns, materialized, query, recurs, search, cycle })
     }
 
     /// The queries of WITH as they are bound: of WITH RECURSIVE each behind those that it names (`TopologicalSort`).
@@ -339,9 +368,8 @@ impl Binder<'_> {
     ) -> Result<(CteBody, Vec<Output>)> {
         let (written, written_step) = (base, step);
         let mut base = self.query(base, outside, Some(scope), true)?;
-        let mut columns: Vec<(Ident, SqlType)> =
-            base.output.iter().map(|column| (column.name.clone(), column.ty)).collect();
-        self.rename(&mut columns, &cte.columns, &cte.name, "WITH query")
+        let mut columns = self
+            .cte_columns(&base.output, &cte.columns, &cte.name)
             .map_err(|error| error.at(self.position(cte.at)))?;
         let names = columns.iter().map(|(name, _)| name.clone()).collect();
         let traced = self.traced(cte, names, outside, scope)?;
@@ -399,19 +427,7 @@ impl Binder<'_> {
                 .hint("Cast the output of the non-recursive term to the correct type.")
                 .at(at));
             }
-            let value = match untyped_item(&step.root, number) {
-                Some(item) if have.ty.oid.0 == oid::UNKNOWN => item.clone(),
-                _ => column_at(number, have.ty),
-            };
-            columns.push(match have.ty.oid.0 {
-                oid::UNKNOWN => self.argument(value, want.ty.oid, step_at)?,
-                _ => self.to_common_one(
-                    value,
-                    SqlType::plain(want.ty.oid.0),
-                    "UNION",
-                    place_of(number),
-                )?,
-            });
+            columns.push(self.step_column(&step, number, want.ty, (step_at, place_of(number)))?);
         }
         if let Some(tree) = &mut step.tree {
             let tree = Arc::make_mut(tree);
@@ -420,17 +436,42 @@ impl Binder<'_> {
             }
             self.settle_items(tree, base.output.iter().map(|column| column.ty))?;
         }
-        if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
-            let behind = step.output.iter().enumerate().skip(base.output.len());
-            columns.extend(behind.map(|(number, output)| column_at(number, output.ty)));
-            step.root = Node::Project { input: Box::new(step.root), columns };
-            step.output.clone_from(&base.output);
-        }
+        cast_step(&mut step, &base, columns);
         if let Some(traced) = &traced {
             self.trace(traced, &mut base, &mut step)?;
         }
         let output = base.output.clone();
         Ok((CteBody::Recursive { base, step, all }, output))
+    }
+
+    /// A column of the second term as the type that the first one gives it; `at` is where the term stands, and the column.
+    pub(super) fn step_column(
+        &self,
+        step: &Query,
+        number: usize,
+        ty: SqlType,
+        at: (u32, u32),
+    ) -> Result<Expr> {
+        let have = step.output[number].ty;
+        let value = match untyped_item(&step.root, number) {
+            Some(item) if have.oid.0 == oid::UNKNOWN => item.clone(),
+            _ => column_at(number, have),
+        };
+        match have.oid.0 {
+            oid::UNKNOWN => self.argument(value, ty.oid, at.0),
+            _ => self.to_common_one(value, SqlType::plain(ty.oid.0), "UNION", at.1),
+        }
+    }
+}
+
+/// Gives the second term its columns as those of the first one, where they are of other types; those behind stay.
+pub(super) fn cast_step(step: &mut Query, base: &Query, mut columns: Vec<Expr>) {
+    if step.output.iter().zip(&base.output).any(|(have, want)| have.ty.oid != want.ty.oid) {
+        let behind = step.output.iter().enumerate().skip(base.output.len());
+        columns.extend(behind.map(|(number, output)| column_at(number, output.ty)));
+        let input = Box::new(std::mem::replace(&mut step.root, Node::Unit));
+        step.root = Node::Project { input, columns };
+        step.output.clone_from(&base.output);
     }
 }
 

@@ -6,7 +6,6 @@
 
 use crate::bind::{Binder, Required};
 use crate::error::Result;
-use crate::parse::ast;
 
 /// What one WITH query needs, and what decides whether it is run. The parts of a statement are numbered from 1 on as they
 /// are bound; 0 is the statement itself.
@@ -42,15 +41,14 @@ impl Binder<'_> {
     /// Binds a WITH query as a part of its own, and gives its number.
     pub(super) fn with_part<T>(
         &self,
-        cte: &ast::Cte,
+        (changes, materialized): (bool, Option<bool>),
         bind: impl FnOnce() -> Result<T>,
     ) -> Result<(usize, T)> {
         let mut parts = self.parts.borrow_mut();
-        let changes = !matches!(cte.body, ast::CteBody::Query(_));
         parts.push(WithPart {
             within: self.part.get(),
             changes,
-            materialized: cte.materialized,
+            materialized,
             ..WithPart::default()
         });
         let number = parts.len();

@@ -156,7 +156,7 @@ impl Lender<'_> {
         if let Some(changed) = self.running.changed()
             && changed.generation() != session.settings.generation()
         {
-            session.take_settings(Some(changed));
+            session.take_settings(Some(Box::new(changed)));
         }
         let generation = session.settings.generation();
         let done = catch_unwind(AssertUnwindSafe(|| run(session)));

@@ -8,6 +8,7 @@
 
 use super::printed::Printed;
 use super::view::{Writer, unwritten};
+use crate::bind::kept::numbered;
 use crate::bind::scope::ScopeItem;
 use crate::bind::tree::{ConditionTree, FromTree, JoinTree, TableColumn};
 use crate::bind::typed::Expr;
@@ -112,6 +113,22 @@ impl Writer<'_, '_, '_> {
             let come = come.filter(|(_, column)| !column.dropped);
             columns.added = come.map(|(_, column)| column.name.clone()).collect();
         }
+        if let FromTree::Function { calls, fields, .. } = tree {
+            let mut place = 0;
+            for ((call, defined), before) in calls.iter().zip(fields) {
+                let now = numbered(self.binder.catalog, call.ty());
+                let gone = before.iter().enumerate().filter(|(_, number)| !now.contains(number));
+                for (at, _) in gone {
+                    if let Some(name) = columns.real.get_mut(place + at) {
+                        *name = None;
+                    }
+                }
+                let own = self.binder.composite_result(call);
+                let single = || defined.len().max(1);
+                let record = own.map_or_else(single, |own| own.len());
+                place += if before.is_empty() { record } else { before.len() };
+            }
+        }
         Ok(columns)
     }
 
@@ -124,7 +141,7 @@ impl Writer<'_, '_, '_> {
         let left = self.columns_of(&join.left, items, at)?;
         let right = self.columns_of(&join.right, items, at)?;
         let (using, named) = match &join.condition {
-            ConditionTree::Using(using, name) => (&using[..], name.is_some()),
+            ConditionTree::Using(using, name, _) => (&using[..], name.is_some()),
             ConditionTree::Nothing | ConditionTree::On(_) => (&[][..], false),
         };
         let own = *at + usize::from(named);

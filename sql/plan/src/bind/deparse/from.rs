@@ -244,7 +244,7 @@ impl Writer<'_, '_, '_> {
                     out.push(')');
                 }
             }
-            ConditionTree::Using(columns, name) => {
+            ConditionTree::Using(columns, name, _) => {
                 // They are called as the columns of the left side are by now.
                 let own = passed.items + usize::from(name.is_some());
                 let names = row.names.get(own).map_or(&[][..], |printed| &printed.columns);

@@ -93,7 +93,7 @@ impl Writer<'_, '_, '_> {
         headings: Headings<'_>,
         out: &mut Layout,
     ) -> Result<()> {
-        let BodyTree::SetOperation { kind, all, left, right } = &query.body else {
+        let BodyTree::SetOperation { kind, all, left, right, .. } = &query.body else {
             return self.query(query, around, headings, out);
         };
         // The names that nobody gave the columns are the left side's.

@@ -10,7 +10,7 @@ use super::set_operation::selected_values;
 use super::simple::Parent;
 use super::{Layout, Printer};
 use crate::bind::grouping::AGGREGATES;
-use crate::bind::kept::{read_query, write_query};
+use crate::bind::kept::{Opening, open_view};
 use crate::bind::levels::same;
 use crate::bind::locking::LockedItem;
 use crate::bind::logical::Query;
@@ -23,16 +23,15 @@ use crate::bind::tree::{
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::{Binder, Environment, lock_words};
-use crate::catalog::definition::Edge;
+use crate::catalog::definition::{Edge, ViewQuery};
 use crate::catalog::quote::identifier;
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Ident};
-use crate::sqlstate::SqlState;
+use crate::parse::ast::Ident;
+use crate::parse::depth::within;
 use crate::types::CallContext;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::sync::Arc;
 use txn::WaitPolicy;
 
 /// How a view's query is to be printed.
@@ -52,33 +51,39 @@ pub struct ViewText<'r> {
     pub now: Option<&'r CatalogSnapshot>,
 }
 
-/// A query as PostgreSQL prints it; `columns` are the names of what it returns.
+/// A view's query as PostgreSQL prints it; `columns` are the names of what it returns.
 ///
 /// # Errors
-/// 0A000 for what cannot be printed; those of binding.
+/// 0A000 for what cannot be printed; those of binding and XX001.
 pub fn view_text(
     environment: Environment<'_>,
     context: &CallContext<'_>,
-    text: &str,
-    query: &ast::Query,
+    query: &ViewQuery,
     columns: &[Ident],
     how: ViewText<'_>,
 ) -> Result<String> {
+    let opening = open_view(environment.catalog, query)?;
+    let is_text = matches!(opening, Opening::Text(..));
     let binder = Binder {
-        printed: !how.qualified,
+        printed: is_text && !how.qualified,
         written: how.qualified,
         // What a view reads is not shown, and views may read each other.
         opaque_views: true,
         keeps_trees: true,
-        ..Binder::new(environment, text, &[])
+        ..Binder::new(environment, opening.text(), &[])
     };
-    let bound = binder.query(query, Outside::NOTHING, None, true)?;
-    let tree = bound.tree.ok_or_else(|| unwritten("this query"))?;
-    let text = tree_text(&binder, context, &tree, columns, how)?;
-    if cfg!(debug_assertions) {
-        demand_stored(environment, context, (&binder, &tree), (columns, how), &text);
-    }
-    Ok(text)
+    within(opening.height(), || match &opening {
+        Opening::Text(_, parsed) => {
+            let bound = binder.query(parsed, Outside::NOTHING, None, true)?;
+            let tree = bound.tree.ok_or_else(|| unwritten("this query"))?;
+            tree_text(&binder, context, &tree, columns, how)
+        }
+        Opening::Tree(_) => {
+            let (shapes, tree) = opening.shown().ok_or_else(|| unwritten("this query"))?;
+            binder.records.borrow_mut().clone_from(shapes);
+            tree_text(&binder, context, tree, columns, how)
+        }
+    })
 }
 
 /// The same of its tree.
@@ -103,28 +108,6 @@ fn tree_text(
     let mut out = Layout::default();
     writer.query(tree, Around::NOTHING, Headings::Given(columns), &mut out)?;
     Ok(out.text)
-}
-
-/// Asserts that a tree that has been printed says the same once it has been stored, unless it is too high for that.
-fn demand_stored(
-    environment: Environment<'_>,
-    context: &CallContext<'_>,
-    (made, tree): (&Binder<'_>, &Arc<QueryTree>),
-    (columns, how): (&[Ident], ViewText<'_>),
-    text: &str,
-) {
-    let catalog = environment.catalog;
-    let stored = match write_query(catalog, tree, &made.records.borrow()) {
-        Err(error) if error.state() == SqlState::STATEMENT_TOO_COMPLEX => return,
-        stored => stored.unwrap_or_else(|error| panic!("{text} is not stored: {error:?}")),
-    };
-    let again = read_query(catalog, &stored).and_then(|read| {
-        let (shapes, tree) = &*read;
-        let own = Binder::new(environment, "", &[]);
-        let binder = Binder { records: RefCell::new(shapes.clone()), ..own };
-        tree_text(&binder, context, tree, columns, how)
-    });
-    assert!(again.as_deref().is_ok_and(|again| again == text), "{text} comes back as {again:?}");
 }
 
 /// What names the columns of a query have.
@@ -338,7 +321,7 @@ impl<'w, 'b, 'a> Writer<'w, 'b, 'a> {
         let frame = Frame { calls: Some(collected), ..from.frame(names, around) };
         let mut order_by: Vec<_> = select.order_by.iter().collect();
         // What is sorted by twice says nothing. In a text that was kept two items may look the same that were told by number.
-        if self.how.qualified {
+        if !self.binder.printed {
             let mut known = HashSet::new();
             order_by.retain(|(target, _)| known.insert(*target));
         }

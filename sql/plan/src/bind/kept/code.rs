@@ -11,6 +11,7 @@
 use super::Tree;
 use crate::account;
 use crate::bind::scope::column_at;
+use crate::bind::type_name::fields_of;
 use crate::bind::typed::{CallForm, CurrentValue, Expr, Literal, Quantifier};
 use crate::bind::{row_at, system_column_at};
 use crate::catalog::routine::Routine;
@@ -44,6 +45,15 @@ fn live(relation: Option<&Relation>) -> Vec<i16> {
 fn fields(catalog: &CatalogSnapshot, row: SqlType) -> Option<Vec<i16>> {
     let relation = catalog.row_type(catalog.base_type(row).oid)?;
     Some(live(Some(relation)))
+}
+
+/// The numbers of the fields of such a row, by which they are told whatever others come and go; none of one without a name.
+pub(in crate::bind) fn numbered(catalog: &CatalogSnapshot, row: SqlType) -> Vec<i16> {
+    let counted = || {
+        let fields = fields_of(catalog, catalog.base_type(row).oid).unwrap_or_default();
+        (1..).take(fields.len()).collect()
+    };
+    fields(catalog, row).unwrap_or_else(counted)
 }
 
 /// A tree over a relation's live columns as bytes; `number` says which numbers the columns have where it is going to be.
@@ -117,7 +127,7 @@ fn read_whole<'r, T>(
     })
 }
 
-fn corrupt(what: &str) -> SqlError {
+pub(in crate::bind) fn corrupt(what: &str) -> SqlError {
     let message = format!("a stored expression is corrupt: {what}");
     SqlError::new(SqlState::DATA_CORRUPTED, message)
 }

@@ -14,10 +14,15 @@
 //! or takes fields of other relations' rows is decoded each time: these change without the relation.
 
 mod code;
+mod moves;
+mod query;
 #[cfg(test)]
 mod tests;
+mod view;
 
-pub(super) use code::query::{read_query, write_query};
+pub(super) use code::numbered;
+pub(super) use view::{Opening, open_view};
+pub use view::{has_constant, store_view, without_field_of_query};
 
 use crate::bind::deparse::{over_row, without_assignment};
 use crate::bind::dml::NEXTVAL;
@@ -227,6 +232,11 @@ impl Binder<'_> {
             }
         });
         done?;
+        self.complete_one(expr)
+    }
+
+    /// The same of an expression whose parts have been completed.
+    fn complete_one(&self, expr: &mut Expr) -> Result<()> {
         match expr {
             Expr::ArrayCast { element, .. } => self.complete(element)?,
             Expr::Call { arguments, form: CallForm::Routine(routine), .. } => {

@@ -29,30 +29,40 @@ use txn::{RowLock, WaitPolicy};
 /// The fields of records, by the modifiers of their types.
 pub type Shapes = Vec<Vec<(Arc<str>, SqlType)>>;
 
-/// The tree of a query as bytes.
+/// A tree with the shapes that types of records in it name by number.
+pub type ShapedTree = (Shapes, Arc<QueryTree>);
+
+/// The query of a view as bytes: what is run, and what is printed where that is another tree.
 ///
 /// # Errors
 /// 54001 for one that is too high, 0A000 for what no view has.
 pub fn write_query(
     catalog: &CatalogSnapshot,
-    tree: &Arc<QueryTree>,
-    shapes: &Shapes,
+    run: &ShapedTree,
+    shown: Option<&ShapedTree>,
 ) -> Result<Arc<[u8]>> {
     let mut out = Writer::new(catalog, None, Row::Query, &|number| number);
-    shapes.write(&mut out)?;
-    tree.write(&mut out)?;
+    run.write(&mut out)?;
+    shown.is_some().write(&mut out)?;
+    shown.map_or(Ok(()), |shown| shown.write(&mut out))?;
     finish(out)
 }
 
-/// The tree of a query that bytes stand for.
+/// The query of a view that bytes stand for.
 ///
 /// # Errors
 /// XX001.
-pub fn read_query(
-    catalog: &CatalogSnapshot,
-    bytes: &[u8],
-) -> Result<Deep<(Shapes, Arc<QueryTree>)>> {
-    read_whole(&mut Reader::new(catalog, None, Row::Query, bytes), Part::read)
+pub fn read_query(catalog: &CatalogSnapshot, bytes: &[u8]) -> Result<ReadQuery> {
+    let mut from = Reader::new(catalog, None, Row::Query, bytes);
+    let trees = read_whole(&mut from, |from| Ok((Part::read(from)?, Part::read(from)?)))?;
+    Ok(ReadQuery { trees, lasts: from.lasts })
+}
+
+/// What has been read: what is run, and what is printed where that is another tree.
+pub struct ReadQuery {
+    pub trees: Deep<(ShapedTree, Option<ShapedTree>)>,
+    /// Whether it is this as long as the view is.
+    pub lasts: bool,
 }
 
 /// The code of a column of a query's row, or of one around it.
@@ -94,11 +104,11 @@ pub(super) fn read_subquery(from: &mut Reader<'_>) -> Result<Expr> {
 
 structs! {
     WithTree { recursive, ctes }
-    CteTree { name, columns, materialized, query, search, cycle }
+    CteTree { name, columns, materialized, query, recurs, search, cycle }
     SearchTree { depth, columns, sequence }
     CycleTree { columns, mark, path, values }
     SelectTree { from, distinct, targets, visible, filter, groups, having, collected, order_by, locks }
-    GroupsTree { distinct, keys, items, is_plain }
+    GroupsTree { distinct, keys, items, targets, is_plain }
     FromList { list, items }
     TableColumn { number, given }
     SampleTree { method, percentage, seed }
@@ -125,7 +135,7 @@ choices! {
     BodyTree {
         1 Select(select);
         2 Values { rows, types };
-        3 SetOperation { kind, all, left, right };
+        3 SetOperation { kind, all, left, right, types };
     }
     DistinctTree {
         1 No;
@@ -144,13 +154,13 @@ choices! {
         1 Table { relation, columns, aliased, sample };
         2 With { name, aliased, listed };
         3 Query { tree, lateral, listed };
-        4 Function { calls, ordinality, aliased, listed };
+        4 Function { calls, fields, ordinality, aliased, listed };
         5 Join(join);
     }
     ConditionTree {
         1 Nothing;
         2 On(condition);
-        3 Using(columns, name);
+        3 Using(columns, name, on);
     }
     FrameBound {
         1 UnboundedPreceding;

@@ -1,16 +1,14 @@
 //! Trees of queries to bytes and back.
 
 use super::{Reader, damaged, numbers};
-use crate::bind::kept::code::query::{Shapes, read_query, write_query};
+use crate::bind::kept::code::query::{ShapedTree, read_query, write_query};
 use crate::bind::query::Outside;
-use crate::bind::tree::QueryTree;
 use crate::bind::{Binder, Environment};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::object::well_known;
 use crate::catalog::testing::catalog;
 use crate::parse::parse_query;
 use crate::sqlstate::SqlState;
-use std::sync::Arc;
 
 /// One of each kind of part.
 const QUERIES: &[&str] = &[
@@ -27,7 +25,7 @@ const QUERIES: &[&str] = &[
     "select c.tableoid, relname from pg_class c tablesample bernoulli (10) repeatable (3)",
 ];
 
-fn tree(snapshot: &CatalogSnapshot, text: &str) -> Option<(Arc<QueryTree>, Shapes)> {
+fn tree(snapshot: &CatalogSnapshot, text: &str) -> Option<ShapedTree> {
     let path = [well_known::PG_CATALOG];
     let environment = Environment { catalog: snapshot, path: &path, constants: &Reader };
     let binder = Binder { keeps_trees: true, ..Binder::new(environment, text, &[]) };
@@ -35,7 +33,7 @@ fn tree(snapshot: &CatalogSnapshot, text: &str) -> Option<(Arc<QueryTree>, Shape
     let bound = binder.query(&parsed, Outside::NOTHING, None, true);
     let bound = bound.unwrap_or_else(|error| panic!("{text}: {error:?}"));
     let shapes = binder.records.borrow().clone();
-    bound.tree.map(|tree| (tree, shapes))
+    bound.tree.map(|tree| (shapes, tree))
 }
 
 #[test]
@@ -44,11 +42,11 @@ fn a_query_comes_back_as_it_was_and_nothing_else_is_one() {
     let snapshot = catalog.snapshot(well_known::POSTGRES).expect("the database is there");
     let mut number = numbers();
     for text in QUERIES {
-        let (tree, shapes) = tree(&snapshot, text).expect("it was to be kept");
-        let bytes = write_query(&snapshot, &tree, &shapes).expect("it can be stored");
+        let tree = tree(&snapshot, text).expect("it was to be kept");
+        let bytes = write_query(&snapshot, &tree, Some(&tree)).expect("it can be stored");
         let read = read_query(&snapshot, &bytes).expect("it is a tree");
-        let (shapes, tree) = &*read;
-        let again = write_query(&snapshot, tree, shapes).expect("it can be stored");
+        let (run, shown) = &*read.trees;
+        let again = write_query(&snapshot, run, shown.as_ref()).expect("it can be stored");
         assert_eq!(bytes, again, "{text}");
         for end in (0..bytes.len()).step_by(5) {
             let error = read_query(&snapshot, &bytes[..end]).map(drop);
