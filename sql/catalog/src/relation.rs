@@ -1,7 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::acl::Acl;
-use crate::definition::{Expression, ViewQuery};
+use crate::definition::{Definition, Expression, ViewQuery};
 use crate::object::Version;
 use crate::quote::{identifier, qualified};
 use crate::sequence::State;

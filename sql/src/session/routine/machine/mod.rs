@@ -393,10 +393,8 @@ impl Execution<'_> {
             Op::OpenRows { statement } => {
                 self.open_loop(&program.statements[statement as usize])?
             }
-            Op::NextRow { end } => {
-                if !self.next_row(program, pc, tried.is_empty() && !*stale)? {
-                    *pc = end as usize;
-                }
+            Op::NextRow { end } if !self.next_row(program, pc, tried.is_empty() && !*stale)? => {
+                *pc = end as usize;
             }
             Op::CloseRows { tells } => self.close_loop(tells)?,
             Op::Holds { sql, end } => {
