@@ -1,7 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::acl::Acl;
-use crate::definition::{Expression, ViewQuery};
+use crate::definition::{Definition, Expression, ViewQuery};
 use crate::object::Version;
 use crate::quote::{identifier, qualified};
 use crate::sequence::State;
@@ -655,6 +655,11 @@ impl Relation {
             Some((&trigger.name, oid, deferral))
         });
         keys.chain(others).chain(triggers)
+    }
+
+    /// What is kept of it as text: the conditions of its triggers.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
+        self.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut())
     }
 
     /// The query of a view or of a materialized one, to be changed.

@@ -113,7 +113,14 @@ impl Parser<'_> {
             _ if matches!(self.kind(), Kind::Keyword(word) if word.category() == Category::Reserved) => {
                 AggregateOption::Text(self.label()?)
             }
-            _ if self.is_name(self.kind()) => AggregateOption::Name(self.object_name()?),
+            _ if self.is_name(self.kind()) => {
+                let name = self.object_name()?;
+                // What is read as a type may have modifiers, which nobody looks at.
+                if self.is_symbol(b'(') {
+                    self.in_parentheses(Parser::expr)?;
+                }
+                AggregateOption::Name(name)
+            }
             _ => AggregateOption::Text(self.number_text()?),
         })
     }

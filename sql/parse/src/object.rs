@@ -563,12 +563,7 @@ impl<'t> Parser<'t> {
     /// DROP.
     pub(super) fn drop(&mut self) -> Result<Statement> {
         self.expect(Keyword::Drop)?;
-        let word = match self.kind() {
-            Kind::Keyword(Keyword::Procedure) => "PROCEDURE",
-            Kind::Keyword(Keyword::Routine) => "ROUTINE",
-            Kind::Keyword(Keyword::Aggregate) => "AGGREGATE",
-            _ => "FUNCTION",
-        };
+        let word = self.routine_word();
         let kind = self.object_kind()?;
         match kind {
             ObjectKind::Function => return self.drop_routine(word),
@@ -679,10 +674,20 @@ impl<'t> Parser<'t> {
         Ok((mode != Some(ParameterMode::Out)).then_some(ty))
     }
 
+    /// What a statement calls the routine that it is about.
+    fn routine_word(&self) -> &'static str {
+        match self.kind() {
+            Kind::Keyword(Keyword::Procedure) => "PROCEDURE",
+            Kind::Keyword(Keyword::Routine) => "ROUTINE",
+            Kind::Keyword(Keyword::Aggregate) => "AGGREGATE",
+            _ => "FUNCTION",
+        }
+    }
+
     /// COMMENT.
     pub(super) fn comment(&mut self) -> Result<Statement> {
         self.expect_all(&[Keyword::Comment, Keyword::On])?;
-        let is_aggregate = self.is(Keyword::Aggregate);
+        let word = self.routine_word();
         let mut kind = self.object_kind()?;
         let target = match kind {
             ObjectKind::Other(words) => self.comment_target(words)?,
@@ -714,13 +719,13 @@ impl<'t> Parser<'t> {
             name.parts.push(constraint);
         }
         let arguments = match kind {
-            ObjectKind::Function if is_aggregate => self.aggregate_types()?,
+            ObjectKind::Function if word == "AGGREGATE" => self.aggregate_types()?,
             ObjectKind::Function => self.routine_arguments()?,
             _ => None,
         };
         self.expect(Keyword::Is)?;
         let text = if self.accept(Keyword::Null) { None } else { Some(self.string()?) };
-        Ok(Statement::Comment(Comment { kind, name, arguments, target, text }))
+        Ok(Statement::Comment(Comment { kind, name, arguments, word, target, text }))
     }
 
     /// SET or RESET of kept settings, behind the object's name.

@@ -64,11 +64,13 @@ impl Parser<'_> {
             });
         }
         let mut options = Vec::new();
+        let mut at = self.here();
         while let Some(option) = self.routine_option()? {
-            options.push(option);
+            options.push((option, at));
+            at = self.here();
         }
         if self.is(Keyword::Return) || self.is(Keyword::Begin) {
-            options.push(RoutineOption::Standard(self.standard_body()?));
+            options.push((RoutineOption::Standard(self.standard_body()?), at));
         }
         let create = CreateRoutine { replace, procedure, name, parameters, returns, options };
         Ok(Statement::CreateRoutine(Box::new(create)))
@@ -253,12 +255,14 @@ impl Parser<'_> {
             RoutineChange::Schema(self.name()?)
         } else {
             let mut options = Vec::new();
+            let mut at = self.here();
             while let Some(option) = self.routine_option()? {
                 if matches!(option, RoutineOption::Body(..) | RoutineOption::Language(_)) {
                     self.back();
                     return Err(self.error());
                 }
-                options.push(option);
+                options.push((option, at));
+                at = self.here();
             }
             // Ignored, as in PostgreSQL.
             if !options.is_empty() {

@@ -1,4 +1,5 @@
-//! ALTER COLUMN ... TYPE: all columns of a statement that get another type, in one rewrite of the table.
+//! ALTER COLUMN ... TYPE: all columns of a statement that get another type, in one rewrite of the table; in none where the
+//! values are those of the new types as they are, and nothing is computed of them.
 //!
 //! The new values are expressions over the rows as the statement finds them: of a column that the same statement drops they
 //! may say something, and of another one that gets another type they see the old value.
@@ -20,7 +21,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{Expr, Ident, ObjectName, SequenceOption, TypeName};
 use crate::parse::parse_expression;
 use crate::sqlstate::SqlState;
-use crate::types::{Oid, SqlType};
+use crate::types::{Oid, SqlType, oids};
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -34,6 +35,8 @@ pub(super) struct Retyped<'a> {
     dimensions: u32,
     /// What makes a row's new value; none where the old one stays.
     conversion: Option<RowFunction<'a>>,
+    /// Every value of the old type is one of the new type, in the same form.
+    keeps: bool,
 }
 
 /// What rows are held against once columns have other types: constraints by their place in their table.
@@ -52,6 +55,47 @@ fn used_by(what: &str, detail: String) -> SqlError {
         format!("cannot alter type of a column used by {what}"),
     )
     .detail(detail)
+}
+
+/// Whether every value of a type is one of another, in the same form and in the same order: what PostgreSQL's support functions
+/// of casts find to do nothing (`varchar_support`, `numeric_support`, `TemporalSimplify`).
+fn keeps_values(old: SqlType, new: SqlType) -> bool {
+    let texts = [oids::TEXT, oids::VARCHAR];
+    if old.oid != new.oid {
+        return texts.contains(&old.oid.0) && texts.contains(&new.oid.0) && new.typmod < 0;
+    }
+    if new.typmod < 0 {
+        return ![oids::BPCHAR, oids::BIT].contains(&old.oid.0);
+    }
+    match old.oid.0 {
+        _ if old.typmod < 0 => false,
+        oids::VARCHAR
+        | oids::VARBIT
+        | oids::TIMESTAMP
+        | oids::TIMESTAMPTZ
+        | oids::TIME
+        | oids::TIMETZ => new.typmod >= old.typmod,
+        // The precision is above the scale.
+        oids::NUMERIC => {
+            let parts = |ty: SqlType| ((ty.typmod - 4) >> 16, (ty.typmod - 4) & 0xFFFF);
+            let ((precision, scale), (next, next_scale)) = (parts(old), parts(new));
+            next >= precision && next_scale == scale
+        }
+        _ => false,
+    }
+}
+
+/// Whether a CHECK, an index or a generated column of the table says something of these columns that is computed.
+fn is_computed_of(relation: &Relation, columns: &dyn Fn(usize) -> bool) -> bool {
+    let names = |made: &Edges| made.own_columns().any(columns);
+    let generated = relation.columns.iter().filter(|column| column.generated);
+    let generated = generated.filter_map(|column| column.default.as_ref());
+    let checks = relation.constraints.iter().filter_map(|one| match &one.kind {
+        ConstraintKind::Check { condition, .. } => Some(condition.edges()),
+        ConstraintKind::ForeignKey(_) => None,
+    });
+    let indexes = relation.indexes.iter().flat_map(|index| index.definitions());
+    generated.map(|made| made.edges()).chain(checks).chain(indexes).any(names)
 }
 
 impl<'a> Ddl<'a> {
@@ -94,7 +138,8 @@ impl<'a> Ddl<'a> {
         self.check_membership(relation.row_type.0, ty)?;
         if old.ty == ty && using.is_none() {
             let name = Arc::clone(name);
-            return Ok(Retyped { at, name, ty, collation, dimensions, conversion: None });
+            let (conversion, keeps) = (None, true);
+            return Ok(Retyped { at, name, ty, collation, dimensions, conversion, keeps });
         }
         let semantics = self.semantics;
         let conversion = semantics.conversion(&snapshot, relation, at, ty, using)?;
@@ -121,7 +166,8 @@ impl<'a> Ddl<'a> {
             return Err(if old.generated { error } else { error.hint(hint) });
         };
         let (name, conversion) = (Arc::clone(name), Some(conversion));
-        Ok(Retyped { at, name, ty, collation, dimensions, conversion })
+        let keeps = using.is_none() && keeps_values(old.ty, ty) && old.collation == collation;
+        Ok(Retyped { at, name, ty, collation, dimensions, conversion, keeps })
     }
 
     /// The sequence of an identity column counts in the column's type.
@@ -154,7 +200,9 @@ impl<'a> Ddl<'a> {
     ) -> Result<()> {
         let mut next = Relation::clone(relation);
         let mut columns: Vec<(usize, RowFunction<'a>)> = Vec::new();
-        for Retyped { at, name, ty, collation, dimensions, conversion } in changes {
+        let retyped = |at: usize| changes.iter().any(|one| one.at == at);
+        let keeps = changes.iter().all(|one| one.keeps) && !is_computed_of(relation, &retyped);
+        for Retyped { at, name, ty, collation, dimensions, conversion, .. } in changes {
             if relation.columns[at].dropped {
                 return Err(undefined_column(relation, &name));
             }
@@ -172,7 +220,9 @@ impl<'a> Ddl<'a> {
             next.columns[at].collation = collation;
             let Some(conversion) = conversion else { continue };
             next.columns[at].ty = ty;
-            next.columns[at].missing = None;
+            if !keeps {
+                next.columns[at].missing = None;
+            }
             columns.retain(|(other, _)| *other != at);
             columns.push((at, conversion));
         }
@@ -182,6 +232,9 @@ impl<'a> Ddl<'a> {
         self.refuse_used_row_type(relation)?;
         let changed: Vec<usize> = columns.iter().map(|column| column.0).collect();
         let affected = self.read_again(relation, &mut next, &changed)?;
+        if keeps {
+            return self.catalog.put_relation(self.transaction, next);
+        }
         let not_null = (0..next.columns.len()).filter(|&at| next.columns[at].not_null).collect();
         let snapshot = self.snapshot();
         let mut checks = Vec::new();

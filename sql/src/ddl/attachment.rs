@@ -361,14 +361,16 @@ pub(super) fn drop_of(
     cascade: bool,
 ) -> Result<()> {
     let dependents = loop {
-        let mut dependents = Dependents::default();
+        let (mut dependents, mut starts) = (Dependents::default(), Vec::new());
         let snapshot = ddl.snapshot();
         for one in going {
             let key = ddl.catalog.key(one.class(), one.oid());
             ddl.catalog.lock(ddl.transaction, key)?;
             let shown = shown(ddl, one);
+            starts.push(dependents.lines.len());
             collect_on(ddl, one, &shown, &mut dependents);
         }
+        dependents.tell_last_first(&starts);
         let goes = |one: &Dependent| {
             one.attached().is_some_and(|one| going.iter().any(|going| going.oid() == one.oid()))
                 || one.owner(&snapshot).is_some_and(|owner| owners.contains(&owner))

@@ -199,14 +199,17 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
             Ok((crate::catalog::extension::PG_EXTENSION, ddl.catalog.key(Class::Comment, found)))
         }
         ObjectKind::Function => {
-            let found = super::routine::named(ddl, name, comment.arguments.as_deref())?;
-            let Some(found) = found else {
-                let found = super::privilege::function(ddl, name, comment.arguments.as_deref())?;
+            let told = |error| super::routine::told_as(error, comment.word);
+            let found = super::routine::named(ddl, name, comment.arguments.as_deref());
+            let Some(found) = found.map_err(told)? else {
+                let found = super::privilege::function(ddl, name, comment.arguments.as_deref());
+                let found = found.map_err(told)?;
                 if !ddl.superuser() {
                     return Err(super::resolve::must_own("function", found.name));
                 }
                 return Ok((Oid(FUNCTION), ddl.catalog.key(Class::Comment, Oid(found.oid))));
             };
+            super::routine::demand_called(ddl, &found, comment.word)?;
             super::routine::demand_owner(ddl, &found)?;
             Ok((Oid(FUNCTION), ddl.catalog.key(Class::Comment, found.oid)))
         }

@@ -36,6 +36,25 @@ pub(super) struct Dependents {
     pub(super) parts: Vec<Dependent>,
 }
 
+impl Dependents {
+    /// Has what depends on the last of several objects told of first, as PostgreSQL does, and what depends on two of them with
+    /// the one that was named earlier. `starts` says where the lines of each begin.
+    pub(super) fn tell_last_first(&mut self, starts: &[usize]) {
+        let mut told = BTreeSet::new();
+        let mut groups: Vec<Vec<(String, String)>> = starts.iter().map(|_| Vec::new()).collect();
+        let mut of = 0;
+        for (at, line) in std::mem::take(&mut self.lines).into_iter().enumerate() {
+            while starts.get(of + 1).is_some_and(|next| *next <= at) {
+                of += 1;
+            }
+            if told.insert(line.0.clone()) {
+                groups[of].push(line);
+            }
+        }
+        self.lines = groups.into_iter().rev().flatten().collect();
+    }
+}
+
 /// What is kept as text and names what gets another name.
 #[derive(Default)]
 pub(super) struct Reworded {
@@ -299,10 +318,21 @@ impl Ddl<'_> {
         self.put_renewed(&reworded)
     }
 
-    /// Has what routines keep as text go on naming the relations and types that it names.
+    /// Has conditions of triggers, and what routines keep as text, go on naming the relations and types that they name.
     fn put_renewed(&mut self, reworded: &Reworded) -> Result<()> {
+        let renewed = |relation: &Arc<Relation>| {
+            let mut next = Relation::clone(relation);
+            reworded.renew(next.texts_mut()).then_some(next)
+        };
         let snapshot = self.snapshot();
         let users = reworded.users(&snapshot);
+        let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
+        for relation in relations.filter(|relation| renewed(relation).is_some()) {
+            let found = self.lock_texts(relation)?;
+            if let Some(next) = found.as_ref().and_then(renewed) {
+                self.catalog.put_relation(self.transaction, next)?;
+            }
+        }
         for routine in users.iter().filter_map(|oid| snapshot.routine(*oid)) {
             let key = self.catalog.key(Class::Routine, routine.oid);
             self.catalog.lock(self.transaction, key)?;
@@ -420,11 +450,22 @@ impl Ddl<'_> {
         if dependents.lines.is_empty() {
             return Ok(());
         }
+        self.tell_dependents(&dependents.lines, cascade, what)?;
+        self.remove_dependents(dependents)
+    }
+
+    /// 2BP01 where there are dependents and no CASCADE; else tells of them.
+    pub(super) fn tell_dependents(
+        &mut self,
+        lines: &[(String, String)],
+        cascade: bool,
+        what: &str,
+    ) -> Result<()> {
         // What goes for two reasons goes once.
         let mut told = BTreeSet::new();
         let lines: Vec<&(String, String)> =
-            dependents.lines.iter().filter(|(thing, _)| told.insert(thing)).collect();
-        if !cascade {
+            lines.iter().filter(|(thing, _)| told.insert(thing)).collect();
+        if !cascade && !lines.is_empty() {
             let detail: Vec<String> =
                 lines.iter().map(|(thing, on)| format!("{thing} depends on {on}")).collect();
             let them = if what == SEVERAL { "them" } else { "it" };
@@ -436,6 +477,11 @@ impl Ddl<'_> {
             .hint("Use DROP ... CASCADE to drop the dependent objects too."));
         }
         self.tell_cascade(&lines.iter().map(|line| line.0.clone()).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    /// Drops what depends on something that goes.
+    pub(super) fn remove_dependents(&mut self, dependents: &Dependents) -> Result<()> {
         for &(table, constraint) in &dependents.foreign_keys {
             self.remove_constraint(table, constraint)?;
         }

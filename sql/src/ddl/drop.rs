@@ -1,7 +1,7 @@
 //! DROP TABLE, INDEX, VIEW, SEQUENCE, SCHEMA.
 
 use super::Ddl;
-use super::dependency::Dependents;
+use super::dependency::{Dependents, SEVERAL};
 use super::resolve::{kind_noun, must_own, wrong_kind};
 use super::type_dependents::{Dependent, depending_on_rows, drop_all};
 use crate::catalog::Named;
@@ -139,25 +139,21 @@ pub(super) fn drop_relations(
     }
     let (dependents, typed) = loop {
         let (mut dependents, mut typed) = (Dependents::default(), Vec::new());
-        collect_dependents(ddl, going, &oids, &mut dependents, &mut typed)?;
+        let mut starts = Vec::with_capacity(going.len());
+        for one in going {
+            starts.push(dependents.lines.len());
+            let one = std::slice::from_ref(one);
+            collect_dependents(ddl, one, &oids, &mut dependents, &mut typed)?;
+        }
+        dependents.tell_last_first(&starts);
         if ddl.hold(&dependents, &typed)? {
             break (dependents, typed);
         }
     };
     let what = match going {
         [one] => format!("{} {}", kind_noun(one), ddl.display(one)),
-        _ => "desired object(s)".to_owned(),
+        _ => SEVERAL.to_owned(),
     };
-    if going.len() > 1 && !cascade && !dependents.lines.is_empty() {
-        let detail: Vec<String> =
-            dependents.lines.iter().map(|(thing, on)| format!("{thing} depends on {on}")).collect();
-        return Err(SqlError::new(
-            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
-            "cannot drop desired object(s) because other objects depend on them",
-        )
-        .detail(detail.join("\n"))
-        .hint("Use DROP ... CASCADE to drop the dependent objects too."));
-    }
     ddl.drop_dependents(&dependents, cascade, &what)?;
     drop_all(ddl, typed)?;
     for relation in going {

@@ -5,7 +5,8 @@ use super::constraint::constraint_is_new;
 use super::index_key::{demand_room, included, no_system_key};
 use super::name;
 use super::resolve::{
-    duplicate_relation, must_own, refused_system_column, system_column_named, undefined_table,
+    duplicate_relation, must_own, refused_system_column, system_column_named, undefined_column,
+    undefined_table,
 };
 use super::{Ddl, options};
 use crate::bind::dml::{composite_type, index as no_table};
@@ -244,12 +245,14 @@ impl Ddl<'_> {
         demand_room(key.columns.len() + given.include.len())?;
         let mut columns: Vec<IndexColumn> = Vec::new();
         for name in &key.columns {
-            let column = relation.column(name).ok_or_else(|| {
-                SqlError::new(
-                    SqlState::UNDEFINED_COLUMN,
-                    format!("column \"{name}\" named in key does not exist"),
-                )
-            })?;
+            let Some(column) = relation.column(name) else {
+                // Those of a primary key are to be NOT NULL first.
+                if given.primary && self.relation(relation.oid).is_some() {
+                    return Err(undefined_column(relation, name));
+                }
+                let message = format!("column \"{name}\" named in key does not exist");
+                return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
+            };
             if columns.iter().any(|known| known.column == column) {
                 let what = if given.primary { "primary key" } else { "unique" };
                 return Err(SqlError::new(

@@ -67,7 +67,8 @@ pub(super) fn named_parts<N>(
     let snapshot = ddl.snapshot();
     let mut search = Search { ddl, names, goes, found: Vec::new() };
     for relation in users.iter().filter_map(|oid| snapshot.relation(*oid)) {
-        if !(0..relation.columns.len()).all(|at| goes(relation.oid, at)) {
+        // Of a table without columns its place among those that go says it.
+        if !(0..relation.columns.len().max(1)).all(|at| goes(relation.oid, at)) {
             search.defaults(relation);
             search.checks(relation);
             search.indexes(relation);

@@ -156,6 +156,14 @@ impl Ddl<'_> {
         persistence: char,
     ) -> Result<Arc<Schema>> {
         let says_temporary = name.schema().is_some_and(|schema| &**schema == "pg_temp");
+        let unlogged = |ddl: &Self| {
+            let message = "only temporary relations may be created in temporary schemas";
+            let error = SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message);
+            error.at(ddl.semantics.position(name.at))
+        };
+        if says_temporary && persistence == 'u' {
+            return Err(unlogged(self));
+        }
         if says_temporary || persistence == 't' && name.schema().is_none() {
             return self.temporary_schema();
         }
@@ -172,7 +180,7 @@ impl Ddl<'_> {
         }
         let path = self.path();
         if named.is_none() && path.creation_temporary {
-            return self.temporary_schema();
+            return if persistence == 'u' { Err(unlogged(self)) } else { self.temporary_schema() };
         }
         let snapshot = self.snapshot();
         let schema = match named {
@@ -187,6 +195,9 @@ impl Ddl<'_> {
                 snapshot.schema_by_oid(oid).cloned().ok_or_else(|| undefined_schema("public"))?
             }
         };
+        if schema.is_temporary() && persistence == 'u' {
+            return Err(unlogged(self));
+        }
         self.may_create_in(&schema)?;
         Ok(schema)
     }

@@ -25,6 +25,7 @@ use crate::parse::ast::{
 use crate::sqlstate::SqlState;
 use crate::types::type_name::format_type;
 use crate::types::{Oid, SqlType, oids};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// `internal`, which only built-in functions have.
@@ -57,10 +58,11 @@ struct Options {
 }
 
 impl Options {
-    fn of(options: &[RoutineOption], procedure: bool) -> Result<Options> {
+    /// What they are, each with its place in the statement.
+    fn of(ddl: &Ddl<'_>, options: &[(RoutineOption, u32)], procedure: bool) -> Result<Options> {
         let mut all = Options::default();
-        let twice = || SqlError::new(SqlState::SYNTAX_ERROR, "conflicting or redundant options");
-        for option in options {
+        for (option, at) in options {
+            let position = || ddl.semantics.position(*at);
             let of_function = matches!(
                 option,
                 RoutineOption::Volatility(_)
@@ -72,7 +74,7 @@ impl Options {
                     | RoutineOption::Support(_)
             );
             if procedure && of_function {
-                return Err(invalid("invalid attribute in procedure definition"));
+                return Err(invalid("invalid attribute in procedure definition").at(position()));
             }
             let again = match option {
                 RoutineOption::Language(name) => all.language.replace(language(name)?).is_some(),
@@ -119,7 +121,8 @@ impl Options {
                 RoutineOption::Standard(body) => all.standard.replace(body.clone()).is_some(),
             };
             if again {
-                return Err(twice());
+                let message = "conflicting or redundant options";
+                return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(position()));
             }
         }
         Ok(all)
@@ -358,7 +361,7 @@ fn demand_trusted(ddl: &mut Ddl<'_>, leakproof: Option<bool>) -> Result<()> {
 pub fn create_routine(ddl: &mut Ddl<'_>, create: &CreateRoutine) -> Result<Arc<Routine>> {
     let schema = ddl.creation_schema(&create.name, 'p')?;
     let name = create.name.name();
-    let options = Options::of(&create.options, create.procedure)?;
+    let options = Options::of(ddl, &create.options, create.procedure)?;
     let language = match options.language {
         None if options.standard.is_some() => SQL,
         language => language.ok_or_else(|| invalid("no language specified"))?,
@@ -542,7 +545,7 @@ fn demand_replaceable(known: &Routine, next: &Routine) -> Result<()> {
         let all = routine.parameters.iter().filter(|one| one.is_output());
         all.map(|one| (Arc::clone(&one.name), one.ty)).collect()
     };
-    if outputs(known) != outputs(next) {
+    if known.result == Oid(oids::RECORD) && outputs(known) != outputs(next) {
         return Err(invalid("cannot change return type of existing function")
             .detail("Row type defined by OUT parameters is different.")
             .hint(drop_first()));
@@ -653,8 +656,11 @@ pub(super) fn named(
         SqlError::new(SqlState::AMBIGUOUS_FUNCTION, message)
     };
     let Some(wanted) = wanted else {
+        let mut built_in = builtin::functions_named(name.name()).iter();
+        let built_in = name.schema().is_none() && built_in.any(|one| one.extension.is_none());
         return match &found[..] {
-            [] | [_] => Ok(found.pop()),
+            [] => Ok(None),
+            [_] if !built_in => Ok(found.pop()),
             _ => {
                 Err(several()
                     .hint("Specify the argument list to select the function unambiguously."))
@@ -755,15 +761,17 @@ pub(super) fn drop_made(
     mut going: Vec<Arc<Routine>>,
     cascade: bool,
 ) -> Result<()> {
-    going.sort_by_key(|routine| routine.oid.0);
-    going.dedup_by_key(|routine| routine.oid.0);
+    let mut named = BTreeSet::new();
+    going.retain(|routine| named.insert(routine.oid));
     lock_all(ddl, &going)?;
     let dependents = loop {
-        let mut dependents = Dependents::default();
+        let (mut dependents, mut starts) = (Dependents::default(), Vec::new());
         for routine in &going {
+            starts.push(dependents.lines.len());
             let shown = shown(ddl, routine);
             collect_callers(ddl, routine, &shown, &mut dependents);
         }
+        dependents.tell_last_first(&starts);
         if ddl.hold(&dependents, &[])? {
             break dependents;
         }
@@ -941,7 +949,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
             next.schema = snapshot.schema(name).ok_or_else(|| undefined_schema(name))?.oid;
         }
         RoutineChange::Options(options) => {
-            let options = Options::of(options, routine.procedure)?;
+            let options = Options::of(ddl, options, routine.procedure)?;
             demand_trusted(ddl, options.leakproof)?;
             next.volatility = options.volatility.unwrap_or(next.volatility);
             next.strict = options.strict.unwrap_or(next.strict);

@@ -2,7 +2,7 @@
 
 use super::Ddl;
 use super::attachment;
-use super::dependency::Dependents;
+use super::dependency::{Dependents, SEVERAL};
 use super::resolve::{kind_noun, must_own, undefined_schema};
 use super::type_dependents::{Dependent, depending, depending_on_rows, drop_all};
 use crate::catalog::acl::Privileges;
@@ -19,6 +19,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::ast::{CreateSchema, Drop, Ident, Statement};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -226,12 +227,33 @@ pub(super) fn drop_schema(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
                 format!("cannot drop schema {name} because it is required by the database system"),
             ));
         }
-        going.push(schema);
+        if going.iter().all(|known| known.oid != schema.oid) {
+            going.push(schema);
+        }
     }
-    for schema in going {
-        drop_one(ddl, &schema, drop.cascade)?;
+    let what = match going.as_slice() {
+        [one] => format!("schema {}", one.name),
+        _ => SEVERAL.to_owned(),
+    };
+    let snapshot = ddl.snapshot();
+    let inside = going.iter().flat_map(|schema| snapshot.relations_in(schema.oid));
+    let inside: BTreeSet<Oid> = inside.map(|relation| relation.oid).collect();
+    let (mut told, mut starts) = (Dependents::default(), Vec::new());
+    if !drop.cascade {
+        for schema in &going {
+            starts.push(told.lines.len());
+            told.lines.extend(held_contents(ddl, schema, &inside)?.dependents.lines);
+        }
+        told.tell_last_first(&starts);
+        ddl.tell_dependents(&told.lines, false, &what)?;
+        (told, starts) = (Dependents::default(), Vec::new());
     }
-    Ok(())
+    for schema in &going {
+        starts.push(told.lines.len());
+        told.lines.extend(drop_one(ddl, schema, &inside)?);
+    }
+    told.tell_last_first(&starts);
+    ddl.tell_dependents(&told.lines, drop.cascade, &what)
 }
 
 /// What stands in a schema.
@@ -362,16 +384,32 @@ fn contents(ddl: &mut Ddl<'_>, schema: &Schema, what: &str) -> Result<Contents> 
     Ok(Contents { relations: oids, types, extensions, routines, attached, dependents, typed })
 }
 
-fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
+/// What goes with a schema, locked. Of the foreign keys of tables that go anyway, which are in `inside`, nothing is told.
+fn held_contents(ddl: &mut Ddl<'_>, schema: &Schema, inside: &BTreeSet<Oid>) -> Result<Contents> {
     let what = format!("schema {}", schema.name);
-    let Contents { relations, types, extensions, routines, attached, dependents, typed } = loop {
+    let mut found = loop {
         let found = contents(ddl, schema, &what)?;
         if ddl.hold(&found.dependents, &found.typed)? {
             break found;
         }
     };
+    let goes = |one: &&Dependent| one.constrained().is_some_and(|table| inside.contains(&table));
+    let untold = found.dependents.parts.iter().filter(goes);
+    let untold: BTreeSet<&String> = untold.map(|one| &one.shown).collect();
+    found.dependents.lines.retain(|(thing, _)| !untold.contains(thing));
+    Ok(found)
+}
+
+/// Drops a schema with all that stands in it; what is to be told of that.
+fn drop_one(
+    ddl: &mut Ddl<'_>,
+    schema: &Schema,
+    inside: &BTreeSet<Oid>,
+) -> Result<Vec<(String, String)>> {
+    let Contents { relations, types, extensions, routines, attached, dependents, typed } =
+        held_contents(ddl, schema, inside)?;
     let snapshot = ddl.snapshot();
-    ddl.drop_dependents(&dependents, cascade, &what)?;
+    ddl.remove_dependents(&dependents)?;
     drop_all(ddl, typed)?;
     for extension in extensions {
         ddl.remove_extension(&extension)?;
@@ -402,7 +440,8 @@ fn drop_one(ddl: &mut Ddl<'_>, schema: &Schema, cascade: bool) -> Result<()> {
     }
     ddl.remove_comments(&[schema.oid])?;
     let key = ddl.catalog.key(Class::Schema, schema.oid);
-    ddl.catalog.remove(ddl.transaction, &snapshot, key)
+    ddl.catalog.remove(ddl.transaction, &snapshot, key)?;
+    Ok(dependents.lines)
 }
 
 /// Everything in a schema, each locked against all others.

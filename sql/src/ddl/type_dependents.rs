@@ -73,6 +73,14 @@ impl What {
 }
 
 impl Dependent {
+    /// The table of which it is a constraint.
+    pub(super) fn constrained(&self) -> Option<Oid> {
+        match self.what {
+            What::Constraint(table, _) => Some(table),
+            _ => None,
+        }
+    }
+
     /// The view that it is.
     pub(super) fn view(&self) -> Option<Oid> {
         match self.what {

@@ -11,8 +11,7 @@ use super::rename::give_acl;
 use super::resolve::{
     duplicate_relation, duplicate_there, duplicate_type, kind_noun, must_own, undefined_schema,
 };
-use super::type_dependents::is_of;
-use super::type_dependents::{depending, drop_all};
+use super::type_dependents::{Dependent, depending, drop_all, is_of};
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
 use crate::catalog::definition::{Edge, Edges};
@@ -660,13 +659,19 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
         return Err(refused);
     }
     let named: Vec<Oid> = going.iter().map(|ty| ty.oid).collect();
-    let dependents = loop {
-        let mut dependents = Vec::new();
+    let (told, dependents) = loop {
+        let (mut told, mut starts, mut dependents) =
+            (Dependents::default(), Vec::new(), Vec::new());
         for ty in &going {
+            let from = dependents.len();
+            starts.push(from);
             depending(ddl, ty, (&named, &[]), &mut dependents);
+            let found = dependents[from..].iter();
+            told.lines.extend(found.map(|one: &Dependent| (one.shown.clone(), one.on.clone())));
         }
+        told.tell_last_first(&starts);
         if ddl.hold(&Dependents::default(), &dependents)? {
-            break dependents;
+            break (told, dependents);
         }
     };
     if !dependents.is_empty() && !drop.cascade {
@@ -678,18 +683,12 @@ pub(super) fn drop_types(ddl: &mut Ddl<'_>, drop: &Drop) -> Result<()> {
             _ => "cannot drop desired object(s) because other objects depend on them".to_owned(),
         };
         let lines: Vec<String> =
-            dependents.iter().map(|one| format!("{} depends on {}", one.shown, one.on)).collect();
+            told.lines.iter().map(|(thing, on)| format!("{thing} depends on {on}")).collect();
         return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
             .detail(lines.join("\n"))
             .hint("Use DROP ... CASCADE to drop the dependent objects too."));
     }
-    let mut things: Vec<String> = Vec::new();
-    for dependent in &dependents {
-        if !things.contains(&dependent.shown) {
-            things.push(dependent.shown.clone());
-        }
-    }
-    ddl.tell_cascade(&things);
+    ddl.tell_cascade(&told.lines.into_iter().map(|line| line.0).collect::<Vec<_>>());
     drop_all(ddl, dependents)?;
     for ty in going {
         remove(ddl, ty.oid)?;

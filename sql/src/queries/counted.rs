@@ -9,6 +9,7 @@ use super::Call;
 use super::statistics::INSUFFICIENT;
 use crate::catalog::relation_counts::cluster::{RelationCounts, Seen};
 use crate::catalog::relation_counts::{Counts, Event};
+use crate::catalog::{CatalogSnapshot, object::well_known};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::system::SessionTimes;
@@ -124,8 +125,17 @@ impl<'a> Call<'_, '_, '_, 'a> {
 
     /// What has been counted of the relation that is the argument.
     fn of_relation(&self) -> RelationCounts {
-        let seen = self.seen();
-        seen.and_then(|seen| seen.relations.get(&self.oid(0)).copied()).unwrap_or_default()
+        let oid = self.oid(0);
+        let seen = self.seen().and_then(|seen| seen.relations.get(&oid).copied());
+        let is = |snapshot: &CatalogSnapshot| snapshot.whole(oid).is_some();
+        seen.filter(|_| self.is_kept(oid, &is)).unwrap_or_default()
+    }
+
+    /// Whether an object is there, to the session or to others: what is dropped goes with its counts when that is committed.
+    fn is_kept(&self, oid: Oid, is: &dyn Fn(&CatalogSnapshot) -> bool) -> bool {
+        let (session, database) = (self.session, self.session.snapshot.database_oid());
+        let committed = || session.catalog.snapshot(database).as_ref().is_some_and(is);
+        oid.0 < well_known::FIRST_NORMAL || is(session.snapshot) || committed()
     }
 
     /// What has been counted of the function that is the argument; nothing where it was not called.
@@ -134,7 +144,11 @@ impl<'a> Call<'_, '_, '_, 'a> {
         let counts = self.session.engine.counts();
         let (name, count) = match name.strip_prefix("xact_") {
             Some(name) => (name, counts.and_then(|own| own.running_function(function))),
-            None => (name, self.seen().and_then(|seen| seen.functions.get(&function).copied())),
+            None => {
+                let is = |snapshot: &CatalogSnapshot| snapshot.routine(function).is_some();
+                let seen = self.seen().and_then(|seen| seen.functions.get(&function).copied());
+                (name, seen.filter(|_| self.is_kept(function, &is)))
+            }
         };
         let Some(count) = count else { return Datum::Null };
         let millis = |micros: u64| Datum::Float8(micros as f64 / 1000.0);

@@ -754,14 +754,14 @@ impl Session {
     /// Calls `body` with what functions may look at, outside any statement's run.
     fn with_context<T>(&mut self, body: impl FnOnce(&CallContext<'_>) -> Result<T>) -> Result<T> {
         let snapshot = Arc::clone(self.catalog.last_snapshot());
-        self.with_context_of(&snapshot, body)
+        self.with_context_of(&snapshot, |context, _| body(context))
     }
 
     /// The same where they look at this state of the catalog.
     fn with_context_of<T>(
         &mut self,
         snapshot: &Arc<CatalogSnapshot>,
-        body: impl FnOnce(&CallContext<'_>) -> Result<T>,
+        body: impl FnOnce(&CallContext<'_>, &crate::queries::SessionCatalog<'_>) -> Result<T>,
     ) -> Result<T> {
         self.arena.reset();
         let environment = self.engine.manager().environment();
@@ -802,7 +802,7 @@ impl Session {
             sequences: &self.sequences,
             advisory: &self.advisory,
         };
-        let result = body(&CallContext {
+        let context = CallContext {
             arena: &self.arena,
             settings: &running.plain.get().values,
             transaction_time: self.block.transaction_time(),
@@ -813,7 +813,8 @@ impl Session {
             random: &self.random,
             time_read: None,
             constant: false,
-        });
+        };
+        let result = body(&context, &queries);
         let set = running.end();
         self.take_settings(set);
         result

@@ -205,7 +205,7 @@ impl Session {
         let user = self.identity.user;
         let dialect = self.settings.plain().dialect;
         let before = account::held();
-        let mut planned = self.with_context_of(&snapshot, |context| {
+        let mut planned = self.with_context_of(&snapshot, |context, _| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
             crate::parse::depth::fitting(parsed.height(), || {
                 let reader = prepared::Reader(context);

@@ -699,7 +699,10 @@ impl Semantics for Meaning<'_> {
         let bound = self.with_environment(snapshot, |environment| {
             bind::trigger::condition(environment, positions, expr, relation, kind)
         })?;
-        let text = self.print_condition(snapshot, relation, &bound)?;
+        let printed = self.with_environment(snapshot, |environment| {
+            bind::trigger::printed_condition(environment, positions, expr, relation)
+        })?;
+        let text = self.print_condition(snapshot, relation, &printed)?;
         let edges = bind::trigger::edges(snapshot, relation, &bound);
         Ok(Definition::new(text, edges))
     }

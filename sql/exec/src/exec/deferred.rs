@@ -77,19 +77,32 @@ pub enum Check {
         old: Option<RowBuf>,
         /// The row as it is.
         new: Option<RowBuf>,
+        /// The change that it is of, by its place in [`Pending`].
+        change: usize,
     },
+}
+
+/// The changes of one kind to a table that its triggers see as one statement, with what foreign keys' actions add to it
+/// (`AfterTriggersTableData` of `trigger.c`).
+#[derive(Debug)]
+struct Change {
+    table: Oid,
+    event: i16,
+    /// Its BEFORE triggers have fired.
+    begun: bool,
+    /// What has been changed, where a trigger of the table asks for it.
+    rows: Option<Arc<Transition>>,
+    /// A trigger has seen the rows: what is changed from now on is of another such change.
+    seen: bool,
 }
 
 /// What a statement does at its end, in this order.
 #[derive(Debug, Default)]
 pub struct Pending {
     checks: VecDeque<(Arc<Table>, Check)>,
-    /// The statements whose BEFORE triggers have fired: of which table, for what.
-    begun: Vec<(Oid, i16)>,
+    changes: Vec<Change>,
     /// How many actions of foreign keys are running.
     pub actions: u32,
-    /// What has been changed of tables whose triggers ask for it.
-    transitions: Vec<((Oid, i16), Arc<Transition>)>,
 }
 
 impl Pending {
@@ -97,61 +110,61 @@ impl Pending {
     pub fn clear(&mut self) {
         self.checks.clear();
         self.actions = 0;
-        self.begun.clear();
-        self.transitions.clear();
+        self.changes.clear();
     }
 
-    /// A statement changes rows of a table; false if it has begun to before.
+    /// The change to a table that nobody has seen yet.
+    fn change(&mut self, table: Oid, event: i16) -> usize {
+        let open = |one: &Change| one.table == table && one.event == event && !one.seen;
+        self.changes.iter().position(open).unwrap_or_else(|| {
+            self.changes.push(Change { table, event, begun: false, rows: None, seen: false });
+            self.changes.len() - 1
+        })
+    }
+
+    /// A statement changes rows of a table; false if such a change has begun before.
     pub fn begin_statement(&mut self, table: Oid, event: i16) -> bool {
-        let fresh = !self.begun.contains(&(table, event));
-        if fresh {
-            self.begun.push((table, event));
-        }
-        fresh
+        let at = self.change(table, event);
+        !std::mem::replace(&mut self.changes[at].begun, true)
     }
 
-    /// Takes back the triggers that wait for the end of such a statement.
-    pub fn forget_statement(&mut self, table: Oid, event: i16) {
-        self.checks.retain(|(of, check)| {
-            let of_statement = matches!(
-                check,
-                Check::Trigger { event: other, old: None, new: None, .. } if *other == event
-            );
-            !of_statement || of.relation.oid != table
+    /// Takes back the triggers that wait for the end of such a statement, and says which change it is.
+    pub fn forget_statement(&mut self, table: Oid, event: i16) -> usize {
+        let at = self.change(table, event);
+        self.checks.retain(|(_, check)| {
+            !matches!(check, Check::Trigger { change, old: None, new: None, .. } if *change == at)
         });
+        at
     }
 
-    /// Keeps the rows of a change, where a trigger of the table asks for them.
-    pub fn note_row(&mut self, relation: &Relation, event: i16, rows: Rows<'_>) {
+    /// Keeps the rows of a change, where a trigger of the table asks for them, and says which change it is.
+    pub fn note_row(&mut self, relation: &Relation, event: i16, rows: Rows<'_>) -> usize {
+        let at = self.change(relation.oid, event);
         let asks = relation
             .triggers
             .iter()
             .any(|one| one.kind & event != 0 && one.transition != (None, None));
         if !asks {
-            return;
+            return at;
         }
-        let key = (relation.oid, event);
-        let at = match self.transitions.iter().position(|(known, _)| *known == key) {
-            Some(at) => at,
-            None => {
-                let none = || RowSet::new(relation.columns.len());
-                let kept = Transition { old: none(), new: none() };
-                self.transitions.push((key, Arc::new(kept)));
-                self.transitions.len() - 1
-            }
-        };
-        // Nobody else has it before the statement's end.
-        if let Some(kept) = Arc::get_mut(&mut self.transitions[at].1) {
+        let none = || RowSet::new(relation.columns.len());
+        let kept = self.changes[at]
+            .rows
+            .get_or_insert_with(|| Arc::new(Transition { old: none(), new: none() }));
+        // Nobody has it before it is seen.
+        if let Some(kept) = Arc::get_mut(kept) {
             rows.old.into_iter().for_each(|row| kept.old.push(row.iter()));
             rows.new.into_iter().for_each(|row| kept.new.push(row.iter()));
         }
+        at
     }
 
-    /// What has been changed of a table.
+    /// What has been changed of a table, for a trigger that sees it now.
     #[must_use]
-    pub fn transition(&self, table: Oid, event: i16) -> Option<Arc<Transition>> {
-        let found = self.transitions.iter().find(|(known, _)| *known == (table, event));
-        Some(found.map_or_else(Arc::default, |(_, kept)| Arc::clone(kept)))
+    pub fn see(&mut self, change: usize) -> Option<Arc<Transition>> {
+        let change = self.changes.get_mut(change)?;
+        change.seen = true;
+        Some(change.rows.clone().unwrap_or_default())
     }
 
     /// Puts one at the end.
@@ -452,9 +465,9 @@ fn make(cx: &mut Context<'_>, table: &Arc<Table>, check: &Check, locking: &ReadV
         Check::Key { index, entry, columns, row } => {
             check_key(cx, table, *index, entry.split_at(*columns), row)
         }
-        Check::Trigger { trigger, event, old, new } => {
+        Check::Trigger { trigger, event, old, new, change } => {
             let rows = Rows { old: old.as_ref(), new: new.as_ref() };
-            trigger::fire_queued(cx, table, (*trigger, *event), rows)
+            trigger::fire_queued(cx, table, (*trigger, *event), rows, *change)
         }
     }
 }

@@ -170,7 +170,7 @@ pub fn after_row(
     if relation.triggers.is_empty() {
         return Ok(());
     }
-    cx.checks.note_row(relation, event, rows);
+    let change = cx.checks.note_row(relation, event, rows);
     let actions = cx.checks.actions;
     for trigger in fitting(cx, relation, (0, true, event), updated) {
         let Rows { old, new } = rows;
@@ -181,6 +181,7 @@ pub fn after_row(
                 event,
                 old: old.cloned(),
                 new: new.cloned(),
+                change,
             };
             deferred::put_off(cx, table, check)?;
         }
@@ -227,20 +228,20 @@ pub fn after_statement(
     if !relation.has_triggers(0, false, event) {
         return Ok(());
     }
-    cx.checks.forget_statement(relation.oid, event);
+    let change = cx.checks.forget_statement(relation.oid, event);
     let actions = cx.checks.actions;
     for trigger in fitting(cx, relation, (0, false, event), updated) {
         let firing =
             Firing { relation, trigger, event, old: None, new: None, transition: None, actions };
         if cx.meets(&firing)? {
-            let check = Check::Trigger { trigger: trigger.oid, event, old: None, new: None };
-            cx.checks.push(table, check);
+            let trigger = trigger.oid;
+            cx.checks.push(table, Check::Trigger { trigger, event, old: None, new: None, change });
         }
     }
     Ok(())
 }
 
-/// Fires a trigger that has waited; not one that has gone meanwhile.
+/// Fires a trigger that has waited, for that change; not one that has gone meanwhile.
 ///
 /// # Errors
 /// Those of the trigger.
@@ -249,6 +250,7 @@ pub fn fire_queued(
     table: &Table,
     (oid, event): (crate::types::Oid, i16),
     rows: Rows<'_>,
+    change: usize,
 ) -> Result<()> {
     let relation = &table.relation;
     let forgotten = cx.transaction.manager().planted(txn::Fault::TriggerNotFired);
@@ -256,7 +258,7 @@ pub fn fire_queued(
     let Some(trigger) = found else { return Ok(()) };
     let transition = match &trigger.transition {
         (None, None) => None,
-        _ => cx.checks.transition(relation.oid, event),
+        _ => cx.checks.see(change),
     };
     let Rows { old, new } = rows;
     let transition = transition.as_ref();

@@ -830,6 +830,8 @@ pub struct Comment {
     pub name: ObjectName,
     /// The types by which a routine is told from others of its name, if they are given.
     pub arguments: Option<Vec<super::TypeName>>,
+    /// What the statement calls a routine: `PROCEDURE`.
+    pub word: &'static str,
     /// Which, where no name alone tells it.
     pub target: Option<super::CommentTarget>,
     /// The comment; none takes it away.

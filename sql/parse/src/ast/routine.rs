@@ -15,7 +15,7 @@ pub struct CreateAggregate {
     pub parameters: Vec<RoutineParameter>,
     /// How many of them are given once for a group, where the others are what its rows are sorted by.
     pub direct: Option<usize>,
-    /// What is said of it, in any order.
+    /// What is said of it, in any order, each with its place in the text.
     pub options: Vec<(Ident, AggregateOption)>,
 }
 
@@ -47,8 +47,8 @@ pub struct CreateRoutine {
     pub parameters: Vec<RoutineParameter>,
     /// RETURNS.
     pub returns: Option<Returns>,
-    /// What is said of it, in any order.
-    pub options: Vec<RoutineOption>,
+    /// What is said of it, in any order, each with its place in the text.
+    pub options: Vec<(RoutineOption, u32)>,
 }
 
 /// A parameter of a routine.
@@ -159,8 +159,8 @@ pub enum RoutineChange {
     Rename(Ident),
     /// SET SCHEMA.
     Schema(Ident),
-    /// What CREATE says of it, too.
-    Options(Vec<RoutineOption>),
+    /// What CREATE says of it, too, each with its place in the text.
+    Options(Vec<(RoutineOption, u32)>),
 }
 
 /// DROP FUNCTION, PROCEDURE, ROUTINE.

@@ -85,7 +85,9 @@ pub use required::{Holder, Required, may_use_schemas};
 pub use subquery::compared_row;
 pub use typed::{AggregateCall, CallForm, Expr, Literal, MadeAggregate, Quantifier, SubqueryKind};
 pub use updatable::{simple_columns, unfit_for_check};
-pub use variables::{Variable, VariableConflict, Variables, bind_within, may_assign, no_field};
+pub use variables::{
+    Variable, VariableConflict, Variables, bind_within, may_assign, names_table, no_field,
+};
 
 use crate::bind::logical::{ComputedIndex, Modify, Query, TARGET};
 use crate::catalog::definition::ViewQuery;

@@ -6,9 +6,10 @@ use crate::bind::expression::Place;
 use crate::bind::logical::{Node, Output, Query};
 use crate::bind::scope::Scope;
 use crate::bind::type_name::fields_of;
-use crate::bind::typed::Expr;
+use crate::bind::typed::{Expr, Literal};
 use crate::bind::{Binder, Bound, BoundStatement, Environment, bound_for, column_at};
 use crate::catalog::builtin;
+use crate::catalog::system_column::{TABLE_OID, system_column};
 use crate::error::{Result, SqlError};
 use crate::parse::Positions;
 use crate::parse::ast::{self, Ident, TargetStep};
@@ -36,6 +37,12 @@ pub struct Variable {
 pub fn no_field(variable: &str, field: &str) -> SqlError {
     let message = format!("record \"{variable}\" has no field \"{field}\"");
     SqlError::new(SqlState::UNDEFINED_COLUMN, message)
+}
+
+/// Whether a field of a variable is the table of a trigger's row, and none of its columns: `new.tableoid`.
+#[must_use]
+pub fn names_table(variable: &str, field: &str) -> bool {
+    matches!(variable, "old" | "new") && field == system_column(TABLE_OID).name
 }
 
 /// Which of the two a name is that is both a variable and a column.
@@ -162,6 +169,9 @@ impl Binder<'_> {
 
     /// A variable, or a field of one.
     pub(super) fn variable(&self, variable: Variable, at: u32) -> Result<Expr> {
+        if let Some(table) = self.table_of(&variable) {
+            return Ok(Expr::Constant(Literal::Oid(table.0), SqlType::plain(oids::OID)));
+        }
         let ty = match variable.fields {
             Some(fields) => {
                 let named = variable.field.as_ref();
@@ -185,6 +195,15 @@ impl Binder<'_> {
             }),
             None => Ok(whole),
         }
+    }
+}
+
+impl Binder<'_> {
+    /// The table whose row a trigger's OLD or NEW is, where the name means its `tableoid`.
+    fn table_of(&self, variable: &Variable) -> Option<Oid> {
+        let (Some(name), Some(field)) = (&variable.name, &variable.field) else { return None };
+        let is_asked = names_table(name, field);
+        self.catalog.row_type(variable.ty.oid).filter(|_| is_asked).map(|relation| relation.oid)
     }
 }
 

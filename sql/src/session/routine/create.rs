@@ -57,7 +57,7 @@ impl Session {
         create: &CreateRoutine,
     ) -> Result<Outcome> {
         let text = parsed.query_text();
-        for option in &create.options {
+        for (option, _) in &create.options {
             let RoutineOption::Standard(body) = option else { continue };
             if let Some(one) = body.statements.iter().find(|one| !one.statement.is_planned()) {
                 let command = command_tag(&text[one.start as usize..one.end as usize]);
@@ -71,7 +71,7 @@ impl Session {
             ddl::again_if_outdated(ddl, &mut |ddl| ddl::routine::create_routine(ddl, create))
         })?;
         if self.settings.bool("check_function_bodies") {
-            let at = create.options.iter().find_map(|option| match option {
+            let at = create.options.iter().find_map(|(option, _)| match option {
                 RoutineOption::Body(_, at) => Some(*at),
                 _ => None,
             });

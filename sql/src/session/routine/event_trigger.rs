@@ -1,22 +1,26 @@
 //! Event triggers: which of them a statement fires, and what they are told of it (`event_trigger.c`).
 //!
 //! PostgreSQL notes each command and each dropped object where it happens. Here the catalog's changes of the statement say
-//! it: what was there before and is not now has been dropped, with the parts that it had. So objects that are none of their
-//! own here (TOAST tables, triggers of foreign keys) are not told of.
+//! it: what was there before and is not now has been dropped, with the parts that it had (`dropped.rs`). So objects that are
+//! none of their own here (TOAST tables, triggers of foreign keys) are not told of.
 
 use super::Returned;
 use super::call::Compiled;
+use super::dropped::{
+    self, Address, CLASS, CONSTRAINT, Changes, DEFAULT, ROUTINE, TRIGGER, address_of,
+};
 use super::frame::Frame;
 use crate::catalog::attachment::EventTrigger;
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::relation::{Constraint, ConstraintKind, Relation, RelationKind};
 use crate::catalog::routine::Routine;
-use crate::catalog::user_type::UserType;
-use crate::catalog::{CatalogSnapshot, Named, builtin};
+use crate::catalog::{CatalogSnapshot, Named};
 use crate::ddl::event_trigger::{Rewriting, fires_for};
 use crate::ddl::routine::EVENT_TRIGGER;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{CommentTarget, ObjectKind, ObjectName, RenamePart, Statement};
+use crate::parse::ast::{
+    AlterAction, CommentTarget, ObjectKind, ObjectName, OperatorPart, RenamePart, Statement,
+};
 use crate::parse::lexer::{Kind, Lexer};
 use crate::plpgsql::parse::{Given, Gives};
 use crate::plpgsql::tree::VariableType;
@@ -24,28 +28,14 @@ use crate::queries::event::{DroppedObject, EventCommand, EventFacts};
 use crate::session::Session;
 use crate::source::Source;
 use crate::sqlstate::SqlState;
-use crate::system::default_oid;
 use crate::types::array::Array;
 use crate::types::{CallContext, Datum, Oid, SqlType, oids, record};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-const CLASS: Oid = Oid(1259);
-const TYPE: Oid = Oid(1247);
-const ROUTINE: Oid = Oid(1255);
-const CONSTRAINT: Oid = Oid(2606);
-const DEFAULT: Oid = Oid(2604);
-const RULE: Oid = Oid(2618);
-const SCHEMA: Oid = Oid(2615);
-const TRIGGER: Oid = Oid(2620);
-const EXTENSION: Oid = Oid(3079);
 /// `pg_identify_object`.
 const IDENTIFY: u32 = 3839;
 /// `pg_identify_object_as_address`.
 const IDENTIFY_AS_ADDRESS: u32 = 3382;
-
-/// A class, an OID and a number below it.
-type Address = (Oid, Oid, i32);
 
 /// The variables that the body of an event trigger's function begins with.
 pub(super) fn given() -> Vec<Given> {
@@ -116,14 +106,6 @@ fn tag_of(source: &Source, statement: &Statement) -> Option<String> {
         }
     };
     (fires_for(&tag) == Some(true)).then_some(tag)
-}
-
-/// What a statement has done to the catalog.
-struct Changes {
-    before: Arc<CatalogSnapshot>,
-    after: Arc<CatalogSnapshot>,
-    /// The objects that it has changed, in order.
-    touched: Vec<ObjectKey>,
 }
 
 impl Session {
@@ -255,9 +237,10 @@ impl Session {
 
     /// What the statement has dropped.
     fn dropped(&mut self, statement: &Statement, changes: &Changes) -> Result<Vec<DroppedObject>> {
-        let found = gone(statement, changes);
         let before = &changes.before;
-        self.with_context_of(before, |context| {
+        let path = self.basis().path.clone();
+        self.with_context_of(before, |context, catalog| {
+            let found = dropped::dropped(context, catalog, statement, changes, &path)?;
             let all = found.into_iter().map(|(address, original, normal)| {
                 let mut named = identified(context, address);
                 // Parts of relations are told of with their relation's schema.
@@ -290,7 +273,7 @@ impl Session {
     ) -> Result<Vec<EventCommand>> {
         let path = self.basis().path.clone();
         let found = commands(tag, statement, changes, &path);
-        self.with_context_of(&changes.after, |context| {
+        self.with_context_of(&changes.after, |context, _| {
             let all = found.into_iter().map(|(address, tag, kind)| {
                 let named = address.map(|address| identified(context, address));
                 let named = named.unwrap_or_default();
@@ -365,183 +348,6 @@ fn plain(name: &str) -> String {
         Some(inner) => inner.replace("\"\"", "\""),
         None => name.to_owned(),
     }
-}
-
-/// Where an object stands by its record; none for what is no object of its own.
-fn address_of(key: &ObjectKey) -> Option<Address> {
-    Some(match key.class {
-        Class::Schema => (SCHEMA, key.oid, 0),
-        Class::Relation => (CLASS, key.oid, 0),
-        Class::Index => (CLASS, Oid(key.sub), 0),
-        Class::Type => (TYPE, key.oid, 0),
-        Class::Routine => (ROUTINE, key.oid, 0),
-        Class::Extension => (EXTENSION, key.oid, 0),
-        Class::Operator => (Oid(2617), key.oid, 0),
-        Class::Cast => (Oid(2605), key.oid, 0),
-        Class::OperatorClass => (Oid(2616), key.oid, 0),
-        Class::OperatorFamily => (Oid(2753), key.oid, 0),
-        Class::Conversion => (Oid(2607), key.oid, 0),
-        Class::DefaultAcl => (Oid(826), key.oid, 0),
-        _ => return None,
-    })
-}
-
-/// What a relation is made of, each part with whether it only depends on it: its types, what is computed, its constraints
-/// and their indexes.
-fn parts_of(snapshot: &CatalogSnapshot, relation: &Relation) -> Vec<(Address, bool)> {
-    let mut parts = Vec::new();
-    for (sequence, _) in snapshot.owned_sequences(relation.oid) {
-        parts.push(((CLASS, sequence.oid, 0), false));
-    }
-    let (row, array) = relation.row_type;
-    if array != Oid(0) {
-        parts.push(((TYPE, row, 0), false));
-        parts.push(((TYPE, array, 0), false));
-    }
-    if relation.query().is_some() {
-        parts.push(((RULE, relation.oid, 0), true));
-    }
-    for (at, column) in relation.columns.iter().enumerate() {
-        if let Some(default) = column.default.as_ref().filter(|_| column.identity.is_none()) {
-            let reads = column.generated || default.edges().iter().next().is_some();
-            parts.push(((DEFAULT, default_oid(relation.oid, at), 0), reads));
-        }
-    }
-    let mut others: Vec<(Oid, Vec<(Address, bool)>)> = Vec::new();
-    for constraint in &relation.constraints {
-        let reads = match &constraint.kind {
-            ConstraintKind::Check { condition, .. } => !condition.edges().is_empty(),
-            ConstraintKind::ForeignKey(_) => false,
-        };
-        others.push((constraint.oid, vec![((CONSTRAINT, constraint.oid, 0), reads)]));
-    }
-    for index in &relation.indexes {
-        let own = ((CLASS, index.oid, 0), false);
-        let all = match &index.constraint {
-            Some((key, _)) => vec![((CONSTRAINT, *key, 0), false), own],
-            None => vec![((CLASS, index.oid, 0), true)],
-        };
-        others.push((index.oid, all));
-    }
-    for trigger in &relation.triggers {
-        others.push((trigger.oid, vec![((TRIGGER, trigger.oid, 0), false)]));
-    }
-    // CHECKs are older than keys, which a table gets when it is there.
-    let is_check = |parts: &[(Address, bool)]| {
-        parts.iter().any(|(address, reads)| *reads && address.0 == CONSTRAINT)
-    };
-    others.sort_by_key(|(oid, parts)| (!is_check(parts), *oid));
-    parts.extend(others.into_iter().flat_map(|(_, all)| all));
-    parts
-}
-
-/// What a type of users is made of.
-fn parts_of_type(ty: &UserType) -> Vec<(Address, bool)> {
-    let composite = ty.attributes().map(|_| ((CLASS, ty.oid, 0), false));
-    let array = ((TYPE, Oid(builtin::array_of_made(ty.oid.0)), 0), false);
-    let checks = ty.domain().into_iter().flat_map(|domain| &domain.checks);
-    let checks = checks.map(|check| ((CONSTRAINT, check.oid, 0), false));
-    composite.into_iter().chain([array]).chain(checks).collect()
-}
-
-/// The names that a DROP gives.
-fn named_by(statement: &Statement, name: &str) -> bool {
-    match statement {
-        Statement::Drop(drop) => drop.names.iter().any(|named| &**named.name() == name),
-        Statement::DropRoutine(drop) => drop.routines.iter().any(|one| &**one.0.name() == name),
-        Statement::DropOperator(drop) => drop.operators.iter().any(|one| &*one.name.name == name),
-        Statement::DropTrigger(drop) => &*drop.name == name,
-        Statement::DropOperatorPart(drop) => &**drop.name.name() == name,
-        Statement::DropConversion(drop) => drop.names.iter().any(|one| &**one.name() == name),
-        _ => false,
-    }
-}
-
-/// What is gone: each with whether the statement has named it, and whether it only depended on that.
-fn gone(statement: &Statement, changes: &Changes) -> Vec<(Address, bool, bool)> {
-    let Changes { before, after, touched } = changes;
-    let (mut originals, mut others) = (Vec::new(), Vec::new());
-    let cascade_of = |original: bool| !original;
-    let mut known: BTreeSet<Address> = BTreeSet::new();
-    let mut keys: Vec<&ObjectKey> = touched.iter().collect();
-    keys.sort_by_key(|key| (key.class == Class::Index, key.oid));
-    let is_drop = matches!(
-        statement,
-        Statement::Drop(_)
-            | Statement::DropRoutine(_)
-            | Statement::DropOperator(_)
-            | Statement::DropOperatorPart(_)
-            | Statement::DropConversion(_)
-            | Statement::DropTrigger(_)
-            | Statement::DropCast(_)
-            | Statement::DropOwned(_)
-    );
-    for key in keys {
-        let (Some(old), new) = (before.object(*key), after.object(*key)) else { continue };
-        let (name, parts): (Option<&str>, Vec<(Address, bool)>) = match (&old, &new) {
-            (Object::Relation(_), None) => {
-                let Some(relation) = before.relation(key.oid) else { continue };
-                (Some(&relation.name), parts_of(before, relation))
-            }
-            (Object::Relation(_), Some(_)) => {
-                let (Some(old), Some(new)) = (before.relation(key.oid), after.relation(key.oid))
-                else {
-                    continue;
-                };
-                // What it has lost by itself.
-                let kept: Vec<Address> =
-                    parts_of(after, new).into_iter().map(|(address, _)| address).collect();
-                let lost = parts_of(before, old).into_iter().map(|(address, _)| address);
-                let lost = lost.filter(|address| address.0 != CLASS && !kept.contains(address));
-                let columns = old.columns.iter().zip(&new.columns).enumerate();
-                let columns = columns.filter(|(_, (old, new))| !old.dropped && new.dropped);
-                let columns = columns.map(|(at, _)| (CLASS, key.oid, at as i32 + 1));
-                for address in columns.chain(lost) {
-                    if known.insert(address) {
-                        let named = !is_drop || address.0 == TRIGGER;
-                        let into = if named { &mut originals } else { &mut others };
-                        into.push(vec![(address, named, !named)]);
-                    }
-                }
-                continue;
-            }
-            (Object::Index(index), None) => (Some(&index.name), Vec::new()),
-            (Object::Type(ty), None) => (Some(&ty.name), parts_of_type(ty)),
-            (Object::Type(old), Some(Object::Type(new))) => {
-                let kept: Vec<Address> = parts_of_type(new).into_iter().map(|one| one.0).collect();
-                let lost = parts_of_type(old).into_iter().map(|one| one.0);
-                for address in lost.filter(|address| !kept.contains(address)) {
-                    originals.push(vec![(address, !is_drop, is_drop)]);
-                }
-                continue;
-            }
-            (Object::Schema(schema), None) => (Some(&schema.name), Vec::new()),
-            (Object::Routine(routine), None) => (Some(&routine.name), Vec::new()),
-            (Object::Extension(extension), None) => (Some(&extension.name), Vec::new()),
-            (Object::Operator(operator), None) => (Some(&operator.name), Vec::new()),
-            (Object::OperatorClass(class), None) => (Some(&class.name), Vec::new()),
-            (Object::OperatorFamily(family), None) => (Some(&family.name), Vec::new()),
-            (Object::Conversion(conversion), None) => (Some(&conversion.name), Vec::new()),
-            (Object::Cast(_) | Object::DefaultAcl(_), None) => (None, Vec::new()),
-            _ => continue,
-        };
-        let Some(address) = address_of(key) else { continue };
-        if known.contains(&address) {
-            continue;
-        }
-        let original = match name {
-            Some(name) => named_by(statement, name),
-            None => {
-                matches!(statement, Statement::DropCast(_) | Statement::AlterDefaultPrivileges(_))
-            }
-        };
-        let whole = std::iter::once((address, original, cascade_of(original)));
-        let parts = parts.into_iter().map(|(address, normal)| (address, false, normal));
-        let all: Vec<_> = whole.chain(parts).filter(|one| known.insert(one.0)).collect();
-        if original { originals.push(all) } else { others.push(all) }
-    }
-    // Of several that a statement names the last one is told of first.
-    originals.into_iter().rev().chain(others).flatten().collect()
 }
 
 /// A part of a statement: what it was about, its tag, and what it is called where there are several.
@@ -661,6 +467,19 @@ fn commands<'c>(
             let found = after.user_operator(key.oid).filter(|_| key.class == Class::Operator);
             found.is_some_and(|one| one.name == create.name.name && one.function != Oid(0))
         })),
+        Statement::CreateOperatorClass(_) => {
+            let family = made.iter().find(|key| key.class == Class::OperatorFamily);
+            let family = family.map(|key| (address_of(key), "CREATE OPERATOR FAMILY", None));
+            let class = one(first_touched(&|key| key.class == Class::OperatorClass));
+            family.into_iter().chain(class).collect()
+        }
+        Statement::AlterOperatorPart(alter) => {
+            let class = match alter.part {
+                OperatorPart::Class => Class::OperatorClass,
+                OperatorPart::Family => Class::OperatorFamily,
+            };
+            one(first_touched(&|key| key.class == class))
+        }
         Statement::CreateIndex(_) => one(first_touched(&|key| key.class == Class::Index)),
         Statement::AlterComposite(_) => {
             let found = first_touched(&|key| key.class == Class::Type);
@@ -675,6 +494,19 @@ fn commands<'c>(
             let sequences: Vec<Address> = sequences.map(|one| (CLASS, one.oid, 0)).collect();
             let mut all: Vec<Command<'c>> =
                 sequences.iter().map(|one| (Some(*one), "CREATE SEQUENCE", None)).collect();
+            // A part of their own is what the actions say of the sequences of identity columns.
+            let counts = alter.actions.iter().filter_map(|action| match action {
+                AlterAction::AlterType { name, .. } | AlterAction::SetIdentity { name, .. } => {
+                    let column = before.relation(oid)?.column(name)?;
+                    let identity = before.relation(oid)?.columns[column].identity;
+                    let mut owned = before.owned_sequences(oid).filter(|_| identity.is_some());
+                    let (sequence, _) = owned.find(|(_, of)| *of == column)?;
+                    after.relation(sequence.oid)?;
+                    Some((Some((CLASS, sequence.oid, 0)), "ALTER SEQUENCE", None))
+                }
+                _ => None,
+            });
+            all.extend(counts);
             all.push((Some((CLASS, oid, 0)), tag, None));
             all.extend(sequences.iter().map(|one| (Some(*one), "ALTER SEQUENCE", None)));
             all

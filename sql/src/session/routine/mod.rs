@@ -24,6 +24,7 @@ mod context;
 mod contrib_trigger;
 mod create;
 mod cursor;
+mod dropped;
 mod event_trigger;
 pub(super) mod frame;
 mod handler;

@@ -7,7 +7,7 @@ use super::context::{expression, in_expression};
 use super::frame::{Frame, Shape};
 use super::machine::code::Program;
 use super::value::Taken;
-use crate::bind::{Variable, VariableConflict, Variables, no_field};
+use crate::bind::{Variable, VariableConflict, Variables, names_table, no_field};
 use crate::compile::code::{Code, ElementCode};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Ident;
@@ -53,12 +53,15 @@ impl Visible {
                     Some(shape) => {
                         let known =
                             |name: &Ident| shape.fields.iter().any(|(known, _)| known == name);
-                        if let Some(name) = field.as_ref().filter(|name| !known(name)) {
-                            let own = &self.body.variables[number as usize].name;
-                            return Err(no_field(own, name));
+                        let own = &self.body.variables[number as usize].name;
+                        let mut name = None;
+                        if let Some(missed) = field.as_ref().filter(|name| !known(name)) {
+                            if !names_table(own, missed) {
+                                return Err(no_field(own, missed));
+                            }
+                            name = Some(Arc::clone(own));
                         }
                         if shape.ty.oid.0 != oids::RECORD {
-                            let name = None;
                             return Ok(Variable {
                                 number,
                                 ty: shape.ty,

@@ -1,0 +1,25 @@
+-- What is dropped goes with its counts, when that is committed.
+set track_functions = 'all';
+create function f() returns int language plpgsql as $$ begin return 1; end $$;
+create table t (a int primary key, b int);
+create index t_b on t (b);
+create table kept as select 'f()'::regprocedure::oid as f, 't'::regclass::oid as t, 't_b'::regclass::oid as i;
+select f(), f();
+insert into t values (1, 1), (2, 2);
+set enable_seqscan = off;
+select a from t where b = 2;
+reset enable_seqscan;
+select pg_stat_force_next_flush();
+select pg_stat_get_function_calls(f), pg_stat_get_tuples_inserted(t), pg_stat_get_numscans(i) from kept;
+begin;
+drop function f();
+drop table t;
+select pg_stat_get_function_calls(f), pg_stat_get_tuples_inserted(t), pg_stat_get_numscans(i) from kept;
+rollback;
+select pg_stat_get_function_calls(f), pg_stat_get_tuples_inserted(t), pg_stat_get_numscans(i) from kept;
+drop index t_b;
+drop function f();
+select pg_stat_get_function_calls(f), pg_stat_get_tuples_inserted(t), pg_stat_get_numscans(i) from kept;
+drop table t;
+select pg_stat_get_function_calls(f), pg_stat_get_tuples_inserted(t), pg_stat_get_live_tuples(t), pg_stat_get_numscans(i) from kept;
+drop table kept;
