@@ -8,7 +8,7 @@ use super::Ddl;
 use super::create_table::{column_type, new_column_name, on_commit_of_permanent};
 use super::query_columns::{demand_collations, query_columns};
 use super::resolve::{duplicate_relation, kind_noun, must_own, undefined_table};
-use super::view::{modifies, reads_temporary};
+use super::view::reads_temporary;
 use crate::catalog::Named;
 use crate::catalog::relation::{Index, Relation, RelationKind, StoredQuery};
 use crate::error::{Result, SqlError};
@@ -64,15 +64,9 @@ pub fn table_for(
     if create.materialized
         && let Statement::Query(query) = &create.query
     {
-        let modifies = modifies(query);
-        let query = ddl.held_query(query)?;
+        let refusal = "materialized views must not use data-modifying statements in WITH";
+        let query = ddl.held_query(query, refusal)?;
         let snapshot = ddl.snapshot();
-        if modifies {
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                "materialized views must not use data-modifying statements in WITH",
-            ));
-        }
         if reads_temporary(&snapshot, &query.relations) {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,

@@ -115,8 +115,8 @@ impl Ddl<'_> {
     /// held. The relations that it reads are locked before names of columns are looked up, as PostgreSQL does.
     ///
     /// # Errors
-    /// Those of binding and of a lock; 42704 for what has gone meanwhile.
-    pub(super) fn held_query(&mut self, query: &Query) -> Result<BoundView> {
+    /// Those of binding and of a lock; 42704 for what has gone meanwhile; 0A000 with the text `refusal` where its WITH changes rows.
+    pub(super) fn held_query(&mut self, query: &Query, refusal: &str) -> Result<BoundView> {
         loop {
             let snapshot = self.snapshot();
             for (oid, mode) in self.semantics.named(&snapshot, query) {
@@ -131,7 +131,7 @@ impl Ddl<'_> {
             if self.snapshot().version() != snapshot.version() {
                 continue;
             }
-            let bound = self.semantics.view(&snapshot, query)?;
+            let bound = self.semantics.view(&snapshot, query, refusal)?;
             self.hold_named(bound.query.edges())?;
             for (_, ty) in &bound.columns {
                 self.hold_type(*ty)?;

@@ -345,8 +345,8 @@ pub trait Semantics {
     /// Binds a view's query.
     ///
     /// # Errors
-    /// Those of binding.
-    fn view(&self, snapshot: &CatalogSnapshot, query: &Query) -> Result<BoundView>;
+    /// Those of binding; 0A000 with the text `refusal` where its WITH changes rows.
+    fn view(&self, snapshot: &CatalogSnapshot, query: &Query, refusal: &str) -> Result<BoundView>;
     /// Binds the body of a routine in the standard's form: as it is kept, with what it depends on.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
 /// Whether a query's WITH changes rows.
-pub(super) fn modifies(query: &Query) -> bool {
+pub(crate) fn modifies(query: &Query) -> bool {
     let mut ctes = query.with.iter().flat_map(|with| &with.ctes);
     ctes.any(|cte| !matches!(cte.body, CteBody::Query(_)))
 }
@@ -87,13 +87,8 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
         let message = "views must not contain SELECT INTO";
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
     }
-    let bound = ddl.held_query(&create.query)?;
-    if modifies(&create.query) {
-        return Err(SqlError::new(
-            SqlState::FEATURE_NOT_SUPPORTED,
-            "views must not contain data-modifying statements in WITH",
-        ));
-    }
+    let refusal = "views must not contain data-modifying statements in WITH";
+    let bound = ddl.held_query(&create.query, refusal)?;
     let given = with_check_option(create);
     if given.iter().any(|option| &*option.name == CHECK_OPTION) {
         demand_updatable(ddl, &bound.query)?;

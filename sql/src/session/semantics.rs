@@ -791,7 +791,12 @@ impl Semantics for Meaning<'_> {
         .map(Arc::from)
     }
 
-    fn view(&self, snapshot: &CatalogSnapshot, query: &ast::Query) -> Result<BoundView> {
+    fn view(
+        &self,
+        snapshot: &CatalogSnapshot,
+        query: &ast::Query,
+        refusal: &str,
+    ) -> Result<BoundView> {
         let bound = self.with_environment(snapshot, |environment| {
             let statement = ast::Statement::Query(Box::new(query.clone()));
             bind::bind_named_for(environment, self.identity.user, &self.text, &statement)
@@ -811,6 +816,9 @@ impl Semantics for Meaning<'_> {
         }
         let bound = bound?;
         bind::may_use_schemas(&bound.required, snapshot, self.identity.user)?;
+        if crate::ddl::view::modifies(query) {
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, refusal));
+        }
         let relations: Vec<Oid> = bound.relations.iter().map(|(relation, _)| *relation).collect();
         let mut edges = edges_of_query(snapshot, &bound);
         let BoundStatement::Query(bound) = bound.statement else {
