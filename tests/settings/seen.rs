@@ -83,11 +83,14 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("atoll.metrics_listen", In("tests/wire_activity.rs", "metrics_count_the_work_that_was_done")),
     (
         "atoll.partitions",
-        In("tests/schemes.rs", "a_database_has_as_many_partitions_as_the_setting_says"),
+        In("tests/schemes/partitions.rs", "a_database_has_as_many_partitions_as_the_setting_says"),
     ),
     (
         "atoll.require_partition_key",
-        In("tests/schemes.rs", "a_table_without_a_key_has_its_rows_where_their_transactions_are"),
+        In(
+            "tests/schemes/partitions.rs",
+            "a_table_without_a_key_has_its_rows_where_their_transactions_are",
+        ),
     ),
     ("atoll.run_programs_as_root", In(LOG, "as_root_the_server_says_so_and_runs_no_program")),
     (
