@@ -69,6 +69,19 @@ pub trait Visitor {
     fn called(&mut self, _call: &Expr, _fields: &mut Vec<i16>) {}
 }
 
+/// Has what stands directly below an expression visited: its operands, or the test and the query of a subquery.
+pub fn visit_below(expr: &mut Expr, depth: u16, visit: &mut dyn Visitor) {
+    match expr {
+        Expr::Subquery { kind, query, .. } => {
+            if let SubqueryKind::Quantified { test, .. } = kind {
+                visit.expr(test, depth + 1);
+            }
+            visit.query(query, depth + 1);
+        }
+        _ => children(expr, &mut |child| visit.expr(child, depth)),
+    }
+}
+
 /// Visits columns.
 struct Columns<'a, 'v>(&'a mut ColumnVisitor<'v>);
 
@@ -76,13 +89,7 @@ impl Visitor for Columns<'_, '_> {
     fn expr(&mut self, expr: &mut Expr, depth: u16) {
         match expr {
             Expr::Column { .. } => (self.0)(expr, depth),
-            Expr::Subquery { kind, query, .. } => {
-                if let SubqueryKind::Quantified { test, .. } = kind {
-                    self.expr(test, depth + 1);
-                }
-                self.query(query, depth + 1);
-            }
-            _ => children(expr, &mut |child| self.expr(child, depth)),
+            _ => visit_below(expr, depth, self),
         }
     }
 

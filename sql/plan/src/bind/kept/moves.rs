@@ -6,11 +6,11 @@
 
 use super::code::corrupt;
 use crate::bind::grouping::AGGREGATES;
-use crate::bind::levels::{Visitor, children, walk_query};
+use crate::bind::levels::{Visitor, visit_below, walk_query};
 use crate::bind::logical::Query;
 use crate::bind::scope::{ScopeItem, column_at};
 use crate::bind::tree::FromTree;
-use crate::bind::typed::{Expr, SubqueryKind};
+use crate::bind::typed::Expr;
 use crate::error::Result;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
@@ -152,15 +152,9 @@ impl Visitor for Mover<'_> {
             }
             Expr::Row(fields, ty, None) => match self.whole_row(fields, *ty, depth) {
                 Some(columns) => *fields = columns,
-                None => children(expr, &mut |child| self.expr(child, depth)),
+                None => visit_below(expr, depth, self),
             },
-            Expr::Subquery { kind, query, .. } => {
-                if let SubqueryKind::Quantified { test, .. } = kind {
-                    self.expr(test, depth + 1);
-                }
-                self.query(query, depth + 1);
-            }
-            _ => children(expr, &mut |child| self.expr(child, depth)),
+            _ => visit_below(expr, depth, self),
         }
     }
 

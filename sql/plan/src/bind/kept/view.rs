@@ -6,11 +6,11 @@
 use super::code::corrupt;
 use super::code::query::{ShapedTree, read_query, write_query};
 use crate::bind::edges::edges_of_field;
-use crate::bind::levels::{Visitor, children, walk_query};
+use crate::bind::levels::{Visitor, visit_below, walk_query};
 use crate::bind::logical::Query;
 use crate::bind::query::Outside;
 use crate::bind::type_name::oid;
-use crate::bind::typed::{Expr, Literal, SubqueryKind};
+use crate::bind::typed::{Expr, Literal};
 use crate::bind::updatable::Clauses;
 use crate::bind::{Binder, Environment};
 use crate::catalog::CatalogSnapshot;
@@ -171,13 +171,7 @@ impl Visitor for Seeker<'_> {
             Expr::Constant(literal, ty) => {
                 self.found |= !matches!(literal, Literal::Null) && (self.is)(*ty);
             }
-            Expr::Subquery { kind, query, .. } => {
-                if let SubqueryKind::Quantified { test, .. } = kind {
-                    self.expr(test, depth + 1);
-                }
-                self.query(query, depth + 1);
-            }
-            _ => children(expr, &mut |child| self.expr(child, depth)),
+            _ => visit_below(expr, depth, self),
         }
     }
 
@@ -233,14 +227,7 @@ impl Visitor for Closer<'_> {
         {
             *field -= 1;
         }
-        if let Expr::Subquery { kind, query, .. } = expr {
-            if let SubqueryKind::Quantified { test, .. } = kind {
-                self.expr(test, depth + 1);
-            }
-            self.query(query, depth + 1);
-            return;
-        }
-        children(expr, &mut |child| self.expr(child, depth));
+        visit_below(expr, depth, self);
     }
 
     fn query(&mut self, query: &mut Arc<Query>, depth: u16) {
