@@ -69,6 +69,8 @@ pub const DETECTING: u16 = 200;
 pub const WAITING: u16 = 210;
 /// The serializable transactions, their conflicts and SIREAD locks.
 pub const SERIALIZABLE: u16 = 205;
+/// A shard of the keys that serializable transactions have read.
+pub const SIREAD_POINTS: u16 = 206;
 /// Timestamps of transactions and of what they have read; each alone.
 pub const TIMESTAMPS: u16 = 207;
 /// An owner's list of intention locks.
