@@ -17,6 +17,13 @@ mod sync {
 #[path = "../src/scheme/ssi/graph.rs"]
 #[allow(dead_code, reason = "the model uses a part of the file under test")]
 mod graph;
+#[path = "../src/record/hash.rs"]
+#[allow(dead_code, reason = "the model uses a part of the file under test")]
+mod hash;
+mod record {
+    //! What spreads keys over shards.
+    pub(crate) use crate::hash;
+}
 #[path = "../src/id.rs"]
 #[allow(dead_code, reason = "the model uses a part of the file under test")]
 mod id;

@@ -9,6 +9,7 @@
 
 use super::graph::{Seq, XactId};
 use crate::TreeId;
+use crate::record::hash;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use std::collections::HashMap;
@@ -85,10 +86,9 @@ impl Points {
     }
 
     fn shard(&self, name: &[u8]) -> &Mutex<Shard, { rank::SIREAD_POINTS }> {
-        // Neighbours differ at their ends, and long keys of one prefix in their middle.
-        let mix = |mixed: u64, byte: &u8| (mixed ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        let mixed = name.iter().rev().take(3 * TREE_BYTES).fold(0xcbf2_9ce4_8422_2325, mix);
-        &self.shards[(mixed >> 32) as usize % self.shards.len()]
+        let (tree, key) = parts(name);
+        // Who aims at a shard makes others wait for a moment, and nothing longer to look through.
+        &self.shards[(hash::hash(0, tree, key) >> 32) as usize % self.shards.len()]
     }
 
     /// Changes what is known of a key; what nobody has read or marked is forgotten.
