@@ -235,6 +235,7 @@ fn serializable_permits_nothing() {
 #[test]
 fn the_other_schemes_permit_nothing_at_any_level() {
     for (scheme, level, allocator) in [
+        ("ssi", "READ COMMITTED", "atomic"),
         ("occ", "READ COMMITTED", "atomic"),
         ("2pl_detect", "READ COMMITTED", "atomic"),
         ("2pl_no_wait", "REPEATABLE READ", "atomic"),

@@ -56,7 +56,7 @@ struct Init {
     /// The page size: 4kB, 8kB, 16kB or 32kB.
     #[arg(long, value_name = "SIZE", default_value = "8kB", value_parser = page_size)]
     page_size: u32,
-    /// The concurrency control of its databases: mvcc, occ, 2pl_detect, 2pl_no_wait, 2pl_wait_die, timestamp, mvto or hstore.
+    /// The concurrency control of its databases: mvcc, ssi, occ, 2pl_detect, 2pl_no_wait, 2pl_wait_die, timestamp, mvto or hstore.
     #[arg(long, value_name = "NAME", default_value = "mvcc", value_parser = concurrency_control)]
     concurrency_control: SchemeKind,
 }

@@ -5,6 +5,7 @@
 //! transactions of different length differ in: see [`super::measuring`].
 
 use super::machine::Cycles;
+use super::schemes::simulated_schemes;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::collections::BTreeMap;
 use storage::breakdown::{Breakdown, Class};
@@ -192,7 +193,7 @@ impl Costs {
         for (name, cycles) in cycles {
             out += &format!("machine\t{name}\t{cycles}\n");
         }
-        for scheme in SchemeKind::ALL {
+        for scheme in simulated_schemes() {
             for part in Part::ALL {
                 let cost = self.of(scheme, part);
                 out += &format!("{}\t{}", scheme.name(), part.name());
@@ -209,13 +210,13 @@ impl Costs {
 #[cfg(test)]
 mod tests {
     use super::{Costs, Part};
-    use txn::SchemeKind;
+    use crate::abyss::schemes::simulated_schemes;
 
     #[test]
     fn the_committed_file_has_every_scheme_and_what_is_written_is_read() {
         let costs = Costs::committed().expect("the committed file can be read");
         assert!(costs.bare.gigahertz > 0.5 && costs.bare.transfer > 0 && costs.bare.wake > 0);
-        for scheme in SchemeKind::ALL {
+        for scheme in simulated_schemes() {
             for part in [Part::Read, Part::Write, Part::EndWriter] {
                 assert!(costs.of(scheme, part).total() > 0, "{} {part:?}", scheme.name());
             }

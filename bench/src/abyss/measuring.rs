@@ -7,6 +7,7 @@
 
 use super::costs::{Bare, Costs, Part};
 use super::machine::Cycles;
+use super::schemes::simulated_schemes;
 use crate::cpu;
 use crate::tpcc::random::Random;
 use crate::ycsb::embedded::{Database, Mode, Session};
@@ -43,7 +44,7 @@ pub fn measure(directory: &Path, tell: &mut dyn FnMut(&str)) -> Result<Costs> {
     let mut costs = Costs::default();
     costs.bare = bare()?;
     tell(&format!("{:?}", costs.bare));
-    for scheme in SchemeKind::ALL {
+    for scheme in simulated_schemes() {
         // As a database's default has it: what keeps to its snapshot.
         let modes = Mode::all().into_iter();
         let mut modes = modes.filter(|mode| {

@@ -18,6 +18,11 @@ use txn::{
     Abort, ConflictKind, Error, Lsn, Micros, Reason, SchemeKind, Timestamp, Timestamps, TreeId,
 };
 
+/// The schemes that are simulated. What is `ssi` is decided by a graph of conflicts, which is not.
+pub fn simulated_schemes() -> impl Iterator<Item = SchemeKind> {
+    SchemeKind::ALL.into_iter().filter(|scheme| *scheme != SchemeKind::Ssi)
+}
+
 /// The tree that all keys are in.
 const TREE: TreeId = TreeId(1);
 /// Versions of a key that are kept.
@@ -134,7 +139,7 @@ impl Decider {
         let own = &mut self.own[core];
         own.snapshot = snapshot;
         match self.scheme {
-            SchemeKind::Mvcc | SchemeKind::Occ => None,
+            SchemeKind::Mvcc | SchemeKind::Ssi | SchemeKind::Occ => None,
             SchemeKind::Timestamp(_) => {
                 let above = |floor| timestamps.after(floor, core, || now);
                 let begun = self.order.begin(owner(core), above, || Some(snapshot));
@@ -156,8 +161,10 @@ impl Decider {
     pub fn access(&mut self, core: usize, access: &Access, woken: &mut Vec<usize>) -> Answer {
         let Access { key, writes, partition } = *access;
         match self.scheme {
-            SchemeKind::Mvcc | SchemeKind::Occ if !writes => self.done(core, access),
-            SchemeKind::Mvcc | SchemeKind::Occ => {
+            SchemeKind::Mvcc | SchemeKind::Ssi | SchemeKind::Occ if !writes => {
+                self.done(core, access)
+            }
+            SchemeKind::Mvcc | SchemeKind::Ssi | SchemeKind::Occ => {
                 let rule = OnConflict::Detect.rule();
                 self.lock(core, access, (RangeMode::Exclusive, rule), woken)
             }
@@ -249,14 +256,16 @@ impl Decider {
             all.take_while(|lsn| !shown(**lsn)).count()
         };
         match *scheme {
-            SchemeKind::Mvcc | SchemeKind::Occ if !writes => {
+            SchemeKind::Mvcc | SchemeKind::Ssi | SchemeKind::Occ if !writes => {
                 Answer::Go(passed(&|lsn| sees(snapshot, lsn, || false)))
             }
-            SchemeKind::Mvcc if newest > snapshot => {
+            SchemeKind::Mvcc | SchemeKind::Ssi if newest > snapshot => {
                 Answer::Abort(Abort::of(&Error::Conflict(ConflictKind::Update)))
             }
             SchemeKind::Occ if newest > snapshot => Answer::Abort(refused(Reason::Validation)),
-            SchemeKind::Mvcc | SchemeKind::Occ | SchemeKind::Hstore => Answer::Go(0),
+            SchemeKind::Mvcc | SchemeKind::Ssi | SchemeKind::Occ | SchemeKind::Hstore => {
+                Answer::Go(0)
+            }
             SchemeKind::Locking(_) => {
                 if !writes {
                     own.held.push(key);
@@ -353,7 +362,7 @@ impl Decider {
     /// # Errors
     /// What it has read has been changed.
     pub fn claim(&mut self, core: usize) -> Result<(), Abort> {
-        if !matches!(self.scheme, SchemeKind::Mvcc | SchemeKind::Occ)
+        if !matches!(self.scheme, SchemeKind::Mvcc | SchemeKind::Ssi | SchemeKind::Occ)
             || self.own[core].writes.is_empty()
         {
             return Ok(());

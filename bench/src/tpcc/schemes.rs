@@ -4,7 +4,6 @@ use super::consistency;
 use super::driver::{self, Load};
 use super::embedded::Embedded;
 use super::statement::Rows;
-use super::transactions::Isolation;
 use super::{Connector, Scale, load};
 use crate::cpu;
 use anyhow::{Result, ensure};
@@ -31,7 +30,7 @@ pub struct Row {
     pub p95_ms: f64,
 }
 
-/// Runs `load` with each number of sessions under every scheme, and as SERIALIZABLE under `mvcc` (`ssi`), in a directory of its own for each below `data`, which goes
+/// Runs `load` with each number of sessions under every scheme, in a directory of its own for each below `data`, which goes
 /// afterwards. The twelve conditions hold before and after.
 ///
 /// # Errors
@@ -43,9 +42,8 @@ pub fn run(
     tell: &mut dyn FnMut(&Row),
 ) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    let each = SchemeKind::ALL.map(|scheme| (scheme.name(), scheme, None));
-    let ssi = ("ssi", SchemeKind::Mvcc, Some(Isolation::Serializable));
-    for (name, scheme, isolation) in std::iter::once(ssi).chain(each) {
+    for scheme in SchemeKind::ALL {
+        let name = scheme.name();
         let directory = data.join(name);
         ensure!(!directory.exists(), "{} is there already", directory.display());
         let embedded = Embedded::open(&directory, Some(scheme))?;
@@ -55,8 +53,7 @@ pub fn run(
         load::load(&mut *client, scale, true)?;
         for load in loads {
             let mut before = None;
-            let load = Load { isolation: isolation.unwrap_or(load.isolation), ..*load };
-            let report = driver::run(&embedded, &load, &mut || {
+            let report = driver::run(&embedded, load, &mut || {
                 before = cpu::of_tree(std::process::id()).ok();
             })?;
             let used = cpu::of_tree(std::process::id())?.since(before.unwrap_or_default());

@@ -41,6 +41,16 @@ pub(super) fn may_create(ddl: &mut Ddl<'_>) -> Result<()> {
     Err(SqlError::new(SqlState::INSUFFICIENT_PRIVILEGE, "permission denied to create database"))
 }
 
+/// 42601 where an option is given twice.
+fn refuse_twice(options: &[OptionValue]) -> Result<()> {
+    let again = |at: &usize| options[..*at].iter().any(|other| other.name == options[*at].name);
+    match (0..options.len()).find(again) {
+        None => Ok(()),
+        Some(at) => Err(SqlError::new(SqlState::SYNTAX_ERROR, "conflicting or redundant options")
+            .at(options[at].at)),
+    }
+}
+
 fn boolean(option: &OptionValue) -> Result<bool> {
     option.boolean().ok_or_else(|| {
         SqlError::new(SqlState::SYNTAX_ERROR, format!("{} requires a Boolean value", option.name))
@@ -118,6 +128,7 @@ pub fn create_database(ddl: &mut Ddl<'_>, create: &CreateDatabase) -> Result<&'s
         concurrency_control: SchemeKind::default(),
         acl: None,
     };
+    refuse_twice(&create.options)?;
     let mut template = Arc::from("template1");
     let (mut collate, mut ctype, mut concurrency_control) = (None, None, None);
     for option in &create.options {
@@ -245,6 +256,7 @@ pub(super) fn owned_database(ddl: &mut Ddl<'_>, name: &str) -> Result<Arc<Databa
 /// # Errors
 /// 3D000, 42501, 22023; 55006 where its concurrency control is to be another while somebody is connected.
 pub fn alter_database(ddl: &mut Ddl<'_>, alter: &AlterDatabase) -> Result<&'static str> {
+    refuse_twice(&alter.options)?;
     let database = owned_database(ddl, &alter.name)?;
     let mut next = Database::clone(&database);
     for option in &alter.options {

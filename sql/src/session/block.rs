@@ -22,8 +22,8 @@ use crate::sqlstate::SqlState;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use txn::{
-    Abort, AdvisoryLocks, Begin, Ended, Isolation, Lsn, Manager, Savepoint, SessionWait,
-    Transaction,
+    Abort, AdvisoryLocks, Begin, Ended, Isolation, Lsn, Manager, Savepoint, SchemeKind,
+    SessionWait, Transaction,
 };
 
 /// Where the session stands.
@@ -693,8 +693,11 @@ impl Block {
                 format!("invalid snapshot identifier: \"{name}\""),
             )
         })?;
-        if own.isolation == Isolation::Serializable {
-            if exporter.begin.isolation != Isolation::Serializable {
+        let is_serializable = |begin: &Begin| {
+            begin.isolation == Isolation::Serializable || begin.scheme == SchemeKind::Ssi
+        };
+        if is_serializable(&own) {
+            if !is_serializable(&exporter.begin) {
                 return refused(
                     "a serializable transaction cannot import a snapshot from a non-serializable transaction",
                 );

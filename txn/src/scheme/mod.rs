@@ -2,7 +2,7 @@
 //!
 //! Paper: Yu et al., *Staring into the Abyss*, VLDB 2014, section 2. Under `mvcc` READ COMMITTED and REPEATABLE READ are decided by
 //! snapshots and row locks alone, in `transaction`, and pass this door by with one branch; SERIALIZABLE is [`ssi`]. Under every
-//! other scheme every transaction is serializable: `occ` by the backward validation in [`occ`] and `commit/validate.rs`, the
+//! other scheme every transaction is serializable: `ssi` by the same, `occ` by the backward validation in [`occ`] and `commit/validate.rs`, the
 //! three of two-phase locking by what [`locking`] locks, `timestamp` and `mvto` by who comes too late ([`timestamp`]), `hstore` by
 //! who is in which partition ([`hstore`]).
 //!
@@ -30,6 +30,8 @@ pub enum SchemeKind {
     /// Versions by snapshot, PostgreSQL's levels; SERIALIZABLE by serializable snapshot isolation.
     #[default]
     Mvcc,
+    /// Serializable snapshot isolation of every transaction, as is the default's SERIALIZABLE.
+    Ssi,
     /// Optimistic: every transaction is serializable, and is validated when it commits.
     Occ,
     /// Two-phase locking: every transaction is serializable, and locks what it reads.
@@ -57,8 +59,9 @@ pub(crate) enum Tracking {
 
 impl SchemeKind {
     /// All there are.
-    pub const ALL: [SchemeKind; 8] = [
+    pub const ALL: [SchemeKind; 9] = [
         SchemeKind::Mvcc,
+        SchemeKind::Ssi,
         SchemeKind::Occ,
         SchemeKind::Locking(OnConflict::Detect),
         SchemeKind::Locking(OnConflict::NoWait),
@@ -73,6 +76,7 @@ impl SchemeKind {
     pub fn name(self) -> &'static str {
         match self {
             SchemeKind::Mvcc => "mvcc",
+            SchemeKind::Ssi => "ssi",
             SchemeKind::Occ => "occ",
             SchemeKind::Locking(OnConflict::Detect) => "2pl_detect",
             SchemeKind::Locking(OnConflict::NoWait) => "2pl_no_wait",
@@ -99,7 +103,7 @@ impl SchemeKind {
     /// has lasted `deadlock_timeout`.
     #[must_use]
     pub fn searches_at_once(self) -> bool {
-        self != SchemeKind::Mvcc
+        !matches!(self, SchemeKind::Mvcc | SchemeKind::Ssi)
     }
 
     /// Whether a row that somebody changes has a lock of its own.
@@ -118,7 +122,7 @@ impl SchemeKind {
     /// Whether a snapshot is all that says what a transaction sees, so that others can read by it.
     #[must_use]
     pub fn exports(self) -> bool {
-        matches!(self, SchemeKind::Mvcc | SchemeKind::Occ)
+        matches!(self, SchemeKind::Mvcc | SchemeKind::Ssi | SchemeKind::Occ)
     }
 
     /// Whether its transactions can be prepared.
@@ -132,7 +136,7 @@ impl SchemeKind {
     pub(crate) fn level(self, asked: Isolation) -> Isolation {
         match self {
             SchemeKind::Mvcc => asked,
-            SchemeKind::Occ | SchemeKind::Timestamp(_) => Isolation::Serializable,
+            SchemeKind::Ssi | SchemeKind::Occ | SchemeKind::Timestamp(_) => Isolation::Serializable,
             SchemeKind::Locking(_) | SchemeKind::Hstore => Isolation::ReadCommitted,
         }
     }

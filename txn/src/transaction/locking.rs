@@ -135,7 +135,9 @@ impl Transaction {
         Error::Conflict(match self.begin.scheme {
             SchemeKind::Occ => ConflictKind::ReadWrite(Reason::Validation),
             SchemeKind::Timestamp(_) => ConflictKind::ReadWrite(Reason::WriteTooLate),
-            SchemeKind::Mvcc | SchemeKind::Locking(_) | SchemeKind::Hstore => kind,
+            SchemeKind::Mvcc | SchemeKind::Ssi | SchemeKind::Locking(_) | SchemeKind::Hstore => {
+                kind
+            }
         })
     }
 

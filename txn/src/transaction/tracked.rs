@@ -35,7 +35,9 @@ impl Transaction {
             return;
         }
         match begin.scheme {
-            SchemeKind::Mvcc if self.tracking.is_none() && self.snapshot.is_none() => {
+            SchemeKind::Mvcc | SchemeKind::Ssi
+                if self.tracking.is_none() && self.snapshot.is_none() =>
+            {
                 self.tracking = Some(Box::new(Tracking::Ssi(Part::default())));
             }
             // What has been read stays, where only the access mode changes.
@@ -47,6 +49,7 @@ impl Transaction {
                 self.tracking = Some(Box::new(Tracking::Occ(ReadSet::default())));
             }
             SchemeKind::Mvcc
+            | SchemeKind::Ssi
             | SchemeKind::Occ
             | SchemeKind::Locking(_)
             | SchemeKind::Timestamp(_)
