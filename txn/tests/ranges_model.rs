@@ -35,9 +35,19 @@ mod wait {
 
 #[path = "../src/scheme/locking/detect.rs"]
 mod detect;
+#[path = "../src/record/hash.rs"]
+#[allow(dead_code, reason = "the model uses a part of the file under test")]
+mod hash;
 #[path = "../src/lock/range.rs"]
 #[allow(dead_code, reason = "the model uses a part of the file under test")]
 mod range;
+#[path = "../src/lock/range_shards.rs"]
+#[allow(dead_code, reason = "the model uses a part of the file under test")]
+mod range_shards;
+mod record {
+    //! What spreads keys over shards.
+    pub(crate) use crate::hash;
+}
 #[path = "../src/lock/segments.rs"]
 #[allow(dead_code, reason = "the model uses a part of the file under test")]
 mod segments;
@@ -158,7 +168,7 @@ fn all() -> Span {
 impl Model {
     fn new(owners: u64, planted: Planted) -> Arc<Model> {
         let owners = Owners((0..owners).map(Owner::new).collect());
-        let locks = LockManager { owners, ranges: RangeLocks::new(), planted };
+        let locks = LockManager { owners, ranges: RangeLocks::with_shards(1, 2), planted };
         Arc::new(Model { locks, values: [AtomicU64::new(0), AtomicU64::new(0)] })
     }
 

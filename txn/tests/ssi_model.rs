@@ -1,23 +1,44 @@
 //! Serializable snapshot isolation under loom: two transactions that each read what the other writes, in every interleaving of
-//! their snapshots, reads, writes, checks, claims and ends. Both must never commit. The graph is the file of the crate; what has
-//! been read and written of two records stands beside it under the same latch, and the watermark outside of it.
+//! their snapshots, reads, writes, checks, claims and ends. Both must never commit. The graph and the keys that have been read are
+//! the files of the crate; what has been written of two records stands beside the graph under the same latch, and the watermark
+//! outside of it.
 //!
 //! Each step out of its order is a weakened form that must fail.
+
+#[allow(dead_code, unused_imports, reason = "each model uses a part of it")]
+mod loom_sync;
+
+mod sync {
+    //! Loom in place of the standard library.
+    pub use crate::loom_sync::*;
+    pub use loom::sync::atomic;
+}
 
 #[path = "../src/scheme/ssi/graph.rs"]
 #[allow(dead_code, reason = "the model uses a part of the file under test")]
 mod graph;
+#[path = "../src/record/hash.rs"]
+#[allow(dead_code, reason = "the model uses a part of the file under test")]
+mod hash;
+mod record {
+    //! What spreads keys over shards.
+    pub(crate) use crate::hash;
+}
 #[path = "../src/id.rs"]
 #[allow(dead_code, reason = "the model uses a part of the file under test")]
 mod id;
+#[path = "../src/scheme/ssi/points.rs"]
+#[allow(dead_code, reason = "the model uses a part of the file under test")]
+mod points;
 
 use graph::{Begun, Graph, Reason, Writer, XactId};
 pub use id::TxnId;
 use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
+use points::Points;
 use std::sync::Arc;
-pub use storage::Lsn;
+pub use storage::{Lsn, TreeId};
 
 /// What a weakened transaction does in another order, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,18 +47,15 @@ enum Order {
     EndsBeforeVisible,
     SnapshotBeforeLatch,
     LooksBeforeItMarks,
+    MarksPointLate,
     ReadsUnlocked,
     NoCheck,
 }
 
-#[derive(Default)]
-struct Record {
-    readers: Vec<XactId>,
-    writers: Vec<XactId>,
-}
-
 struct Model {
-    latched: Mutex<(Graph, [Record; 2])>,
+    /// Who has written which record.
+    latched: Mutex<(Graph, [Vec<XactId>; 2])>,
+    points: Points,
     tail: AtomicU64,
     visible: AtomicU64,
 }
@@ -71,29 +89,37 @@ impl Model {
     }
 
     fn act(&self, id: XactId, writes: usize, order: Order) -> Result<(), Reason> {
+        let name = |record: usize| [record as u8; 9];
         let reads = 1 - writes;
-        {
+        let is_marked =
+            order == Order::ReadsUnlocked || self.points.read(name(reads).as_slice().into(), id);
+        if is_marked {
             let mut latched = self.latched.lock().expect("no panic");
-            let (graph, records) = &mut *latched;
-            if order != Order::ReadsUnlocked {
-                records[reads].readers.push(id);
-            }
-            for writer in records[reads].writers.clone() {
+            let (graph, written) = &mut *latched;
+            for writer in written[reads].clone() {
                 graph.reads_past(id, Writer::Live(writer))?;
             }
         }
         {
             let mut latched = self.latched.lock().expect("no panic");
-            let (graph, records) = &mut *latched;
-            graph.wrote(id);
-            for reader in records[writes].readers.clone() {
-                graph.overwrites(id, (reader, 0), Lsn::ZERO)?;
+            latched.0.wrote(id);
+            if order != Order::LooksBeforeItMarks {
+                latched.1[writes].push(id);
+                if order != Order::MarksPointLate {
+                    self.points.mark(&name(writes));
+                }
+            }
+            let mut readers = Vec::new();
+            self.points.readers(&name(writes), &mut readers);
+            for reader in readers {
+                latched.0.overwrites(id, (reader.xact, reader.seq), Lsn::ZERO)?;
             }
             if order == Order::LooksBeforeItMarks {
                 drop(latched);
                 latched = self.latched.lock().expect("no panic");
+                latched.1[writes].push(id);
             }
-            latched.1[writes].writers.push(id);
+            self.points.mark(&name(writes));
         }
         if order != Order::NoCheck {
             self.latched.lock().expect("no panic").0.check(id)?;
@@ -115,6 +141,7 @@ fn model(order: Order) {
     builder.check(move || {
         let model = Arc::new(Model {
             latched: Mutex::new((Graph::new(), Default::default())),
+            points: Points::with_shards(1),
             tail: AtomicU64::new(2),
             visible: AtomicU64::new(1),
         });
@@ -148,6 +175,7 @@ weakened! {
     an_end_that_is_numbered_before_it_is_visible_is_missed: EndsBeforeVisible;
     a_snapshot_from_before_the_latch_is_older_than_its_number: SnapshotBeforeLatch;
     a_write_that_is_marked_after_the_look_is_missed: LooksBeforeItMarks;
+    a_key_that_is_marked_after_the_look_is_missed: MarksPointLate;
     a_read_without_a_lock_is_missed: ReadsUnlocked;
     a_commit_without_a_check_dooms_nobody: NoCheck;
 }

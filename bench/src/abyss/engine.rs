@@ -8,6 +8,7 @@ use super::costs::Costs;
 use super::machine::Machine;
 use super::simulation::{self, Latches, Setup};
 use super::workload::{Spread, Workload};
+use crate::ycsb::DEADLOCK_TIMEOUT_MS;
 use crate::ycsb::embedded::{Database, Mode};
 use crate::ycsb::run::{self, Outcome};
 use crate::ycsb::workload::Workload as Real;
@@ -88,7 +89,7 @@ fn predict(scheme: SchemeKind, (reads, theta): (u32, f64), threads: u32, costs: 
         allocator: TimestampAllocator::Atomic,
         detects: true,
         penalty: 100.0,
-        deadlock_timeout: 1000.0,
+        deadlock_timeout: f64::from(DEADLOCK_TIMEOUT_MS),
         lock_timeout: None,
         commits: COMMITS,
         warm_up: COMMITS / 10,

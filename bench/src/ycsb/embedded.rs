@@ -1,11 +1,13 @@
 //! The workload straight on `txn`: keys and values are bytes, a transaction is one statement, nobody waits until a commit is durable
 //! (`synchronous_commit = off`). The database has files, a log, pages and recovery as always.
 
+use super::DEADLOCK_TIMEOUT_MS;
 use super::run::{Attempt, Worker};
 use super::workload::{Access, FIELD_BYTES, FIELDS, Partitions, ROWS};
 use anyhow::Result;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use storage::breakdown::Breakdown;
 use txn::{
     Abort, Begin, ColumnEnd, Environment, Error, FirstColumn, Isolation, Manager, Placement,
@@ -93,11 +95,13 @@ impl Database {
     /// A session whose transactions run so.
     #[must_use]
     pub fn worker(&self, mode: &Mode, number: u32) -> Session {
+        let wait = SessionWait::new(number);
+        wait.deadlock_timeout_ms.store(DEADLOCK_TIMEOUT_MS, Ordering::Relaxed);
         Session {
             manager: Arc::clone(&self.manager),
             tree: Arc::clone(&self.tree),
             begin: mode.begin,
-            wait: Arc::new(SessionWait::new(number)),
+            wait: Arc::new(wait),
             found: RecordBuffer::default(),
             value: Vec::new(),
             round: 0,

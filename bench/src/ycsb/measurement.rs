@@ -1,5 +1,6 @@
 //! The command `ycsb`: every scheme, read share, skew and number of threads, in one go.
 
+use super::DEADLOCK_TIMEOUT_MS;
 use super::embedded::{Database, Mode};
 use super::page::{Case, Measured};
 use super::run::{self, Outcome, Worker};
@@ -80,7 +81,7 @@ impl Arguments {
             "Straight on the transaction component, without SQL; the process's CPU."
         };
         format!(
-            "{how} Files, log, pages and recovery as always, synchronous_commit off; {} s a run. An aborted transaction is run again after up to {} µs, and others meanwhile.",
+            "{how} Files, log, pages and recovery as always, synchronous_commit off, deadlock_timeout {DEADLOCK_TIMEOUT_MS} ms; {} s a run. An aborted transaction is run again after up to {} µs, and others meanwhile.",
             self.seconds, self.penalty
         )
     }

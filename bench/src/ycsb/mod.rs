@@ -8,6 +8,10 @@
 //! - [`workload`]: keys and transactions; [`embedded`]: straight on `txn`, without SQL; [`wire`]: by statements over a socket
 //! - [`run`]: threads side by side for a time; [`page`]: what came of it as Markdown, TSV and a picture for each figure
 
+/// `deadlock_timeout` of the sessions, in milliseconds: with PostgreSQL's second a cycle of row locks under `mvcc`, which the paper's
+/// code breaks as it closes, would be all that is measured where keys are hot.
+pub const DEADLOCK_TIMEOUT_MS: u32 = 1;
+
 pub mod embedded;
 pub mod measurement;
 pub mod page;

@@ -1,9 +1,9 @@
 //! The workload by statements over a socket: a transaction is BEGIN, a prepared statement for each access, and COMMIT, each a
 //! round trip of its own.
 
-use super::embedded;
 use super::run::{Attempt, Worker};
 use super::workload::{Access, FIELD_BYTES, FIELDS, Partitions, ROWS};
+use super::{DEADLOCK_TIMEOUT_MS, embedded};
 use crate::tpcc::client::{Client, Failure};
 use crate::tpcc::statement::{Parameters, Rows, Statement};
 use crate::tpcc::wire::{Url, WireClient};
@@ -132,6 +132,8 @@ impl Worker for Session {
     fn begin(&mut self, measured: bool) -> Result<()> {
         let on = if measured { "on" } else { "off" };
         let text = format!("SET atoll.track_breakdown = {on}");
+        self.client.execute(&text, &mut self.rows)?;
+        let text = format!("SET deadlock_timeout = {DEADLOCK_TIMEOUT_MS}");
         Ok(self.client.execute(&text, &mut self.rows)?)
     }
 

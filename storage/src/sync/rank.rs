@@ -69,6 +69,8 @@ pub const DETECTING: u16 = 200;
 pub const WAITING: u16 = 210;
 /// The serializable transactions, their conflicts and SIREAD locks.
 pub const SERIALIZABLE: u16 = 205;
+/// A shard of the keys that serializable transactions have read.
+pub const SIREAD_POINTS: u16 = 206;
 /// Timestamps of transactions and of what they have read; each alone.
 pub const TIMESTAMPS: u16 = 207;
 /// An owner's list of intention locks.
@@ -77,6 +79,8 @@ pub const INTENTS: u16 = 220;
 pub const TABLE_LOCKS: u16 = 230;
 /// A shard of the locks on keys and ranges.
 pub const RANGE_LOCKS: u16 = 235;
+/// A shard of the keys in trees of which only keys are locked.
+pub const RANGE_KEYS: u16 = 237;
 /// A shard of the partitions that transactions are in, what a session has learnt of them; each alone.
 pub const PARTITIONS: u16 = 236;
 /// A record node's state.

@@ -13,6 +13,7 @@ pub mod mode;
 pub mod partition;
 pub mod queue;
 pub mod range;
+mod range_shards;
 pub mod report;
 #[cfg(test)]
 mod scripts;

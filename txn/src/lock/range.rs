@@ -4,7 +4,7 @@
 //! not there has to be locked as well); Gray et al., *Granularity of Locks*, 1976 (many small locks become one large one). Next-key
 //! locks (Mohan, ARIES/KVL, 1990) stand on the keys that a page has, and here a pending insert is on no page: so shared locks
 //! stand on the range that is read, exclusive ones on the key that is written, beside each other under one latch, and of a read
-//! and a write of the same key the second meets the first.
+//! and a write of the same key the second meets the first. Which latch that is, `lock/range_shards.rs` says.
 //!
 //! What is decided under the latch is in `lock/spans.rs`. Whoever meets somebody asks its scheme's [`Rule`] whether it may wait. Who waits stands in its tree's list, and is granted
 //! in the order of arrival when nobody excludes it any more; a request that nobody excludes is granted although others wait. A
@@ -15,21 +15,19 @@
 //! Invariants. (1) Of two holders of a key one is exclusive only if they are one. (2) Every waiter is excluded by a holder, and
 //! its rule lets it wait for each that excludes it. (3) Past its limit what a transaction holds in a tree is one lock.
 
+pub(crate) use super::range_shards::RangeLocks;
 use super::segments::Edge;
 use super::spans::Holder;
 pub(crate) use super::spans::{Ages, RangeMode, RequestOutcome, Rule, Span, TreeLocks};
 use super::{FirstSearch, LockManager, WaitPolicy};
 use crate::owner::{OwnerId, Owners, Waiting};
-use crate::sync::{Arc, Mutex, lock, rank};
+use crate::sync::Arc;
 use crate::wait::SessionWait;
 use crate::{ConflictKind, Error, Result, SireadTarget, TreeId};
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use storage::WaitEvent;
 use storage::breakdown::{self, Class};
 
-/// Latches.
-const SHARDS: usize = 64;
 /// Bytes of a lock's two copies and what stands around them, roughly.
 const ENTRY_BYTES: usize = 160;
 
@@ -44,12 +42,6 @@ pub(crate) enum RangeGrant {
     Skipped,
 }
 
-/// All locks on keys and ranges.
-#[derive(Debug)]
-pub(crate) struct RangeLocks {
-    shards: Box<[Mutex<HashMap<TreeId, TreeLocks>, { rank::RANGE_LOCKS }>]>,
-}
-
 /// How much is held of one mode, roughly, and how much it was when one lock on all was asked for in vain.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
@@ -60,7 +52,8 @@ struct Size {
 /// What one transaction holds in one tree.
 #[derive(Debug, Default)]
 struct HeldInTree {
-    points: HashMap<Arc<[u8]>, RangeMode>,
+    /// In an order, as the trees are.
+    points: BTreeMap<Arc<[u8]>, RangeMode>,
     ranges: Vec<(Edge, Edge)>,
     whole: Option<RangeMode>,
     shared: Size,
@@ -82,36 +75,9 @@ impl Ages for Owners {
 }
 
 impl RangeLocks {
-    /// No locks.
-    pub(crate) fn new() -> RangeLocks {
-        RangeLocks { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
-    }
-
-    /// Changes a tree's locks under their latch. Those of a tree without any are not kept.
-    fn with<T>(&self, tree: TreeId, change: impl FnOnce(&mut TreeLocks) -> T) -> T {
-        let mut shard = lock(&self.shards[tree.0 as usize % SHARDS]);
-        match shard.entry(tree) {
-            Entry::Occupied(mut locks) => {
-                let result = change(locks.get_mut());
-                if locks.get().is_idle() {
-                    locks.remove();
-                }
-                result
-            }
-            Entry::Vacant(none) => {
-                let mut locks = TreeLocks::default();
-                let result = change(&mut locks);
-                if !locks.is_idle() {
-                    none.insert(locks);
-                }
-                result
-            }
-        }
-    }
-
     /// Whether `owner` waits in a tree, and has not been refused.
     fn is_waiting(&self, owner: OwnerId, tree: TreeId) -> bool {
-        self.with(tree, |locks| locks.is_waiting(owner))
+        self.with_gathered(tree, |locks| locks.is_waiting(owner)).unwrap_or(false)
     }
 
     /// Whom `owner`, which waits in a tree, waits for.
@@ -122,20 +88,18 @@ impl RangeLocks {
         tree: TreeId,
         blocker: &mut dyn FnMut(OwnerId),
     ) {
-        let found = self.with(tree, |locks| locks.blockers(owners, owner));
-        found.into_iter().for_each(blocker);
+        let found = self.with_gathered(tree, |locks| locks.blockers(owners, owner));
+        found.into_iter().flatten().for_each(blocker);
     }
 
     /// Whether an owner holds anything, or waits for it.
     pub(crate) fn knows(&self, owner: OwnerId) -> bool {
         let held = |holders: &Vec<Holder>| holders.iter().any(|holder| holder.owner == owner);
-        self.shards.iter().any(|shard| {
-            lock(shard).values().any(|locks| {
-                held(&locks.whole)
-                    || locks.points.values().any(held)
-                    || locks.ranges.all().any(|reader| *reader == owner)
-                    || locks.waiters.iter().any(|waiter| waiter.owner == owner)
-            })
+        self.any(|locks| {
+            held(&locks.whole)
+                || locks.points.values().any(held)
+                || locks.ranges.all().any(|reader| *reader == owner)
+                || locks.waiters.iter().any(|waiter| waiter.owner == owner)
         })
     }
 
@@ -144,35 +108,27 @@ impl RangeLocks {
         &self,
         see: &mut dyn FnMut(OwnerId, TreeId, SireadTarget, RangeMode, bool),
     ) {
-        for shard in &self.shards {
-            for (tree, locks) in lock(shard).iter() {
-                for (key, holders) in &locks.points {
-                    for Holder { owner, mode } in holders {
-                        see(*owner, *tree, SireadTarget::Key(key.to_vec()), *mode, true);
-                    }
-                }
-                for owner in locks.ranges.all() {
-                    see(*owner, *tree, SireadTarget::Range, RangeMode::Shared, true);
-                }
-                for Holder { owner, mode } in &locks.whole {
-                    see(*owner, *tree, SireadTarget::Tree, *mode, true);
-                }
-                for waiter in &locks.waiters {
-                    let target = match &waiter.span {
-                        Span::Key(key) => SireadTarget::Key(key.to_vec()),
-                        Span::Range(..) => SireadTarget::Range,
-                        Span::Tree => SireadTarget::Tree,
-                    };
-                    see(waiter.owner, *tree, target, waiter.mode, false);
+        self.see(&mut |tree, locks| {
+            for (key, holders) in &locks.points {
+                for Holder { owner, mode } in holders {
+                    see(*owner, tree, SireadTarget::Key(key.to_vec()), *mode, true);
                 }
             }
-        }
-    }
-}
-
-impl Default for RangeLocks {
-    fn default() -> Self {
-        RangeLocks::new()
+            for owner in locks.ranges.all() {
+                see(*owner, tree, SireadTarget::Range, RangeMode::Shared, true);
+            }
+            for Holder { owner, mode } in &locks.whole {
+                see(*owner, tree, SireadTarget::Tree, *mode, true);
+            }
+            for waiter in &locks.waiters {
+                let target = match &waiter.span {
+                    Span::Key(key) => SireadTarget::Key(key.to_vec()),
+                    Span::Range(..) => SireadTarget::Range,
+                    Span::Tree => SireadTarget::Tree,
+                };
+                see(waiter.owner, tree, target, waiter.mode, false);
+            }
+        });
     }
 }
 
@@ -215,12 +171,17 @@ impl HeldInTree {
 
     /// Gives up what a lock on all in this mode stands for.
     fn give_up(&mut self, mode: RangeMode, locks: &mut TreeLocks, owner: OwnerId) {
-        for (key, _) in self.points.extract_if(|_, held| *held <= mode) {
+        for (key, _) in self.points.extract_if(.., |_, held| *held <= mode) {
             locks.leave(owner, &Span::Key(key), None);
         }
         for (low, high) in self.ranges.drain(..) {
             locks.leave(owner, &Span::Range(low, high), None);
         }
+        self.is_left(mode);
+    }
+
+    /// Nothing is held in this mode, or less, any more.
+    fn is_left(&mut self, mode: RangeMode) {
         self.shared = Size::default();
         if mode == RangeMode::Exclusive {
             self.exclusive = Size::default();
@@ -294,7 +255,7 @@ impl LockManager {
             return Ok(());
         }
         own.add(Span::Tree, mode);
-        self.ranges.with(tree, |locks| own.give_up(mode, locks, asking.owner));
+        self.ranges.with_all(tree, |locks| own.give_up(mode, locks, asking.owner));
         Ok(())
     }
 
@@ -307,7 +268,7 @@ impl LockManager {
     ) -> Result<RangeGrant> {
         let Asking { owner, session, rule, policy } = asking;
         let mut woken = Vec::new();
-        let outcome = self.ranges.with(tree, |locks| {
+        let mut ask = |locks: &mut TreeLocks, is_all: bool| {
             let asked = locks.ask(&self.owners, owner, (span, mode), rule, &mut woken);
             let RequestOutcome::Conflict(refused) = asked else {
                 return Ok(Some(RangeGrant::Held));
@@ -320,9 +281,22 @@ impl LockManager {
             if let Some(reason) = refused {
                 return Err(Error::Conflict(ConflictKind::ReadWrite(reason)));
             }
-            locks.wait(owner, span.clone(), mode, rule);
+            if is_all {
+                locks.wait(owner, span.clone(), mode, rule);
+            }
             Ok(None)
-        });
+        };
+        let mut stands = true;
+        let mut outcome = match span {
+            Span::Key(key) => self.ranges.with_key(tree, key, |locks, is_all| {
+                stands = is_all;
+                ask(locks, is_all)
+            }),
+            Span::Range(..) | Span::Tree => self.ranges.with_all(tree, |locks| ask(locks, true)),
+        };
+        if !stands && matches!(outcome, Ok(None)) {
+            outcome = self.ranges.with_all(tree, |locks| ask(locks, true));
+        }
         self.wake(&woken);
         if let Some(grant) = outcome? {
             return Ok(grant);
@@ -337,7 +311,7 @@ impl LockManager {
         };
         let waiting = (Waiting::Range(tree, key), FirstSearch::AtOnce);
         self.wait(owner, session, WaitEvent::Tuple, waiting, &granted, &cancel)?;
-        match self.ranges.with(tree, |locks| locks.answer(owner)) {
+        match self.ranges.with_gathered(tree, |locks| locks.answer(owner)).flatten() {
             None => Ok(RangeGrant::Waited),
             Some(reason) => Err(Error::Conflict(ConflictKind::ReadWrite(reason))),
         }
@@ -352,7 +326,7 @@ impl LockManager {
         (tree, span, mode): (TreeId, &Span, RangeMode),
     ) -> Vec<OwnerId> {
         let mut woken = Vec::new();
-        self.ranges.with(tree, |locks| {
+        self.ranges.with_all(tree, |locks| {
             if let Some(place) = locks.waiters.iter().position(|waiter| waiter.owner == owner) {
                 locks.waiters.remove(place);
                 return;
@@ -386,26 +360,51 @@ impl LockManager {
         let Size { bytes, .. } = own.size(mode);
         *bytes = bytes.saturating_sub(key.len() + ENTRY_BYTES);
         let mut woken = Vec::new();
-        self.ranges.with(tree, |locks| {
-            locks.leave(owner, &Span::Key(key), None);
-            locks.grant_waiters(&self.owners, &mut woken);
-        });
+        self.leave_key(owner, tree, key, &mut woken);
         self.wake(&woken);
+    }
+
+    fn leave_key(&self, owner: OwnerId, tree: TreeId, key: Arc<[u8]>, woken: &mut Vec<OwnerId>) {
+        let span = Span::Key(Arc::clone(&key));
+        self.ranges.with_key(tree, &key, |locks, is_all| {
+            locks.leave(owner, &span, None);
+            if is_all {
+                locks.grant_waiters(&self.owners, woken);
+            }
+        });
     }
 
     /// Lets go of what a transaction has locked to read only.
     pub(crate) fn release_shared(&self, owner: OwnerId, held: &mut HeldRanges) {
         let mut woken = Vec::new();
         for (tree, own) in &mut held.trees {
-            self.ranges.with(*tree, |locks| {
-                own.give_up(RangeMode::Shared, locks, owner);
-                if own.whole.take_if(|mode| *mode == RangeMode::Shared).is_some() {
-                    locks.leave(owner, &Span::Tree, None);
-                }
-                locks.grant_waiters(&self.owners, &mut woken);
-            });
+            self.let_go(owner, (*tree, own), RangeMode::Shared, &mut woken);
         }
         self.wake(&woken);
+    }
+
+    /// Lets go of what is held in a tree in this mode, or less.
+    fn let_go(
+        &self,
+        owner: OwnerId,
+        (tree, own): (TreeId, &mut HeldInTree),
+        mode: RangeMode,
+        woken: &mut Vec<OwnerId>,
+    ) {
+        let gathered = self.ranges.with_gathered(tree, |locks| {
+            own.give_up(mode, locks, owner);
+            if own.whole.take_if(|held| *held <= mode).is_some() {
+                locks.leave(owner, &Span::Tree, None);
+            }
+            locks.grant_waiters(&self.owners, woken);
+        });
+        if gathered.is_none() {
+            // Who holds a range keeps the tree gathered.
+            for (key, _) in own.points.extract_if(.., |_, held| *held <= mode) {
+                self.leave_key(owner, tree, key, woken);
+            }
+            own.is_left(mode);
+        }
     }
 
     /// Lets go of all that a transaction holds.
@@ -413,13 +412,7 @@ impl LockManager {
         let _class = breakdown::enter(Class::Locking);
         let mut woken = Vec::new();
         for (tree, mut own) in std::mem::take(&mut held.trees) {
-            self.ranges.with(tree, |locks| {
-                own.give_up(RangeMode::Exclusive, locks, owner);
-                if own.whole.is_some() {
-                    locks.leave(owner, &Span::Tree, None);
-                }
-                locks.grant_waiters(&self.owners, &mut woken);
-            });
+            self.let_go(owner, (tree, &mut own), RangeMode::Exclusive, &mut woken);
         }
         debug_assert!(!self.ranges.knows(owner), "a lock on a key or a range is left behind");
         self.wake(&woken);

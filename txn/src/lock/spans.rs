@@ -102,6 +102,11 @@ impl TreeLocks {
             && self.waiters.is_empty()
     }
 
+    /// Whether nothing but keys is locked, and nobody waits.
+    pub fn has_keys_only(&self) -> bool {
+        self.ranges.is_empty() && self.whole.is_empty() && self.waiters.is_empty()
+    }
+
     /// Calls `met` with every holder that excludes `owner` from a span; one may come several times.
     pub fn conflicts(
         &self,

@@ -15,6 +15,8 @@ pub mod rank {
     pub const RANGE_LOCKS: u16 = 2;
     pub const GARBAGE: u16 = 3;
     pub const PARTITIONS: u16 = 4;
+    pub const SIREAD_POINTS: u16 = 5;
+    pub const RANGE_KEYS: u16 = 6;
     pub fn rests(_: bool) {}
 }
 

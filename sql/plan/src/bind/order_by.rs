@@ -19,16 +19,29 @@ use crate::parse::ast::{self, Distinct, ExprKind, Select};
 use crate::sqlstate::SqlState;
 
 impl Binder<'_> {
-    /// A sort key that can only name an output column, by number or name.
-    pub(super) fn output_key(&self, key: &ast::OrderBy, output: &[Output]) -> Result<SortKey> {
+    /// A sort key that can only name an output column, by number or name, or by that item's name before it.
+    pub(super) fn output_key(
+        &self,
+        key: &ast::OrderBy,
+        output: &[Output],
+        item: Option<&str>,
+    ) -> Result<SortKey> {
         let at = self.position(key.expr.start());
+        let named = match &key.expr.kind {
+            ExprKind::Column(parts) => match parts.as_slice() {
+                [name] => Some(name),
+                [of, name] if item == Some(&**of) => Some(name),
+                _ => None,
+            },
+            _ => None,
+        };
         let place = match &key.expr.kind {
             ExprKind::Integer(number) => self.numbered(*number, output.len(), "ORDER BY", at)?,
-            ExprKind::Column(parts) if parts.len() == 1 => {
-                output.iter().position(|column| column.name == parts[0]).ok_or_else(|| {
+            _ if let Some(name) = named => {
+                output.iter().position(|column| column.name == *name).ok_or_else(|| {
                     SqlError::new(
                         SqlState::UNDEFINED_COLUMN,
-                        format!("column \"{}\" does not exist", parts[0]),
+                        format!("column \"{name}\" does not exist"),
                     )
                     .at(at)
                 })?

@@ -11,9 +11,10 @@ use crate::bind::locking::lock_words;
 use crate::bind::logical::{Node, Output, Query};
 use crate::bind::scope::{Scope, Standing};
 use crate::bind::tree::{QueryTree, WithTree};
+use crate::bind::values::VALUES;
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Body};
+use crate::parse::ast::{self, Alias, Body, ExprKind, FromItem, Select, Target};
 use crate::sqlstate::SqlState;
 use std::sync::Arc;
 
@@ -104,6 +105,13 @@ impl Binder<'_> {
     ) -> Result<Block> {
         let mut block = match &query.body {
             Body::Select(select) => return self.select(query, select, outside, ctes, decide),
+            Body::Values(rows)
+                if query.locking.is_empty()
+                    && !query.order_by.iter().all(|key| names_a_column(&key.expr, rows)) =>
+            {
+                let select = values_in_from(&query.body, query.at);
+                return self.select(query, &select, outside, ctes, decide);
+            }
             Body::Values(rows) => {
                 // Only the bare rows of an INSERT take the types of its columns.
                 let bare = query.order_by.is_empty() && query.limit.is_none();
@@ -114,21 +122,22 @@ impl Binder<'_> {
             }
         };
         if let Some(locking) = query.locking.first() {
-            let what = if matches!(query.body, Body::Values(_)) {
-                "VALUES"
+            let refused = if matches!(query.body, Body::Values(_)) {
+                "cannot be applied to VALUES"
             } else {
-                "UNION/INTERSECT/EXCEPT"
+                "is not allowed with UNION/INTERSECT/EXCEPT"
             };
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
-                format!("{} is not allowed with {what}", lock_words(locking.strength)),
+                format!("{} {refused}", lock_words(locking.strength)),
             ));
         }
         if !query.order_by.is_empty() {
+            let item = matches!(query.body, Body::Values(_)).then_some(VALUES);
             let keys = query
                 .order_by
                 .iter()
-                .map(|key| self.output_key(key, &block.output))
+                .map(|key| self.output_key(key, &block.output, item))
                 .collect::<Result<Vec<_>>>()?;
             if let Some(tree) = &mut block.tree {
                 tree.order_by.clone_from(&keys);
@@ -138,5 +147,37 @@ impl Binder<'_> {
         let (node, tree) = (block.node, block.tree.as_deref_mut());
         block.node = self.limit(node, query, (outside, &outside.inner()), ctes, tree)?;
         Ok(block)
+    }
+}
+
+/// Whether a sort key of VALUES names one of their columns, by number or by name, also as views are printed. What else
+/// there is to compute for the order is computed over them as over rows in FROM.
+fn names_a_column(key: &ast::Expr, rows: &[Vec<ast::Expr>]) -> bool {
+    let width = rows.first().map_or(0, Vec::len);
+    let is_one = |name: &str| (1..=width).any(|number| name == format!("column{number}"));
+    match &key.kind {
+        ExprKind::Integer(_) => true,
+        ExprKind::Column(parts) => match parts.as_slice() {
+            [name] => is_one(name),
+            [item, name] => &**item == VALUES && is_one(name),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// `SELECT * FROM (VALUES ...) AS "*VALUES*"`.
+fn values_in_from(body: &Body, at: u32) -> Select {
+    let star = ast::Expr { at, kind: ExprKind::Star(Vec::new()) };
+    let rows = FromItem::Subquery {
+        lateral: false,
+        query: Arc::new(ast::Query::plain(body.clone(), at)),
+        alias: Some(Alias { name: VALUES.into(), columns: Vec::new() }),
+        at,
+    };
+    Select {
+        targets: vec![Target { expr: star, alias: None }],
+        from: vec![rows],
+        ..Select::empty()
     }
 }

@@ -14,6 +14,9 @@ use crate::parse::ast;
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 
+/// What VALUES are called in FROM.
+pub(super) const VALUES: &str = "*VALUES*";
+
 impl Binder<'_> {
     /// 42601 for a row of VALUES that is not as long as the first.
     pub(super) fn check_width(&self, row: &[ast::Expr], values: usize, width: usize) -> Result<()> {

@@ -4,8 +4,9 @@
 //! *Serializable Snapshot Isolation in PostgreSQL*, VLDB 2012. PostgreSQL 15's `predicate.c` decides who is refused, when and in
 //! which words; locks are finer here ([`siread`]), so that what is refused there because two rows share a page may pass here.
 //!
-//! Only serializable transactions take part: nobody else's reads are locked or writes marked. One latch guards the graph and the
-//! locks together, so that of a read and a write of the same key the second finds the first; it is held for no wait.
+//! Only serializable transactions take part: nobody else's reads are locked or writes marked. One latch guards the graph, ranges
+//! and marks of writes together, so that of a read and a write of the same key the second finds the first; it is held for no
+//! wait. Keys that are read each for itself are in shards ([`points`]), and that latch is not taken for them where nobody writes.
 //!
 //! Schedule, write skew: 1 reads x, 2 reads y, 1 writes y (2 -> 1), 2 writes x (1 -> 2), 1 commits: it is the out of the pivot 2,
 //! which has 1 as its in as well, and dooms 2, whose COMMIT answers 40001.
@@ -14,9 +15,11 @@
 //! is visible: who ended before it began is seen by it. (2) What was read is locked before its reader returns from the read,
 //! and what is written is marked before it is in the write set. (3) A commit's LSN is known here before a snapshot can show it.
 //!
-//! Cost: of other levels a branch; of a serializable one a latch and a look at two maps for each key, leaf or write.
+//! Cost: of other levels a branch; of a serializable one a latch and a look at two maps for each key, leaf or write; the latch over
+//! all for its beginning, its end, the first key of each tree, and each leaf or write.
 
 pub(crate) mod graph;
+mod points;
 mod siread;
 
 pub use graph::Reason;
@@ -28,7 +31,9 @@ use crate::scheme::occ::{Bounds, RangeId};
 use crate::sync::{Arc, Mutex, MutexGuard, lock, rank};
 use crate::{CommandId, ConflictKind, Error, Lsn, Result, TableId, TreeId, TxnId};
 use graph::{Begun, DOOMED, Graph, Release, SAFE, UNSAFE, Writer, XactId};
-use siread::{Holder, Sireads};
+use points::{Holder, PointKey, Points};
+use siread::Sireads;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use storage::{Direction, Environment, WaitCell};
@@ -56,6 +61,7 @@ pub(crate) struct Inner {
 #[derive(Debug)]
 pub(crate) struct Ssi {
     inner: Mutex<Inner, { rank::SERIALIZABLE }>,
+    points: Arc<Points>,
     /// Committed ones that are kept one by one.
     kept_max: usize,
     planted: Planted,
@@ -82,7 +88,10 @@ struct ScanLock {
 pub(crate) struct Part {
     id: Option<XactId>,
     status: Arc<AtomicU32>,
-    points: HashMap<TreeId, HashSet<Box<[u8]>>>,
+    /// The keys of each tree that it has read each for itself.
+    points: HashMap<TreeId, HashSet<PointKey>>,
+    /// A key as it is looked for among these.
+    name: Vec<u8>,
     whole: HashSet<TreeId>,
     complete: HashSet<(TreeId, Edge, Edge)>,
     scans: BTreeMap<RangeId, ScanLock>,
@@ -106,15 +115,16 @@ impl From<Reason> for Error {
 
 impl Ssi {
     pub(crate) fn new(kept_max: usize, planted: Planted) -> Ssi {
+        let points = Arc::new(Points::new());
         let inner = Inner {
             graph: Graph::new(),
-            locks: Sireads::default(),
+            locks: Sireads::new(Arc::clone(&points)),
             cells: HashMap::new(),
             writers: Vec::new(),
             holders: Vec::new(),
             planted,
         };
-        Ssi { inner: Mutex::new(inner), kept_max, planted }
+        Ssi { inner: Mutex::new(inner), points, kept_max, planted }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner, { rank::SERIALIZABLE }> {
@@ -234,6 +244,7 @@ impl Part {
             inner.graph.withdraw(id);
             inner.locks.release(id, true);
             inner.tidy(ssi.kept_max);
+            self.unlock_points(ssi, id);
         }
         self.status.store(0, Ordering::Relaxed);
     }
@@ -280,42 +291,52 @@ impl Part {
         if self.whole.contains(&tree) {
             return Ok(());
         }
-        let points = self.points.entry(tree).or_default();
-        if points.contains(key) {
+        let of = self.table(tree);
+        let points = match self.points.entry(tree) {
+            Entry::Occupied(points) => points.into_mut(),
+            Entry::Vacant(none) => {
+                ssi.lock().locks.reads_points(id, of);
+                none.insert(HashSet::new())
+            }
+        };
+        let name = points::name(&mut self.name, tree, key);
+        if points.contains(name) {
             return Ok(());
         }
-        points.insert(key.into());
-        let mut inner = ssi.lock();
-        let inner = &mut *inner;
-        inner.locks.lock_point(id, self.table(tree), key);
-        let Inner { graph, locks, writers, .. } = inner;
-        locks.writers(tree, key, &|several| graph.next_version(id, several), writers);
-        inner.read_past(id)?;
-        self.bound(inner, (id, tree), key.len(), limit)
-    }
-
-    /// Counts what is locked; past the limit the whole tree is.
-    fn bound(
-        &mut self,
-        inner: &mut Inner,
-        (id, tree): (XactId, TreeId),
-        bytes: usize,
-        limit: usize,
-    ) -> Result<()> {
-        let bytes = bytes + ENTRY_BYTES;
-        *self.bytes.entry(tree).or_default() += bytes;
-        self.total += bytes;
-        if self.total > limit {
-            self.reads_all(inner, id, tree)?;
+        let name: PointKey = name.into();
+        points.insert(Arc::clone(&name));
+        if ssi.points.read(name, id) {
+            let mut inner = ssi.lock();
+            let Inner { graph, locks, writers, .. } = &mut *inner;
+            locks.writers(tree, key, &|several| graph.next_version(id, several), writers);
+            inner.read_past(id)?;
+        }
+        if self.is_past(limit, tree, key.len()) {
+            self.reads_all(ssi, &mut ssi.lock(), (id, tree))?;
         }
         Ok(())
     }
 
-    fn reads_all(&mut self, inner: &mut Inner, id: XactId, tree: TreeId) -> Result<()> {
+    /// Counts what is locked; whether it is past the limit, and the whole tree is to be locked.
+    fn is_past(&mut self, limit: usize, tree: TreeId, bytes: usize) -> bool {
+        let bytes = bytes + ENTRY_BYTES;
+        *self.bytes.entry(tree).or_default() += bytes;
+        self.total += bytes;
+        self.total > limit
+    }
+
+    fn reads_all(
+        &mut self,
+        ssi: &Ssi,
+        inner: &mut Inner,
+        (id, tree): (XactId, TreeId),
+    ) -> Result<()> {
         let (_, table) = self.table(tree);
         inner.locks.lock_tree(id, tree, table);
         self.total -= self.bytes.remove(&tree).unwrap_or(0);
-        self.points.remove(&tree);
+        for name in self.points.remove(&tree).into_iter().flatten() {
+            ssi.points.unlock(&name, id, graph::Seq::MAX);
+        }
         self.complete.retain(|(of, ..)| *of != tree);
         self.whole.insert(tree);
         let all = (&Edge::FIRST, &Edge::End);
@@ -406,7 +427,17 @@ impl Part {
             self.complete.insert((tree, low, high));
         }
         inner.read_past(id)?;
-        if bytes > 0 { self.bound(inner, (id, tree), bytes, limit) } else { Ok(()) }
+        if bytes > 0 && self.is_past(limit, tree, bytes) {
+            self.reads_all(ssi, inner, (id, tree))?;
+        }
+        Ok(())
+    }
+
+    /// Lets go of the keys that it has read each for itself.
+    fn unlock_points(&mut self, ssi: &Ssi, id: XactId) {
+        for name in self.points.drain().flat_map(|(_, names)| names) {
+            ssi.points.unlock(&name, id, graph::Seq::MAX);
+        }
     }
 
     /// It writes a key, over a version of the commit at `version` (none: zero).
@@ -496,28 +527,33 @@ impl Part {
     pub(crate) fn end(&mut self, ssi: &Ssi, env: &Environment) {
         let Some(id) = self.id.take() else { return };
         let mut woken = Vec::new();
+        let committed = self.committed;
+        let kept = self.points.extract_if(|_, _| committed);
+        let kept: Vec<(TreeId, Vec<PointKey>)> =
+            kept.map(|(tree, names)| (tree, names.into_iter().collect())).collect();
         {
             let mut inner = ssi.lock();
             let inner = &mut *inner;
             inner.cells.remove(&id);
-            // One that was found safe has no place any more.
-            if inner.graph.get(id).is_none() {
-                return;
+            for (tree, names) in kept {
+                inner.locks.keep_points(id, tree, names);
             }
             let watchers = inner.graph.watchers(id);
-            let committed = self.committed;
-            if inner.graph.end(id, committed) {
+            // One that was found safe has no place any more.
+            let has_place = inner.graph.get(id).is_some();
+            if has_place && inner.graph.end(id, committed) {
                 for safe in inner.graph.found_safe(&watchers) {
                     inner.graph.withdraw(safe);
                     inner.locks.release(safe, true);
                 }
                 woken.extend(watchers.iter().filter_map(|id| inner.cells.get(id).cloned()));
             }
-            if !committed {
+            if !committed || !has_place {
                 inner.locks.release(id, true);
             }
             inner.tidy(ssi.kept_max);
         }
+        self.unlock_points(ssi, id);
         woken.iter().for_each(|cell| env.wake(cell));
     }
 
@@ -526,6 +562,11 @@ impl Part {
     pub(crate) fn encode(&self, ssi: &Ssi) -> Option<Vec<Vec<u8>>> {
         let id = self.live(Reason::DoomedCommit).ok().flatten()?;
         let mut reads = ssi.lock().locks.reads_of(id);
+        for name in self.points.values().flatten() {
+            let (tree, key) = points::parts(name);
+            let edge = |behind| Edge::At(key.to_vec(), behind);
+            reads.push((tree, Some((edge(false), edge(true)))));
+        }
         if reads.len() > RECORDED {
             let trees: HashSet<TreeId> = reads.iter().map(|(tree, _)| *tree).collect();
             reads = trees.into_iter().map(|tree| (tree, None)).collect();

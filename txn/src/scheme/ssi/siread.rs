@@ -5,9 +5,11 @@
 //! is marked here beside the locks, so that whoever comes second, reader or writer, finds the other.
 //!
 //! A SIREAD lock is in nobody's way. It stays after its owner's commit, for as long as the graph keeps that. Locks past their
-//! limit become one on the whole tree.
+//! limit become one on the whole tree. Keys that are read each for itself are in [`super::points`]: while their reader runs it
+//! has their list, and then it is here.
 
 use super::graph::{Seq, Writer, XactId};
+use super::points::{Holder, PointKey, Points, add, name, parts, remove};
 use crate::lock::segments::{Edge, Segments};
 use crate::{CommandId, TableId, TreeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -18,42 +20,25 @@ const OLD_MAX: usize = 1 << 16;
 
 type Key = Arc<[u8]>;
 
-/// Who has read something. `seq` counts for the summary: the last end of those in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
-    pub(crate) xact: XactId,
-    pub(crate) seq: Seq,
-}
-
-/// Holders of one thing, each once.
-fn add(holders: &mut Vec<Holder>, holder: Holder) {
-    match holders.iter_mut().find(|other| other.xact == holder.xact) {
-        Some(other) => other.seq = other.seq.max(holder.seq),
-        None => holders.push(holder),
-    }
-}
-
-/// Takes one away, if it is no newer than `seq`.
-fn remove(holders: &mut Vec<Holder>, xact: XactId, seq: Seq) {
-    holders.retain(|holder| holder.xact != xact || holder.seq > seq);
-}
-
 /// What stands in one tree.
 #[derive(Debug, Default)]
 struct TreeLocks {
     table: Option<TableId>,
-    points: HashMap<Key, Vec<Holder>>,
+    /// Transactions that have read keys there, each for itself.
+    point_readers: usize,
     ranges: Segments<Holder>,
     whole: Vec<Holder>,
     marks: BTreeMap<Key, Vec<Writer>>,
     /// Those that have replaced all there was, and summaries without keys.
     marked_whole: Vec<Writer>,
+    /// Whether it is counted among the trees that are marked as a whole.
+    counted: bool,
 }
 
 /// A lock's place in its tree.
 #[derive(Clone, Debug)]
 enum Place {
-    Point(Key),
+    Point(PointKey),
     Range(Edge, Edge),
     Mark(Key),
 }
@@ -61,7 +46,9 @@ enum Place {
 /// What one transaction holds in one tree.
 #[derive(Debug, Default)]
 struct HeldInTree {
-    points: Vec<Key>,
+    /// Whether it has read keys there each for itself, and which, once it has ended.
+    reads_points: bool,
+    points: Vec<PointKey>,
     ranges: Vec<(Edge, Edge)>,
     whole: bool,
     marked_whole: bool,
@@ -86,8 +73,9 @@ pub enum SireadTarget {
 }
 
 /// All of them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sireads {
+    points: Arc<Points>,
     trees: HashMap<TreeId, TreeLocks>,
     held: HashMap<XactId, Held>,
     /// The summary's, in the order of their ends.
@@ -96,32 +84,36 @@ pub(crate) struct Sireads {
     old_whole: HashMap<TreeId, Seq>,
     /// Trees of a table of which anything is locked or marked.
     tables: HashMap<TableId, BTreeSet<TreeId>>,
+    /// A key as it is looked for among the points.
+    name: Vec<u8>,
 }
 
 impl TreeLocks {
     fn is_empty(&self) -> bool {
-        self.points.is_empty()
+        self.point_readers == 0
             && self.ranges.is_empty()
             && self.whole.is_empty()
             && self.marks.is_empty()
             && self.marked_whole.is_empty()
     }
 
-    fn unlock_point(&mut self, key: &[u8], xact: XactId, seq: Seq) {
-        if let Some(holders) = self.points.get_mut(key) {
-            remove(holders, xact, seq);
-            if holders.is_empty() {
-                self.points.remove(key);
-            }
+    /// Takes marks of a key away; whether none is left.
+    fn unmark(&mut self, key: &[u8], is: impl Fn(&Writer) -> bool) -> bool {
+        let Some(writers) = self.marks.get_mut(key) else { return false };
+        writers.retain(|writer| !is(writer));
+        let none = writers.is_empty();
+        if none {
+            self.marks.remove(key);
         }
+        none
     }
 
-    fn unmark(&mut self, key: &[u8], is: impl Fn(&Writer) -> bool) {
-        if let Some(writers) = self.marks.get_mut(key) {
-            writers.retain(|writer| !is(writer));
-            if writers.is_empty() {
-                self.marks.remove(key);
-            }
+    /// Counts it among the trees that are marked as a whole, if it is one.
+    fn count(&mut self, points: &Points) {
+        let is_marked = !self.marked_whole.is_empty();
+        if is_marked != self.counted {
+            self.counted = is_marked;
+            points.count_marked_tree(is_marked);
         }
     }
 }
@@ -131,6 +123,33 @@ fn held(xact: XactId) -> Holder {
 }
 
 impl Sireads {
+    /// None; keys that are read each for itself will be among these.
+    pub(crate) fn new(points: Arc<Points>) -> Sireads {
+        Sireads {
+            points,
+            trees: HashMap::new(),
+            held: HashMap::new(),
+            old: VecDeque::new(),
+            old_whole: HashMap::new(),
+            tables: HashMap::new(),
+            name: Vec::new(),
+        }
+    }
+
+    /// Takes marks of a key of a tree away.
+    fn unmark(&mut self, tree: TreeId, key: &[u8], is: impl Fn(&Writer) -> bool) {
+        if self.trees.get_mut(&tree).is_some_and(|locks| locks.unmark(key, is)) {
+            self.points.unmark(name(&mut self.name, tree, key));
+        }
+    }
+
+    /// Counts a tree among those that are marked as a whole, if it is one.
+    fn count(&mut self, tree: TreeId) {
+        if let Some(locks) = self.trees.get_mut(&tree) {
+            locks.count(&self.points);
+        }
+    }
+
     fn tree(&mut self, tree: TreeId, table: Option<TableId>) -> &mut TreeLocks {
         let locks = self.trees.entry(tree).or_default();
         if let (None, Some(table)) = (locks.table, table) {
@@ -169,6 +188,7 @@ impl Sireads {
                         Writer::Live(xact) => self.of(*xact, *tree).marked_whole = true,
                     }
                 }
+                self.count(*tree);
             }
         }
     }
@@ -209,31 +229,35 @@ impl Sireads {
     }
 
     /// Who has read `key`.
-    pub(crate) fn readers(&self, tree: TreeId, key: &[u8], into: &mut Vec<Holder>) {
+    pub(crate) fn readers(&mut self, tree: TreeId, key: &[u8], into: &mut Vec<Holder>) {
+        self.points.readers(name(&mut self.name, tree, key), into);
         let Some(locks) = self.trees.get(&tree) else { return };
-        into.extend(locks.points.get(key).into_iter().flatten());
         into.extend(locks.ranges.at(key));
         into.extend(&locks.whole);
     }
 
     /// Who has read anything of a tree.
     pub(crate) fn readers_of_all(&self, tree: TreeId, into: &mut Vec<Holder>) {
+        self.points.for_each(&mut |name, readers| {
+            if parts(name).0 == tree {
+                into.extend(readers);
+            }
+        });
         let Some(locks) = self.trees.get(&tree) else { return };
-        into.extend(locks.points.values().flatten());
         into.extend(locks.ranges.all());
         into.extend(&locks.whole);
     }
 
-    /// Locks a key.
-    pub(crate) fn lock_point(
-        &mut self,
-        xact: XactId,
-        (tree, table): (TreeId, Option<TableId>),
-        key: &[u8],
-    ) {
-        let key: Key = key.into();
-        add(self.tree(tree, table).points.entry(Arc::clone(&key)).or_default(), held(xact));
-        self.of(xact, tree).points.push(key);
+    /// A transaction will read keys of a tree each for itself.
+    pub(crate) fn reads_points(&mut self, xact: XactId, (tree, table): (TreeId, Option<TableId>)) {
+        if !std::mem::replace(&mut self.of(xact, tree).reads_points, true) {
+            self.tree(tree, table).point_readers += 1;
+        }
+    }
+
+    /// A transaction has ended that has read these keys: their list is kept here from now on.
+    pub(crate) fn keep_points(&mut self, xact: XactId, tree: TreeId, keys: Vec<PointKey>) {
+        self.of(xact, tree).points = keys;
     }
 
     /// Locks a range, and says which of its owner's in that tree it is.
@@ -269,7 +293,7 @@ impl Sireads {
         let before = std::mem::take(self.of(xact, tree));
         let locks = self.tree(tree, table);
         add(&mut locks.whole, held(xact));
-        before.points.iter().for_each(|key| locks.unlock_point(key, xact, Seq::MAX));
+        locks.point_readers -= usize::from(before.reads_points);
         for (low, high) in &before.ranges {
             locks.ranges.remove(low, high, |holders| remove(holders, xact, Seq::MAX));
         }
@@ -293,6 +317,7 @@ impl Sireads {
             writers.push(writer);
         } else {
             locks.marks.insert(key.into(), vec![writer]);
+            self.points.mark(name(&mut self.name, tree, key));
         }
         self.held.entry(xact).or_default().marks.push((command, tree, key.into()));
         false
@@ -304,16 +329,17 @@ impl Sireads {
         if !writers.contains(&Writer::Live(xact)) {
             writers.push(Writer::Live(xact));
         }
+        self.count(tree);
         self.of(xact, tree).marked_whole = true;
     }
 
     /// The marks of `from` and later commands go with what they stand for.
     pub(crate) fn unmark_since(&mut self, xact: XactId, from: CommandId) {
-        let Some(held) = self.held.get_mut(&xact) else { return };
-        while let Some((_, tree, key)) = held.marks.pop_if(|(command, ..)| *command >= from) {
-            if let Some(locks) = self.trees.get_mut(&tree) {
-                locks.unmark(&key, |writer| *writer == Writer::Live(xact));
-            }
+        let next = |held: &mut HashMap<XactId, Held>| {
+            held.get_mut(&xact)?.marks.pop_if(|(command, ..)| *command >= from)
+        };
+        while let Some((_, tree, key)) = next(&mut self.held) {
+            self.unmark(tree, &key, |writer| *writer == Writer::Live(xact));
         }
     }
 
@@ -323,23 +349,23 @@ impl Sireads {
         let live = |writer: &Writer| *writer == Writer::Live(xact);
         let mut touched = Vec::new();
         for (id, tree) in &mut held.trees {
+            tree.points.drain(..).for_each(|key| self.points.unlock(&key, xact, Seq::MAX));
             let Some(locks) = self.trees.get_mut(id) else { continue };
-            tree.points.drain(..).for_each(|key| locks.unlock_point(&key, xact, Seq::MAX));
+            locks.point_readers -= usize::from(std::mem::take(&mut tree.reads_points));
             for (low, high) in tree.ranges.drain(..) {
                 locks.ranges.remove(&low, &high, |holders| remove(holders, xact, Seq::MAX));
             }
             remove(&mut locks.whole, xact, Seq::MAX);
             if all {
                 locks.marked_whole.retain(|writer| !live(writer));
+                locks.count(&self.points);
             }
             touched.push(*id);
         }
         if all {
             for (_, tree, key) in held.marks {
-                if let Some(locks) = self.trees.get_mut(&tree) {
-                    locks.unmark(&key, live);
-                    touched.push(tree);
-                }
+                self.unmark(tree, &key, live);
+                touched.push(tree);
             }
         } else {
             held.trees.retain(|_, tree| tree.marked_whole);
@@ -367,12 +393,11 @@ impl Sireads {
         for (id, tree) in held.trees {
             let Some(locks) = self.trees.get_mut(&id) else { continue };
             for key in tree.points {
-                if let Some(holders) = locks.points.get_mut(&key) {
-                    add(holders, old);
-                    remove(holders, xact, Seq::MAX);
-                    self.old.push_back((seq, id, Place::Point(key)));
-                }
+                self.points.summarize(&key, xact, old);
+                locks.point_readers += 1;
+                self.old.push_back((seq, id, Place::Point(key)));
             }
+            locks.point_readers -= usize::from(tree.reads_points);
             for (low, high) in tree.ranges {
                 locks.ranges.add(&low, &high, |holders| add(holders, old));
                 locks.ranges.remove(&low, &high, |holders| remove(holders, xact, Seq::MAX));
@@ -386,6 +411,7 @@ impl Sireads {
             if tree.marked_whole {
                 locks.marked_whole.retain(|other| *other != Writer::Live(xact));
                 locks.marked_whole.push(writer);
+                locks.count(&self.points);
                 self.old_whole.entry(id).or_insert(0);
             }
         }
@@ -413,6 +439,7 @@ impl Sireads {
             locks.marked_whole.extend(found);
             // Of several it is enough to know the last to come and the first that any was a pivot for.
             merge_old(&mut locks.marked_whole);
+            locks.count(&self.points);
             self.old_whole.entry(tree).or_insert(0);
         } else {
             add(&mut locks.whole, Holder { xact: XactId::OLD, seq });
@@ -425,11 +452,15 @@ impl Sireads {
     fn drop_old(&mut self, seq: Seq, tree: TreeId, place: &Place) {
         let Some(locks) = self.trees.get_mut(&tree) else { return };
         match place {
-            Place::Point(key) => locks.unlock_point(key, XactId::OLD, seq),
+            Place::Point(key) => {
+                self.points.unlock(key, XactId::OLD, seq);
+                locks.point_readers -= 1;
+            }
             Place::Range(low, high) => {
                 locks.ranges.remove(low, high, |holders| remove(holders, XactId::OLD, seq))
             }
-            Place::Mark(key) => locks.unmark(
+            Place::Mark(key) => self.unmark(
+                tree,
                 key,
                 |writer| matches!(writer, Writer::Old { committed, .. } if *committed <= seq),
             ),
@@ -444,13 +475,14 @@ impl Sireads {
             self.drop_old(seq, tree, &place);
         }
         let mut gone = Vec::new();
-        let Sireads { trees, old_whole, .. } = self;
+        let Sireads { trees, old_whole, points, .. } = self;
         old_whole.retain(|tree, _| {
             let Some(locks) = trees.get_mut(tree) else { return false };
             remove(&mut locks.whole, XactId::OLD, oldest);
             locks.marked_whole.retain(
                 |writer| !matches!(writer, Writer::Old { committed, .. } if *committed <= oldest),
             );
+            locks.count(points);
             let stays = locks.whole.iter().any(|holder| holder.xact == XactId::OLD)
                 || locks.marked_whole.iter().any(|writer| matches!(writer, Writer::Old { .. }));
             if !stays {
@@ -472,25 +504,26 @@ impl Sireads {
                 if of.whole {
                     each(*xact, *tree, table, SireadTarget::Tree);
                 }
-                for key in &of.points {
-                    each(*xact, *tree, table, SireadTarget::Key(key.to_vec()));
-                }
                 for _ in &of.ranges {
                     each(*xact, *tree, table, SireadTarget::Range);
                 }
             }
         }
+        self.points.for_each(&mut |name, readers| {
+            let (tree, key) = parts(name);
+            let table = self.trees.get(&tree).and_then(|locks| locks.table);
+            for reader in readers.iter().filter(|reader| reader.xact != XactId::OLD) {
+                each(reader.xact, tree, table, SireadTarget::Key(key.to_vec()));
+            }
+        });
     }
 
-    /// What a transaction has read, for its record: of each tree the keys, the ranges, or all of it.
+    /// What a transaction that runs has read, for its record: of each tree the ranges, or all of it.
     pub(crate) fn reads_of(&self, xact: XactId) -> Vec<(TreeId, Option<(Edge, Edge)>)> {
         let trees = self.held.get(&xact).into_iter().flat_map(|held| &held.trees);
         trees
             .flat_map(|(tree, of)| {
-                let point =
-                    |key: &Key| (Edge::At(key.to_vec(), false), Edge::At(key.to_vec(), true));
-                let points = of.points.iter().map(point);
-                let some = points.chain(of.ranges.iter().cloned()).map(Some);
+                let some = of.ranges.iter().cloned().map(Some);
                 let all = of.whole.then_some(None);
                 some.chain(all).map(|place| (*tree, place)).collect::<Vec<_>>()
             })
@@ -505,6 +538,7 @@ impl Sireads {
             && self.old.is_empty()
             && self.old_whole.is_empty()
             && self.tables.is_empty()
+            && self.points.is_empty()
     }
 }
 

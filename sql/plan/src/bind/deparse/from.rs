@@ -4,7 +4,6 @@
 use super::Layout;
 use super::place::{Around, Frame};
 use super::printed::Printed;
-use super::set_operation::VALUES;
 use super::simple::Parent;
 use super::view::{Headings, Writer, list, unwritten};
 use super::window::uncast;
@@ -14,6 +13,7 @@ use crate::bind::logical::UNNEST;
 use crate::bind::scope::ScopeItem;
 use crate::bind::tree::{BodyTree, ConditionTree, FromList, FromTree, JoinTree, SampleTree};
 use crate::bind::typed::Expr;
+use crate::bind::values::VALUES;
 use crate::catalog::Named;
 use crate::catalog::Relation;
 use crate::catalog::quote::identifier;

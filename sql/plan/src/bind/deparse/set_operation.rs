@@ -10,14 +10,12 @@ use crate::bind::scope::{ScopeColumn, column_at};
 use crate::bind::target::BoundTarget;
 use crate::bind::tree::{BodyTree, FromList, FromTree, QueryTree, SelectTree};
 use crate::bind::typed::Expr;
+use crate::bind::values::VALUES;
 use crate::catalog::quote::qualified;
 use crate::error::Result;
 use crate::parse::ast::Ident;
 use crate::types::SqlType;
 use std::sync::Arc;
-
-/// What VALUES are called in FROM.
-pub(super) const VALUES: &str = "*VALUES*";
 
 /// The SELECT from VALUES that a query of VALUES is whose columns have been given names (`get_simple_values_rte`); none
 /// where they have their own.
