@@ -94,15 +94,11 @@ fn is_column(
     ty: SqlType,
     cast_to: &dyn Fn(&TypeName) -> Option<SqlType>,
 ) -> bool {
-    match &using.kind {
-        ExprKind::Column(parts) => matches!(&parts[..], [part] if part == name),
-        ExprKind::Cast { operand, ty: named } => {
-            matches!(operand.kind, ExprKind::Column(_))
-                && cast_to(named) == Some(ty)
-                && is_column(operand, name, ty, cast_to)
-        }
-        _ => false,
-    }
+    let inner = match &using.kind {
+        ExprKind::Cast { operand, ty: named } if cast_to(named) == Some(ty) => &**operand,
+        _ => using,
+    };
+    matches!(&inner.kind, ExprKind::Column(parts) if matches!(&parts[..], [part] if part == name))
 }
 
 impl<'a> Ddl<'a> {
