@@ -289,7 +289,7 @@ impl<'a> Ddl<'a> {
         let over = next.clone();
         let mut affected = Affected::default();
         for (at, index) in next.indexes.iter_mut().enumerate() {
-            if index.definitions().any(|made| names(made)) {
+            if index.definitions().any(&names) {
                 affected.indexes.push(at);
             }
             for expression in &mut index.expressions {
