@@ -3,6 +3,7 @@
 use super::code::{Progress, Suspension, Values, Wants};
 use super::eval::Eval;
 use super::frame::Frame;
+use super::record_row::RecordRow;
 use super::running::Running;
 use super::subquery::{CteState, SubplanState};
 use super::temp_file::{TempSpace, TempUse};
@@ -222,6 +223,23 @@ impl Context<'_> {
         let filled = self.compute(columns, &mut row);
         self.frame.put(slot, row);
         filled
+    }
+
+    /// Fills a slot with computed columns where another slot's row stands in its record. The program does not stop.
+    ///
+    /// # Errors
+    /// Those of the expressions; XX001.
+    pub fn fill_from(&mut self, slot: u32, columns: &Code, record: RecordRow<'_>) -> Result<()> {
+        let mut row = self.frame.take(slot);
+        row.clear();
+        let run = columns.advance(&self.evaluator().beside(&record), None, |values| {
+            values.push_all_to(&mut row);
+            Ok(())
+        });
+        let run = run.map(|progress| matches!(progress, Progress::Done(())));
+        self.frame.put(slot, row);
+        assert!(run?, "whoever lends a record has asked whether the program stops");
+        record.end()
     }
 
     /// Forgets the results of subqueries that depend on the current row.

@@ -4,12 +4,13 @@
 
 use super::context::Host;
 use super::frame::Frame;
+use super::record_row::RecordRow;
 use super::subquery::SubplanState;
 use crate::account;
 use crate::bind::typed::CurrentValue;
 use crate::catalog::builtin;
 use crate::error::{Result, SqlError};
-use crate::plan::scalar::{Callee, Target};
+use crate::plan::scalar::{Callee, Target, Var};
 use crate::tuple::RowBuf;
 use crate::types::datetime::calendar;
 use crate::types::{CallContext, Datum};
@@ -36,6 +37,8 @@ pub struct Eval<'a> {
     pub parameters: &'a RowBuf,
     /// Subqueries' results.
     pub subplans: &'a [SubplanState],
+    /// The row of a slot that stands in its record instead of the frame.
+    beside: Option<&'a RecordRow<'a>>,
 }
 
 impl<'a> Eval<'a> {
@@ -48,13 +51,37 @@ impl<'a> Eval<'a> {
         (frame, parameters): (&'a Frame, &'a RowBuf),
         subplans: &'a [SubplanState],
     ) -> Eval<'a> {
-        Eval { source: Source::Host(host), arena, frame, parameters, subplans }
+        Eval { source: Source::Host(host), arena, frame, parameters, subplans, beside: None }
     }
 
     /// Over parameters, where functions look at `call`.
     #[must_use]
     pub fn over(call: &'a CallContext<'a>, frame: &'a Frame, parameters: &'a RowBuf) -> Eval<'a> {
-        Eval { source: Source::Given(call), arena: call.arena, frame, parameters, subplans: &[] }
+        let (source, arena) = (Source::Given(call), call.arena);
+        Eval { source, arena, frame, parameters, subplans: &[], beside: None }
+    }
+
+    /// The same where the row of a slot stands in its record.
+    #[must_use]
+    pub fn beside(self, row: &'a RecordRow<'a>) -> Eval<'a> {
+        Eval { beside: Some(row), ..self }
+    }
+
+    /// The value at a home.
+    #[must_use]
+    #[inline]
+    pub fn column(&self, var: Var) -> Datum<'a> {
+        match self.beside.and_then(|row| row.get(var)) {
+            Some(value) => value,
+            None => self.frame.get(var),
+        }
+    }
+
+    /// The value at a home that stands in its record.
+    #[must_use]
+    #[inline]
+    pub fn in_record(&self, var: Var) -> Option<Datum<'a>> {
+        self.beside?.get(var)
     }
 
     /// What functions look at.

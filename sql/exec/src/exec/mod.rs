@@ -31,6 +31,7 @@ mod partial_update;
 mod partitions;
 pub mod preset;
 pub mod probe;
+pub mod record_row;
 pub mod referential_action;
 pub mod routine;
 pub mod row_change;

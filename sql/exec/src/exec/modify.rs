@@ -110,6 +110,8 @@ pub struct Modify {
     counted: Changed,
     /// What is counted of the indexes that ON CONFLICT asks, by place in the table's.
     arbiters: Vec<(usize, Arc<Count>)>,
+    /// Of an INSERT, whether nobody but the table looks at its rows: their records are made of the values as they are computed.
+    plain: bool,
 }
 
 impl Modify {
@@ -160,17 +162,26 @@ impl Modify {
         let fires =
             builder.calls_routines() || plan.table.relation.triggers.iter().any(|one| one.is_row());
         let timing = if fires { Timing::AtEnd } else { builder.timing() };
+        let plain = match &plan.kind {
+            ModifyKind::Insert { on_conflict, system, .. } => {
+                on_conflict.is_none() && system.is_none() && is_plain(plan)
+            }
+            _ => false,
+        };
+        let returning =
+            plan.returning.as_ref().map(|(slot, columns)| (*slot, builder.code(columns)));
+        let mut change = RowChange::new(plan.into(), row, builder, timing);
+        change.looks_in_records = matches!(kind, ModifyKind::Update { .. })
+            && returning.as_ref().is_none_or(|(_, columns)| !columns.may_stop());
         Modify {
+            plain,
             // The row that is to be inserted is all that there is.
             source: if only { Box::new(Unit::default()) } else { builder.build(source) },
-            change: RowChange::new(plan.into(), row, builder, timing),
+            change,
             recheck_subqueries: recheck,
             returning_subqueries: builder
                 .correlated(plan.returning.iter().flat_map(|(_, columns)| columns)),
-            returning: plan
-                .returning
-                .as_ref()
-                .map(|(slot, columns)| (*slot, builder.code(columns))),
+            returning,
             system,
             codes: Arc::new(Codes::of(&kind, builder)),
             kind: Arc::new(kind),
@@ -417,7 +428,11 @@ impl Modify {
         columns: &Code,
         on_conflict: Option<&OnConflict>,
     ) -> Result<bool> {
-        cx.fill(self.change.new_slot, columns, &self.change.row_subqueries)?;
+        if !self.plain {
+            cx.fill(self.change.new_slot, columns, &self.change.row_subqueries)?;
+        } else if self.insert_plainly(cx, writer, columns)? {
+            return Ok(true);
+        }
         if !self.change.fire_before(cx, writer, trigger::INSERT, &[])? {
             return Ok(false);
         }
@@ -535,6 +550,46 @@ impl Modify {
         }
     }
 
+    /// Inserts the row of a program's values, its record and its key made of them where they stand: no row is put together but for
+    /// indexes and foreign keys. False where something is to be said of the row, or its record is too long: the row stands in its
+    /// slot then, as if it had been filled.
+    fn insert_plainly(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut Writer,
+        columns: &Code,
+    ) -> Result<bool> {
+        cx.invalidate(&self.change.row_subqueries);
+        let (table, new) = (&self.change.table, &mut self.change.new);
+        let looked_at = !table.indexes.is_empty() || !table.references.is_empty();
+        new.clear();
+        let made = cx.eval(columns, |values| {
+            let made = writer.take_values(values)?;
+            if looked_at || !made {
+                values.push_all_to(new);
+            }
+            Ok(made)
+        })?;
+        if made {
+            match writer.insert_made(cx, new)? {
+                Some(Inserted::Done) => {
+                    self.counted.inserted += 1;
+                    let timing = self.change.timing;
+                    foreign_key::check_child(cx, writer, &self.change.new, None, timing)?;
+                    return Ok(true);
+                }
+                Some(Inserted::Conflict(conflict)) => {
+                    writer.read_made(new)?;
+                    writer.count_refused_insert();
+                    return Err(writer.duplicate(cx, conflict.index, &self.change.new)?);
+                }
+                None => writer.read_made(new)?,
+            }
+        }
+        std::mem::swap(cx.frame.row_mut(self.change.new_slot), &mut self.change.new);
+        Ok(false)
+    }
+
     /// Counts what ON CONFLICT asks, as PostgreSQL asks its indexes one after the other before it inserts.
     fn count_arbiters(&self, cx: &Context<'_>, inserted: &Inserted) {
         for (place, count) in &self.arbiters {
@@ -606,7 +661,12 @@ impl Modify {
             *cx.processed += 1;
             if let Some((slot, columns)) = &self.returning {
                 cx.arena.reset();
-                cx.fill(*slot, columns, &self.returning_subqueries)?;
+                if self.change.in_record {
+                    let record = writer.row_in_record(self.change.new_slot)?;
+                    cx.fill_from(*slot, columns, record)?;
+                } else {
+                    cx.fill(*slot, columns, &self.returning_subqueries)?;
+                }
                 return Ok(true);
             }
             if self.source.is_over() {
@@ -624,6 +684,20 @@ fn second_update() -> SqlError {
         "ON CONFLICT DO UPDATE command cannot affect row a second time",
     )
     .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+}
+
+/// Whether nobody but the table looks at the rows that a plan inserts.
+fn is_plain(plan: &physical::Modify) -> bool {
+    let physical::Modify { table, generated, checks, view_checks, returning, .. } = plan;
+    let relation = &table.relation;
+    generated.is_empty()
+        && checks.is_empty()
+        && view_checks.is_empty()
+        && returning.is_none()
+        && table.computed.is_none()
+        && relation.triggers.is_empty()
+        // The columns of the row are those of the record.
+        && table.live.len() == relation.columns.len()
 }
 
 /// Has the columns of an INSERT computed where they are stored, if they are those of the only row of its VALUES; whether they

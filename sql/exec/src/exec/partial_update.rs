@@ -1,7 +1,8 @@
 //! What an UPDATE of some columns needs of a row: the rest of the record is carried over as it lies.
 //!
 //! Of the row that was, those columns are read that decide on something: those assigned, and with one of them all of its
-//! key, index or foreign key; and those that RETURNING shows. A row is changed as a whole where more is asked of it:
+//! key, index or foreign key; and those that RETURNING shows. Where no key, index or foreign key has a column that is assigned,
+//! nobody compares the new row with the old one, and those that RETURNING shows beside them are all. A row is changed as a whole where more is asked of it:
 //! generated columns, CHECK constraints, computed indexes, RETURNING with subqueries, a key that may change; long values, columns added since it was written, or a NULL where there must be none, whose
 //! error shows the row.
 
@@ -25,6 +26,12 @@ pub struct PartialUpdate {
     pub indexes: Vec<usize>,
     /// Whether a column of a unique key may change, which others may refer to.
     pub unique: bool,
+    /// Where the value of each column assigned stands among the assignments, in the order of the columns, where the record can be made
+    /// of these values as they are computed, and RETURNING can look at it: [`PartialUpdate::alone`], each column assigned once, and
+    /// those that are shown lie in place.
+    pub in_record: Option<Box<[usize]>>,
+    /// Whether nobody asks what the row was: no key, index or foreign key has a column that is assigned.
+    pub alone: bool,
 }
 
 impl PartialUpdate {
@@ -48,7 +55,7 @@ impl PartialUpdate {
         }
         let mut read = assigned.clone();
         read.extend(shown.iter().map(|at| table.live[*at]));
-        let mut indexes = Vec::new();
+        let (mut indexes, mut refers) = (Vec::new(), false);
         for (at, (_, layout)) in table.indexes.iter().enumerate() {
             let columns = layout.columns.iter().map(|one| one.column);
             if touches(&assigned, columns.clone()) {
@@ -60,12 +67,14 @@ impl PartialUpdate {
             let columns = super::foreign_key::key_of(reference).columns.iter().copied();
             if touches(&assigned, columns.clone()) {
                 read.extend(columns);
+                refers = true;
             }
         }
         for reference in &table.referenced_by {
             let columns = super::foreign_key::key_of(reference).referenced.iter().copied();
             if touches(&assigned, columns.clone()) {
                 read.extend(columns);
+                refers = true;
             }
         }
         let unique = table
@@ -74,6 +83,15 @@ impl PartialUpdate {
             .iter()
             .filter(|index| index.unique)
             .any(|index| touches(&assigned, index.columns.iter().map(|one| one.column)));
+        let alone = indexes.is_empty() && !refers && !unique;
+        if alone {
+            read.retain(|column| !assigned.contains(column));
+        }
+        let mut order: Vec<usize> = (0..assignments.len()).collect();
+        order.sort_by_key(|at| table.live[assignments[*at].0]);
+        let shows = |at: &usize| table.layout.form(table.live[*at]).lies_in_place();
+        let in_record = (alone && order.len() == assigned.len() && shown.iter().all(shows))
+            .then(|| order.into());
         let texts = read.iter().filter(|column| table.layout.begins_with(**column)).count();
         Some(PartialUpdate {
             texts: texts >= TEXTS_MIN,
@@ -81,6 +99,8 @@ impl PartialUpdate {
             read: read.into_iter().collect(),
             indexes,
             unique,
+            in_record,
+            alone,
         })
     }
 }

@@ -8,7 +8,7 @@ use super::foreign_key::{self, Timing};
 use super::operator::Builder;
 use super::partial_update::PartialUpdate;
 use super::trigger::{self as firing, Rows, Untouched};
-use super::write::{StoredRow, Writer, failing_row};
+use super::write::{StoredRow, Writer, failing_row, record_room};
 use crate::catalog::trigger;
 use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
@@ -37,7 +37,11 @@ pub struct RowChange {
     whole: bool,
     /// The columns of the new row that are looked at when it has been written, by place among the live ones.
     shown: Vec<usize>,
-    partial: Option<Option<PartialUpdate>>,
+    partial: Option<Option<Box<PartialUpdate>>>,
+    /// Whether who looks at a row that has been updated can do so in its record.
+    pub looks_in_records: bool,
+    /// Whether the one updated last stands in its record alone.
+    pub in_record: bool,
     /// Whether it is a MERGE that changes it.
     of_merge: bool,
     /// Correlated subqueries of the new row's expressions.
@@ -187,6 +191,8 @@ impl RowChange {
                 || table.relation.triggers.iter().any(|one| one.kind & trigger::UPDATE != 0),
             shown,
             partial: None,
+            looks_in_records: false,
+            in_record: false,
             of_merge,
             row_subqueries,
             timing,
@@ -232,12 +238,13 @@ impl RowChange {
         writer: &mut Writer,
         assignments: Assignments<'_>,
     ) -> Result<bool> {
+        self.in_record = false;
         let (whole, table) = (self.whole, &self.table);
         let partial = self
             .partial
             .get_or_insert_with(|| match whole {
                 true => None,
-                false => PartialUpdate::of(table, assignments.of, &self.shown),
+                false => PartialUpdate::of(table, assignments.of, &self.shown).map(Box::new),
             })
             .take();
         let done = match &partial {
@@ -257,13 +264,20 @@ impl RowChange {
         assignments: Assignments<'_>,
         partial: &PartialUpdate,
     ) -> Result<bool> {
+        if let Some(order) = partial.in_record.as_deref().filter(|_| self.looks_in_records) {
+            return self.update_record(cx, writer, assignments, (partial, order));
+        }
         let record = self.record.value().unwrap_or_default();
         if !writer.read_columns(record, partial, &mut self.old)? {
             return Ok(false);
         }
         cx.invalidate(&self.row_subqueries);
         let (table, new) = (&self.table, &mut self.new);
-        new.copy_from(&self.old.row);
+        if partial.alone {
+            std::mem::swap(new, &mut self.old.row);
+        } else {
+            new.copy_from(&self.old.row);
+        }
         cx.eval(assignments.code, |values| {
             for ((at, _), value) in assignments.of.iter().zip(values.iter()) {
                 new.set(table.live[*at], value);
@@ -291,6 +305,35 @@ impl RowChange {
                 }
             }
         }
+        Ok(true)
+    }
+
+    /// The same where nobody but RETURNING looks at the row, which does so in its record.
+    fn update_record(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &mut Writer,
+        assignments: Assignments<'_>,
+        (partial, order): (&PartialUpdate, &[usize]),
+    ) -> Result<bool> {
+        let record = self.record.value().unwrap_or_default();
+        if !writer.is_plain(record)? {
+            return Ok(false);
+        }
+        self.old.long.clear();
+        cx.invalidate(&self.row_subqueries);
+        let (table, room) = (&self.table, record_room(cx, &self.key));
+        let made = cx.eval(assignments.code, |values| {
+            let assigned =
+                order.iter().map(|at| (table.live[assignments.of[*at].0], values.get(*at)));
+            Ok(writer.patch_with(record, assigned, room))
+        })?;
+        self.demand_untouched(cx, writer)?;
+        if !made {
+            return Ok(false);
+        }
+        self.write(cx, writer, Some(partial))?;
+        self.in_record = true;
         Ok(true)
     }
 
@@ -416,6 +459,9 @@ impl RowChange {
         }
         writer.update(cx, &self.key, &self.old, &self.new, partial)?;
         self.check_views(cx, writer)?;
+        if partial.is_some_and(|partial| partial.alone) {
+            return Ok(());
+        }
         foreign_key::after_parent(cx, &self.table, &self.old.row, Some(&self.new))?;
         foreign_key::check_child(cx, writer, &self.new, Some(&self.old.row), self.timing)
     }

@@ -755,7 +755,8 @@ impl RowSource<'_> {
         for (at, output) in outputs {
             match output {
                 ScanColumn::Column(column) => {
-                    row.set_with(at, |heap| record.read(transaction, *column, heap, drop))?;
+                    let (values, heap) = row.parts_mut();
+                    record.read_into(transaction, *column, &mut values[at], heap)?;
                 }
                 ScanColumn::Key => row.set(at, Datum::Bytea(found.key)),
                 ScanColumn::System(attnum) => row.set(

@@ -3,10 +3,12 @@
 //! All keys that must be unique are locked and looked at first, then everything is written: a conflict leaves nothing half
 //! done. A value that would make the record too large for a page is cut out of it, the largest first.
 
+use super::code::Values;
 use super::context::Context;
 use super::deferred::{self, Check};
 use super::index_keys::{KeyCodes, RowKeys, key_value};
 use super::partial_update::PartialUpdate;
+use super::record_row::RecordRow;
 use crate::catalog::relation::{Index, Relation};
 use crate::catalog::relation_counts::{Count, Event};
 use crate::error::{Result, SqlError};
@@ -14,7 +16,7 @@ use crate::plan::physical::{FailingRow, Table};
 use crate::sqlstate::SqlState;
 use crate::tuple::entry::{self, Meets};
 use crate::tuple::long_value::{self, LongValue, Stored};
-use crate::tuple::row::{self, Field, Opened};
+use crate::tuple::row::{self, Opened};
 use crate::tuple::{Form, KeyLayout, RowBuf, Texts, corrupt};
 use crate::types::{CallContext, CatalogQueries, Datum, SqlType, text_of};
 use std::sync::Arc;
@@ -179,15 +181,12 @@ impl Writer {
         if !record.is_plain()? {
             return Ok(false);
         }
-        let (_, heap) = into.row.parts_mut();
+        let (values, heap) = into.row.parts_mut();
         let texts = if partial.texts { record.texts(heap) } else { Texts::default() };
         for column in &partial.read {
-            into.row.set_with(*column, |heap| {
-                match record.read_beside(*column, texts, heap)? {
-                    Field::Value(value) => Ok(value),
-                    Field::Long(_) => Err(corrupt("a long value stands where there is none")),
-                }
-            })?;
+            if !record.read_into(*column, texts, &mut values[*column], heap)? {
+                return Err(corrupt("a long value stands where there is none"));
+            }
         }
         Ok(true)
     }
@@ -203,7 +202,43 @@ impl Writer {
         new: &RowBuf,
     ) -> bool {
         let max = record_room(cx, key);
-        self.table.layout.patch(record, columns, new, max, &mut self.record)
+        let values = columns.iter().map(|column| (*column, new.get(*column)));
+        self.table.layout.patch(record, values, max, &mut self.record)
+    }
+
+    /// The same of the record of such a room, whose columns have these values, unless one is NULL that must not be.
+    pub fn patch_with<'v>(
+        &mut self,
+        record: &[u8],
+        values: impl Iterator<Item = (usize, Datum<'v>)> + Clone,
+        room: usize,
+    ) -> bool {
+        let columns = &self.table.relation.columns;
+        let mut all = values.clone();
+        !all.any(|(column, value)| value.is_null() && columns[column].not_null)
+            && self.table.layout.patch(record, values, room, &mut self.record)
+    }
+
+    /// Whether a record has all columns of its table and no long values.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn is_plain(&self, record: &[u8]) -> Result<bool> {
+        match self.table.layout.open(record)? {
+            Opened::Here(record) => record.is_plain(),
+            Opened::Elsewhere(..) => Ok(false),
+        }
+    }
+
+    /// The row in `slot` of the record that has been written last.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn row_in_record(&self, slot: u32) -> Result<RecordRow<'_>> {
+        match self.table.layout.open(&self.record)? {
+            Opened::Here(record) => Ok(RecordRow::new(slot, record, &self.table.live)),
+            Opened::Elsewhere(..) => Err(corrupt("a record that has been made is elsewhere")),
+        }
     }
 
     /// 23502 where a column that must not be is NULL.
@@ -272,16 +307,22 @@ impl Writer {
     /// The key of a row in the table's tree, a new row id where it has no primary key.
     fn row_key(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<()> {
         if !self.clustered_key(cx, all)? {
-            let (transaction, rows) = (&*cx.transaction, &self.rows);
-            let id = match transaction.is_in_partitions(rows.id()) {
-                false => cx.row_ids.next(cx.host.row_ids, rows)?,
-                true => cx.row_ids.next_of(cx.host.row_ids, rows, |id| {
-                    transaction.is_at_home(rows.id(), &id.to_be_bytes())
-                })?,
-            };
-            self.key.clear();
-            self.key.extend_from_slice(&id.to_be_bytes());
+            self.new_row_key(cx)?;
         }
+        Ok(())
+    }
+
+    /// A new row id as the key of a row that has none of its own.
+    fn new_row_key(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let (transaction, rows) = (&*cx.transaction, &self.rows);
+        let id = match transaction.is_in_partitions(rows.id()) {
+            false => cx.row_ids.next(cx.host.row_ids, rows)?,
+            true => cx.row_ids.next_of(cx.host.row_ids, rows, |id| {
+                transaction.is_at_home(rows.id(), &id.to_be_bytes())
+            })?,
+        };
+        self.key.clear();
+        self.key.extend_from_slice(&id.to_be_bytes());
         Ok(())
     }
 
@@ -290,12 +331,15 @@ impl Writer {
         let Some(layout) = &self.table.key else { return Ok(false) };
         self.key.clear();
         encode_key(layout, all, &mut self.key)?;
-        if let Some(at) = self.table.primary {
-            let relation = &self.table.relation;
-            let size = (self.key.len(), 0);
-            check_entry_size(cx.transaction, relation, &relation.indexes[at], size)?;
-        }
+        self.check_key_size(cx)?;
         Ok(true)
+    }
+
+    /// 54000 for a primary key that no page takes.
+    fn check_key_size(&self, cx: &Context<'_>) -> Result<()> {
+        let Some(at) = self.table.primary else { return Ok(()) };
+        let (relation, size) = (&self.table.relation, (self.key.len(), 0));
+        check_entry_size(cx.transaction, relation, &relation.indexes[at], size)
     }
 
     /// Inserts a row of all columns by index. The unique indexes that ON CONFLICT names, `arbiters`, are asked before the
@@ -313,25 +357,105 @@ impl Writer {
         if self.table.computed.is_some() {
             self.new_keys.compute(cx, (&self.table, &self.key_codes), all)?;
         }
+        if let Some(conflict) = self.claim(cx, all, arbiters)? {
+            return Ok(Inserted::Conflict(conflict));
+        }
+        self.put_row(cx, all, false)?;
+        self.put_entries(cx, all)?;
+        Ok(Inserted::Done)
+    }
+
+    /// Makes the record of a row of values, and its key where it has one of its own; false where no record takes them all, or one
+    /// is NULL that must not be: then they are to be looked at as a row.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn take_values(&mut self, values: &Values<'_>) -> Result<bool> {
+        let layout = &self.table.layout;
+        if !layout.write_within(values.iter(), usize::MAX, &mut self.record) {
+            return Ok(false);
+        }
+        let columns = &self.table.relation.columns;
+        if layout.nulls_of(&self.record).any(|column| columns[column].not_null) {
+            return Ok(false);
+        }
+        if let Some(key) = &self.table.key {
+            self.key.clear();
+            for column in &key.columns {
+                column.encode(values.get(column.column), &mut self.key)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Inserts the row whose record [`Writer::take_values`] has made; `all` is the same row where the table has indexes.
+    /// Nothing where its record is too long beside its key.
+    ///
+    /// # Errors
+    /// As [`Writer::insert`].
+    pub fn insert_made(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<Option<Inserted>> {
+        match self.table.key {
+            None => self.new_row_key(cx)?,
+            Some(_) => self.check_key_size(cx)?,
+        }
+        if self.record.len() > record_room(cx, &self.key) {
+            return Ok(None);
+        }
+        if let Some(conflict) = self.claim(cx, all, &[])? {
+            return Ok(Some(Inserted::Conflict(conflict)));
+        }
+        self.put_record(cx, false)?;
+        self.put_entries(cx, all)?;
+        Ok(Some(Inserted::Done))
+    }
+
+    /// Reads all columns of the record that [`Writer::take_values`] has made.
+    ///
+    /// # Errors
+    /// XX001.
+    pub fn read_made(&self, into: &mut RowBuf) -> Result<()> {
+        let layout = &self.table.layout;
+        into.set_nulls(layout.len());
+        let Opened::Here(record) = layout.open(&self.record)? else {
+            return Err(corrupt("a record that has been made is elsewhere"));
+        };
+        let (values, heap) = into.parts_mut();
+        for (column, value) in values.iter_mut().enumerate() {
+            record.read_into(column, Texts::default(), value, heap)?;
+        }
+        Ok(())
+    }
+
+    /// Locks the keys of a new row that must be unique, those of `arbiters` before the others, and says who has one of them.
+    fn claim(
+        &mut self,
+        cx: &mut Context<'_>,
+        all: &RowBuf,
+        arbiters: &[usize],
+    ) -> Result<Option<Conflict>> {
         for at in 0..self.indexes.len() {
             if arbiters.contains(&self.table.indexes[at].0)
                 && let Some(conflict) = self.claim_entry(cx, at, all, None)?
             {
-                return Ok(Inserted::Conflict(conflict));
+                return Ok(Some(conflict));
             }
         }
         if self.table.key.is_some() && self.claim_key(cx)? {
             let index = self.table.primary.unwrap_or(0);
-            return Ok(Inserted::Conflict(Conflict { index, row_key: self.key.clone() }));
+            return Ok(Some(Conflict { index, row_key: self.key.clone() }));
         }
         for at in 0..self.indexes.len() {
             if !arbiters.contains(&self.table.indexes[at].0)
                 && let Some(conflict) = self.claim_entry(cx, at, all, None)?
             {
-                return Ok(Inserted::Conflict(conflict));
+                return Ok(Some(conflict));
             }
         }
-        self.put_row(cx, all, false)?;
+        Ok(None)
+    }
+
+    /// Writes the entries of a row that has just been inserted.
+    fn put_entries(&mut self, cx: &mut Context<'_>, all: &RowBuf) -> Result<()> {
         self.count.add(Event::Inserted);
         let forgotten = cx.transaction.manager().planted(txn::Fault::IndexEntryNotWritten);
         let written = self.indexes.len() - usize::from(forgotten && !self.indexes.is_empty());
@@ -340,7 +464,7 @@ impl Writer {
                 cx.transaction.put(&self.indexes[at], &self.entry.0, &self.entry.1)?;
             }
         }
-        Ok(Inserted::Done)
+        Ok(())
     }
 
     /// The key of the row written last.
@@ -437,8 +561,11 @@ impl Writer {
 
     /// Writes the record at `self.key`, long values cut out; over the one there, which is locked, if it is an update.
     fn put_row(&mut self, cx: &mut Context<'_>, all: &RowBuf, update: bool) -> Result<()> {
-        let record_bytes = cx.transaction.manager().data().record_bytes_fair();
         let max = record_room(cx, &self.key);
+        if self.table.layout.write_within(all.iter(), max, &mut self.record) {
+            return self.put_record(cx, update);
+        }
+        let record_bytes = cx.transaction.manager().data().record_bytes_fair();
         let row: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(all.iter());
         let long_values = &self.long_values;
         let mut store = |form: Form, bytes: &[u8]| {
@@ -607,7 +734,7 @@ impl Writer {
 }
 
 /// How many bytes the record at `key` may have, the transaction's number aside, if it has one.
-fn record_room(cx: &Context<'_>, key: &[u8]) -> usize {
+pub fn record_room(cx: &Context<'_>, key: &[u8]) -> usize {
     let stamped = cx.host.catalog.transaction_number(false).is_some();
     let room = cx.transaction.manager().data().value_bytes_fair(key.len());
     room.saturating_sub(if stamped { row::STAMP_BYTES } else { 0 })

@@ -212,6 +212,7 @@ impl<'a> Integers<'a> {
 impl<'a> Array<'a> {
     /// Looks at stored bytes. Bytes that no array is stored as read as an empty one.
     #[must_use]
+    #[inline]
     pub fn of(bytes: &'a [u8]) -> Array<'a> {
         let dimensions = usize::from(bytes.first().copied().unwrap_or(0)).min(DIMENSIONS_MAX);
         let split = 5 + 8 * dimensions;

@@ -108,6 +108,12 @@ impl Form {
         }
     }
 
+    /// Whether a value can be looked at where its bytes lie in a record.
+    #[must_use]
+    pub fn lies_in_place(self) -> bool {
+        self != Form::Interval
+    }
+
     /// The boundary that PostgreSQL begins a value of this form at, in bytes (`typalign`).
     #[must_use]
     pub fn alignment(self) -> usize {

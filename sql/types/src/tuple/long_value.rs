@@ -8,8 +8,8 @@
 //! elsewhere. PostgreSQL's TOAST (manual, section 73.2) without compression.
 
 use super::form::Form;
-use super::row::{Field, OpenRecord, Opened, RowLayout};
-use super::value::{Heap, Value};
+use super::row::{OpenRecord, Opened, RowLayout};
+use super::value::{Heap, Texts, Value};
 use super::{corrupt, row};
 use crate::Datum;
 use crate::error::{Result, SqlError};
@@ -50,17 +50,14 @@ pub fn write_row(
     store: &mut Store<'_>,
     record: &mut Vec<u8>,
 ) -> Result<()> {
+    if layout.write_within(row.iter().copied(), max, record) {
+        return Ok(());
+    }
     let size = |(at, datum): (usize, &Datum<'_>)| match layout.form(at).width() {
         Some(_) => 0,
         None => row::stored_bytes(datum),
     };
-    let fixed: usize = (0..row.len()).map(|at| layout.form(at).width().unwrap_or(2)).sum::<usize>()
-        + 2
-        + row.len().div_ceil(8);
-    if fixed + row.iter().enumerate().map(size).sum::<usize>() <= max {
-        layout.write(row, &[], record);
-        return Ok(());
-    }
+    let fixed = layout.least_bytes();
     let bytes = layout.heap_tuple_bytes(row);
     if bytes > ROW_BYTES_MAX {
         let message = format!("row is too big: size {bytes}, maximum size {ROW_BYTES_MAX}");
@@ -157,14 +154,42 @@ impl StoredColumns<'_> {
         heap: &mut Heap,
         met: impl FnOnce(LongValue),
     ) -> Result<Value> {
-        match self.record.read(column, heap)? {
-            Field::Value(value) => Ok(value),
-            Field::Long(long) => {
-                met(long);
-                let bytes = long.bytes(transaction, self.view, self.long_values)?;
-                row::decode(long.form, &bytes, heap)
-            }
+        let mut value = Value::Null;
+        if !self.record.read_into(column, Texts::default(), &mut value, heap)? {
+            let long = self.record.long(column)?;
+            met(long);
+            value = self.read_long(transaction, long, heap)?;
         }
+        Ok(value)
+    }
+
+    /// The same into `value`.
+    ///
+    /// # Errors
+    /// As [`StoredColumns::read`].
+    #[inline(always)]
+    pub fn read_into(
+        &self,
+        transaction: &mut Transaction,
+        column: usize,
+        value: &mut Value,
+        heap: &mut Heap,
+    ) -> Result<()> {
+        if !self.record.read_into(column, Texts::default(), value, heap)? {
+            *value = self.read_long(transaction, self.record.long(column)?, heap)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn read_long(
+        &self,
+        transaction: &mut Transaction,
+        long: LongValue,
+        heap: &mut Heap,
+    ) -> Result<Value> {
+        let bytes = long.bytes(transaction, self.view, self.long_values)?;
+        row::decode(long.form, &bytes, heap)
     }
 }
 

@@ -20,7 +20,7 @@
 use super::corrupt;
 use super::form::Form;
 use super::long_value::LongValue;
-use super::value::{Heap, RowBuf, Texts, Value};
+use super::value::{Heap, Texts, Value};
 use crate::error::Result;
 use crate::{Datum, Interval, TimeTz};
 use std::sync::Arc;
@@ -87,6 +87,8 @@ pub struct RowLayout {
     total: (u32, u32),
     /// How many of the varying columns are texts before one is not.
     texts: u32,
+    /// Where the fixed part of a record of all columns begins, the ends behind it, and the bytes behind these.
+    parts: (usize, usize, usize),
 }
 
 /// What a record's header says.
@@ -144,7 +146,9 @@ impl RowLayout {
             .collect::<Vec<ColumnPlace>>();
         let varying = columns.iter().filter(|column| column.form.width().is_none());
         let texts = varying.take_while(|column| column.form == Form::Text).count() as u32;
-        RowLayout { columns, total, texts }
+        let fixed = 2 + columns.len().div_ceil(8);
+        let ends = fixed + total.0 as usize;
+        RowLayout { columns, total, texts, parts: (fixed, ends, ends + 2 * total.1 as usize) }
     }
 
     /// Whether a column is one of the texts that [`OpenRecord::texts`] copies.
@@ -243,61 +247,117 @@ impl RowLayout {
         aligned(header + end, 8)
     }
 
+    /// How many bytes a record of all columns has beside its varying values.
+    #[must_use]
+    pub fn least_bytes(&self) -> usize {
+        self.parts.2
+    }
+
+    /// Writes a row of all columns, in order, as a record of at most `max` bytes; false if it would be longer: what `out` then
+    /// holds is none.
+    pub fn write_within<'v>(
+        &self,
+        row: impl ExactSizeIterator<Item = Datum<'v>>,
+        max: usize,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        // What is longer than ends can say has to leave the row, whatever a record may have.
+        let max = max.min(usize::from(LONG));
+        self.begin(row.len(), out);
+        if out.len() > max {
+            return false;
+        }
+        for (at, (column, datum)) in self.columns.iter().zip(row).enumerate() {
+            match column.place {
+                Place::Fixed(offset) => self.set_fixed((at, offset), datum, out),
+                Place::Varying(index) => {
+                    if datum.is_null() {
+                        out[2 + at / 8] |= 1 << (at % 8);
+                    } else {
+                        let bytes = varying_bytes(&datum);
+                        if out.len() + bytes.len() > max {
+                            return false;
+                        }
+                        out.extend_from_slice(bytes);
+                    }
+                    set_end(out, (self.parts.1, self.parts.2), index as usize);
+                }
+            }
+        }
+        true
+    }
+
+    /// The columns that are NULL in a record of all columns.
+    pub fn nulls_of(&self, record: &[u8]) -> impl Iterator<Item = usize> {
+        let bitmap = record.get(2..self.parts.0).unwrap_or_default();
+        let bytes = bitmap.iter().enumerate().filter(|(_, byte)| **byte != 0);
+        bytes.flat_map(|(at, byte)| {
+            (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at + bit)
+        })
+    }
+
     /// Writes a row of all columns. Varying values whose bit is set in `long` are given as pointers, in order.
     pub fn write(&self, row: &[Datum<'_>], long: &[(usize, LongValue)], out: &mut Vec<u8>) {
-        assert_eq!(row.len(), self.columns.len(), "a row has all columns of its table");
-        out.clear();
-        let count = u16::try_from(row.len()).expect("a table has at most 1600 columns");
-        out.extend_from_slice(&count.to_le_bytes());
-        let bitmap = out.len();
-        out.resize(bitmap + row.len().div_ceil(8), 0);
-        for (column, datum) in row.iter().enumerate() {
-            if datum.is_null() {
-                out[bitmap + column / 8] |= 1 << (column % 8);
-            }
-        }
-        for (column, datum) in self.columns.iter().zip(row) {
-            if let Some(width) = column.form.width() {
-                let before = out.len();
-                if datum.is_null() {
-                    out.resize(before + width, 0);
-                } else {
-                    encode(*datum, out);
-                    assert_eq!(out.len() - before, width, "a value has its column's form");
-                }
-            }
-        }
-        let ends = out.len();
-        let data = ends + 2 * self.total.1 as usize;
-        out.resize(data, 0);
-        let mut index = 0;
+        self.begin(row.len(), out);
+        let (_, ends, data) = self.parts;
         for (at, (column, datum)) in self.columns.iter().zip(row).enumerate() {
-            if column.form.width().is_none() {
-                let mut flag = 0;
-                match long.iter().find(|(column, _)| *column == at) {
-                    Some((_, pointer)) => {
-                        pointer.write(out);
-                        flag = LONG;
-                    }
-                    None => encode(*datum, out),
+            let index = match column.place {
+                Place::Fixed(offset) => {
+                    self.set_fixed((at, offset), *datum, out);
+                    continue;
                 }
-                let end = u16::try_from(out.len() - data).ok().filter(|end| end & LONG == 0);
-                let end = end.expect("1600 columns, none longer than a pointer or all in a page");
-                out[ends + 2 * index..][..2].copy_from_slice(&(end | flag).to_le_bytes());
-                index += 1;
+                Place::Varying(index) => index as usize,
+            };
+            let mut flag = 0;
+            match long.iter().find(|(column, _)| *column == at) {
+                Some((_, pointer)) => {
+                    pointer.write(out);
+                    flag = LONG;
+                }
+                None if datum.is_null() => out[2 + at / 8] |= 1 << (at % 8),
+                None => out.extend_from_slice(varying_bytes(datum)),
             }
+            let end = u16::try_from(out.len() - data).ok().filter(|end| end & LONG == 0);
+            let end = end.expect("1600 columns, none longer than a pointer or all in a page");
+            out[ends + 2 * index..][..2].copy_from_slice(&(end | flag).to_le_bytes());
         }
+    }
+
+    /// A record up to its varying values, all of its bytes zero behind the count of the columns.
+    fn begin(&self, columns: usize, out: &mut Vec<u8>) {
+        assert_eq!(columns, self.columns.len(), "a row has all columns of its table");
+        let count = u16::try_from(columns).expect("a table has at most 1600 columns");
+        out.clear();
+        out.resize(self.parts.2, 0);
+        out[..2].copy_from_slice(&count.to_le_bytes());
+    }
+
+    /// Puts a value into its place in the fixed part of a record that has been begun.
+    #[inline]
+    fn set_fixed(&self, (at, offset): (usize, u32), datum: Datum<'_>, out: &mut [u8]) {
+        if datum.is_null() {
+            out[2 + at / 8] |= 1 << (at % 8);
+            return;
+        }
+        let place = &mut out[self.parts.0 + offset as usize..self.parts.1];
+        let width = encode_at(datum, place);
+        let own = self.columns[at].form.width();
+        assert_eq!(Some(width), own, "a value has its column's form");
     }
 }
 
-impl OpenRecord<'_> {
+impl<'r> OpenRecord<'r> {
     /// Reads one column.
     ///
     /// # Errors
     /// XX001.
     #[inline]
     pub fn read(&self, column: usize, heap: &mut Heap) -> Result<Field> {
-        self.read_beside(column, Texts::default(), heap)
+        let mut value = Value::Null;
+        match self.read_into(column, Texts::default(), &mut value, heap)? {
+            true => Ok(Field::Value(value)),
+            false => Ok(Field::Long(self.long(column)?)),
+        }
     }
 
     /// Copies the texts with which the varying columns begin, all at once, for who reads several of them: they are looked at
@@ -318,51 +378,129 @@ impl OpenRecord<'_> {
         }
     }
 
-    /// As [`OpenRecord::read`], where these texts of the record have been copied to the heap.
+    /// The same into `value`, where these texts of the record have been copied to the heap. False where the bytes are elsewhere
+    /// ([`OpenRecord::long`]), and `value` is what it was.
     ///
     /// # Errors
     /// XX001.
-    #[inline]
-    pub fn read_beside(&self, column: usize, texts: Texts, heap: &mut Heap) -> Result<Field> {
+    #[inline(always)]
+    pub fn read_into(
+        &self,
+        column: usize,
+        texts: Texts,
+        value: &mut Value,
+        heap: &mut Heap,
+    ) -> Result<bool> {
         let place = &self.layout.columns[column];
         if column >= self.count {
-            return match &place.missing {
-                None => Ok(Field::Value(Value::Null)),
-                Some(bytes) => Ok(Field::Value(decode(place.form, bytes, heap)?)),
-            };
+            *value = missing(place, heap)?;
+            return Ok(true);
         }
         let short = || corrupt("it is too short");
         if self.record.get(2 + column / 8).ok_or_else(short)? >> (column % 8) & 1 == 1 {
-            return Ok(Field::Value(Value::Null));
+            *value = Value::Null;
+            return Ok(true);
         }
         match place.place {
             Place::Fixed(offset) => {
                 let bytes = self.record.get(self.fixed + offset as usize..).ok_or_else(short)?;
-                Ok(Field::Value(decode_fixed(place.form, bytes)?))
+                match (place.form, bytes.first_chunk()) {
+                    (Form::Int4, Some(bytes)) => *value = Value::Int4(i32::from_le_bytes(*bytes)),
+                    _ => *value = decode_fixed(place.form, bytes)?,
+                }
             }
             Place::Varying(index) => {
-                let start = match index {
-                    0 => 0,
-                    _ => self.end_of(index as usize - 1)? & !LONG,
-                };
-                let end = self.end_of(index as usize)?;
-                let range = usize::from(start)..usize::from(end & !LONG);
+                let (range, long) = self.range_of(index as usize)?;
+                if long {
+                    return Ok(false);
+                }
                 if (index as usize) < texts.count
-                    && end & LONG == 0
-                    && let Some(value) = heap.part(texts, range.clone())
+                    && let Some(part) = heap.part(texts, range.clone())
                 {
-                    return Ok(Field::Value(value));
+                    *value = part;
+                    return Ok(true);
                 }
-                let bytes = self
-                    .record
-                    .get(self.data + range.start..self.data + range.end)
-                    .ok_or_else(short)?;
-                if end & LONG != 0 {
-                    return Ok(Field::Long(LongValue::read(place.form, bytes)?));
-                }
-                Ok(Field::Value(decode(place.form, bytes, heap)?))
+                let bytes = self.record.get(self.data + range.start..self.data + range.end);
+                *value = decode(place.form, bytes.ok_or_else(short)?, heap)?;
             }
         }
+        Ok(true)
+    }
+
+    /// A column where it lies; nothing where its value is not made of these bytes alone: it is elsewhere, or of a form that
+    /// [`Form::lies_in_place`] excludes.
+    ///
+    /// # Errors
+    /// XX001.
+    #[inline]
+    pub fn view(&self, column: usize) -> Result<Option<Datum<'r>>> {
+        let place = &self.layout.columns[column];
+        let short = || corrupt("it is too short");
+        if column >= self.count {
+            return Ok(None);
+        }
+        if self.record.get(2 + column / 8).ok_or_else(short)? >> (column % 8) & 1 == 1 {
+            return Ok(Some(Datum::Null));
+        }
+        let bytes = match place.place {
+            Place::Fixed(offset) => {
+                let bytes = self.record.get(self.fixed + offset as usize..).ok_or_else(short)?;
+                if place.form == Form::Uuid {
+                    return Ok(bytes.first_chunk().map(Datum::Uuid));
+                }
+                return Ok(decode_fixed(place.form, bytes)?.plain());
+            }
+            Place::Varying(index) => {
+                let (range, long) = self.range_of(index as usize)?;
+                if long {
+                    return Ok(None);
+                }
+                let bytes = self.record.get(self.data + range.start..self.data + range.end);
+                bytes.ok_or_else(short)?
+            }
+        };
+        Ok(Some(match place.form {
+            Form::Text => Datum::Text(
+                simdutf8::basic::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?,
+            ),
+            Form::Numeric => Datum::Numeric(bytes),
+            Form::Bytea => Datum::Bytea(bytes),
+            Form::Array => Datum::Array(bytes),
+            Form::Record => Datum::Record(bytes),
+            Form::Jsonb => Datum::Jsonb(bytes),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Where the bytes of a column are that are elsewhere.
+    ///
+    /// # Errors
+    /// XX001.
+    #[cold]
+    pub fn long(&self, column: usize) -> Result<LongValue> {
+        let place = &self.layout.columns[column];
+        let Place::Varying(index) = place.place else {
+            return Err(corrupt("a value of fixed width is elsewhere"));
+        };
+        let (range, _) = self.range_of(index as usize)?;
+        let bytes = self.record.get(self.data + range.start..self.data + range.end);
+        LongValue::read(place.form, bytes.ok_or_else(|| corrupt("it is too short"))?)
+    }
+
+    /// Where a varying column lies among the varying ones, and whether that is a pointer.
+    #[inline(always)]
+    fn range_of(&self, index: usize) -> Result<(std::ops::Range<usize>, bool)> {
+        let (start, end) = match index.checked_sub(1) {
+            None => (0, self.end_of(0)?),
+            Some(before) => {
+                // Both stand side by side.
+                let ends =
+                    self.record.get(self.ends + 2 * before..).and_then(|rest| rest.first_chunk());
+                let [a, b, c, d] = *ends.ok_or_else(|| corrupt("it is too short"))?;
+                (u16::from_le_bytes([a, b]) & !LONG, u16::from_le_bytes([c, d]))
+            }
+        };
+        Ok((usize::from(start)..usize::from(end & !LONG), end & LONG != 0))
     }
 
     #[inline]
@@ -398,54 +536,48 @@ impl OpenRecord<'_> {
 }
 
 impl RowLayout {
-    /// Writes a record that [`OpenRecord::is_plain`] anew, with the values that `columns`, in order, have in `row`. All
+    /// Writes a record that [`OpenRecord::is_plain`] anew, with these values of these columns, which are in order. All
     /// others are carried over as they lie. False if the record would be longer than `max`, which is less than ends can
     /// say: what `out` then holds is none.
     #[must_use]
-    pub fn patch(
+    pub fn patch<'v>(
         &self,
         record: &[u8],
-        columns: &[usize],
-        row: &RowBuf,
+        values: impl Iterator<Item = (usize, Datum<'v>)>,
         max: usize,
         out: &mut Vec<u8>,
     ) -> bool {
         let max = max.min(usize::from(LONG));
-        let bitmap = 2;
-        let fixed = bitmap + self.columns.len().div_ceil(8);
-        let ends = fixed + self.total.0 as usize;
-        let data = ends + 2 * self.total.1 as usize;
+        let (bitmap, (fixed, ends, data)) = (2, self.parts);
         out.clear();
         out.extend_from_slice(&record[..data]);
         // The fixed part in its place, and whether anything behind it moves.
         let mut carried = 0;
-        for column in columns {
-            let (datum, place) = (row.get(*column), self.columns[*column].place);
+        for (column, datum) in values {
+            let place = self.columns[column].place;
             let bit = 1 << (column % 8);
             let byte = &mut out[bitmap + column / 8];
             *byte = if datum.is_null() { *byte | bit } else { *byte & !bit };
             match place {
                 Place::Fixed(offset) => {
-                    let width = self.columns[*column].form.width().unwrap_or(0);
-                    let at = fixed + offset as usize;
-                    let end = out.len();
+                    let width = self.columns[column].form.width().unwrap_or(0);
+                    let place = &mut out[fixed + offset as usize..][..width];
                     if datum.is_null() {
-                        out.resize(end + width, 0);
+                        place.fill(0);
                     } else {
-                        encode(datum, out);
+                        let stored = encode_at(datum, place);
+                        assert_eq!(stored, width, "a value has its column's form");
                     }
-                    assert_eq!(out.len() - end, width, "a value has its column's form");
-                    out.copy_within(end.., at);
-                    out.truncate(end);
                 }
                 // Up to here the varying ones are carried over, and their ends moved.
                 Place::Varying(index) => {
                     carried = carry(record, (ends, data), carried..index as usize, out);
                     // Both parts are what fits by itself; what comes is asked before it is copied.
-                    if out.len() + stored_bytes(&datum) > max {
+                    let bytes = varying_bytes(&datum);
+                    if out.len() + bytes.len() > max {
                         return false;
                     }
-                    encode(datum, out);
+                    out.extend_from_slice(bytes);
                     set_end(out, (ends, data), index as usize);
                     carried += 1;
                 }
@@ -490,14 +622,80 @@ fn carry(
 
 /// How long the stored form of a value is that has no fixed width; 0 for the others.
 pub fn stored_bytes(datum: &Datum<'_>) -> usize {
-    match datum {
-        Datum::Text(v) => v.len(),
+    varying_bytes(datum).len()
+}
+
+/// The stored form of a value that has no fixed width; nothing of the others.
+#[inline]
+fn varying_bytes<'v>(datum: &Datum<'v>) -> &'v [u8] {
+    match *datum {
+        Datum::Text(v) => v.as_bytes(),
         Datum::Numeric(v)
         | Datum::Bytea(v)
         | Datum::Array(v)
         | Datum::Record(v)
-        | Datum::Jsonb(v) => v.len(),
-        _ => 0,
+        | Datum::Jsonb(v) => v,
+        _ => &[],
+    }
+}
+
+/// Puts a value's stored form, of fixed width, where `place` begins; how wide it is, and nothing where it has no such form or
+/// there is no room for it.
+#[inline]
+fn encode_at(datum: Datum<'_>, place: &mut [u8]) -> usize {
+    #[inline]
+    fn put<const N: usize>(bytes: [u8; N], place: &mut [u8]) -> usize {
+        match place.first_chunk_mut() {
+            Some(place) => {
+                *place = bytes;
+                N
+            }
+            None => 0,
+        }
+    }
+    match datum {
+        Datum::Int4(v) | Datum::Date(v) => put(v.to_le_bytes(), place),
+        Datum::Int8(v) | Datum::Time(v) | Datum::Timestamp(v) | Datum::TimestampTz(v) => {
+            put(v.to_le_bytes(), place)
+        }
+        Datum::Bool(v) => put([u8::from(v)], place),
+        Datum::Char(v) => put([v], place),
+        Datum::Int2(v) => put(v.to_le_bytes(), place),
+        Datum::Oid(v) => put(v.to_le_bytes(), place),
+        Datum::Float4(v) => put(v.to_le_bytes(), place),
+        Datum::Float8(v) => put(v.to_le_bytes(), place),
+        Datum::TimeTz(v) => match place.split_at_mut_checked(8) {
+            Some((micros, west)) => {
+                put(v.micros.to_le_bytes(), micros) + put(v.west.to_le_bytes(), west)
+            }
+            None => 0,
+        },
+        Datum::Interval(v) => match place.split_at_mut_checked(8) {
+            Some((micros, rest)) => {
+                let mut behind = [0; 8];
+                behind[..4].copy_from_slice(&v.days.to_le_bytes());
+                behind[4..].copy_from_slice(&v.months.to_le_bytes());
+                put(v.micros.to_le_bytes(), micros) + put(behind, rest)
+            }
+            None => 0,
+        },
+        Datum::Uuid(v) => put(*v, place),
+        Datum::Null
+        | Datum::Text(_)
+        | Datum::Numeric(_)
+        | Datum::Bytea(_)
+        | Datum::Array(_)
+        | Datum::Record(_)
+        | Datum::Jsonb(_) => 0,
+    }
+}
+
+/// The value of a column that a record has not, since it was written before the column came.
+#[cold]
+fn missing(place: &ColumnPlace, heap: &mut Heap) -> Result<Value> {
+    match &place.missing {
+        None => Ok(Value::Null),
+        Some(bytes) => decode(place.form, bytes, heap),
     }
 }
 
@@ -652,14 +850,9 @@ mod tests {
         let read = |record: &[u8], column: usize| {
             let (record, mut heap) = (here(&layout, record), Heap::default());
             let texts = record.texts(&mut heap);
-            let field = record.read_beside(column, texts, &mut heap);
-            (
-                texts.count,
-                field.map(|field| match field {
-                    Field::Value(value) => format!("{:?}", heap.view(&value)),
-                    Field::Long(long) => format!("{long:?}"),
-                }),
-            )
+            let mut value = Value::Null;
+            let read = record.read_into(column, texts, &mut value, &mut heap);
+            (texts.count, read.map(|_| format!("{:?}", heap.view(&value))))
         };
         for (column, datum) in row.iter().enumerate() {
             let (count, value) = read(&record, column);
@@ -713,19 +906,27 @@ mod tests {
                 let columns: Vec<usize> =
                     (0..forms.len()).filter(|at| mask >> at & 1 == 1).collect();
                 let mut mixed = *old;
-                let mut row = RowBuf::new();
-                row.set_nulls(forms.len());
                 for column in &columns {
                     mixed[*column] = new[*column];
-                    row.set(*column, new[*column]);
                 }
+                let values = columns.iter().map(|column| (*column, new[*column]));
                 layout.write(old, &[], &mut before);
                 layout.write(&mixed, &[], &mut written);
                 assert!(here(&layout, &before).is_plain().expect("it is whole"));
                 let max = written.len();
-                assert!(layout.patch(&before, &columns, &row, max, &mut patched));
+                assert!(layout.patch(&before, values.clone(), max, &mut patched));
                 assert_eq!(patched, written, "{columns:?}");
-                assert!(!layout.patch(&before, &columns, &row, max - 1, &mut patched));
+                assert!(!layout.patch(&before, values, max - 1, &mut patched));
+                assert!(layout.write_within(mixed.iter().copied(), max, &mut patched));
+                assert_eq!(patched, written);
+                assert!(!layout.write_within(mixed.iter().copied(), max - 1, &mut patched));
+                let nulls = (0..mixed.len()).filter(|at| mixed[*at].is_null());
+                assert!(layout.nulls_of(&written).eq(nulls));
+                let record = here(&layout, &written);
+                for (at, value) in mixed.iter().enumerate() {
+                    let read = record.view(at).expect("it is whole").expect("it lies there");
+                    assert_eq!(format!("{read:?}"), format!("{value:?}"));
+                }
             }
         }
     }
@@ -737,12 +938,11 @@ mod tests {
         layout.write(&[Datum::Text("a"), Datum::Text("b")], &[], &mut record);
         for length in [30_000, 32_767, 32_768, 65_535, 65_536, 1 << 20] {
             let long = "x".repeat(length);
-            let mut row = RowBuf::new();
-            row.push(Datum::Text(&long));
-            row.push(Datum::Text(&long));
-            let fits = layout.patch(&record, &[0], &row, usize::MAX, &mut patched);
+            let values = [(0, Datum::Text(&long)), (1, Datum::Text(&long))];
+            let one = values.into_iter().take(1);
+            let fits = layout.patch(&record, one, usize::MAX, &mut patched);
             assert_eq!(fits, length == 30_000);
-            assert!(!layout.patch(&record, &[0, 1], &row, usize::MAX, &mut patched));
+            assert!(!layout.patch(&record, values.into_iter(), usize::MAX, &mut patched));
         }
     }
 

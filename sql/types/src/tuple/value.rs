@@ -75,6 +75,37 @@ pub enum Value {
     Jsonb(Span),
 }
 
+impl Value {
+    /// Itself, where it has no bytes and a datum holds it.
+    #[inline]
+    pub(crate) fn plain(self) -> Option<Datum<'static>> {
+        Some(match self {
+            Value::Null => Datum::Null,
+            Value::Bool(v) => Datum::Bool(v),
+            Value::Int2(v) => Datum::Int2(v),
+            Value::Int4(v) => Datum::Int4(v),
+            Value::Int8(v) => Datum::Int8(v),
+            Value::Oid(v) => Datum::Oid(v),
+            Value::Float4(v) => Datum::Float4(v),
+            Value::Float8(v) => Datum::Float8(v),
+            Value::Char(v) => Datum::Char(v),
+            Value::Date(v) => Datum::Date(v),
+            Value::Time(v) => Datum::Time(v),
+            Value::TimeTz(v) => Datum::TimeTz(v),
+            Value::Timestamp(v) => Datum::Timestamp(v),
+            Value::TimestampTz(v) => Datum::TimestampTz(v),
+            Value::Numeric(_)
+            | Value::Text(_)
+            | Value::Bytea(_)
+            | Value::Interval(_)
+            | Value::Array(_)
+            | Value::Record(_)
+            | Value::Uuid(_)
+            | Value::Jsonb(_) => return None,
+        })
+    }
+}
+
 /// The bytes of values.
 #[derive(Clone, Debug, Default)]
 pub struct Heap {
@@ -428,6 +459,16 @@ impl RowBuf {
         }
     }
 
+    /// The bytes of a column that is an array.
+    #[must_use]
+    #[inline]
+    pub fn array(&self, column: usize) -> Option<&[u8]> {
+        match self.values[column] {
+            Value::Array(span) => Some(self.heap.bytes_of(span)),
+            _ => None,
+        }
+    }
+
     /// The bytes of a column that is an array, to be changed where they are.
     pub fn array_mut(&mut self, column: usize) -> Option<&mut [u8]> {
         match self.values[column] {
@@ -511,20 +552,6 @@ impl RowBuf {
         span.length += more.len();
         self.values[column] = Value::Array(span);
         Some(self.heap.bytes.len() - before)
-    }
-
-    /// Replaces a column by what `read` makes in this row's heap.
-    ///
-    /// # Errors
-    /// Those of `read`.
-    #[inline]
-    pub fn set_with<E>(
-        &mut self,
-        column: usize,
-        read: impl FnOnce(&mut Heap) -> Result<Value, E>,
-    ) -> Result<(), E> {
-        self.values[column] = read(&mut self.heap)?;
-        Ok(())
     }
 
     /// A column.

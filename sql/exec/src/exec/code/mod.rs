@@ -98,7 +98,7 @@ impl<'v> Values<'v> {
     #[inline]
     pub fn get(&self, at: usize) -> Datum<'v> {
         match self.code.results[at] {
-            Operand::Var(var) => self.eval.frame.get(var),
+            Operand::Var(var) => self.eval.column(var),
             Operand::Parameter(number) => self.eval.parameters.get(number as usize),
             Operand::Register(number) => self.registers[number as usize],
             Operand::Constant(number) => self.code.constants[number as usize].get(0),
@@ -121,9 +121,10 @@ impl<'v> Values<'v> {
     #[inline]
     pub fn push_to(&self, row: &mut RowBuf, at: usize) {
         match self.code.results[at] {
-            Operand::Var(var) => {
-                row.push_column(self.eval.frame.row(var.slot), var.column as usize);
-            }
+            Operand::Var(var) => match self.eval.in_record(var) {
+                None => row.push_column(self.eval.frame.row(var.slot), var.column as usize),
+                Some(value) => row.push(value),
+            },
             Operand::Parameter(number) => row.push_column(self.eval.parameters, number as usize),
             _ => row.push(self.get(at)),
         }

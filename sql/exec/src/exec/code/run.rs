@@ -38,12 +38,18 @@ pub(super) trait Sight<'x>: Copy {
 impl<'x> Sight<'x> for &'x Eval<'x> {
     #[inline]
     fn column(self, var: Var) -> Datum<'x> {
-        self.frame.get(var)
+        Eval::column(self, var)
     }
 
     #[inline]
     fn integer(self, var: Var) -> Option<i64> {
-        self.frame.row(var.slot).integer(var.column as usize)
+        match self.in_record(var) {
+            None => self.frame.row(var.slot).integer(var.column as usize),
+            Some(Datum::Int4(value)) => Some(i64::from(value)),
+            Some(Datum::Int8(value)) => Some(value),
+            Some(Datum::Int2(value)) => Some(i64::from(value)),
+            Some(_) => None,
+        }
     }
 
     #[inline]
@@ -154,6 +160,23 @@ impl Code {
                 _ => None,
             },
             Operand::Constant(_) => None,
+        }
+    }
+
+    /// The bytes of an operand that is an array.
+    #[inline(always)]
+    fn array<'x, S: Sight<'x>>(
+        &'x self,
+        operand: Operand,
+        sight: S,
+        registers: &[Datum<'x>],
+    ) -> Option<&'x [u8]> {
+        match operand {
+            Operand::Parameter(number) => sight.parameters().array(number as usize),
+            other => match self.value(other, sight, registers) {
+                Datum::Array(bytes) => Some(bytes),
+                _ => None,
+            },
         }
     }
 
@@ -296,7 +319,7 @@ impl Code {
                 }
                 Step::Jump { end } => at = end as usize,
                 Step::Element { array, subscript, to } => {
-                    let Datum::Array(bytes) = value!(array) else {
+                    let Some(bytes) = self.array(array, sight, registers) else {
                         registers[to as usize] = byte_of(value!(array), integer!(subscript));
                         continue;
                     };
