@@ -3,6 +3,8 @@
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 /// The kernel's clock ticks a second, as `/proc` counts them (`USER_HZ`, 100 on every Linux).
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -98,9 +100,42 @@ pub fn of_tree(root: u32) -> Result<Cpu> {
     }
 }
 
+/// The CPU time that `/proc` says of a thread, to the nanosecond.
+fn of_thread(directory: &Path) -> Result<Duration> {
+    let path = directory.join("schedstat");
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let nanos = text.split_ascii_whitespace().next().and_then(|word| word.parse().ok());
+    Ok(Duration::from_nanos(nanos.with_context(|| format!("{}: {text}", path.display()))?))
+}
+
+/// The CPU time of the calling thread.
+///
+/// # Errors
+/// The kernel does not count it.
+pub fn of_this_thread() -> Result<Duration> {
+    of_thread(Path::new("/proc/thread-self"))
+}
+
+/// The CPU time of all other threads of this process that have not ended.
+///
+/// # Errors
+/// The kernel does not count it.
+pub fn of_other_threads() -> Result<Duration> {
+    let own = fs::read_link("/proc/thread-self").context("/proc/thread-self")?;
+    let mut all = Duration::ZERO;
+    for entry in fs::read_dir("/proc/self/task").context("/proc/self/task")? {
+        let path = entry?.path();
+        if path.file_name() != own.file_name() {
+            // A thread may end between the listing and the reading.
+            all += of_thread(&path).unwrap_or_default();
+        }
+    }
+    Ok(all)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{of_tree, stat};
+    use super::{of_other_threads, of_this_thread, of_tree, stat};
 
     #[test]
     fn a_name_with_parentheses_is_skipped() {
@@ -124,6 +159,33 @@ mod tests {
             least = now;
             waiter.join().expect("it does not panic").expect("it ends");
         }
+    }
+
+    #[test]
+    fn a_thread_knows_what_it_has_used_and_what_the_others_have() {
+        let spin = |until: std::time::Duration| {
+            let begun = std::time::Instant::now();
+            while begun.elapsed() < until {
+                std::hint::spin_loop();
+            }
+        };
+        let some = std::time::Duration::from_millis(20);
+        let (own, others) = (of_this_thread().expect("own"), of_other_threads().expect("others"));
+        let (done, over) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
+        let (done, over) = (&done, &over);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                spin(some);
+                done.wait();
+                over.wait();
+            });
+            done.wait();
+            let (more, of_others) = (of_this_thread(), of_other_threads());
+            over.wait();
+            // Nobody is sure to have had a core for all of a time.
+            assert!(of_others.expect("others") > others, "the other one has worked");
+            assert!(more.expect("own") - own < some, "this one has rested");
+        });
     }
 
     #[test]

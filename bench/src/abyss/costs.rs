@@ -30,6 +30,14 @@ pub enum Part {
     EndWriter,
     /// What a write adds to it.
     EndWrite,
+    /// The rollback of one that has done nothing.
+    Undo,
+    /// What a read adds to a rollback.
+    UndoRead,
+    /// What a write adds to it.
+    UndoWrite,
+    /// What other threads of the process do behind a write that has been committed: nobody waits for it, but it is CPU.
+    Behind,
 }
 
 /// What does not depend on the scheme.
@@ -41,8 +49,14 @@ pub struct Bare {
     pub transfer: Cycles,
     /// Of one decision about a lock, which its latch is held for.
     pub decision: Cycles,
-    /// Until one that rests goes on.
+    /// What such a decision takes more that another core has made the one before: what it looks at is with that one.
+    pub apart: Cycles,
+    /// Until one that rests goes on, once another wakes it.
     pub wake: Cycles,
+    /// Of who wakes it.
+    pub waking: Cycles,
+    /// That a core works for one that rests, to stop it and to let it go on.
+    pub resting: Cycles,
 }
 
 /// All of it.
@@ -55,7 +69,7 @@ pub struct Costs {
 
 impl Part {
     /// All there are.
-    pub const ALL: [Part; 7] = [
+    pub const ALL: [Part; 11] = [
         Part::Begin,
         Part::Read,
         Part::Write,
@@ -63,6 +77,10 @@ impl Part {
         Part::EndRead,
         Part::EndWriter,
         Part::EndWrite,
+        Part::Undo,
+        Part::UndoRead,
+        Part::UndoWrite,
+        Part::Behind,
     ];
 
     fn name(self) -> &'static str {
@@ -74,6 +92,10 @@ impl Part {
             Part::EndRead => "end_read",
             Part::EndWriter => "end_writer",
             Part::EndWrite => "end_write",
+            Part::Undo => "undo",
+            Part::UndoRead => "undo_read",
+            Part::UndoWrite => "undo_write",
+            Part::Behind => "behind",
         }
     }
 }
@@ -91,6 +113,15 @@ impl Costs {
     #[must_use]
     pub fn of(&self, scheme: SchemeKind, part: Part) -> Breakdown {
         self.parts.get(&(scheme.name(), part)).copied().unwrap_or_default()
+    }
+
+    /// For how long a part has each of its scheme's `latches`: a decision's time, but no longer than the part is said to deal with locks
+    /// and their order.
+    #[must_use]
+    pub fn hold(&self, scheme: SchemeKind, part: Part, latches: u64) -> Cycles {
+        let cost = self.of(scheme, part);
+        let within = cost.of(Class::Locking) + cost.of(Class::Timestamp);
+        self.bare.decision.min(within / latches)
     }
 
     /// Says what a part costs.
@@ -117,7 +148,10 @@ impl Costs {
                     "gigahertz" => costs.bare.gigahertz = number(2)?,
                     "transfer" => costs.bare.transfer = number(2)? as Cycles,
                     "decision" => costs.bare.decision = number(2)? as Cycles,
+                    "apart" => costs.bare.apart = number(2)? as Cycles,
                     "wake" => costs.bare.wake = number(2)? as Cycles,
+                    "waking" => costs.bare.waking = number(2)? as Cycles,
+                    "resting" => costs.bare.resting = number(2)? as Cycles,
                     other => return Err(anyhow!("unknown: {other}")),
                 }
                 continue;
@@ -145,10 +179,19 @@ impl Costs {
         for class in Class::ALL {
             out += &format!("\t{}", class.name());
         }
-        let Bare { gigahertz, transfer, decision, wake } = self.bare;
-        out += &format!(
-            "\nmachine\tgigahertz\t{gigahertz:.3}\nmachine\ttransfer\t{transfer}\nmachine\tdecision\t{decision}\nmachine\twake\t{wake}\n"
-        );
+        let Bare { gigahertz, transfer, decision, apart, wake, waking, resting } = self.bare;
+        out += &format!("\nmachine\tgigahertz\t{gigahertz:.3}\n");
+        let cycles = [
+            ("transfer", transfer),
+            ("decision", decision),
+            ("apart", apart),
+            ("wake", wake),
+            ("waking", waking),
+            ("resting", resting),
+        ];
+        for (name, cycles) in cycles {
+            out += &format!("machine\t{name}\t{cycles}\n");
+        }
         for scheme in SchemeKind::ALL {
             for part in Part::ALL {
                 let cost = self.of(scheme, part);
@@ -177,7 +220,9 @@ mod tests {
                 assert!(costs.of(scheme, part).total() > 0, "{} {part:?}", scheme.name());
             }
         }
-        let again = Costs::parse(&costs.text("How.\nWhere.")).expect("it can be read");
-        assert_eq!(again.parts, costs.parts);
+        // A part that the file has not costs nothing.
+        let text = costs.text("How.\nWhere.");
+        let again = Costs::parse(&text).expect("it can be read");
+        assert_eq!((again.bare, again.text("How.\nWhere.")), (costs.bare, text));
     }
 }

@@ -48,8 +48,10 @@ pub enum Place {
     Watermark,
     /// The latch of the order of timestamps.
     Order,
-    /// The latch of the locks of a tree.
+    /// The latch of the locks of a tree, in which somebody waits.
     Tree,
+    /// The latch of some of a tree's keys, while nobody waits there.
+    Shard(u64),
     /// The latch of the read timestamps of a tree.
     Stamps,
     /// The latch of those who look for deadlocks.
@@ -140,18 +142,19 @@ impl Lines {
         done
     }
 
-    /// A core has a latch for a while; when it has let go. Who had to wait has looked at it meanwhile, so the line went to and fro
-    /// once more.
+    /// A core has a latch for a while, and for `apart` longer if another had it before; when it has let go. Who had to wait has looked at it
+    /// meanwhile, so the line went to and fro once more.
     pub fn latch(
         &mut self,
         machine: &Machine,
         place: Place,
         core: usize,
-        (now, hold): (Cycles, Cycles),
+        (now, hold, apart): (Cycles, Cycles, Cycles),
     ) -> Cycles {
         let line = self.0.entry(place).or_insert(Line { owner: core, free_at: now });
         let transfer = machine.hand_over(place, line.owner, core);
-        let handover = if line.free_at > now { 2 * transfer } else { transfer };
+        let apart = if line.owner == core { 0 } else { apart };
+        let handover = if line.free_at > now { 2 * transfer } else { transfer } + apart;
         let done = now.max(line.free_at) + handover + hold;
         *line = Line { owner: core, free_at: done };
         done
@@ -185,8 +188,8 @@ mod tests {
         assert_eq!(lines.change(&machine, Place::Counter, 1, 10), 110);
         assert_eq!(lines.change(&machine, Place::Counter, 2, 10), 210);
         assert_eq!(lines.change(&machine, Place::Counter, 2, 400), 400, "it has it");
-        assert_eq!(lines.latch(&machine, Place::Tree, 0, (0, 50)), 50);
-        assert_eq!(lines.latch(&machine, Place::Tree, 1, (20, 50)), 50 + 200 + 50);
+        assert_eq!(lines.latch(&machine, Place::Tree, 0, (0, 50, 9)), 50);
+        assert_eq!(lines.latch(&machine, Place::Tree, 1, (20, 50, 9)), 50 + 200 + 9 + 50);
         assert_eq!(lines.look(&machine, Place::Tree, 3, 7), 107);
     }
 }

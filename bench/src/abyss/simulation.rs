@@ -6,8 +6,11 @@
 //! event comes, its lines are taken, its scheme decides, and what it costs says when the next one is due.
 //!
 //! Which lines more than one core changes is the one thing that is chosen ([`Latches`]). With a latch for each key, what holds cores up is
-//! the scheme itself, which is what the paper wants to see; as in the engine, all locks of a tree stand under one latch, and that
-//! is what would hold 1,024 cores up first.
+//! the scheme itself, which is what the paper wants to see; as in the engine, locks of keys stand in some shards of their tree, and under one latch
+//! while somebody waits there, and that is what would hold 1,024 cores up first.
+//!
+//! What is done under a latch is part of what was measured, on a core that had the latch to itself: only what it waits for the latch is added.
+//! CPU is what cores were not at rest, what it takes to rest and to go on, and what other threads do behind writes.
 //!
 //! Differences from the engine. What is done under a latch is decided when its core comes to the latch, in that order, and not when
 //! it has it. A deadlock is looked for once and not twice. Nobody is descheduled; pages do not split, and are all in memory.
@@ -30,6 +33,8 @@ use txn::{Abort, Micros, SchemeKind, Timestamp, TimestampAllocator, Timestamps};
 const CLOCK: Cycles = 30;
 /// Cycles between two timestamps of a core that does nothing else.
 const TURN: Cycles = 10;
+/// Latches of a tree's keys, as many as there are in `txn/src/lock/range_shards.rs`.
+const SHARDS: u64 = 32;
 /// Steps for each commit that is wanted, past which a run ends without them.
 const STEPS: u64 = 400;
 /// What read timestamps of a tree may occupy, as the options have it where nothing is said.
@@ -94,7 +99,8 @@ enum Step {
     Begin,
     Access(usize),
     Claim,
-    End(Option<Abort>),
+    /// It lets go of its locks for so long, and has ended.
+    End(Option<Abort>, Cycles),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -235,19 +241,35 @@ impl Simulation<'_> {
         done
     }
 
-    /// A latch is had for some `decisions`, and for `more` than the measured costs have already.
+    /// A core takes a latch which it has for a while that is part of what is measured, and for `more`; when it has it, and when it has done
+    /// what is more.
     fn latch(
         &mut self,
         core: usize,
         place: Place,
         now: Cycles,
-        (decisions, more): (usize, usize),
+        (hold, more): (Cycles, Cycles),
     ) -> Cycles {
         let Setup { machine, costs, .. } = self.setup;
-        let [known, more] = [decisions, more].map(|each| each as Cycles * costs.bare.decision);
-        let done = self.lines.latch(machine, place, core, (now, known + more)) - known;
+        // What one latch guards for all is with whoever had it last; a key's lock is in the line itself.
+        let apart = if matches!(place, Place::Key(_)) { 0 } else { costs.bare.apart };
+        let done = self.lines.latch(machine, place, core, (now, hold + more, apart)) - hold;
         self.spend(core, Class::Latching, done - now);
         done
+    }
+
+    /// Under which latch the lock of a key stands, and what it takes to ask all who wait there.
+    fn place_of(&self, key: u64) -> (Place, Cycles) {
+        let Setup { scheme, latches, costs, .. } = self.setup;
+        match (latches, scheme, self.decider.waiting()) {
+            (Latches::OfKeys, ..) | (_, SchemeKind::Mvcc | SchemeKind::Occ, _) => {
+                (Place::Key(key), 0)
+            }
+            (Latches::OfTrees, _, 0) => (Place::Shard(key % SHARDS), 0),
+            (Latches::OfTrees, _, waiting) => {
+                (Place::Tree, waiting as Cycles * costs.bare.decision)
+            }
+        }
     }
 
     fn event(&mut self, core: usize, now: Cycles, kind: Kind) {
@@ -266,7 +288,7 @@ impl Simulation<'_> {
             Step::Access(at) if at < self.cores[core].accesses.len() => self.access(core, at, now),
             Step::Access(_) => self.commit(core, now),
             Step::Claim => self.claim(core, now),
-            Step::End(abort) => self.end(core, abort, now),
+            Step::End(abort, holding) => self.end(core, (abort, holding), now),
         }
     }
 
@@ -282,6 +304,8 @@ impl Simulation<'_> {
             (one.accesses, one.start) = (workload.draw(core, one.serial, &mut one.random), now);
         } else {
             let again = one.aborted.iter().map(|aborted| aborted.again).min().unwrap_or(now);
+            // It looks at the clock until then.
+            self.busy += again - now;
             return self.at(again, core, Kind::Step);
         }
         one.spent = Breakdown::default();
@@ -301,7 +325,8 @@ impl Simulation<'_> {
             }
         }
         if *latches == Latches::OfTrees && matches!(scheme, SchemeKind::Timestamp(_)) {
-            time = self.latch(core, Place::Order, time, (1, 0));
+            let hold = self.setup.costs.hold(*scheme, Part::Begin, 1);
+            time = self.latch(core, Place::Order, time, (hold, 0));
         }
         time += self.part(core, Part::Begin, 1);
         self.next(core, time, Step::Access(0));
@@ -316,25 +341,28 @@ impl Simulation<'_> {
         done
     }
 
-    /// Takes the lines that an access changes before it is decided.
-    fn take_lines(&mut self, core: usize, access: Access, now: Cycles) -> Cycles {
-        let Setup { scheme, latches, machine, .. } = self.setup;
+    /// Takes the lines that an access changes before it is decided; when it has the last one, and for how long it has it.
+    fn take_lines(&mut self, core: usize, access: Access, now: Cycles) -> (Cycles, Cycles) {
+        let Setup { scheme, latches, machine, costs, .. } = self.setup;
         let reads_freely = !access.writes && matches!(scheme, SchemeKind::Mvcc | SchemeKind::Occ);
         let near = now + machine.fetch(access.key, core);
         self.spend(core, Class::Index, near - now);
+        let part = if access.writes { Part::Write } else { Part::Read };
+        let hold = |latches| costs.hold(*scheme, part, latches);
         match (scheme, latches) {
-            _ if reads_freely => near,
-            (SchemeKind::Hstore, _) => near,
+            _ if reads_freely => (near, 0),
+            (SchemeKind::Hstore, _) => (near, hold(1)),
             (SchemeKind::Mvcc | SchemeKind::Occ, _) | (_, Latches::OfKeys) => {
-                self.latch(core, Place::Key(access.key), near, (1, 0))
+                (self.latch(core, Place::Key(access.key), near, (hold(1), 0)), hold(1))
             }
             (SchemeKind::Timestamp(_), Latches::OfTrees) => {
-                let stamped = self.latch(core, Place::Stamps, near, (1, 0));
-                self.latch(core, Place::Tree, stamped, (1, self.decider.waiting()))
+                let stamped = self.latch(core, Place::Stamps, near, (hold(2), 0));
+                let (place, asking) = self.place_of(access.key);
+                (self.latch(core, place, stamped, (hold(2), asking)), hold(2))
             }
             (SchemeKind::Locking(_), Latches::OfTrees) => {
-                // Each grant asks all who wait in the tree.
-                self.latch(core, Place::Tree, near, (1, self.decider.waiting()))
+                let (place, asking) = self.place_of(access.key);
+                (self.latch(core, place, near, (hold(1), asking)), hold(1))
             }
         }
     }
@@ -342,17 +370,23 @@ impl Simulation<'_> {
     fn access(&mut self, core: usize, at: usize, now: Cycles) {
         let access = self.cores[core].accesses[at];
         let (mut woken, mut time) = (Vec::new(), now);
+        let mut hold = 0;
         let answer = match self.cores[core].waits.take() {
             Some((since, _)) => {
                 self.spend(core, Class::Wait, now - since);
                 self.decider.resume(core, &access)
             }
             None => {
-                time = self.take_lines(core, access, now);
+                (time, hold) = self.take_lines(core, access, now);
                 self.decider.access(core, &access, &mut woken)
             }
         };
-        self.wake(&woken, core, time);
+        time = self.wake(&woken, core, time);
+        if matches!(answer, Answer::Abort(_)) {
+            // Who is not let go on has asked all the same.
+            self.spend(core, Class::Locking, hold);
+            time += hold;
+        }
         match answer {
             Answer::Go(passed) => {
                 let Setup { costs, machine, .. } = self.setup;
@@ -368,6 +402,9 @@ impl Simulation<'_> {
                 one.waited += 1;
                 one.waits = Some((time, false));
                 let number = one.waited;
+                if self.setup.latches == Latches::OfTrees {
+                    self.busy += self.setup.costs.bare.resting;
+                }
                 if let Some(timeout) = self.setup.lock_timeout {
                     let timeout = self.setup.machine.micros(timeout);
                     self.at(time + timeout, core, Kind::TooLong(number));
@@ -383,7 +420,7 @@ impl Simulation<'_> {
                     _ => {}
                 }
             }
-            Answer::Abort(reason) => self.next(core, time, Step::End(Some(reason))),
+            Answer::Abort(reason) => self.undo(core, time, reason),
         }
     }
 
@@ -398,13 +435,17 @@ impl Simulation<'_> {
         let looking = seen as Cycles * (costs.bare.decision + far);
         let done = match latches {
             Latches::OfKeys => now + looking,
-            Latches::OfTrees => self.lines.latch(machine, Place::Detecting, core, (now, looking)),
+            Latches::OfTrees => {
+                self.lines.latch(machine, Place::Detecting, core, (now, looking, 0))
+            }
         };
-        if found {
+        if !found {
+            self.busy += done - now;
+        } else {
             let since = self.cores[core].waits.take().map_or(now, |(since, _)| since);
             self.spend(core, Class::Wait, now - since);
             self.spend(core, Class::Locking, done - now);
-            self.next(core, done, Step::End(Some(Abort::Deadlock)));
+            self.undo(core, done, Abort::Deadlock);
         }
     }
 
@@ -413,12 +454,46 @@ impl Simulation<'_> {
         self.decider.give_up(core);
         let since = self.cores[core].waits.take().map_or(now, |(since, _)| since);
         self.spend(core, Class::Wait, now - since);
-        self.next(core, now, Step::End(Some(Abort::LockBusy)));
+        self.undo(core, now, Abort::LockBusy);
+    }
+
+    /// For how long a core's locks are let go of.
+    fn letting_go(&self, core: usize) -> Cycles {
+        let Setup { scheme, costs, .. } = self.setup;
+        let each = |access: &Access| {
+            let part = if access.writes { Part::EndWrite } else { Part::EndRead };
+            costs.hold(*scheme, part, 1)
+        };
+        self.done(core).iter().map(each).sum()
+    }
+
+    /// For how long the order of timestamps is told of an end, where there is one for all.
+    fn leaving_order(&self) -> Cycles {
+        let Setup { scheme, latches, costs, .. } = self.setup;
+        match (latches, scheme) {
+            (Latches::OfTrees, SchemeKind::Timestamp(_)) => costs.hold(*scheme, Part::EndReader, 1),
+            _ => 0,
+        }
+    }
+
+    /// The accesses of a core that have been granted.
+    fn done(&self, core: usize) -> &[Access] {
+        let one = &self.cores[core];
+        match one.step {
+            Step::Access(at) => &one.accesses[..at],
+            _ => &one.accesses,
+        }
+    }
+
+    /// How many of a core's accesses are reads, and writes.
+    fn counts(&self, core: usize) -> [usize; 2] {
+        let done = self.done(core);
+        let reads = done.iter().filter(|access| !access.writes).count();
+        [reads, done.len() - reads]
     }
 
     fn commit(&mut self, core: usize, now: Cycles) {
-        let reads = self.cores[core].accesses.iter().filter(|access| !access.writes).count();
-        let writes = self.cores[core].accesses.len() - reads;
+        let [reads, writes] = self.counts(core);
         let mut time = now;
         if writes > 0 {
             time = self.change(core, Place::LogTail, time, Class::Logging);
@@ -426,13 +501,27 @@ impl Simulation<'_> {
             return self.at(time, core, Kind::Step);
         }
         time += self.part(core, Part::EndReader, 1) + self.part(core, Part::EndRead, reads);
-        self.next(core, time, Step::End(None));
+        self.let_go(core, now, time, None);
+    }
+
+    /// A core's transaction, whose end has begun, will have ended at `end`: the last that it does is to let go of its locks and to leave the
+    /// order.
+    fn let_go(&mut self, core: usize, begun: Cycles, end: Cycles, abort: Option<Abort>) {
+        let holding = (self.letting_go(core) + self.leaving_order()).min(end - begun);
+        self.next(core, end - holding, Step::End(abort, holding));
+    }
+
+    /// A core's transaction is undone.
+    fn undo(&mut self, core: usize, now: Cycles, reason: Abort) {
+        let [reads, writes] = self.counts(core);
+        let mut time = now + self.part(core, Part::Undo, 1);
+        time += self.part(core, Part::UndoRead, reads) + self.part(core, Part::UndoWrite, writes);
+        self.let_go(core, now, time, Some(reason));
     }
 
     fn claim(&mut self, core: usize, now: Cycles) {
         let Setup { scheme, machine, costs, .. } = self.setup;
-        let reads = self.cores[core].accesses.iter().filter(|access| !access.writes).count();
-        let writes = self.cores[core].accesses.len() - reads;
+        let [reads, writes] = self.counts(core);
         let mut time = now;
         if *scheme == SchemeKind::Occ {
             // The slots of all who are committing: each is another core's line, and what it writes another's.
@@ -442,54 +531,57 @@ impl Simulation<'_> {
             time += looked;
         }
         if let Err(reason) = self.decider.claim(core) {
-            return self.next(core, time, Step::End(Some(reason)));
+            return self.undo(core, time, reason);
         }
+        let claimed = time;
         time += self.part(core, Part::EndRead, reads);
         time += self.part(core, Part::EndWriter, 1) + self.part(core, Part::EndWrite, writes);
         time = self.change(core, Place::Watermark, time, Class::Timestamp);
-        self.next(core, time, Step::End(None));
+        self.busy += costs.of(*scheme, Part::Behind).total() * writes as Cycles;
+        self.let_go(core, claimed, time, None);
     }
 
-    fn end(&mut self, core: usize, abort: Option<Abort>, now: Cycles) {
-        let Setup { scheme, latches, .. } = self.setup;
+    /// A core's transaction ends once it has let go of its locks and left the order, which takes it `holding` together.
+    fn end(&mut self, core: usize, (abort, holding): (Option<Abort>, Cycles), now: Cycles) {
         let (mut time, mut woken) = (now, Vec::new());
-        if abort.is_some() {
-            time += self.part(core, Part::EndReader, 1);
-        }
         let held = self.decider.held(core).to_vec();
-        match (latches, scheme) {
-            (Latches::OfTrees, SchemeKind::Locking(_) | SchemeKind::Timestamp(_))
-                if !held.is_empty() =>
-            {
-                let waiting = self.decider.waiting();
-                time = self.latch(core, Place::Tree, time, (held.len(), waiting));
-            }
-            (_, SchemeKind::Hstore) => {}
-            _ => {
-                for key in held {
-                    time = self.latch(core, Place::Key(key), time, (1, 0));
-                }
-            }
+        let leaving = self.leaving_order().min(holding);
+        let unlocking = holding - leaving;
+        let each = unlocking / held.len().max(1) as Cycles;
+        if held.is_empty() {
+            time += unlocking;
         }
-        if *latches == Latches::OfTrees && matches!(scheme, SchemeKind::Timestamp(_)) {
-            time = self.latch(core, Place::Order, time, (1, 0));
+        for (at, key) in held.into_iter().enumerate() {
+            let (place, asking) = self.place_of(key);
+            // Those who wait are asked once, when all is let go of.
+            let asking = if at == 0 { asking } else { 0 };
+            time = self.latch(core, place, time, (each, asking)) + each;
+        }
+        if leaving > 0 {
+            time = self.latch(core, Place::Order, time, (leaving, 0)) + leaving;
         }
         self.decider.end(core, abort.is_none(), &mut woken);
-        self.wake(&woken, core, time);
+        time = self.wake(&woken, core, time);
         self.ended(core, abort, time);
         self.next(core, time, Step::Begin);
     }
 
-    /// Those who waited go on.
-    fn wake(&mut self, woken: &[usize], by: usize, now: Cycles) {
+    /// Those who waited go on; when who wakes them does.
+    fn wake(&mut self, woken: &[usize], by: usize, now: Cycles) -> Cycles {
         let Setup { machine, latches, costs, .. } = self.setup;
-        let rest = if *latches == Latches::OfTrees { costs.bare.wake } else { 0 };
+        let sleeps = *latches == Latches::OfTrees;
+        let [rest, each] =
+            [costs.bare.wake, costs.bare.waking].map(|cost| if sleeps { cost } else { 0 });
+        let mut time = now;
         for &core in woken {
             if let Some((_, woken @ false)) = &mut self.cores[core].waits {
                 *woken = true;
-                self.at(now + machine.transfer(by, core) + rest, core, Kind::Step);
+                self.at(time + machine.transfer(by, core) + rest, core, Kind::Step);
+                self.spend(by, Class::Locking, each);
+                time += each;
             }
         }
+        time
     }
 
     /// Counts an attempt.
@@ -532,7 +624,7 @@ fn handed_out(
         TimestampAllocator::Mutex => {
             // The number lies on a line of its own, and has to come from where the latch does.
             let hold = machine.transfer(0, machine.cores - 1) / 2;
-            lines.latch(machine, Place::Counter, core, (now, hold))
+            lines.latch(machine, Place::Counter, core, (now, hold, 0))
         }
         TimestampAllocator::Batched if last != 0 && number / BATCH == last / BATCH => now,
         TimestampAllocator::Batched => lines.change(machine, Place::Counter, core, now),

@@ -1,5 +1,5 @@
 //! ALTER COLUMN ... TYPE: all columns of a statement that get another type, in one rewrite of the table; in none where the
-//! values are those of the new types as they are, and nothing is computed of them.
+//! values are those of the new types as they are: then rows are only read, for what is computed of them.
 //!
 //! The new values are expressions over the rows as the statement finds them: of a column that the same statement drops they
 //! may say something, and of another one that gets another type they see the old value.
@@ -18,7 +18,7 @@ use crate::catalog::definition::{Edges, Expression};
 use crate::catalog::quote::identifier;
 use crate::catalog::relation::{ConstraintKind, ForeignKey, Relation};
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{Expr, Ident, ObjectName, SequenceOption, TypeName};
+use crate::parse::ast::{Expr, ExprKind, Ident, ObjectName, SequenceOption, TypeName};
 use crate::parse::parse_expression;
 use crate::sqlstate::SqlState;
 use crate::types::{Oid, SqlType, oids};
@@ -39,9 +39,11 @@ pub(super) struct Retyped<'a> {
     keeps: bool,
 }
 
-/// What rows are held against once columns have other types: constraints by their place in their table.
+/// What rows are held against once columns have other types: constraints by their place in their table, and the indexes that
+/// compute something of the columns.
 #[derive(Default)]
 struct Affected {
+    indexes: Vec<usize>,
     checks: Vec<usize>,
     foreign_keys: Vec<usize>,
     /// Foreign keys of other tables that refer to the columns.
@@ -85,17 +87,18 @@ fn keeps_values(old: SqlType, new: SqlType) -> bool {
     }
 }
 
-/// Whether a CHECK, an index or a generated column of the table says something of these columns that is computed.
-fn is_computed_of(relation: &Relation, columns: &dyn Fn(usize) -> bool) -> bool {
-    let names = |made: &Edges| made.own_columns().any(columns);
-    let generated = relation.columns.iter().filter(|column| column.generated);
-    let generated = generated.filter_map(|column| column.default.as_ref());
-    let checks = relation.constraints.iter().filter_map(|one| match &one.kind {
-        ConstraintKind::Check { condition, .. } => Some(condition.edges()),
-        ConstraintKind::ForeignKey(_) => None,
-    });
-    let indexes = relation.indexes.iter().flat_map(|index| index.definitions());
-    generated.map(|made| made.edges()).chain(checks).chain(indexes).any(names)
+/// Whether USING says nothing but the column, as it is or cast to its new type.
+fn is_column(
+    using: &Expr,
+    name: &Ident,
+    ty: SqlType,
+    cast_to: &dyn Fn(&TypeName) -> Option<SqlType>,
+) -> bool {
+    let inner = match &using.kind {
+        ExprKind::Cast { operand, ty: named } if cast_to(named) == Some(ty) => &**operand,
+        _ => using,
+    };
+    matches!(&inner.kind, ExprKind::Column(parts) if matches!(&parts[..], [part] if part == name))
 }
 
 impl<'a> Ddl<'a> {
@@ -166,7 +169,9 @@ impl<'a> Ddl<'a> {
             return Err(if old.generated { error } else { error.hint(hint) });
         };
         let (name, conversion) = (Arc::clone(name), Some(conversion));
-        let keeps = using.is_none() && keeps_values(old.ty, ty) && old.collation == collation;
+        let cast_to = |named: &TypeName| semantics.type_of(&snapshot, named).ok();
+        let itself = using.is_none_or(|using| is_column(using, &name, ty, &cast_to));
+        let keeps = itself && keeps_values(old.ty, ty) && old.collation == collation;
         Ok(Retyped { at, name, ty, collation, dimensions, conversion, keeps })
     }
 
@@ -200,8 +205,7 @@ impl<'a> Ddl<'a> {
     ) -> Result<()> {
         let mut next = Relation::clone(relation);
         let mut columns: Vec<(usize, RowFunction<'a>)> = Vec::new();
-        let retyped = |at: usize| changes.iter().any(|one| one.at == at);
-        let keeps = changes.iter().all(|one| one.keeps) && !is_computed_of(relation, &retyped);
+        let keeps = changes.iter().all(|one| one.keeps);
         for Retyped { at, name, ty, collation, dimensions, conversion, .. } in changes {
             if relation.columns[at].dropped {
                 return Err(undefined_column(relation, &name));
@@ -233,6 +237,12 @@ impl<'a> Ddl<'a> {
         let changed: Vec<usize> = columns.iter().map(|column| column.0).collect();
         let affected = self.read_again(relation, &mut next, &changed)?;
         if keeps {
+            for at in affected.checks {
+                self.check_rows(&next, &next.constraints[at])?;
+            }
+            for at in affected.indexes {
+                self.rebuild_index(&mut next, at)?;
+            }
             return self.catalog.put_relation(self.transaction, next);
         }
         let not_null = (0..next.columns.len()).filter(|&at| next.columns[at].not_null).collect();
@@ -277,7 +287,11 @@ impl<'a> Ddl<'a> {
         let parsed =
             |made: &Expression| parse_expression(&semantics.text(&snapshot, relation, made)?);
         let over = next.clone();
-        for index in &mut next.indexes {
+        let mut affected = Affected::default();
+        for (at, index) in next.indexes.iter_mut().enumerate() {
+            if index.definitions().any(&names) {
+                affected.indexes.push(at);
+            }
             for expression in &mut index.expressions {
                 if names(expression.value.edges()) {
                     let parsed = parsed(&expression.value)?;
@@ -301,7 +315,6 @@ impl<'a> Ddl<'a> {
         for index in &next.indexes {
             self.check_keys(next, index)?;
         }
-        let mut affected = Affected::default();
         for (at, constraint) in next.constraints.iter_mut().enumerate() {
             match &mut constraint.kind {
                 ConstraintKind::Check { condition, .. } => {

@@ -492,16 +492,19 @@ impl Ddl<'_> {
 
     /// Gives every secondary index of a table a new tree, filled from its rows.
     pub(super) fn rebuild_indexes(&mut self, next: &mut Relation) -> Result<()> {
-        for at in 0..next.indexes.len() {
-            if next.indexes[at].holds_rows() {
-                continue;
-            }
-            let tree = self.build_index(next, &next.indexes[at])?;
-            let old = std::mem::replace(&mut next.indexes[at].tree, tree);
-            next.indexes[at].state = IndexState::Valid;
-            if old != NO_TREE {
-                self.catalog.drop_tree(old);
-            }
+        (0..next.indexes.len()).try_for_each(|at| self.rebuild_index(next, at))
+    }
+
+    /// The same of one of its indexes; nothing for the one that holds the rows.
+    pub(super) fn rebuild_index(&mut self, next: &mut Relation, at: usize) -> Result<()> {
+        if next.indexes[at].holds_rows() {
+            return Ok(());
+        }
+        let tree = self.build_index(next, &next.indexes[at])?;
+        let old = std::mem::replace(&mut next.indexes[at].tree, tree);
+        next.indexes[at].state = IndexState::Valid;
+        if old != NO_TREE {
+            self.catalog.drop_tree(old);
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::lexer::{Kind, Lexer, Token};
 use crate::parse::{Positions, value};
 use crate::sqlstate::SqlState;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Reads a body.
@@ -12,6 +13,8 @@ pub struct Reader<'t> {
     positions: Positions<'t>,
     tokens: Vec<Token>,
     at: usize,
+    /// The byte whose line was asked for last, and that line.
+    counted: Cell<(u32, u32)>,
 }
 
 /// The words that end what SQL reads, and no variable is called.
@@ -26,7 +29,7 @@ impl<'t> Reader<'t> {
     #[must_use]
     pub fn new(text: &'t str, standard_strings: bool) -> Reader<'t> {
         let tokens = Lexer::tokens_of(text, standard_strings);
-        Reader { text, positions: Positions::new(text), tokens, at: 0 }
+        Reader { text, positions: Positions::new(text), tokens, at: 0, counted: Cell::new((0, 1)) }
     }
 
     /// The token at hand.
@@ -80,11 +83,17 @@ impl<'t> Reader<'t> {
         &self.text[start as usize..end as usize]
     }
 
-    /// The line in which a byte stands, from 1.
+    /// The line in which a byte stands, from 1. Statements ask one after the other, so that lines are counted from the one
+    /// that was asked for last.
     #[must_use]
     pub fn line(&self, byte: u32) -> u32 {
-        let before = &self.text.as_bytes()[..byte as usize];
-        memchr::memchr_iter(b'\n', before).count() as u32 + 1
+        let (known, line) = self.counted.get();
+        let (from, to) = (known.min(byte) as usize, known.max(byte) as usize);
+        let between = &self.text.as_bytes()[from..to];
+        let lines = memchr::memchr_iter(b'\n', between).count() as u32;
+        let line = if byte < known { line - lines } else { line + lines };
+        self.counted.set((byte, line));
+        line
     }
 
     /// Whether a token is this word, unquoted.

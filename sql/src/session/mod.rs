@@ -225,6 +225,8 @@ pub struct Session {
     too_many_rows: Option<(u64, Option<crate::error::Severity>)>,
     /// How many loops of bodies are under way over queries that change rows.
     writing_loops: u32,
+    /// The statements over whose rows loops of bodies go, the innermost last.
+    looping: Vec<Arc<Prepared>>,
     /// The conditions of triggers that have been asked, by trigger.
     conditions: FxHashMap<Oid, Box<routine::Condition>>,
     /// What CONTEXTs call the routines that have been called, and `changes` when that was made.
@@ -361,6 +363,7 @@ impl Session {
             compiled: FxHashMap::default(),
             too_many_rows: None,
             writing_loops: 0,
+            looping: Vec::new(),
             conditions: FxHashMap::default(),
             routine_names: FxHashMap::default(),
             triggers: FxHashMap::default(),
@@ -682,6 +685,7 @@ impl Session {
         self.events.clear();
         self.running.clear();
         self.writing_loops = 0;
+        self.looping.clear();
         self.called_view = None;
         self.do_ends_transactions = false;
     }

@@ -648,6 +648,7 @@ impl Session {
             activity,
             firing,
             running,
+            looping,
             rewriting,
             ..
         } = self;
@@ -704,7 +705,10 @@ impl Session {
             is_active: &|relation| {
                 portals.values().any(|portal| portal.is_reading(relation))
                     || firing.contains(&relation)
-                    || running.iter().any(|statement| statement.reads(relation))
+                    || running
+                        .iter()
+                        .chain(looping.iter())
+                        .any(|statement| statement.reads(relation))
             },
             other_sessions: &other_sessions,
             sessions_of: &|database| {

@@ -5,7 +5,8 @@
 
 use super::{CallContext, Datum, Signature, SqlType};
 use crate::builtin::is_domain;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
+use crate::sqlstate::SqlState;
 
 /// `domain_in`, as whose call a check stands in a plan.
 pub const DOMAIN_IN: u32 = 2597;
@@ -13,7 +14,7 @@ pub const DOMAIN_IN: u32 = 2597;
 /// Reads a value of a domain as one of its base type, and checks it; none: `ty` is no domain.
 ///
 /// # Errors
-/// Those of reading it; 23502, 23514.
+/// Those of reading it; 23502, 23514; XX000 for a domain that is gone: a variable may outlive its type.
 #[inline]
 pub(super) fn read<'a>(
     context: &CallContext<'a>,
@@ -23,7 +24,12 @@ pub(super) fn read<'a>(
     if !is_domain(ty.oid.0) {
         return None;
     }
-    let value = read(context.catalog.base_type(ty));
+    let base = context.catalog.base_type(ty);
+    if is_domain(base.oid.0) {
+        let message = format!("cache lookup failed for type {}", ty.oid.0);
+        return Some(Err(SqlError::new(SqlState::INTERNAL_ERROR, message)));
+    }
+    let value = read(base);
     Some(value.and_then(|value| {
         context.catalog.check_domain(context, ty, &value)?;
         Ok(value)

@@ -198,13 +198,41 @@ impl Transaction {
         if self.command <= view.command {
             return Ok(false);
         }
+        let own = self.own_command(tree, key, into)?;
+        Ok(own.is_some_and(|command| command > view.command))
+    }
+
+    /// Whether this transaction has itself written a record that `view` does not show: in the view's command, or in a later
+    /// one.
+    ///
+    /// # Errors
+    /// Storage's.
+    pub fn has_hidden_write(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        let own = self.own_command(tree, key, into)?;
+        Ok(own.is_some_and(|command| command >= view.command))
+    }
+
+    /// The command in which this transaction has last written a record, if it has.
+    fn own_command(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        into: &mut RecordBuffer,
+    ) -> Result<Option<CommandId>> {
         let State { writes, spilled, .. } = self.state_mut();
-        let mut since = false;
+        let mut command = None;
         let own = |write: Write<'_>| {
             into.found.set(storage::Lsn::MAX, write.value);
-            since = write.command > view.command;
+            command = Some(write.command);
         };
-        Ok(writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)? && since)
+        let found = writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)?;
+        Ok(command.filter(|_| found))
     }
 
     /// Reads the latest state of a row that has just been locked.

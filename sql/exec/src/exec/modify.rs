@@ -481,11 +481,7 @@ impl Modify {
                 return Ok(false);
             };
             if self.changed.contains(&conflict.row_key) {
-                return Err(SqlError::new(
-                    SqlState::CARDINALITY_VIOLATION,
-                    "ON CONFLICT DO UPDATE command cannot affect row a second time",
-                )
-                .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values."));
+                return Err(second_update());
             }
             let view = cx.view;
             let locked = cx.transaction.lock_row(
@@ -497,8 +493,16 @@ impl Modify {
                 &mut self.change.record,
             )?;
             match locked {
-                // Deleted since: there is room now.
-                Locked::Gone | Locked::Skipped => continue,
+                // Another part of the statement has written it, or a trigger or function of it; or it has been deleted since,
+                // and there is room now.
+                Locked::Gone | Locked::Skipped => {
+                    let (key, found) = (&conflict.row_key, &mut self.change.record);
+                    if cx.transaction.has_hidden_write(&view, &writer.rows, key, found)? {
+                        return Err(second_update());
+                    }
+                    cx.check_cancel()?;
+                    continue;
+                }
                 Locked::Changed if changed.as_ref() != Some(&conflict.row_key) => {
                     changed = Some(conflict.row_key);
                     continue;
@@ -611,6 +615,15 @@ impl Modify {
         }
         Ok(false)
     }
+}
+
+/// 21000 for a row that ON CONFLICT is to update in the statement that has written it.
+fn second_update() -> SqlError {
+    SqlError::new(
+        SqlState::CARDINALITY_VIOLATION,
+        "ON CONFLICT DO UPDATE command cannot affect row a second time",
+    )
+    .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 }
 
 /// Has the columns of an INSERT computed where they are stored, if they are those of the only row of its VALUES; whether they

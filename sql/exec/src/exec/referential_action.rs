@@ -145,17 +145,23 @@ pub fn perform(
         action.as_ref().is_some_and(|action| action.is_of(reference, new.is_some()))
     };
     let at = cx.actions.iter().position(wanted).ok_or_else(lost)?;
+    let within = |error| within_statement(error, reference, new.is_some());
     if reference.child.triggers.is_empty() {
-        return perform_at(cx, locking, reference, (old, new), at);
+        return perform_at(cx, locking, reference, (old, new), at).map_err(within);
     }
     // The statement of PostgreSQL is one, whether it finds rows or not.
     let action = cx.actions[at].as_ref().ok_or_else(lost)?;
     let (table, event, updated) = action.statement();
+    // It is a command of its own: what its triggers change of its rows they change in later ones.
+    let around = cx.view;
+    cx.view = cx.transaction.next_command(&around);
     cx.checks.actions += 1;
     let done = super::trigger::before_statement(cx, &table, event, &updated)
         .and_then(|()| perform_at(cx, locking, reference, (old, new), at))
+        .map_err(within)
         .and_then(|()| super::trigger::after_statement(cx, &table, event, &updated));
     cx.checks.actions -= 1;
+    cx.view = around;
     done
 }
 
@@ -178,13 +184,16 @@ fn perform_at(
         }
         Ok(())
     };
-    let done: Result<()> = run();
+    let done = run();
     cx.actions[at] = Some(action);
-    done.map_err(|error| {
-        let statement = format!("SQL statement \"{}\"", statement_text(reference, new.is_some()));
-        let within = error.fields().context.as_ref().map(|inner| format!("{inner}\n{statement}"));
-        error.context(within.unwrap_or(statement))
-    })
+    done
+}
+
+/// An error within an action, which tells its statement.
+fn within_statement(error: SqlError, reference: &Reference, on_update: bool) -> SqlError {
+    let statement = format!("SQL statement \"{}\"", statement_text(reference, on_update));
+    let within = error.fields().context.as_ref().map(|inner| format!("{inner}\n{statement}"));
+    error.context(within.unwrap_or(statement))
 }
 
 /// The statement by which PostgreSQL's trigger does the same (`ri_triggers.c`): errors within an action tell it.

@@ -112,10 +112,15 @@ impl Binder<'_> {
 
     /// The type of arrays of `element`; of an array's own type where `element` is one (arrays nest in no type of their own).
     pub(super) fn array_around(&self, element: Oid, at: u32) -> Result<Oid> {
-        match self.element_of(element) {
-            Some(_) if !matches!(element.0, oid::INT2VECTOR | oid::OIDVECTOR) => Ok(element),
-            _ => self.array_type(element, at),
+        match self.is_array(element) && !matches!(element.0, oid::INT2VECTOR | oid::OIDVECTOR) {
+            true => Ok(element),
+            false => self.array_type(element, at),
         }
+    }
+
+    /// Whether it is a type of arrays itself: a domain over one is none, and its values nest in no array.
+    fn is_array(&self, ty: Oid) -> bool {
+        base_type(self.catalog, ty) == ty && self.element_of(ty).is_some()
     }
 
     /// The type of arrays whose elements are `element`.
@@ -150,7 +155,7 @@ impl Binder<'_> {
         if let Some(array) = wanted {
             let element = self.element_of(array.oid);
             // Elements of an array of int2vector or oidvector are arrays themselves.
-            let is_array = |ty: Oid| Some(ty) != element && self.element_of(ty).is_some();
+            let is_array = |ty: Oid| Some(ty) != element && self.is_array(ty);
             let nested = bound.iter().any(|(value, _)| is_array(value.ty().oid));
             let element = element.filter(|_| !nested).unwrap_or(array.oid);
             let target = SqlType { oid: element, typmod: array.typmod };

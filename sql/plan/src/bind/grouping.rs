@@ -823,24 +823,29 @@ impl Binder<'_> {
     /// A sort key over a bound value.
     pub(super) fn sort_key(&self, expr: Expr, key: &ast::OrderBy) -> Result<SortKey> {
         self.demand_ordering(expr.ty().oid, self.position(key.expr.start()))?;
-        let descending = match &key.direction {
-            ast::Direction::Default | ast::Direction::Ascending => false,
-            ast::Direction::Descending => true,
+        let mut descending = false;
+        match &key.direction {
+            ast::Direction::Default | ast::Direction::Ascending => {}
+            ast::Direction::Descending => descending = true,
             ast::Direction::Using(operator, at) => match &*operator.name {
-                "<" => false,
-                ">" => true,
+                "<" => {}
+                ">" => descending = true,
                 other => {
                     let (ty, at) = (expr.ty().oid, self.position(*at));
-                    self.operator(operator, &[ty, ty], at)?;
-                    return Err(SqlError::new(
-                        SqlState::WRONG_OBJECT_TYPE,
-                        format!("operator {other} is not a valid ordering operator"),
-                    )
-                    .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
-                    .at(at));
+                    let found = self.operator(operator, &[ty, ty], at)?;
+                    let Some(of) = PATTERN_ORDERS.iter().find(|of| of.contains(&found.oid.0))
+                    else {
+                        return Err(SqlError::new(
+                            SqlState::WRONG_OBJECT_TYPE,
+                            format!("operator {other} is not a valid ordering operator"),
+                        )
+                        .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
+                        .at(at));
+                    };
+                    descending = found.oid.0 == of[1];
                 }
             },
-        };
+        }
         Ok(SortKey { expr, descending, nulls_first: key.nulls_first.unwrap_or(descending) })
     }
 }
@@ -848,6 +853,9 @@ impl Binder<'_> {
 fn int4(value: i32) -> Expr {
     Expr::Constant(Literal::Int4(value), SqlType::plain(oid::INT4))
 }
+
+/// `~<~` and `~>~` of text and of char(n), which order by the bytes of a text, as all collations do that are there.
+const PATTERN_ORDERS: [[u32; 2]; 2] = [[2314, 2318], [2326, 2330]];
 
 /// RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW.
 const DEFAULT_FRAME: Frame = Frame {

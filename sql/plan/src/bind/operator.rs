@@ -1,5 +1,6 @@
 //! Operators, and what is defined by them: comparison of rows, IS DISTINCT FROM, BETWEEN, IN lists, ANY and ALL of an array.
 
+use crate::bind::coerce::{Context, is_polymorphic};
 use crate::bind::expression::Place;
 use crate::bind::type_name::{array_of, fields_of, oid};
 use crate::bind::typed::{CallForm, Expr, Literal, Quantifier};
@@ -356,7 +357,12 @@ impl Binder<'_> {
             let of_items =
                 constant.iter().map(|(item, ast)| (item.ty().oid, self.position(ast.start())));
             let types: Vec<(Oid, u32)> = iter::once((left.ty().oid, at)).chain(of_items).collect();
-            let common = self.common_type(&types, None)?.filter(|ty| ty.0 != oid::RECORD);
+            // A type that one of them has no way to is no common one: then each is compared by itself.
+            let fits = |ty: &Oid| {
+                ty.0 != oid::RECORD
+                    && types.iter().all(|(one, _)| self.can_coerce(*one, *ty, Context::Implicit))
+            };
+            let common = self.common_type(&types, None)?.filter(fits);
             match common.and_then(|ty| Some((ty, array_of(self.catalog, ty)?))) {
                 Some((element, array)) => {
                     let elements = constant
@@ -445,7 +451,8 @@ impl Binder<'_> {
         let actual = [left.ty().oid, element];
         let (declared, _) =
             self.resolve_polymorphic(&[chosen.left, chosen.right], &actual, chosen.result, at)?;
-        let array_type = if declared[1] == element && array.ty().oid.0 != oid::UNKNOWN {
+        let fits = declared[1] == element || is_polymorphic(chosen.right);
+        let array_type = if fits && array.ty().oid.0 != oid::UNKNOWN {
             self.catalog.base_type(array.ty()).oid
         } else {
             self.array_type(declared[1], at)?

@@ -11,7 +11,7 @@ use crate::exec::sink::{ColumnDescription, RowSink};
 use crate::message::{CommandTag, Progress};
 use crate::parse::Statement;
 use crate::parse::ast::{Call, CreateRoutine, RoutineOption};
-use crate::parse::depth::{fitting, on_full_stack};
+use crate::parse::depth::on_full_stack;
 use crate::plan::scalar::CallTypes;
 use crate::plpgsql::tree::{Place as Target, Sql, VariableType};
 use crate::prepared::{Basis, Planned, Reader};
@@ -44,7 +44,13 @@ pub(in crate::session) struct ReadyCall {
     routine: Arc<Routine>,
     types: CallTypes,
     arguments: Planned,
+    /// Of each parameter that gives something back, the variable that is its argument, or the field of one; nothing where it is
+    /// another expression.
+    outputs: Box<[(u32, Option<Output>)]>,
 }
+
+/// A variable, and the field of it.
+type Output = (u32, Option<usize>);
 
 /// How many of them a session keeps.
 const READY_CALLS: usize = 16;
@@ -151,6 +157,7 @@ impl Session {
             columns: Vec::new(),
             variadic_spread: false,
         };
+        let outputs = outputs_of(&bound.routine, &bound.arguments);
         let arguments = without_outputs(&bound.routine, bound.arguments);
         let ready = Arc::new(ReadyCall {
             source: Arc::clone(parsed),
@@ -158,6 +165,7 @@ impl Session {
             routine: bound.routine,
             types,
             arguments: self.planned_values(arguments, basis, (bound.parameters, bound.required))?,
+            outputs,
         });
         if !bound.momentary {
             self.calls.retain(|known| !Arc::ptr_eq(&known.source, parsed));
@@ -213,6 +221,19 @@ impl Session {
     }
 }
 
+/// The parameters of a procedure that give something back, each with what its argument names.
+fn outputs_of(routine: &Routine, arguments: &[Expr]) -> Box<[(u32, Option<Output>)]> {
+    let place = |number: u32| match arguments.get(number as usize) {
+        Some(Expr::Parameter(variable, _)) => Some((*variable, None)),
+        Some(Expr::Field { operand, field, .. }) => match **operand {
+            Expr::Parameter(variable, _) => Some((variable, Some(*field as usize))),
+            _ => None,
+        },
+        _ => None,
+    };
+    routine.outputs().into_iter().map(|number| (number, place(number))).collect()
+}
+
 /// The arguments of a CALL; those for OUT parameters are not evaluated.
 fn without_outputs(routine: &Routine, mut arguments: Vec<Expr>) -> Vec<Expr> {
     for (argument, parameter) in arguments.iter_mut().zip(&routine.parameters) {
@@ -248,31 +269,17 @@ impl Execution<'_> {
         let text = self.text(sql, None).map_err(|error| in_statement(error, &sql.text))?;
         let prepared = Arc::clone(&text.prepared);
         let Some(Statement::Call(call)) = prepared.parsed.statement() else { return Ok(()) };
-        let made: Result<_> = fitting(prepared.parsed.height(), || {
-            let bound = self.session.bound_call(&prepared.parsed, call, &[]);
-            let bound = bound.map_err(|error| in_statement(error, &sql.text))?;
-            let routine = Arc::clone(&bound.routine);
-            let types = CallTypes {
-                arguments: bound.arguments.iter().map(Expr::ty).collect(),
-                result: SqlType { oid: routine.result, typmod: -1 },
-                columns: Vec::new(),
-                variadic_spread: false,
-            };
-            let targets = self.call_targets(&routine, &bound.arguments)?;
-            let basis = self.session.basis().clone();
-            let arguments = without_outputs(&routine, bound.arguments);
-            let needed = (bound.parameters, bound.required);
-            let planned = self.session.planned_values(arguments, basis, needed);
-            let planned = planned.map_err(|error| in_statement(error, &sql.text))?;
-            Ok((routine, types, targets, planned))
-        });
-        let (routine, types, targets, planned) = made?;
-        let parameters = self.kit.frame.row().clone();
-        let values = self.session.values_by(&planned, &parameters);
+        let ready = self.session.ready_call(&prepared.parsed, call, &[]);
+        let ready = ready.map_err(|error| in_statement(error, &sql.text))?;
+        let ReadyCall { routine, types, .. } = &*ready;
+        let targets = self.call_targets(&ready)?;
+        let variables = self.kit.frame.take_row();
+        let values = self.session.values_by(&ready.arguments, &variables);
+        self.kit.frame.put_row(variables);
         let values = values.map_err(|error| in_statement(error, &sql.text))?;
         let ends = self.ends_transactions && self.subtransactions == 0;
         self.session.within.push(Place::Statement(Arc::clone(&prepared.text)));
-        let row = self.session.call_procedure(&routine, &types, &values, ends);
+        let row = self.session.call_procedure(routine, types, &values, ends);
         self.session.within.pop();
         let row = row.map_err(|error| in_statement(error, &sql.text))?;
         let mut value = RowBuf::new();
@@ -287,21 +294,9 @@ impl Execution<'_> {
 
     /// The parameters of a procedure that give something back, each with the variable that takes it, or the field of one
     /// (`make_callstmt_target`).
-    fn call_targets(
-        &mut self,
-        routine: &Routine,
-        arguments: &[Expr],
-    ) -> Result<Vec<(u32, Target)>> {
-        let mut targets = Vec::new();
-        for number in routine.outputs() {
-            let place = match arguments.get(number as usize) {
-                Some(Expr::Parameter(variable, _)) => Some((*variable, None)),
-                Some(Expr::Field { operand, field, .. }) => match **operand {
-                    Expr::Parameter(variable, _) => Some((variable, Some(*field as usize))),
-                    _ => None,
-                },
-                _ => None,
-            };
+    fn call_targets(&mut self, ready: &ReadyCall) -> Result<Vec<(u32, Target)>> {
+        let (routine, mut targets) = (&ready.routine, Vec::new());
+        for (number, place) in ready.outputs.iter().copied() {
             let Some((variable, field)) = place else {
                 let name = &routine.parameters[number as usize].name;
                 let parameter =

@@ -56,8 +56,9 @@ enum Read {
 
 /// Where its rows come from.
 enum Source {
-    /// A query: its run, whether it changes rows, how many of its rows come next, and whether there are no more.
-    Query { portal: Box<Portal>, changes: bool, portion: u64, done: bool },
+    /// A query: its run, whether it changes rows, how many of its rows come next, whether there are no more, and whether the
+    /// tables that it reads are held until the loop ends.
+    Query { portal: Box<Portal>, changes: bool, portion: u64, done: bool, holds: bool },
     /// A cursor of this name, and its variable, where the loop has given it the name.
     Cursor { name: String, named: Option<u32> },
     /// An array, whose elements or slices are of this type: all are at hand.
@@ -162,7 +163,12 @@ impl Execution<'_> {
         // What ends the transaction ends its portals.
         let portion = if self.body.ends_transactions { 0 } else { FIRST_PORTION };
         self.session.writing_loops += u32::from(changes);
-        let source = Source::Query { portal, changes, portion, done: false };
+        // The cursor that PostgreSQL has for it holds the tables until the loop ends, though all rows are at hand.
+        let holds = !changes && !self.body.ends_transactions;
+        if holds {
+            self.session.looping.push(Arc::clone(&portal.prepared));
+        }
+        let source = Source::Query { portal, changes, portion, done: false, holds };
         Ok(OpenLoop::new(statement, source, columns))
     }
 
@@ -434,8 +440,11 @@ impl Execution<'_> {
     /// Gives up what a loop has of the session; the cursor that it was over.
     fn let_go_of(&mut self, source: Source) -> Option<(String, Option<u32>)> {
         match source {
-            Source::Query { mut portal, changes, .. } => {
+            Source::Query { mut portal, changes, holds, .. } => {
                 self.session.writing_loops -= u32::from(changes);
+                if holds {
+                    self.session.looping.pop();
+                }
                 self.session.leave_watched(&mut portal);
                 self.session.let_go(&portal);
                 self.session.retire(portal);

@@ -124,25 +124,24 @@ impl Session {
         Ok((tag_of(progress?)?, kept.rows))
     }
 
-    /// A statement that a body runs, with its text around what it says; `custom` says that it is planned for these parameters,
-    /// which may fail.
+    /// A statement that a body runs, with the text around what it says in which it stands; `custom` says that it is planned
+    /// for these parameters, which may fail.
     fn run_statement(
         &mut self,
-        prepared: &Arc<Prepared>,
+        (prepared, text): (&Arc<Prepared>, &Arc<str>),
         parameters: &mut RowBuf,
         (max_rows, limit): (u64, usize),
         custom: bool,
     ) -> Result<Ran> {
         demand_runnable(prepared)?;
-        self.demand_read_only(prepared).map_err(|error| in_statement(error, &prepared.text))?;
+        self.demand_read_only(prepared).map_err(|error| in_statement(error, text))?;
         if custom {
-            self.check_presets(prepared, parameters)
-                .map_err(|error| in_statement(error, &prepared.text))?;
+            self.check_presets(prepared, parameters).map_err(|error| in_statement(error, text))?;
         }
-        self.within.push(Around::Statement(Arc::clone(&prepared.text)));
+        self.within.push(Around::Statement(Arc::clone(text)));
         let ran = self.run_plainly(prepared, parameters, (max_rows, limit), true);
         self.within.pop();
-        ran.map_err(|error| in_statement(error, &prepared.text))
+        ran.map_err(|error| in_statement(error, text))
     }
 
     /// The same without its text. The parameters are lent to the portal: nobody looks at them while it runs.
@@ -196,7 +195,7 @@ impl Session {
         }
         let columns = prepared.columns.clone().unwrap_or_default();
         let types: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
-        let ran = self.run_statement(&prepared, &mut parameters, (0, ALL), false)?;
+        let ran = self.run_statement((&prepared, &text), &mut parameters, (0, ALL), false)?;
         let rows = self.with_context(|context| {
             let text = |(ty, value): (&SqlType, Datum<'_>)| match value {
                 Datum::Null => Ok(None),
@@ -217,10 +216,11 @@ impl Session {
         (parameter_types, mut parameters): (&[Oid], RowBuf),
     ) -> Result<u64> {
         let dialect = self.settings.plain().dialect;
-        let within = |error| in_statement(error, text);
-        let source = one_statement(&text.into(), dialect).map_err(within)?;
+        let text: Arc<str> = text.into();
+        let within = |error| in_statement(error, &text);
+        let source = one_statement(&text, dialect).map_err(within)?;
         let prepared = self.prepare(Arc::new(source), parameter_types).map_err(within)?;
-        let ran = self.run_statement(&prepared, &mut parameters, (0, ALL), false)?;
+        let ran = self.run_statement((&prepared, &text), &mut parameters, (0, ALL), false)?;
         Ok(ran.tag.rows.unwrap_or_default())
     }
 
@@ -292,6 +292,11 @@ pub(super) fn tag_of(progress: Progress) -> Result<Option<CommandTag>> {
 }
 
 /// 42601 for rows that nobody takes.
+fn no_rows_for_into() -> SqlError {
+    let message = "INTO used with a command that cannot return data";
+    SqlError::new(SqlState::SYNTAX_ERROR, message)
+}
+
 fn no_destination() -> SqlError {
     SqlError::new(SqlState::SYNTAX_ERROR, "query has no destination for result data")
 }
@@ -345,7 +350,7 @@ impl Execution<'_> {
         self.text(sql, None).map_err(|error| in_statement(error, &sql.text))
     }
 
-    /// A text that is made when it runs, with the values behind USING.
+    /// A query that is made when a cursor is opened for it, which may be a loop's, with the values behind USING.
     pub(super) fn dynamic_statement(
         &mut self,
         text: &Sql,
@@ -354,10 +359,25 @@ impl Execution<'_> {
     ) -> Result<(Arc<Prepared>, RowBuf)> {
         let query = self.dynamic_text(text)?;
         let (types, parameters) = self.given(using)?;
+        let mut all = Vec::new();
+        for source in self.dynamic_sources(&query)? {
+            let source = if as_cursor { source.of_cursor() } else { source };
+            all.push(self.dynamically_prepared(source, &types, &query)?);
+        }
+        match (all.pop(), all.pop()) {
+            (Some(prepared), None) => Ok((prepared, parameters)),
+            _ => Err(SqlError::new(
+                SqlState::INVALID_CURSOR_DEFINITION,
+                "cannot open multi-query plan as cursor",
+            )),
+        }
+    }
+
+    /// The statements of such a text.
+    fn dynamic_sources(&self, query: &Arc<str>) -> Result<Vec<Source>> {
         let dialect = self.session.settings.plain().dialect;
-        let source = one_statement(&query, dialect).map_err(|error| in_statement(error, &query))?;
-        let source = if as_cursor { source.of_cursor() } else { source };
-        Ok((self.dynamically_prepared(source, &types, &query)?, parameters))
+        let parsed = Source::parse(query, dialect);
+        Ok(parsed.map_err(|error| in_statement(error, query))?.0)
     }
 
     /// The text of EXECUTE.
@@ -393,11 +413,6 @@ impl Execution<'_> {
         types: &[Oid],
         query: &str,
     ) -> Result<Arc<Prepared>> {
-        if source.statement().is_none() {
-            let message = "cannot EXECUTE an empty query";
-            let error = SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message);
-            return Err(in_statement(error, query));
-        }
         if let Some(Statement::Transaction(statement)) = source.statement()
             && !sets_modes(statement)
         {
@@ -426,7 +441,7 @@ impl Execution<'_> {
     fn run(
         &mut self,
         prepared: &Arc<Prepared>,
-        values: Option<RowBuf>,
+        values: Option<(RowBuf, &Arc<str>)>,
         into: Option<&Into>,
         source: Option<(&Sql, &Text)>,
     ) -> Result<()> {
@@ -458,7 +473,7 @@ impl Execution<'_> {
         };
         let shows = self.body.shows_strict && into.is_some_and(|into| into.strict);
         let given = shows.then(|| {
-            let values = values.as_ref().unwrap_or(self.kit.frame.row());
+            let values = values.as_ref().map_or(self.kit.frame.row(), |(values, _)| values);
             (Arc::clone(prepared), values.clone())
         });
         let mut row = std::mem::take(&mut self.kit.row);
@@ -471,8 +486,9 @@ impl Execution<'_> {
             None => {
                 let limits = (max_rows, FEW_ROWS);
                 let ran = match values {
-                    Some(mut values) => {
-                        self.session.run_statement(prepared, &mut values, limits, true)?
+                    Some((mut values, text)) => {
+                        let statement = (prepared, text);
+                        self.session.run_statement(statement, &mut values, limits, true)?
                     }
                     None => self.run_over_variables(prepared, limits, text)?,
                 };
@@ -494,10 +510,7 @@ impl Execution<'_> {
             return if columns.is_some() && !dynamic { Err(no_destination()) } else { Ok(()) };
         };
         let Some(columns) = columns else {
-            return Err(SqlError::new(
-                SqlState::SYNTAX_ERROR,
-                "INTO used with a command that cannot return data",
-            ));
+            return Err(no_rows_for_into());
         };
         match count {
             0 if into.strict => {
@@ -542,7 +555,8 @@ impl Execution<'_> {
     ) -> Result<Ran> {
         let custom = text.is_some_and(Text::is_custom);
         let mut variables = self.kit.frame.take_row();
-        let ran = self.session.run_statement(prepared, &mut variables, limits, custom);
+        let statement = (prepared, &prepared.text);
+        let ran = self.session.run_statement(statement, &mut variables, limits, custom);
         if let (Some(text), Ok(_)) = (text, &ran) {
             text.count_run();
         }
@@ -637,17 +651,18 @@ impl Execution<'_> {
     ) -> Result<()> {
         let query = self.dynamic_text(text)?;
         let (types, values) = self.given(using)?;
-        let dialect = self.session.settings.plain().dialect;
-        let (mut sources, _) =
-            Source::parse(&query, dialect).map_err(|error| in_statement(error, &query))?;
-        let last = sources.pop().unwrap_or_else(|| Source::empty(&query));
+        let mut sources = self.dynamic_sources(&query)?;
+        let Some(last) = sources.pop() else {
+            self.row_count = 0;
+            return if into.is_some() { Err(no_rows_for_into()) } else { Ok(()) };
+        };
         // Several statements are run one after the other; INTO is the last one's.
         for source in sources {
             let prepared = self.dynamically_prepared(source, &types, &query)?;
-            self.run(&prepared, Some(values.clone()), None, None)?;
+            self.run(&prepared, Some((values.clone(), &query)), None, None)?;
         }
         let prepared = self.dynamically_prepared(last, &types, &query)?;
-        self.run(&prepared, Some(values), into, None)
+        self.run(&prepared, Some((values, &query)), into, None)
     }
 
     pub(super) fn perform(&mut self, sql: &Sql) -> Result<()> {
@@ -677,22 +692,50 @@ impl Execution<'_> {
 
     pub(super) fn return_query(&mut self, query: &Query) -> Result<()> {
         let types = self.returned_types("RETURN QUERY")?;
-        let (prepared, mut parameters) = self.query(query)?;
-        let Some(columns) = prepared.columns.clone() else {
-            let text = prepared.text.clone();
-            let command = match (prepared.parsed.statement(), command_tag(&text)) {
+        let Query::Dynamic(text, using) = query else {
+            let (prepared, parameters) = self.query(query)?;
+            return self.return_answer((&prepared, &prepared.text), parameters, &types);
+        };
+        let text = self.dynamic_text(text)?;
+        let (given, parameters) = self.given(using)?;
+        let sources = self.dynamic_sources(&text)?;
+        if sources.is_empty() {
+            let message = "empty query does not return tuples";
+            return Err(SqlError::new(SqlState::SYNTAX_ERROR, message));
+        }
+        // The rows of several statements are returned one after the other, and counted together.
+        let mut count = 0;
+        for source in sources {
+            let prepared = self.dynamically_prepared(source, &given, &text)?;
+            self.return_answer((&prepared, &text), parameters.clone(), &types)?;
+            count += self.row_count;
+        }
+        self.row_count = count;
+        self.set_found(count > 0);
+        Ok(())
+    }
+
+    /// Runs a statement, which stands in this text, for the rows that are returned.
+    fn return_answer(
+        &mut self,
+        (prepared, text): (&Arc<Prepared>, &Arc<str>),
+        mut parameters: RowBuf,
+        types: &[SqlType],
+    ) -> Result<()> {
+        let Some(columns) = &prepared.columns else {
+            let command = match (prepared.parsed.statement(), command_tag(&prepared.text)) {
                 (Some(Statement::CreateTableAs(_)), tag) if !tag.starts_with("CREATE") => {
                     "SELECT INTO".to_owned()
                 }
                 (_, tag) => tag,
             };
             let message = format!("{command} query does not return tuples");
-            return Err(in_statement(SqlError::new(SqlState::SYNTAX_ERROR, message), &text));
+            return Err(in_statement(SqlError::new(SqlState::SYNTAX_ERROR, message), text));
         };
         let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
-        self.demand_types(&given, &types, "structure of query does not match function result type")
-            .map_err(|error| in_statement(error, &prepared.text))?;
-        let ran = self.session.run_statement(&prepared, &mut parameters, (0, ALL), true)?;
+        self.demand_types(&given, types, "structure of query does not match function result type")
+            .map_err(|error| in_statement(error, text))?;
+        let ran = self.session.run_statement((prepared, text), &mut parameters, (0, ALL), true)?;
         self.row_count = ran.rows.len() as u64;
         self.set_found(self.row_count > 0);
         self.keep_returned(ran.rows)

@@ -1,0 +1,21 @@
+-- A loop over a query holds the tables that it reads until it ends, though it has read all rows ahead.
+create table dt (a int);
+insert into dt values (1), (2), (3);
+do $$ declare r record; begin for r in select * from dt loop drop table dt; end loop; end $$;
+do $$ declare r record; begin for r in select * from dt loop alter table dt add b int default 5; end loop; end $$;
+do $$ declare r record; begin for r in select * from dt loop truncate dt; end loop; end $$;
+do $$ declare r record; begin for r in execute 'select * from dt' loop truncate dt; end loop; end $$;
+do $$ declare r record; begin for r in select * from dt limit 1 loop truncate dt; end loop; end $$;
+do $$ declare r record; begin for r in select * from dt where false loop null; end loop; truncate dt; insert into dt values (1), (2); end $$;
+do $$ declare r record; begin for r in select * from dt loop exit; end loop; alter table dt add c int; end $$;
+do $$ declare r record; begin begin for r in select * from dt loop raise exception 'x'; end loop; exception when others then raise notice '%', sqlerrm; end; alter table dt drop c; end $$;
+create function over_dt() returns int language plpgsql as $$ declare r record; begin for r in select * from dt loop return r.a; end loop; end $$;
+do $$ declare r record; begin perform over_dt(); alter table dt add d int; end $$;
+do $$ declare r record; begin for r in select * from dt loop perform over_dt(); alter table dt add e int; end loop; end $$;
+do $$ declare r record; begin for r in select g from generate_series(1, 2) g loop execute format('alter table dt add x%s int', r.g); end loop; end $$;
+do $$ declare r record; begin for r in update dt set a = a + 1 returning a loop truncate dt; end loop; end $$;
+insert into dt (a) values (1), (2);
+do $$ declare r record; begin for r in select * from dt loop create index on dt (a); end loop; end $$;
+insert into dt (a) values (7), (8);
+do $$ declare r record; begin for r in select * from dt loop commit; truncate dt; insert into dt values (4); end loop; end $$;
+select * from dt;
