@@ -9,10 +9,11 @@ use sql::exec::sink::RowSink;
 use sql::notify::Notification;
 use sql::session::outlet::Outlet;
 use sql::session::{
-    AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,
+    AnswerAfter, BoundSink, CommandTag, LogSettings, Progress, RowsDescription, StatementClass,
+    StatementDescription, Timeouts,
 };
 use sql::types::Oid;
-use sql::{Bind, ColumnDescription, Engine, Format, Notice, Session, SqlError};
+use sql::{Bind, Engine, Notice, Session, SqlError};
 use sql::{SessionWait, SocketTimes, TransactionStatus};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -44,8 +45,14 @@ pub trait Backend: Send {
     fn simple_next(&mut self) -> Result<bool>;
     fn parse(&mut self, name: &str, text: &str, parameter_types: &[Oid]) -> Result<()>;
     fn bind(&mut self, bind: &Bind<'_>) -> Result<()>;
+    fn bind_and_run(
+        &mut self,
+        bind: &Bind<'_>,
+        max_rows: u64,
+        sink: &mut dyn BoundSink,
+    ) -> Result<Progress>;
     fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>>;
-    fn describe_portal(&mut self, name: &str) -> Result<Option<(&[ColumnDescription], &[Format])>>;
+    fn describe_portal(&mut self, name: &str) -> Result<Option<RowsDescription<'_>>>;
     fn shows_failure(&self) -> bool;
     fn run(&mut self, portal: &str, max_rows: u64, sink: &mut dyn RowSink) -> Result<Progress>;
     fn close_statement(&mut self, name: &str);
@@ -164,11 +171,20 @@ impl Backend for Live {
         self.session.bind(bind)
     }
 
+    fn bind_and_run(
+        &mut self,
+        bind: &Bind<'_>,
+        max_rows: u64,
+        sink: &mut dyn BoundSink,
+    ) -> Result<Progress> {
+        self.session.bind_and_run(bind, max_rows, sink)
+    }
+
     fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>> {
         self.session.describe_statement(name)
     }
 
-    fn describe_portal(&mut self, name: &str) -> Result<Option<(&[ColumnDescription], &[Format])>> {
+    fn describe_portal(&mut self, name: &str) -> Result<Option<RowsDescription<'_>>> {
         self.session.describe_portal(name)
     }
 

@@ -21,7 +21,7 @@ mod simple;
 use crate::backend::Backend;
 use crate::client_encoding;
 use crate::encode::{SEND_BYTES, WireSink};
-use crate::frame::{Framed, frame};
+use crate::frame::{Framed, HEADER_BYTES, frame};
 use crate::interim::{Interim, Teller};
 use crate::log;
 use crate::message::{Message, decode};
@@ -36,7 +36,7 @@ use sql::encoding::Conversion;
 use sql::session::Progress;
 use sql::sqlstate::SqlState;
 use sql::types::Oid;
-use sql::{Format, Severity, SocketTimes, SqlError, TransactionStatus};
+use sql::{Bind, Format, Severity, SocketTimes, SqlError, TransactionStatus};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -64,6 +64,15 @@ pub(crate) enum Mode {
     Executing(u64),
     /// COPY FROM STDIN takes data; the flag says that a Query began it, rather than an Execute.
     CopyIn(bool),
+}
+
+/// What an Execute runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ran<'a> {
+    /// A portal that there is.
+    Portal(&'a str),
+    /// The portal of a Bind that has come with it; that is answered, too, and with its rows where the portal is described.
+    Bound { bind: &'a Bind<'a>, describes: bool },
 }
 
 /// One connection's dialogue.
@@ -189,11 +198,13 @@ impl<B: Backend> Dialogue<B> {
 
     /// Works through what has been received, as far as it goes.
     pub fn advance(&mut self) -> Step {
+        if self.consumed == self.input.len() && !matches!(self.mode, Mode::Simple(_)) {
+            // Behind a whole batch.
+            return Step::Read(HEADER_BYTES);
+        }
         // The messages are borrowed from the buffer while everything else of the dialogue changes.
         let input = std::mem::take(&mut self.input);
-        // Behind a whole batch there is none to look at: nothing is measured where the next one is only asked for.
-        let has_more = self.consumed < input.len() || matches!(self.mode, Mode::Simple(_));
-        let clock = if has_more { self.backend.begin_messages() } else { None };
+        let clock = self.backend.begin_messages();
         // What leaves the session while a message is worked through is the last of this dialogue.
         let step = guarded(|| Ok(self.messages(&input)))
             .unwrap_or_else(|panic| self.fail(&panic, false).unwrap_or(Step::End));
@@ -221,7 +232,8 @@ impl<B: Backend> Dialogue<B> {
                     return Step::End;
                 }
             };
-            let step = self.message(tag, &rest[crate::frame::HEADER_BYTES..bytes]);
+            let (message, behind) = rest.split_at(bytes);
+            let step = self.message(tag, &message[HEADER_BYTES..], behind);
             if !matches!(self.mode, Mode::Executing(_)) {
                 self.consumed += bytes;
             }
@@ -239,7 +251,8 @@ impl<B: Backend> Dialogue<B> {
         self.urgent || self.output.len() >= SEND_BYTES
     }
 
-    fn message(&mut self, tag: u8, body: &[u8]) -> Option<Step> {
+    /// A message, with what has been received behind it.
+    fn message(&mut self, tag: u8, body: &[u8], behind: &[u8]) -> Option<Step> {
         let extended = matches!(tag, b'P' | b'B' | b'D' | b'E' | b'C' | b'H');
         if self.mode == Mode::Open && self.clock && self.peer.is_timed_out() && tag != b'X' {
             // The client has taken too long to say what comes next: that is not heard.
@@ -268,7 +281,7 @@ impl<B: Backend> Dialogue<B> {
         match message {
             Message::Query(text) => self.query(text),
             Message::Parse { name, text, types } => self.parse(name, text, types),
-            Message::Bind(bind) => self.bind(&bind),
+            Message::Bind(bind) => self.bind(&bind, HEADER_BYTES + body.len(), behind),
             Message::Describe(target) => self.describe(target),
             Message::Execute { portal, max_rows } => self.execute(portal, max_rows),
             Message::Close(target) => self.close(target),
@@ -333,21 +346,24 @@ impl<B: Backend> Dialogue<B> {
     /// has not been sent.
     pub(crate) fn run(
         &mut self,
-        portal: &str,
+        what: Ran<'_>,
         max_rows: u64,
         begins: &mut usize,
     ) -> (Result<Progress, SqlError>, u64) {
         let interim = self.interim.as_deref();
-        let mut sink = WireSink::new(
-            &mut self.output,
-            &mut self.formats,
-            self.conversion,
-            interim.map(|interim| (interim, *begins)),
-        );
+        let mut sink =
+            WireSink::new(&mut self.output, &mut self.formats, self.conversion, (interim, *begins));
         let backend = &mut self.backend;
-        let progress = guarded(|| backend.run(portal, max_rows, &mut sink));
+        let progress = match what {
+            Ran::Portal(portal) => guarded(|| backend.run(portal, max_rows, &mut sink)),
+            Ran::Bound { bind, describes } => {
+                sink.describes = describes;
+                guarded(|| backend.bind_and_run(bind, max_rows, &mut sink))
+            }
+        };
         sink.take_back_half();
-        let WireSink { rows, warnings, opened, .. } = sink;
+        let WireSink { rows, warnings, opened, begins: began, .. } = sink;
+        *begins = began;
         let opened = interim.filter(|_| opened);
         if let Some(left) = opened.and_then(|interim| interim.close(&mut self.output)) {
             *begins = left;

@@ -10,6 +10,7 @@ use crate::interim::Interim;
 use crate::respond;
 use sql::encoding::Conversion;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
+use sql::session::{BoundSink, RowsDescription};
 use sql::types::text::check_growth;
 use sql::types::{CallContext, Datum, SqlType, write_binary, write_text};
 use sql::{ColumnDescription, Format, Notice, SqlError};
@@ -28,8 +29,12 @@ pub struct WireSink<'a> {
     conversion: Option<Conversion>,
     /// The output at which the result pauses, in bytes.
     pause_bytes: usize,
-    /// Where what has been answered goes when something may be said ahead of the rest; with where this answer begins.
-    interim: Option<(&'a Interim, usize)>,
+    /// Where what has been answered goes when something may be said ahead of the rest.
+    interim: Option<&'a Interim>,
+    /// Where this answer begins.
+    pub begins: usize,
+    /// Whether the rows of a portal that comes to be are told.
+    pub describes: bool,
     /// It has gone there.
     pub opened: bool,
     /// Rows that have passed.
@@ -41,13 +46,13 @@ pub struct WireSink<'a> {
 }
 
 impl<'a> WireSink<'a> {
-    /// Into `out`. `formats` is memory for those of the columns; `interim` is where what stands in `out` goes when something may
-    /// be said ahead of the rest, with where the answer begins there.
+    /// Into `out`, where the answer `begins`. `formats` is memory for those of the columns; `interim` is where what stands in
+    /// `out` goes when something may be said ahead of the rest.
     pub fn new(
         out: &'a mut Vec<u8>,
         formats: &'a mut Vec<Format>,
         conversion: Option<Conversion>,
-        interim: Option<(&'a Interim, usize)>,
+        (interim, begins): (Option<&'a Interim>, usize),
     ) -> WireSink<'a> {
         WireSink {
             out,
@@ -55,6 +60,8 @@ impl<'a> WireSink<'a> {
             conversion,
             pause_bytes: SEND_BYTES,
             interim,
+            begins,
+            describes: false,
             opened: false,
             rows: 0,
             warnings: Vec::new(),
@@ -119,6 +126,18 @@ fn is_text(ty: SqlType) -> bool {
     matches!(ty.oid.0, BPCHAR | JSON | NAME | TEXT | UNKNOWN | VARCHAR | XML)
 }
 
+impl BoundSink for WireSink<'_> {
+    fn bound(&mut self, rows: Option<RowsDescription<'_>>) {
+        respond::bare(self.out, b'2');
+        match rows {
+            _ if !self.describes => {}
+            Some(rows) => respond::rows(self.out, rows),
+            None => respond::bare(self.out, b'n'),
+        }
+        self.begins = self.out.len();
+    }
+}
+
 impl RowSink for WireSink<'_> {
     fn formats(&mut self, formats: &[Format]) {
         self.formats.clear();
@@ -130,10 +149,10 @@ impl RowSink for WireSink<'_> {
     }
 
     fn lets_notices_pass(&mut self) {
-        if let Some((interim, begins)) = self.interim.take() {
+        if let Some(interim) = self.interim.take() {
             // What a failure takes back is not sent before it is known to last.
             let kept = self.pause_bytes == KEPT_BYTES;
-            let begins = if kept { begins } else { self.out.len() };
+            let begins = if kept { self.begins } else { self.out.len() };
             interim.open(self.out, begins, self.conversion);
             self.opened = true;
         }

@@ -78,8 +78,7 @@ pub fn decode(tag: u8, body: &[u8]) -> Result<Message<'_>, SqlError> {
         b'D' => Message::Describe(target(&mut reader, "DESCRIBE")?),
         b'E' => {
             let portal = reader.text()?;
-            // Zero and everything below it mean all rows, as in PostgreSQL.
-            Message::Execute { portal, max_rows: u64::try_from(reader.i32()?).unwrap_or(0) }
+            Message::Execute { portal, max_rows: rows_at_most(reader.i32()?) }
         }
         b'C' => Message::Close(target(&mut reader, "CLOSE")?),
         b'S' => Message::Sync,
@@ -93,6 +92,11 @@ pub fn decode(tag: u8, body: &[u8]) -> Result<Message<'_>, SqlError> {
     };
     reader.end()?;
     Ok(message)
+}
+
+/// How many rows an Execute may give: zero and everything below it mean all, as in PostgreSQL.
+pub fn rows_at_most(said: i32) -> u64 {
+    u64::try_from(said).unwrap_or(0)
 }
 
 fn target<'a>(reader: &mut Reader<'a>, what: &str) -> Result<Target<'a>, SqlError> {

@@ -5,7 +5,7 @@
 //! never do, and a user's are refused where they come in (22021).
 
 use crate::routine;
-use sql::session::CommandTag;
+use sql::session::{CommandTag, RowsDescription};
 use sql::types::Oid;
 use sql::types::integer::write_u64;
 use sql::{ColumnDescription, CopyFormat, Format, SqlError, TransactionStatus};
@@ -159,8 +159,24 @@ pub fn parameters(out: &mut Vec<u8>, types: &[Oid]) {
     end(out, at);
 }
 
-/// RowDescription; `formats` holds none (all text), one for all, or one each.
-pub fn columns(out: &mut Vec<u8>, columns: &[ColumnDescription], formats: &[Format]) {
+/// RowDescription.
+pub fn rows(out: &mut Vec<u8>, rows: RowsDescription<'_>) {
+    let RowsDescription { columns: described, formats, told } = rows;
+    let format = match formats {
+        [] => Format::Text,
+        [one] => *one,
+        _ => return columns(out, described, formats),
+    };
+    if let Some(message) = told.kept(format) {
+        return out.extend_from_slice(message);
+    }
+    let begins = out.len();
+    columns(out, described, formats);
+    told.keep(format, &out[begins..]);
+}
+
+/// The same of columns; `formats` holds none (all text), one for all, or one each.
+fn columns(out: &mut Vec<u8>, columns: &[ColumnDescription], formats: &[Format]) {
     let at = begin(out, b'T');
     out.extend_from_slice(&(columns.len() as u16).to_be_bytes());
     for (index, column) in columns.iter().enumerate() {

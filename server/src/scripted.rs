@@ -8,7 +8,8 @@ use sql::breakdown::{Class, Started};
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
 use sql::session::outlet::Outlet;
 use sql::session::{
-    AnswerAfter, CommandTag, LogSettings, Progress, StatementClass, StatementDescription, Timeouts,
+    AnswerAfter, BoundSink, CommandTag, LogSettings, Progress, RowsDescription, StatementClass,
+    StatementDescription, Timeouts, Told,
 };
 use sql::sqlstate::SqlState;
 use sql::types::function::{CatalogQueries, SessionFacts};
@@ -31,6 +32,7 @@ pub(crate) struct Scripted {
     queue: VecDeque<String>,
     columns: Vec<ColumnDescription>,
     formats: Vec<Format>,
+    told: Told,
     notices: Vec<Notice>,
     pub copied: Vec<u8>,
     pub bound: Vec<(u16, usize)>,
@@ -156,20 +158,34 @@ impl Backend for Scripted {
         let missing = || SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, "no such statement");
         let text = self.statements.get(bind.statement).cloned().ok_or_else(missing)?;
         self.bound.push((bind.parameter_count, bind.parameters.len()));
+        // Its rows have a column whether it is described or not.
+        self.describe(&text);
         self.portals.insert(bind.portal.to_owned(), Portal { text, given: 0 });
         Ok(())
+    }
+    fn bind_and_run(
+        &mut self,
+        bind: &Bind<'_>,
+        max_rows: u64,
+        sink: &mut dyn BoundSink,
+    ) -> Result<Progress> {
+        self.bind(bind)?;
+        sink.bound(self.describe_portal(bind.portal)?);
+        self.run(bind.portal, max_rows, sink)
     }
     fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>> {
         let text = self.statements.get(name).cloned().ok_or_else(failure)?;
         let rows = self.describe(&text);
-        let columns = rows.then_some(&self.columns[..]);
-        Ok(StatementDescription { parameters: &[Oid(23)], columns })
+        let (columns, told) = (&self.columns[..], &self.told);
+        let rows = rows.then_some(RowsDescription { columns, formats: &[], told });
+        Ok(StatementDescription { parameters: &[Oid(23)], rows })
     }
-    fn describe_portal(&mut self, name: &str) -> Result<Option<(&[ColumnDescription], &[Format])>> {
+    fn describe_portal(&mut self, name: &str) -> Result<Option<RowsDescription<'_>>> {
         let missing = || SqlError::new(SqlState::INVALID_CURSOR_NAME, "no such portal");
         let text = self.portals.get(name).ok_or_else(missing)?.text.clone();
         let rows = self.describe(&text);
-        Ok(rows.then_some((&self.columns[..], &self.formats[..])))
+        let (columns, formats) = (&self.columns[..], &self.formats[..]);
+        Ok(rows.then_some(RowsDescription { columns, formats, told: &self.told }))
     }
     fn shows_failure(&self) -> bool {
         true

@@ -16,7 +16,7 @@ use crate::types::Oid;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use txn::{SessionWait, Usage, WaitEvent};
+use txn::{PagesUsed, SessionWait, WaitEvent};
 
 /// What a session is doing, in the words of the view, by number.
 const STATES: [&str; 6] = [
@@ -190,7 +190,14 @@ impl SessionActivity {
     }
 
     /// Its statement has used so many pages.
-    pub fn used(&self, used: &Usage) {
+    #[inline]
+    pub fn used(&self, used: PagesUsed) {
+        if used != PagesUsed::default() {
+            self.add_used(used);
+        }
+    }
+
+    fn add_used(&self, used: PagesUsed) {
         let add = |sum: &AtomicU64, more: u64| {
             if more > 0 {
                 sum.store(sum.load(Relaxed).wrapping_add(more), Relaxed);

@@ -1,8 +1,12 @@
 //! What a session and its caller say to each other: the protocol's messages as plain values.
 
-use crate::exec::sink::{ColumnDescription, CopyFormat};
+use crate::exec::sink::{ColumnDescription, CopyFormat, Format, RowSink};
 use crate::types::Oid;
+use std::sync::OnceLock;
 use txn::Lsn;
+
+/// The longest message that is kept beside the columns it tells of, in bytes: a longer one is the least of what its rows cost.
+const TOLD_BYTES_MAX: usize = 4096;
 
 /// What must have come before buffered bytes may leave: [`crate::Engine::poll_answer`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,11 +93,58 @@ pub struct Timeouts {
     pub idle_session_ms: u32,
 }
 
+/// What Describe answers of what returns rows: RowDescription.
+#[derive(Clone, Copy, Debug)]
+pub struct RowsDescription<'a> {
+    /// The columns.
+    pub columns: &'a [ColumnDescription],
+    /// Their formats: none (all text), one for all, or one each.
+    pub formats: &'a [Format],
+    /// The message, where it has been made before.
+    pub told: &'a Told,
+}
+
+/// The messages that tell of a statement's columns, kept with it by who speaks to clients: all in text, and all in binary.
+#[derive(Debug, Default)]
+pub struct Told([OnceLock<Box<[u8]>>; 2]);
+
+impl Told {
+    /// The message for columns in this format, if it was kept.
+    #[must_use]
+    pub fn kept(&self, format: Format) -> Option<&[u8]> {
+        self.place(format)?.get().map(|message| &**message)
+    }
+
+    /// Keeps the message for columns in this format, if it is short.
+    pub fn keep(&self, format: Format, message: &[u8]) {
+        if message.len() <= TOLD_BYTES_MAX
+            && let Some(place) = self.place(format)
+        {
+            // Whoever has made the same meanwhile has been as quick.
+            let _ = place.set(message.into());
+        }
+    }
+
+    fn place(&self, format: Format) -> Option<&OnceLock<Box<[u8]>>> {
+        match format {
+            Format::Text => Some(&self.0[0]),
+            Format::Binary => Some(&self.0[1]),
+            Format::Unknown(_) => None,
+        }
+    }
+}
+
+/// Takes the answer of a Bind and of the Execute behind it.
+pub trait BoundSink: RowSink {
+    /// The portal is there: it returns these rows, or none.
+    fn bound(&mut self, rows: Option<RowsDescription<'_>>);
+}
+
 /// What Describe of a statement answers.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementDescription<'a> {
     /// ParameterDescription.
     pub parameters: &'a [Oid],
     /// RowDescription; none is NoData.
-    pub columns: Option<&'a [ColumnDescription]>,
+    pub rows: Option<RowsDescription<'a>>,
 }

@@ -14,6 +14,7 @@ use crate::compile::code::Code;
 use crate::compile::{Program, compile_for};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
+use crate::message::Told;
 use crate::parse::Statement;
 use crate::plan::{Facts, Scalar};
 use crate::settings::Methods;
@@ -42,6 +43,8 @@ pub struct Prepared {
     pub parameters: Vec<Oid>,
     /// The columns it returns; none: it returns no rows.
     pub columns: Option<Vec<ColumnDescription>>,
+    /// What clients have been told of these.
+    pub told: Told,
     /// Its plan; none for a statement that is none (SET, CREATE TABLE).
     pub planned: Option<Arc<Planned>>,
 }

@@ -60,19 +60,6 @@ impl Usage {
         })
     }
 
-    /// Of that the pages, without those that were dirtied, and how long they took: what is asked at each message.
-    #[must_use]
-    #[inline]
-    pub fn pages_so_far() -> Usage {
-        USED.with(|used| Usage {
-            hit: used.hit.get(),
-            read: used.read.get(),
-            read_us: used.read_us.get(),
-            written_us: used.written_us.get(),
-            ..Usage::default()
-        })
-    }
-
     /// What has been used since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Usage) -> Usage {
@@ -99,6 +86,45 @@ impl Usage {
             written_us: of(self.written_us, other.written_us),
             temp_read_us: of(self.temp_read_us, other.temp_read_us),
             temp_written_us: of(self.temp_written_us, other.temp_written_us),
+        }
+    }
+}
+
+/// The pages that have been used so far, or between two looks, and how long they took: what is asked at each message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PagesUsed {
+    /// As in [`Usage`].
+    pub hit: u64,
+    /// As in [`Usage`].
+    pub read: u64,
+    /// As in [`Usage`].
+    pub read_us: u64,
+    /// As in [`Usage`].
+    pub written_us: u64,
+}
+
+impl PagesUsed {
+    /// What the calling thread has used so far.
+    #[must_use]
+    #[inline]
+    pub fn so_far() -> PagesUsed {
+        USED.with(|used| PagesUsed {
+            hit: used.hit.get(),
+            read: used.read.get(),
+            read_us: used.read_us.get(),
+            written_us: used.written_us.get(),
+        })
+    }
+
+    /// What has been used since `earlier`.
+    #[must_use]
+    #[inline]
+    pub fn since(self, earlier: PagesUsed) -> PagesUsed {
+        PagesUsed {
+            hit: self.hit.wrapping_sub(earlier.hit),
+            read: self.read.wrapping_sub(earlier.read),
+            read_us: self.read_us.wrapping_sub(earlier.read_us),
+            written_us: self.written_us.wrapping_sub(earlier.written_us),
         }
     }
 }

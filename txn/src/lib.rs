@@ -67,7 +67,9 @@ pub use storage::recovery::verify_log;
 pub use storage::restore::{
     Label, Plan, Restore, RestoreFrom, TargetTimeline, is_asked_for, is_due, resume,
 };
-pub use storage::usage::{Usage, count_temporary_read, count_temporary_written, time_io};
+pub use storage::usage::{
+    PagesUsed, Usage, count_temporary_read, count_temporary_written, time_io,
+};
 pub use storage::{
     Archive, ArchiveCounters, Archived, Backup, Cancel, Change, CheckpointReason, CheckpointReport,
     CheckpointWatch, Clock, DataComponent, Device, Direction, Duplicate, Environment,

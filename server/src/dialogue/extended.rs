@@ -1,13 +1,60 @@
 //! The extended query protocol (manual, section 55.2.4): Parse, Bind, Describe, Execute, Close, each its own message.
+//!
+//! Drivers send a Bind with the Execute of its portal right behind it, most with a Describe of that in between. Where these have
+//! arrived together they are one call into the session ([`Ahead`]), which does what the messages do one after the other: the
+//! statement begins once, and the portal is not put away only to be taken out again. Where the log is told of each message, or
+//! the client speaks another encoding, each is worked off by itself.
 
 use crate::backend::Backend;
 use crate::dialogue::logged::statement_name;
-use crate::dialogue::{Dialogue, Mode, Step};
-use crate::message::Target;
+use crate::dialogue::{Dialogue, Mode, Ran, Step};
+use crate::frame::{HEADER_BYTES, Reader};
+use crate::message::{Target, rows_at_most};
 use crate::respond;
 use sql::session::Progress;
 use sql::types::Oid;
 use sql::{Bind, SqlError};
+
+/// The Execute that stands right behind a Bind and runs its portal once, perhaps with a Describe of that between them.
+struct Ahead {
+    /// How long the Describe is; 0 where there is none.
+    describe_bytes: usize,
+    /// How long both are.
+    bytes: usize,
+    max_rows: u64,
+}
+
+impl Ahead {
+    /// What stands right behind the Bind of a portal. Whatever is not exactly this is left to be found out for itself.
+    fn of(portal: &str, behind: &[u8]) -> Option<Ahead> {
+        let described = whole(behind, b'D').filter(|body| {
+            let rest = body.strip_prefix(b"P").and_then(|rest| behind_name(rest, portal));
+            rest.is_some_and(<[u8]>::is_empty)
+        });
+        let describe_bytes = described.map_or(0, |body| HEADER_BYTES + body.len());
+        let execute = whole(&behind[describe_bytes..], b'E')?;
+        let mut rest = Reader::new(behind_name(execute, portal)?);
+        let max_rows = rows_at_most(rest.i32().ok()?);
+        let bytes = describe_bytes + HEADER_BYTES + execute.len();
+        rest.is_empty().then_some(Ahead { describe_bytes, bytes, max_rows })
+    }
+}
+
+/// The body of the first message, where that is of this type and is all there.
+fn whole(received: &[u8], tag: u8) -> Option<&[u8]> {
+    let (header, rest) = received.split_first_chunk::<HEADER_BYTES>()?;
+    let [found, a, b, c, d] = *header;
+    if found != tag {
+        return None;
+    }
+    let length = u32::from_be_bytes([a, b, c, d]) as usize;
+    rest.get(..length.checked_sub(4)?)
+}
+
+/// What stands behind a name, where it is this one.
+fn behind_name<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    bytes.strip_prefix(name.as_bytes())?.strip_prefix(b"\0")
+}
 
 impl<B: Backend> Dialogue<B> {
     /// Answers an extended-protocol message that has no answer but its name.
@@ -36,10 +83,16 @@ impl<B: Backend> Dialogue<B> {
         self.acknowledge(parsed, b'1')
     }
 
-    /// Bind.
-    pub(crate) fn bind(&mut self, bind: &Bind<'_>) -> Option<Step> {
+    /// Bind, whose message has so many bytes, with what has been received `behind` it.
+    pub(crate) fn bind(&mut self, bind: &Bind<'_>, bytes: usize, behind: &[u8]) -> Option<Step> {
         self.begin_statement();
         self.begin_logged();
+        if let Some(ahead) = Ahead::of(bind.portal, behind)
+            && self.conversion.is_none()
+            && self.backend.log_settings().tells_no_messages()
+        {
+            return self.bind_and_execute(bind, bytes, &ahead);
+        }
         let bound = self.backend.bind(bind);
         if bound.is_ok() {
             self.logged.note_bound(bind.portal, bind.statement);
@@ -47,6 +100,26 @@ impl<B: Backend> Dialogue<B> {
             self.end_logged(|dialogue| dialogue.portal_words("bind", bind.portal));
         }
         self.acknowledge(bound, b'2')
+    }
+
+    /// Bind, and what stands behind it.
+    fn bind_and_execute(
+        &mut self,
+        bind: &Bind<'_>,
+        bind_bytes: usize,
+        ahead: &Ahead,
+    ) -> Option<Step> {
+        self.logged.note_bound(bind.portal, bind.statement);
+        let mut begins = self.output.len();
+        let what = Ran::Bound { bind, describes: ahead.describe_bytes > 0 };
+        let (progress, rows) = self.run(what, ahead.max_rows, &mut begins);
+        let step = self.executed(bind.portal, progress, (rows, ahead.max_rows), begins);
+        self.consumed += match self.mode {
+            // It goes on from its own message.
+            Mode::Executing(_) => bind_bytes + ahead.describe_bytes,
+            _ => ahead.bytes,
+        };
+        step
     }
 
     /// Describe.
@@ -57,12 +130,12 @@ impl<B: Backend> Dialogue<B> {
         let described = match target {
             Target::Statement(name) => backend.describe_statement(name).map(|description| {
                 respond::parameters(output, description.parameters);
-                description.columns.map(|columns| (columns, &[][..]))
+                description.rows
             }),
             Target::Portal(name) => backend.describe_portal(name),
         };
         match described {
-            Ok(Some((columns, formats))) => respond::columns(output, columns, formats),
+            Ok(Some(rows)) => respond::rows(output, rows),
             Ok(None) => respond::bare(output, b'n'),
             Err(error) => return self.fail(&error, true),
         }
@@ -84,7 +157,18 @@ impl<B: Backend> Dialogue<B> {
         };
         self.mode = Mode::Open;
         let mut begins = self.output.len();
-        let (progress, rows) = self.run(portal, max_rows, &mut begins);
+        let (progress, rows) = self.run(Ran::Portal(portal), max_rows, &mut begins);
+        self.executed(portal, progress, (rows, max_rows), begins)
+    }
+
+    /// Answers an Execute that may give so many rows and has given some, and whose answer begins there in the output.
+    fn executed(
+        &mut self,
+        portal: &str,
+        progress: Result<Progress, SqlError>,
+        (rows, max_rows): (u64, u64),
+        begins: usize,
+    ) -> Option<Step> {
         match progress {
             Ok(Progress::Complete(tag)) => {
                 self.counters.completed(tag.words);

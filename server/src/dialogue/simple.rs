@@ -1,7 +1,7 @@
 //! The simple query protocol (manual, section 55.2.3): one text, any number of statements, results in text.
 
 use crate::backend::Backend;
-use crate::dialogue::{Dialogue, Mode, Step};
+use crate::dialogue::{Dialogue, Mode, Ran, Step};
 use crate::respond;
 use sql::session::Progress;
 
@@ -46,7 +46,7 @@ impl<B: Backend> Dialogue<B> {
                 let (backend, output) = (&mut self.backend, &mut self.output);
                 begins = output.len();
                 match backend.describe_portal("") {
-                    Ok(Some((columns, formats))) => respond::columns(output, columns, formats),
+                    Ok(Some(rows)) => respond::rows(output, rows),
                     Ok(None) => {}
                     Err(error) => return self.fail(&error, false),
                 }
@@ -54,7 +54,7 @@ impl<B: Backend> Dialogue<B> {
             }
             self.answered = true;
             self.mode = Mode::Simple(true);
-            let (progress, _) = self.run("", 0, &mut begins);
+            let (progress, _) = self.run(Ran::Portal(""), 0, &mut begins);
             match progress {
                 Ok(Progress::Complete(tag)) => {
                     self.stop_clock();

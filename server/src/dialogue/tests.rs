@@ -139,6 +139,67 @@ fn an_extended_batch_is_one_write() {
     assert_eq!(bench.talk(&batch), "1tT2TDsDsDC33Z|");
 }
 
+/// What is answered, byte by byte, to bytes that arrive in these portions.
+fn answered(portions: &[&[u8]]) -> Vec<u8> {
+    let (mut bench, mut said) = (bench(), Vec::new());
+    'all: for portion in portions {
+        bench.dialogue.input.extend_from_slice(portion);
+        loop {
+            let step = bench.dialogue.advance();
+            said.extend_from_slice(&bench.dialogue.output);
+            bench.dialogue.sent();
+            match step {
+                Step::Read(needed) => {
+                    bench.dialogue.make_room(needed);
+                    break;
+                }
+                Step::Send => {}
+                Step::End => break 'all,
+            }
+        }
+    }
+    bench.timers.stop();
+    said
+}
+
+#[test]
+fn what_arrives_together_is_answered_as_if_it_came_one_by_one() {
+    let bind = |portal: &str| message(b'B', format!("{portal}\0\0\0\0\0\0\0\0").as_bytes());
+    let described = |portal: &str| message(b'D', format!("P{portal}\0").as_bytes());
+    let run =
+        |portal: &str, rows: u8| message(b'E', &[portal.as_bytes(), &[0, 0, 0, 0, rows]].concat());
+    let broken = message(b'E', &[0, 0, 0]);
+    for text in ["rows 3", "rows 9000", "fail", "notice", "empty", "copy", "panic", "half", "fatal"]
+    {
+        let parsed = message(b'P', format!("\0{text}\0\0\0").as_bytes());
+        for behind in [
+            vec![run("", 0)],
+            vec![described(""), run("", 0)],
+            vec![described(""), run("", 2), run("", 0)],
+            vec![described("other"), run("", 0)],
+            vec![message(b'D', b"S\0"), run("", 0)],
+            vec![run("other", 0), run("", 0)],
+            vec![described(""), described(""), run("", 0)],
+            vec![described(""), broken.clone()],
+            vec![described(""), message(b'H', b""), run("", 0)],
+            vec![bind(""), described(""), run("", 1)],
+            vec![described("")],
+        ] {
+            let messages = [vec![parsed.clone(), bind("")], behind, vec![sync(), query("rows 1")]];
+            let messages: Vec<Vec<u8>> = messages.concat();
+            let one_by_one: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+            let all = messages.concat();
+            let wanted = answered(&one_by_one);
+            assert_eq!(answered(&[&all]), wanted, "{text}: {}", tags(&wanted));
+            let halves = all.split_at(all.len() / 2);
+            assert_eq!(answered(&[halves.0, halves.1]), wanted, "{text}: {}", tags(&wanted));
+        }
+        let named = [parsed, bind("p"), described("p"), run("p", 2), run("p", 1), sync()];
+        let one_by_one: Vec<&[u8]> = named.iter().map(Vec::as_slice).collect();
+        assert_eq!(answered(&[&named.concat()]), answered(&one_by_one), "{text}");
+    }
+}
+
 #[test]
 fn after_an_error_nothing_counts_until_sync() {
     let mut bench = bench();

@@ -71,19 +71,22 @@ pub(super) fn watch(shared: &Arc<Shared>) -> io::Result<()> {
     Ok(())
 }
 
-fn looks(shared: &Shared) -> Vec<Look> {
-    shared.loops.iter().map(|event_loop| event_loop.look()).collect()
+fn looks(shared: &Shared) -> impl Iterator<Item = Look> {
+    shared.loops.iter().map(|event_loop| event_loop.look())
 }
 
 fn watcher(shared: &Arc<Shared>) {
     let relief = &shared.relief;
     let at_rest = |looks: &[Look]| looks.iter().all(|look| look.waits);
-    let mut last = looks(shared);
+    // Two looks, in memory that is used again for each.
+    let mut last: Vec<Look> = looks(shared).collect();
+    let mut now = last.clone();
     let mut quiet = 0;
     let mut spread = Spread::default();
     while !relief.stopped.load(Ordering::SeqCst) {
         std::thread::sleep(TICK);
-        let now = looks(shared);
+        now.clear();
+        now.extend(looks(shared));
         for (index, look) in now.iter().enumerate() {
             if stuck(look, &last[index]) {
                 let job = Job { index, turn: look.turn };
@@ -101,14 +104,14 @@ fn watcher(shared: &Arc<Shared>) {
             shared.place(wanted);
         }
         quiet = if at_rest(&now) && now == last { quiet + 1 } else { 0 };
-        last = now;
+        std::mem::swap(&mut last, &mut now);
         if quiet > QUIET_TICKS {
             spread.rest();
             if !shared.follows() {
                 shared.place(Placement::Few(1));
             }
             relief.asleep.store(true, Ordering::SeqCst);
-            while at_rest(&looks(shared)) && looks(shared) == last {
+            while looks(shared).all(|look| look.waits) && looks(shared).eq(last.iter().copied()) {
                 if relief.stopped.load(Ordering::SeqCst) {
                     return;
                 }

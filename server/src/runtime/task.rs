@@ -9,24 +9,22 @@ use std::future::Future;
 use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Where a task is in its life. A wake-up is never lost: each of these says what one does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Waits to be woken, and is then queued.
-    Idle,
-    /// In a loop's queue: it will run, so another wake-up adds nothing.
-    Queued,
-    /// Being run; a wake-up has it run again.
-    Running,
-    /// Being run, and to be queued again after.
-    Again,
-    /// Over.
-    Done,
-}
+// Where a task is in its life. A wake-up is never lost: each of these says what one does.
+/// Waits to be woken, and is then queued.
+const IDLE: u8 = 0;
+/// In a loop's queue: it will run, so another wake-up adds nothing.
+const QUEUED: u8 = 1;
+/// Being run; a wake-up has it run again.
+const RUNNING: u8 = 2;
+/// Being run, and to be queued again after.
+const AGAIN: u8 = 3;
+/// Over.
+const DONE: u8 = 4;
 
 /// No loop.
 pub(super) const NOWHERE: usize = usize::MAX;
@@ -117,7 +115,7 @@ impl Link {
 
 /// The task.
 pub(super) struct Task {
-    phase: Mutex<Phase>,
+    phase: AtomicU8,
     /// None once it is over.
     future: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
     link: Arc<Link>,
@@ -138,7 +136,7 @@ impl Task {
         shared: Arc<Shared>,
     ) -> Task {
         let future = Mutex::new(Some(Box::pin(future) as Pin<Box<dyn Future<Output = ()> + Send>>));
-        Task { phase: Mutex::new(Phase::Idle), future, link, shared }
+        Task { phase: AtomicU8::new(IDLE), future, link, shared }
     }
 
     /// What it shares with its socket.
@@ -148,19 +146,19 @@ impl Task {
 
     /// Notes that it shall run; whether it has to be queued for that.
     pub fn notify(&self) -> bool {
-        let mut phase = locked(&self.phase);
-        let was = *phase;
-        *phase = match was {
-            Phase::Idle => Phase::Queued,
-            Phase::Running => Phase::Again,
-            Phase::Queued | Phase::Again | Phase::Done => was,
+        // Written also where it stays: pairs with the swap that begins a run, which then sees what it was woken for, or with the
+        // exchange that ends one.
+        let next = |phase| match phase {
+            IDLE => Some(QUEUED),
+            RUNNING => Some(AGAIN),
+            same => Some(same),
         };
-        was == Phase::Idle
+        self.phase.fetch_update(AcqRel, Acquire, next) == Ok(IDLE)
     }
 
     /// Runs it as far as it goes. Called by whoever took it out of a queue.
     pub fn run(self: &Arc<Self>) {
-        *locked(&self.phase) = Phase::Running;
+        self.phase.swap(RUNNING, AcqRel);
         let waker = Waker::from(Arc::clone(self));
         let mut future = locked(&self.future);
         let Some(running) = future.as_mut() else { return };
@@ -172,17 +170,15 @@ impl Task {
         }
         if let Ok(Poll::Pending) = polled {
             drop(future);
-            let mut phase = locked(&self.phase);
-            let again = *phase == Phase::Again;
-            *phase = if again { Phase::Queued } else { Phase::Idle };
-            drop(phase);
-            if again {
+            if self.phase.compare_exchange(RUNNING, IDLE, AcqRel, Acquire).is_err() {
+                // Woken meanwhile, and queued once, whoever wakes it from now on.
+                self.phase.swap(QUEUED, AcqRel);
                 self.queue();
             }
         } else {
             // Its socket is closed with it.
             *future = None;
-            *locked(&self.phase) = Phase::Done;
+            self.phase.store(DONE, Release);
             let place = locked(&self.link.place);
             self.shared.loops[place.index].forget(place.token);
         }

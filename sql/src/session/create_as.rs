@@ -14,7 +14,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::probe::Probes;
 use crate::exec::sink::RowSink;
-use crate::message::{CommandTag, Progress, REFRESH};
+use crate::message::{CommandTag, Progress, REFRESH, Told};
 use crate::parse::Statement;
 use crate::parse::ast::{self, CreateTableAs};
 use crate::prepared::{Basis, Known, Prepared, Reader, planned};
@@ -237,6 +237,7 @@ impl Session {
                 parsed: Arc::clone(&stored.source),
                 parameters: stored.types.clone(),
                 columns: None,
+                told: Told::default(),
                 planned: Some(Arc::new(planned)),
             }));
             inner.machine = watched;

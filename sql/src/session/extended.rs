@@ -1,9 +1,12 @@
 //! The extended protocol: Parse, Bind, Describe, Execute, Close, Sync, each a call (section 55.2.3 of the manual).
 
 use super::portal::{self, Executed, ParameterReader, Portal, Stage};
-use super::{Bind, Progress, Session, StatementDescription, block_has_failed, machines};
+use super::{
+    Bind, BoundSink, Progress, RowsDescription, Session, StatementDescription, Told,
+    block_has_failed, machines,
+};
 use crate::error::{Result, SqlError};
-use crate::exec::sink::{ColumnDescription, Format, RowSink};
+use crate::exec::sink::RowSink;
 use crate::parse::Statement;
 use crate::prepared::{Named, Prepared};
 use crate::source::Source;
@@ -54,6 +57,7 @@ impl Session {
                             text,
                             parameters: Vec::new(),
                             columns: None,
+                            told: Told::default(),
                             planned: None,
                         }),
                         Some(parsed) => {
@@ -107,77 +111,102 @@ impl Session {
     pub fn bind(&mut self, bind: &Bind<'_>) -> Result<()> {
         self.end_measured();
         self.attempt(|session| {
-            let prepared = Arc::clone(session.statement(bind.statement)?);
-            session.begin_statement(Some(&prepared.text));
-            session.says_unnamed = bind.portal.is_empty();
-            session.demand_live(&prepared.parsed)?;
-            if !bind.portal.is_empty() && session.portals.contains_key(bind.portal) {
-                return Err(SqlError::new(
-                    SqlState::DUPLICATE_CURSOR,
-                    format!("cursor \"{}\" already exists", bind.portal),
-                ));
-            }
-            // What the statement was made from may have changed: PostgreSQL finds out here.
-            let prepared = match &prepared.planned {
-                Some(planned)
-                    if planned.basis.state != session.catalog.snapshot().state()
-                        || planned.may_be_outgrown(session.engine.manager()) =>
-                {
-                    match session.fresh(&prepared, true)? {
-                        Some(fresh) => session.replace(bind.statement, fresh),
-                        None => prepared,
-                    }
-                }
-                _ => prepared,
-            };
-            // The unnamed portal's buffers are used again where it runs the same statement again.
-            let kept = if bind.portal.is_empty() { session.unnamed_portal.take() } else { None };
-            if let Some(kept) = &kept {
-                session.let_go(kept);
-            }
-            let mut portal = match kept {
-                Some(mut kept) if Arc::ptr_eq(&kept.prepared, &prepared) => {
-                    kept.progress = Stage::Ready;
-                    kept.over = false;
-                    kept.view = None;
-                    kept.retained = false;
-                    kept.rows = None;
-                    kept.fetching = None;
-                    kept.given = 0;
-                    kept
-                }
-                other => {
-                    if let Some(other) = other {
-                        session.retire(other);
-                    }
-                    session.new_portal(Arc::clone(&prepared))
-                }
-            };
-            portal.depth = session.block.depth();
-            portal.created = session.block.statement_time;
-            let mut parameters = std::mem::take(&mut portal.parameters);
-            parameters.clear();
-            let mut reader = ParameterReader::new(bind, &prepared.parameters)?;
-            if !reader.read_plain(&mut parameters) {
-                session.with_context(|context| reader.read(context, &mut parameters))?;
-            }
-            portal.parameters = parameters;
-            session.check_presets(&prepared, &portal.parameters)?;
-            if let Some(planned) = &prepared.planned
-                && planned.program.tag == "SELECT"
-                && !planned.program.changes
-            {
-                // PostgreSQL begins a query here; a change, also one in WITH, when it is executed.
-                session.may_run(planned)?;
-            }
-            if let Some(planned) = &prepared.planned {
-                planned.check_populated()?;
-            }
-            let columns = prepared.columns.as_ref().map(Vec::len);
-            portal::read_formats(bind, columns, &mut portal.formats)?;
+            let portal = session.bound(bind)?;
             session.keep_portal(bind.portal, portal);
             Ok(())
         })
+    }
+
+    /// Bind, and Execute of the portal that it makes: what the two would have done one behind the other, as one.
+    ///
+    /// # Errors
+    /// Those of [`Session::bind`], before the sink is told that the portal is there, and behind that of [`Session::run`].
+    pub fn bind_and_run(
+        &mut self,
+        bind: &Bind<'_>,
+        max_rows: u64,
+        sink: &mut dyn BoundSink,
+    ) -> Result<Progress> {
+        self.end_measured();
+        self.attempt(|session| {
+            let portal = session.bound(bind)?;
+            session.pass_notices(sink);
+            sink.bound(portal.rows_description());
+            session.run_taken(bind.portal, portal, max_rows, sink)
+        })
+    }
+
+    /// The portal that a Bind makes.
+    fn bound(&mut self, bind: &Bind<'_>) -> Result<Box<Portal>> {
+        let prepared = Arc::clone(self.statement(bind.statement)?);
+        self.begin_prepared(&prepared.text);
+        self.says_unnamed = bind.portal.is_empty();
+        self.demand_live(&prepared.parsed)?;
+        if !bind.portal.is_empty() && self.portals.contains_key(bind.portal) {
+            return Err(SqlError::new(
+                SqlState::DUPLICATE_CURSOR,
+                format!("cursor \"{}\" already exists", bind.portal),
+            ));
+        }
+        // What the statement was made from may have changed: PostgreSQL finds out here.
+        let prepared = match &prepared.planned {
+            Some(planned)
+                if planned.basis.state != self.catalog.snapshot().state()
+                    || planned.may_be_outgrown(self.engine.manager()) =>
+            {
+                match self.fresh(&prepared, true)? {
+                    Some(fresh) => self.replace(bind.statement, fresh),
+                    None => prepared,
+                }
+            }
+            _ => prepared,
+        };
+        // The unnamed portal's buffers are used again where it runs the same statement again.
+        let kept = if bind.portal.is_empty() { self.unnamed_portal.take() } else { None };
+        if let Some(kept) = &kept {
+            self.let_go(kept);
+        }
+        let mut portal = match kept {
+            Some(mut kept) if Arc::ptr_eq(&kept.prepared, &prepared) => {
+                kept.progress = Stage::Ready;
+                kept.over = false;
+                kept.view = None;
+                kept.retained = false;
+                kept.rows = None;
+                kept.fetching = None;
+                kept.given = 0;
+                kept
+            }
+            other => {
+                if let Some(other) = other {
+                    self.retire(other);
+                }
+                self.new_portal(Arc::clone(&prepared))
+            }
+        };
+        portal.depth = self.block.depth();
+        portal.created = self.block.statement_time;
+        let mut parameters = std::mem::take(&mut portal.parameters);
+        parameters.clear();
+        let mut reader = ParameterReader::new(bind, &prepared.parameters)?;
+        if !reader.read_plain(&mut parameters) {
+            self.with_context(|context| reader.read(context, &mut parameters))?;
+        }
+        portal.parameters = parameters;
+        self.check_presets(&prepared, &portal.parameters)?;
+        if let Some(planned) = &prepared.planned
+            && planned.program.tag == "SELECT"
+            && !planned.program.changes
+        {
+            // PostgreSQL begins a query here; a change, also one in WITH, when it is executed.
+            self.may_run(planned)?;
+        }
+        if let Some(planned) = &prepared.planned {
+            planned.check_populated()?;
+        }
+        let columns = prepared.columns.as_ref().map(Vec::len);
+        portal::read_formats(bind, columns, &mut portal.formats)?;
+        Ok(portal)
     }
 
     /// Describe (statement).
@@ -191,10 +220,12 @@ impl Session {
             return Err(error);
         }
         let prepared = self.statement(name)?;
-        Ok(StatementDescription {
-            parameters: &prepared.parameters,
-            columns: prepared.columns.as_deref(),
-        })
+        let rows = prepared.columns.as_deref().map(|columns| RowsDescription {
+            columns,
+            formats: &[],
+            told: &prepared.told,
+        });
+        Ok(StatementDescription { parameters: &prepared.parameters, rows })
     }
 
     pub(super) fn portal(&self, name: &str) -> Result<&Portal> {
@@ -212,21 +243,17 @@ impl Session {
         SqlError::new(SqlState::INVALID_CURSOR_NAME, format!("portal \"{name}\" does not exist"))
     }
 
-    /// Describe (portal): its columns with their formats' codes (empty, one, or one each), none for NoData.
+    /// Describe (portal): its columns with their formats, none for NoData.
     ///
     /// # Errors
     /// 34000.
-    pub fn describe_portal(
-        &mut self,
-        name: &str,
-    ) -> Result<Option<(&[ColumnDescription], &[Format])>> {
+    pub fn describe_portal(&mut self, name: &str) -> Result<Option<RowsDescription<'_>>> {
         let found = self.portal(name).map(|portal| portal.prepared.columns.is_some());
         if let Err(error) = found.and_then(|rows| self.demand_describable(rows)) {
             self.failed(error.abort());
             return Err(error);
         }
-        let portal = self.portal(name)?;
-        Ok(portal.prepared.columns.as_deref().map(|columns| (columns, portal.formats.as_slice())))
+        Ok(self.portal(name)?.rows_description())
     }
 
     /// Whether the rows of the portal that ran last, and their description, are shown although it has failed: a query's are,
@@ -248,12 +275,7 @@ impl Session {
             } else {
                 session.portals.remove(name)
             };
-            let mut portal = taken.ok_or_else(|| Session::no_portal(name))?;
-            if session.script.is_some() {
-                session.executed = None;
-            } else {
-                Executed::note(&mut session.executed, name, &portal);
-            }
+            let portal = taken.ok_or_else(|| Session::no_portal(name))?;
             // A Query's statements, and one that has paused, have the time of their message.
             if session.script.is_none() && (portal.progress != Stage::Running || session.resting) {
                 let said = name.is_empty() && session.says_unnamed;
@@ -266,49 +288,71 @@ impl Session {
                 session.keep_portal(name, portal);
                 return Err(refused);
             }
-            sink.formats(&portal.formats);
-            let _class = breakdown::enter(Class::UsefulWork);
-            if session.tracking.measures && portal.progress == Stage::Ready {
-                session.measure(&portal.prepared);
-            }
-            let watch = match session.tracking.watches {
-                true => session.begin_watch(&mut portal),
-                false => None,
-            };
-            let progress = match session.run_portal(&mut portal, name, max_rows, sink) {
-                Ok(progress) => {
-                    if let Some(watch) = watch {
-                        session.end_watch(&mut portal, watch, &progress);
-                    }
-                    progress
-                }
-                Err(error) => {
-                    // It stays known, as one that has failed, for as long as its block does.
-                    session.fail_portal(&mut portal);
-                    session.keep_portal(name, portal);
-                    return Err(error);
-                }
-            };
-            if session.copying.is_none() {
-                session.block.end_statement();
-            }
-            if session.has_notices() {
-                for notice in session.take_notices() {
-                    sink.notice(&notice);
-                }
-            }
-            // A transaction statement has ended every portal, this one too.
-            let statement = portal.prepared.parsed.statement();
-            let over = matches!(statement, Some(Statement::Transaction(_)));
-            let alone = statement.is_some_and(Statement::stands_alone);
-            if !over || name.is_empty() {
-                session.keep_portal(name, portal);
-            }
-            // Rows are shown, also where the commit fails.
-            session.answer_began = true;
-            session.share_transaction(&progress, alone)?;
-            Ok(progress)
+            session.run_taken(name, portal, max_rows, sink)
         })
+    }
+
+    /// Runs a portal that has been taken out from among the others, and puts it back.
+    fn run_taken(
+        &mut self,
+        name: &str,
+        mut portal: Box<Portal>,
+        max_rows: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<Progress> {
+        if self.script.is_some() {
+            self.executed = None;
+        } else {
+            Executed::note(&mut self.executed, name, &portal);
+        }
+        self.answer_began = false;
+        sink.formats(&portal.formats);
+        let _class = breakdown::enter(Class::UsefulWork);
+        if self.tracking.measures && portal.progress == Stage::Ready {
+            self.measure(&portal.prepared);
+        }
+        let watch = match self.tracking.watches {
+            true => self.begin_watch(&mut portal),
+            false => None,
+        };
+        let progress = match self.run_portal(&mut portal, name, max_rows, sink) {
+            Ok(progress) => {
+                if let Some(watch) = watch {
+                    self.end_watch(&mut portal, watch, &progress);
+                }
+                progress
+            }
+            Err(error) => {
+                // It stays known, as one that has failed, for as long as its block does.
+                self.fail_portal(&mut portal);
+                self.keep_portal(name, portal);
+                return Err(error);
+            }
+        };
+        if self.copying.is_none() {
+            self.block.end_statement();
+        }
+        self.pass_notices(sink);
+        // A transaction statement has ended every portal, this one too.
+        let statement = portal.prepared.parsed.statement();
+        let over = matches!(statement, Some(Statement::Transaction(_)));
+        let alone = statement.is_some_and(Statement::stands_alone);
+        if !over || name.is_empty() {
+            self.keep_portal(name, portal);
+        }
+        // Rows are shown, also where the commit fails.
+        self.answer_began = true;
+        self.share_transaction(&progress, alone)?;
+        Ok(progress)
+    }
+
+    /// Tells the sink what came up meanwhile.
+    fn pass_notices(&mut self, sink: &mut (impl RowSink + ?Sized)) {
+        if self.has_notices() {
+            for notice in self.take_notices() {
+                sink.notice(&notice);
+            }
+        }
     }
 
     /// Behind a portal's run: the transaction ends with the last statement of a Query message, and with one that stands

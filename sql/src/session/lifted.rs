@@ -6,6 +6,7 @@
 //! text as it was written.
 
 use crate::catalog::Index;
+use crate::message::Told;
 use crate::parse::{Lifted, LiftedLiteral, lift};
 use crate::prepared::Prepared;
 use crate::session::Session;
@@ -92,6 +93,7 @@ impl Session {
             parsed: Arc::clone(&prepared.parsed),
             parameters: prepared.parameters.clone(),
             columns: prepared.columns.clone(),
+            told: Told::default(),
             planned: prepared.planned.clone(),
         });
         self.engine.plans().keep(&whole);

@@ -156,6 +156,12 @@ impl LogSettings {
             || self.parameter_bytes.is_some() && self.tells_statements()
     }
 
+    /// Whether nothing is logged of a message that goes well, and of one that fails no more than its error.
+    #[must_use]
+    pub fn tells_no_messages(&self) -> bool {
+        !self.tells_statements() && self.parameter_bytes_on_error.is_none()
+    }
+
     /// Whether anybody asks how long a statement takes.
     #[must_use]
     pub fn measures(&self) -> bool {

@@ -53,7 +53,8 @@ pub(crate) mod two_phase;
 mod utility;
 
 pub use crate::message::{
-    AnswerAfter, Bind, CommandTag, Progress, StatementDescription, Timeouts, TransactionStatus,
+    AnswerAfter, Bind, BoundSink, CommandTag, Progress, RowsDescription, StatementDescription,
+    Timeouts, Told, TransactionStatus,
 };
 pub use logging::{LogLevel, LogSettings, StatementClass};
 pub use tracking::AUTO_EXPLAIN_ROUTINE;
@@ -92,7 +93,7 @@ use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tracking::Tracking;
-use txn::{Abort, AdvisoryLocks, Isolation, Lsn, SchemeKind, SessionWait, Usage};
+use txn::{Abort, AdvisoryLocks, Isolation, Lsn, PagesUsed, SchemeKind, SessionWait, Usage};
 
 /// What a session's arena keeps between statements, in bytes.
 const ARENA_BYTES_KEPT: usize = 64 << 10;
@@ -161,6 +162,8 @@ pub struct Session {
     resting: bool,
     /// Whether what others see as its statement is the empty-named portal's.
     says_unnamed: bool,
+    /// The text that others see as its statement, if that is a prepared statement's.
+    shown: Option<Arc<str>>,
     /// Whether the portal that ran last came as far as its rows.
     answer_began: bool,
     /// What it has used to make ready what the last EXPLAIN is to explain, before that ran.
@@ -329,6 +332,7 @@ impl Session {
             activity,
             resting: true,
             says_unnamed: false,
+            shown: None,
             answer_began: false,
             planning_usage: Usage::default(),
             copying: None,
@@ -466,6 +470,7 @@ impl Session {
             let now = self.engine.manager().environment().clock.wall();
             self.activity.rests(now, self.block.status());
         } else {
+            self.shown = None;
             self.activity.hides(true);
         }
     }
@@ -593,14 +598,25 @@ impl Session {
         if shown {
             self.activity.runs(now);
         } else {
+            self.shown = None;
             self.activity.hides(false);
         }
         if self.tracking.numbers {
             self.activity.is_numbered_statement(0);
         }
         if let Some(text) = text {
+            self.shown = None;
             let whole = shown && self.activity.says(text);
             self.keep_query(if whole { "" } else { text });
+        }
+    }
+
+    /// The same of a prepared statement's message: most often others see its text already.
+    fn begin_prepared(&mut self, text: &Arc<str>) {
+        let said = self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, text));
+        self.begin_statement((!said).then_some(&**text));
+        if !said && self.settings.plain().track_activities {
+            self.shown = Some(Arc::clone(text));
         }
     }
 
@@ -624,12 +640,11 @@ impl Session {
         let limit = self.settings.plain().statement_memory_bytes;
         let running = Running::begin(&self.wait, limit);
         txn::time_io(self.settings.plain().track_io_timing);
-        let used = Usage::pages_so_far();
+        let used = PagesUsed::so_far();
         let result = catch_unwind(AssertUnwindSafe(|| body(self)))
             .unwrap_or_else(|payload| Err(account::caught(payload)));
         drop(running);
-        let used = Usage::pages_so_far().since(used);
-        self.activity.used(&used);
+        self.activity.used(PagesUsed::so_far().since(used));
         if self.temp_used.has_gone() {
             self.note_temporary_files();
         }

@@ -4,7 +4,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::Machine;
 use crate::exec::frame::Frame;
 use crate::exec::sink::{ColumnDescription, Flow, Format, RowSink};
-use crate::message::{Bind, CommandTag};
+use crate::message::{Bind, CommandTag, RowsDescription};
 use crate::plan::scalar::Var;
 use crate::prepared::Prepared;
 use crate::session::tracking::WatchedPlan;
@@ -168,6 +168,13 @@ impl Portal {
         self.of_body = false;
         self.watched = None;
         self
+    }
+
+    /// What Describe tells of its rows; none where it returns none.
+    pub fn rows_description(&self) -> Option<RowsDescription<'_>> {
+        let Prepared { columns, told, .. } = &*self.prepared;
+        let columns = columns.as_deref()?;
+        Some(RowsDescription { columns, formats: &self.formats, told })
     }
 
     /// Whether it is a query over this relation that has begun and has not been closed.

@@ -8,6 +8,7 @@ use crate::account;
 use crate::bind;
 use crate::catalog::SearchPath;
 use crate::error::Result;
+use crate::message::Told;
 use crate::parse::Statement;
 use crate::prepared::{self, Basis, Known, PlanCache, Planned, Prepared, same_columns};
 use crate::settings::Methods;
@@ -146,7 +147,14 @@ impl Session {
             };
             let columns = columns.or(call_columns);
             let whole = parsed.is_whole() && !self.speaks_otherwise();
-            let prepared = Arc::new(Prepared { text, parsed, parameters, columns, planned: None });
+            let prepared = Arc::new(Prepared {
+                text,
+                parsed,
+                parameters,
+                columns,
+                told: Told::default(),
+                planned: None,
+            });
             if whole {
                 self.engine.plans().keep(&prepared);
             }
@@ -176,6 +184,7 @@ impl Session {
             text,
             parameters: planned.parameters.iter().map(|ty| ty.oid).collect(),
             columns: planned.program.columns.clone(),
+            told: Told::default(),
             planned: Some(Arc::new(planned)),
             parsed,
         });

@@ -516,7 +516,7 @@ fn explain_shows_parameters_by_number() {
     session.parse("", "explain (costs off) select * from t where id = $1", &[]).unwrap();
     let description = session.describe_statement("").unwrap();
     assert_eq!(description.parameters, [crate::types::Oid(23)]);
-    let columns = description.columns.unwrap();
+    let columns = description.rows.unwrap().columns;
     assert_eq!((&*columns[0].name, columns[0].ty.oid.0), ("QUERY PLAN", 25));
     let bind = Bind {
         portal: "",
@@ -532,7 +532,7 @@ fn explain_shows_parameters_by_number() {
     assert_eq!(rows.0, ["Index Scan using t_pkey on t", "  Index Cond: (id = $1)"]);
     session.parse("", "explain (format json) select 1", &[]).unwrap();
     let description = session.describe_statement("").unwrap();
-    assert_eq!(description.columns.unwrap()[0].ty.oid.0, 114);
+    assert_eq!(description.rows.unwrap().columns[0].ty.oid.0, 114);
 }
 
 #[test]
