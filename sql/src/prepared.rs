@@ -544,14 +544,20 @@ pub(crate) fn plan(
     path: &SearchPath,
     basis: Basis,
     constants: &dyn Constants,
-    (source, statement, asker, dialect): (&Source, &Statement, Oid, Dialect),
+    (source, asker, dialect): (&Source, Oid, Dialect),
     parameter_types: &[Oid],
 ) -> Result<Planned> {
     let environment = bind::Environment { catalog: known.snapshot, path: &path.schemas, constants };
     let places = source.places();
-    let mut bound = match source.variables() {
-        Some(variables) => bind::bind_within(environment, asker, &places, statement, variables)?,
-        None => bind::bind_for(environment, asker, &places, statement, parameter_types)?,
+    let mut bound = match (source.kept(), source.statement(), source.variables()) {
+        (Some(kept), ..) => kept.bound(environment)?,
+        (None, Some(statement), Some(variables)) => {
+            bind::bind_within(environment, asker, &places, statement, variables)?
+        }
+        (None, Some(statement), None) => {
+            bind::bind_for(environment, asker, &places, statement, parameter_types)?
+        }
+        (None, None, _) => return Err(SqlError::unsupported("a plan of nothing is")),
     };
     let meaning = meaning::of(&bound, source.lifted_kinds().is_some());
     bind::inline_routines(environment, dialect, known.methods.rules, &mut bound);

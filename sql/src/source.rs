@@ -1,6 +1,9 @@
-//! One statement with the query text that it stands in.
+//! One statement with the query text that it stands in, or a definition of the catalog that is run as one.
 
-use crate::bind::Variables;
+use crate::bind::kept::bind_condition;
+use crate::bind::{Bound, Environment, Variables};
+use crate::catalog::Relation;
+use crate::catalog::definition::Expression;
 use crate::error::{Notice, Result};
 use crate::parse::depth::with_stack_for;
 use crate::parse::{Deep, Positions, Statement};
@@ -29,6 +32,29 @@ pub struct Source {
     shape: OnceLock<Shape>,
     /// The variables of a procedural language that it sees.
     variables: Option<Arc<dyn Variables>>,
+    /// What it is in place of a statement.
+    kept: Option<KeptSource>,
+}
+
+/// A definition of the catalog that is run as a statement: it is bound already.
+#[derive(Clone, Debug)]
+pub enum KeptSource {
+    /// A condition of a trigger of this relation, which stays as it is: over parameters, which are what it reads of both rows.
+    Condition(Arc<Relation>, Expression),
+}
+
+impl KeptSource {
+    /// As a plan is made of it.
+    ///
+    /// # Errors
+    /// XX001, 54001; those of the defaults of functions that it calls.
+    pub fn bound(&self, environment: Environment<'_>) -> Result<Bound> {
+        match self {
+            KeptSource::Condition(relation, condition) => {
+                bind_condition(environment, relation, condition)
+            }
+        }
+    }
 }
 
 impl Source {
@@ -56,6 +82,7 @@ impl Source {
                     lifted: None,
                     shape: OnceLock::new(),
                     variables: None,
+                    kept: None,
                 }
             })
             .collect();
@@ -77,7 +104,26 @@ impl Source {
             lifted: None,
             shape: OnceLock::new(),
             variables: None,
+            kept: None,
         }
+    }
+
+    /// A definition of the catalog.
+    #[must_use]
+    pub fn of_kept(kept: KeptSource) -> Source {
+        Source { nested: true, kept: Some(kept), ..Source::empty(&"".into()) }
+    }
+
+    /// The definition that it is.
+    #[must_use]
+    pub fn kept(&self) -> Option<&KeptSource> {
+        self.kept.as_ref()
+    }
+
+    /// Whether it is run by a plan.
+    #[must_use]
+    pub fn is_planned(&self) -> bool {
+        self.kept.is_some() || self.statement().is_some_and(Statement::is_planned)
     }
 
     /// A statement within this one that sees nothing: what PREPARE prepares, what COPY copies.
@@ -96,6 +142,7 @@ impl Source {
             lifted: None,
             shape: OnceLock::new(),
             variables: None,
+            kept: None,
         }
     }
 

@@ -20,7 +20,7 @@ use crate::{Error, Lsn, Result};
 /// The control file's name.
 pub(crate) const NAME: &str = "control";
 /// The version of everything on disk. A directory of another one is refused.
-pub const FORMAT_VERSION: u32 = 12;
+pub const FORMAT_VERSION: u32 = 13;
 
 const MAGIC: &[u8; 8] = b"ATOLLCTL";
 const SLOT_MAGIC: &[u8; 8] = b"ATOLLCKP";

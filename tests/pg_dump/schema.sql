@@ -122,3 +122,19 @@ CREATE AGGREGATE of_operators.discrete (float8 ORDER BY anyelement) (stype = int
 CREATE AGGREGATE of_operators.place_of (VARIADIC "any" ORDER BY VARIADIC "any") (stype = internal, sfunc = ordered_set_transition_multi, finalfunc = rank_final, finalfunc_extra = true, hypothetical);
 CREATE AGGREGATE of_operators.mean (numeric) (stype = internal, sfunc = numeric_avg_accum, finalfunc = numeric_avg, serialfunc = numeric_avg_serialize, deserialfunc = numeric_avg_deserialize, combinefunc = numeric_avg_combine, finalfunc_modify = shareable, parallel = safe);
 CREATE AGGREGATE of_operators.moving_sum (float8) (sfunc = float8pl, stype = float8, msfunc = float8pl, minvfunc = float8mi, mstype = float8, minitcond = '0');
+-- Conditions of triggers and defaults of parameters, behind new names.
+CREATE SCHEMA of_old_names;
+CREATE TYPE of_old_names.mood AS ENUM ('sad', 'ok');
+CREATE FUNCTION of_old_names.twice(a int, b int DEFAULT 2) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT a * b';
+CREATE FUNCTION of_old_names.told(a int DEFAULT of_old_names.twice(3), m of_old_names.mood DEFAULT 'ok', OUT r text, c regclass DEFAULT 'pg_class') LANGUAGE sql AS 'SELECT m::text || a || c';
+CREATE TABLE of_old_names.moods (a int, m of_old_names.mood, t text);
+CREATE FUNCTION of_old_names.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE DEBUG '%', tg_name; RETURN new; END $$;
+CREATE TRIGGER changed BEFORE UPDATE OF a, m ON of_old_names.moods FOR EACH ROW WHEN (old.a <> new.a AND new.m IN ('ok', 'sad') OR of_old_names.twice(new.a) > 4) EXECUTE FUNCTION of_old_names.note('it''s', 'x');
+CREATE TRIGGER whole AFTER UPDATE ON of_old_names.moods FOR EACH ROW WHEN (old IS DISTINCT FROM new AND old.tableoid = 'of_old_names.moods'::regclass) EXECUTE FUNCTION of_old_names.note();
+CREATE CONSTRAINT TRIGGER held AFTER INSERT ON of_old_names.moods DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.t LIKE 'a%' OR new.a BETWEEN 1 AND 5) EXECUTE FUNCTION of_old_names.note();
+ALTER TABLE of_old_names.moods RENAME a TO "New a";
+ALTER TABLE of_old_names.moods RENAME TO "Moods";
+ALTER TYPE of_old_names.mood RENAME VALUE 'ok' TO 'fine';
+ALTER TYPE of_old_names.mood RENAME TO feeling;
+ALTER FUNCTION of_old_names.twice(int, int) RENAME TO "Twice";
+ALTER SCHEMA of_old_names RENAME TO of_new_names;

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use txn::{SchemeKind, TreeId};
 
 /// The version of what follows.
-const VERSION: u8 = 26;
+const VERSION: u8 = 27;
 
 /// Something that has a stored form.
 trait Stored: Sized {
@@ -796,7 +796,7 @@ mod tests {
                 enabled: b'O',
                 columns: vec![0],
                 arguments: vec![Arc::from("one")],
-                when: Some(Definition::new(Arc::from("(new.a > 1)"), vec![Edge::Own(1)])),
+                when: Some(Expression::new([8].into(), Edges::new(vec![Edge::Own(1)]))),
                 transition: (None, Some(Arc::from("added"))),
                 constraint: Some((Oid(16392), Deferral::Deferred, Oid(0))),
             }],

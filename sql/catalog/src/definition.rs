@@ -344,17 +344,17 @@ impl Relation {
     /// What all definitions of it depend on: its query, its defaults, its CHECKs, what its indexes compute, and conditions of
     /// its triggers.
     pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
-        let conditions = self.conditions().map(Definition::edges);
         let query = self.query().map(ViewQuery::edges);
-        query.into_iter().chain(conditions).chain(self.expressions().map(Expression::edges))
+        let made = self.conditions().chain(self.expressions());
+        query.into_iter().chain(made.map(Expression::edges))
     }
 
-    /// Those of them that are texts: the conditions of its triggers.
-    pub fn conditions(&self) -> impl Iterator<Item = &Definition> {
+    /// Those of them that are over the rows `old` and `new`: the conditions of its triggers.
+    pub fn conditions(&self) -> impl Iterator<Item = &Expression> {
         self.triggers.iter().filter_map(|trigger| trigger.when.as_ref())
     }
 
-    /// Those of them that are expressions.
+    /// Those of them that are expressions over its row, or over none.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         let defaults = self.columns.iter().filter_map(|column| column.default.as_ref());
         let checks = self.constraints.iter().filter_map(|constraint| match &constraint.kind {

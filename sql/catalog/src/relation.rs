@@ -1,7 +1,7 @@
 //! Relations as plans see them: columns, indexes, constraints, and the trees that hold their records.
 
 use crate::acl::Acl;
-use crate::definition::{Definition, Expression, ViewQuery};
+use crate::definition::{Expression, ViewQuery};
 use crate::object::Version;
 use crate::quote::{identifier, qualified};
 use crate::sequence::State;
@@ -657,8 +657,8 @@ impl Relation {
         keys.chain(others).chain(triggers)
     }
 
-    /// What is kept of it as text: the conditions of its triggers.
-    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
+    /// The conditions of its triggers.
+    pub fn conditions_mut(&mut self) -> impl Iterator<Item = &mut Expression> {
         self.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut())
     }
 
@@ -670,7 +670,7 @@ impl Relation {
         }
     }
 
-    /// Every expression of it.
+    /// Every expression over its row, or over none.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expression> {
         let defaults = self.columns.iter_mut().filter_map(|column| column.default.as_mut());
         let checks =

@@ -4,7 +4,7 @@
 //! routine shows itself as a [`ProcedureOf`].
 
 use crate::builtin::{ArgumentMode, Kind, ProcedureOf, Volatility};
-use crate::definition::{Definition, Edges};
+use crate::definition::{Definition, Edges, Expression};
 use sql_types::Oid;
 use sql_types::tuple::Form;
 use std::sync::Arc;
@@ -183,8 +183,8 @@ pub struct Parameter {
     pub mode: u8,
     /// Its type.
     pub ty: Oid,
-    /// DEFAULT, as PostgreSQL prints it.
-    pub default: Option<Definition>,
+    /// DEFAULT, of its type but where that is polymorphic.
+    pub default: Option<Expression>,
 }
 
 impl Parameter {
@@ -225,19 +225,18 @@ impl Routine {
 
     /// What all definitions of it depend on.
     pub fn definitions(&self) -> impl Iterator<Item = &Edges> {
-        self.texts().map(Definition::edges)
+        let body = self.standard.iter().map(Definition::edges);
+        self.defaults().map(Expression::edges).chain(body)
     }
 
-    /// All definitions of it: the defaults of its parameters, and a body of the standard's form.
-    pub fn texts(&self) -> impl Iterator<Item = &Definition> {
-        let defaults = self.parameters.iter().filter_map(|parameter| parameter.default.as_ref());
-        defaults.chain(&self.standard)
+    /// The defaults of its last inputs, in order.
+    pub fn defaults(&self) -> impl Iterator<Item = &Expression> {
+        self.inputs().filter_map(|parameter| parameter.default.as_ref())
     }
 
     /// The same, to be changed.
-    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut Definition> {
-        let all = self.parameters.iter_mut();
-        all.filter_map(|parameter| parameter.default.as_mut()).chain(&mut self.standard)
+    pub fn defaults_mut(&mut self) -> impl Iterator<Item = &mut Expression> {
+        self.parameters.iter_mut().filter_map(|parameter| parameter.default.as_mut())
     }
 
     /// The function of the server that it is, in LANGUAGE internal.
@@ -293,8 +292,6 @@ impl Routine {
         let plain = self.parameters.iter().all(|parameter| parameter.mode == b'i');
         let all = self.parameters.iter().map(|one| (one.ty.0, one.mode()));
         let named = self.parameters.iter().any(|parameter| !parameter.name.is_empty());
-        let defaults: Vec<&str> =
-            self.inputs().filter_map(|parameter| parameter.default.as_deref()).collect();
         let names = if named { &self.parameters[..] } else { &[] };
         ProcedureOf::made(crate::builtin::Made {
             oid: self.oid.0,
@@ -325,7 +322,7 @@ impl Routine {
             argument_names: names.iter().map(|parameter| &*parameter.name).collect(),
             source: &self.body,
             support: self.support.0,
-            defaults,
+            default_count: self.defaults().count(),
             ordered_set: self
                 .aggregate
                 .as_ref()

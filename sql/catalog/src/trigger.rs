@@ -2,7 +2,7 @@
 //!
 //! Whoever holds a table holds its triggers, and plans that write to it follow them.
 
-use crate::definition::{Definition, Edge, Edges};
+use crate::definition::{Edge, Edges, Expression};
 use crate::relation::{Action, ConstraintKind, Deferral, ForeignKey, Relation};
 use crate::snapshot::CatalogSnapshot;
 use sql_types::Oid;
@@ -80,7 +80,7 @@ pub struct Trigger {
     /// What its function is given.
     pub arguments: Vec<Arc<str>>,
     /// WHEN, over the rows `old` and `new`.
-    pub when: Option<Definition>,
+    pub when: Option<Expression>,
     /// REFERENCING OLD TABLE, NEW TABLE.
     pub transition: (Option<Arc<str>>, Option<Arc<str>>),
     /// Of a constraint trigger: its `pg_constraint` row, when it is fired, and the table that FROM names (0: none).

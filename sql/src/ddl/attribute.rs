@@ -251,7 +251,7 @@ pub(super) fn rename_attribute(
     put_attributes(ddl, &found, attributes)?;
     let field = Edge::Relation(found.oid, at as i16 + 1);
     let users = before.depending(field).collect();
-    ddl.put_reprinted(&before, &users, &|_, made| made.leads_to(field))
+    ddl.put_reprinted(&before, &users, &|made| made.leads_to(field))
 }
 
 /// Drops an attribute because its type goes.

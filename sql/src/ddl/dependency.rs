@@ -4,12 +4,12 @@ use super::Ddl;
 use super::resolve::kind_noun;
 use super::type_dependents::{Dependent, What, depending_on_rows, drop_all};
 use crate::catalog::CatalogSnapshot;
-use crate::catalog::definition::{Definition, Edge, Edges};
+use crate::catalog::definition::{Edge, Edges};
 use crate::catalog::extension::Extension;
 use crate::catalog::object::{Class, Object, ObjectKey};
 use crate::catalog::privilege::kept;
 use crate::catalog::quote::{qualified, regclass};
-use crate::catalog::relation::{Column, Constraint, ConstraintKind, ForeignKey, Relation};
+use crate::catalog::relation::{Constraint, ConstraintKind, ForeignKey, Relation};
 use crate::catalog::routine::Routine;
 use crate::catalog::snapshot::Change;
 use crate::error::{Result, Severity, SqlError};
@@ -19,7 +19,6 @@ use crate::types::Oid;
 use crate::types::depth::deeper;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 use txn::{TableLock, WaitPolicy};
 
@@ -55,12 +54,12 @@ impl Dependents {
     }
 }
 
-/// What is kept as text and names what gets another name.
+/// The bodies of routines in the standard's form, which are kept as text and name what gets another name.
 #[derive(Default)]
 pub(super) struct Reworded {
     /// The routines whose bodies name such, with the texts that these are to have.
     routines: Vec<(Oid, Arc<str>)>,
-    /// How other texts name relations: as constants of type `regclass`, which say this before and that behind it.
+    /// How other bodies name relations: as constants of type `regclass`, which say this before and that behind it.
     constants: Vec<(String, String)>,
     /// The same of types, those of relations' rows too.
     types: Vec<(String, String)>,
@@ -77,7 +76,7 @@ impl Reworded {
         }
     }
 
-    /// Whoever has a definition that names one of them.
+    /// Whoever has a definition that leads to one of them.
     fn users(&self, snapshot: &CatalogSnapshot) -> BTreeSet<Oid> {
         let mut users = BTreeSet::new();
         for object in &self.objects {
@@ -120,18 +119,6 @@ impl Reworded {
         }
         now.push_str(&text[copied..]);
         now
-    }
-
-    /// Gives definitions the new names; says whether any has changed.
-    fn renew<'t>(&self, definitions: impl Iterator<Item = &'t mut Definition>) -> bool {
-        let mut changed = false;
-        for definition in definitions {
-            if let Some(now) = self.renewed(definition) {
-                *definition = definition.reworded(now);
-                changed = true;
-            }
-        }
-        changed
     }
 }
 
@@ -212,25 +199,9 @@ impl Ddl<'_> {
 
     /// Gives a relation its new names, those of its columns too, in what names it as well.
     pub(super) fn put_renamed(&mut self, next: Relation) -> Result<()> {
-        let before = self.snapshot();
-        let old = before.relation(next.oid).map_or(&[][..], |old| &old.columns);
-        let pairs = old.iter().zip(&next.columns).filter(|(old, new)| old.name != new.name);
-        let own = next.oid;
-        let number = |column: &Column| old.iter().position(|one| one.name == column.name);
-        let fields: Vec<Edge> = pairs
-            .filter_map(|(old, _)| number(old))
-            .map(|at| Edge::Relation(own, at as i16 + 1))
-            .collect();
         let texts = self.reword(std::slice::from_ref(&next))?;
         self.catalog.put_relation(self.transaction, next)?;
-        self.put_reworded(texts)?;
-        // Whoever has its rows as values names its columns as fields; views say the new names by now.
-        let users = fields.iter().flat_map(|field| before.depending(*field));
-        let users = users.filter(|oid| *oid != own).collect();
-        let names = |is_query: bool, made: &Edges| {
-            !is_query && fields.iter().any(|field| made.leads_to(*field))
-        };
-        self.put_reprinted(&before, &users, &names)
+        self.put_reworded(texts)
     }
 
     /// What will be said where these relations are named once they are called so: the texts of the bodies that read them are
@@ -315,112 +286,46 @@ impl Ddl<'_> {
         if reworded.constants.is_empty() && reworded.types.is_empty() {
             return Ok(());
         }
-        self.put_renewed(&reworded)
-    }
-
-    /// Has conditions of triggers, and what routines keep as text, go on naming the relations and types that they name.
-    fn put_renewed(&mut self, reworded: &Reworded) -> Result<()> {
-        let renewed = |relation: &Arc<Relation>| {
-            let mut next = Relation::clone(relation);
-            reworded.renew(next.texts_mut()).then_some(next)
-        };
-        let snapshot = self.snapshot();
         let users = reworded.users(&snapshot);
-        let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
-        for relation in relations.filter(|relation| renewed(relation).is_some()) {
-            let found = self.lock_texts(relation)?;
-            if let Some(next) = found.as_ref().and_then(renewed) {
-                self.catalog.put_relation(self.transaction, next)?;
-            }
-        }
-        for routine in users.iter().filter_map(|oid| snapshot.routine(*oid)) {
-            let key = self.catalog.key(Class::Routine, routine.oid);
-            self.catalog.lock(self.transaction, key)?;
-            let Some(found) = self.snapshot().routine(routine.oid).cloned() else { continue };
-            let mut next = Routine::clone(&found);
-            if reworded.renew(next.texts_mut()) {
-                super::routine::put(self, Some(found), next)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Locks a relation whose texts are to change: as ALTER TABLE would, and against whoever grants something on it.
-    fn lock_texts(&mut self, relation: &Relation) -> Result<Option<Arc<Relation>>> {
-        let mode = TableLock::ShareUpdateExclusive;
-        self.transaction.lock_table(relation.lock, mode, WaitPolicy::Block)?;
-        let key = self.catalog.key(Class::Relation, relation.oid);
-        self.catalog.lock(self.transaction, key)?;
-        Ok(self.relation(relation.oid))
-    }
-
-    /// Has definitions but those of views, which name members of extensions (their OIDs are in `members`) where these were in
-    /// `before`, name them where they are now.
-    pub(super) fn reprint_for_members(
-        &mut self,
-        before: &CatalogSnapshot,
-        members: &[Range<u32>],
-    ) -> Result<()> {
-        let mut users = BTreeSet::new();
-        for member in members.iter().cloned().flatten().map(Oid) {
-            users.extend(before.depending(Edge::Function(member)));
-            users.extend(before.depending(Edge::Type(member)));
-        }
-        let is_member = |edge: &Edge| match edge {
-            Edge::Function(oid) | Edge::Type(oid) => {
-                members.iter().any(|members| members.contains(&oid.0))
-            }
-            _ => false,
-        };
-        self.put_reprinted(before, &users, &|is_query, made| {
-            !is_query && made.iter().any(is_member)
+        self.put_bodies(&users, &|_, routine| {
+            let body = routine.standard.as_ref();
+            Ok(body.and_then(|body| reworded.renewed(body)))
         })
     }
 
-    /// Has definitions of which `names` says so (it is told of bodies that they are queries) print the values of a type, or its attributes, as they are written now;
-    /// `before` is the catalog that they were written in, and `users` are those whose they are.
+    /// Has bodies of which `leads` says so print what they name as it is called now; `before` is the catalog that they were
+    /// written in, and `users` are those whose they are.
     pub(super) fn put_reprinted(
         &mut self,
         before: &CatalogSnapshot,
         users: &BTreeSet<Oid>,
-        names: &dyn Fn(bool, &Edges) -> bool,
+        leads: &dyn Fn(&Edges) -> bool,
     ) -> Result<()> {
         let semantics = self.semantics;
+        self.put_bodies(users, &|now, routine| {
+            let body = routine.standard.as_ref().filter(|body| leads(body.edges()));
+            body.map(|_| semantics.reworded_body(before, now, routine, &[])).transpose()
+        })
+    }
+
+    /// Keeps the bodies of these routines in other words, where `reword` has some in the catalog as it is now.
+    fn put_bodies(
+        &mut self,
+        users: &BTreeSet<Oid>,
+        reword: &dyn Fn(&CatalogSnapshot, &Routine) -> Result<Option<Arc<str>>>,
+    ) -> Result<()> {
         let snapshot = self.snapshot();
-        let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
-        let named = |relation: &&Arc<Relation>| {
-            relation.conditions().any(|condition| names(false, condition.edges()))
-        };
-        for relation in relations.filter(named) {
-            let Some(found) = self.lock_texts(relation)? else { continue };
-            let now = self.snapshot();
-            let mut next = Relation::clone(&found);
-            for when in next.triggers.iter_mut().filter_map(|one| one.when.as_mut()) {
-                if names(false, when.edges()) {
-                    let (before, now) = ((before, &*found), (&*now, &*found));
-                    *when = when.reworded(semantics.renewed_condition(before, now, when)?);
-                }
-            }
-            self.catalog.put_relation(self.transaction, next)?;
-        }
         for routine in users.iter().filter_map(|oid| snapshot.routine(*oid)) {
-            let is_body = |made: &Definition| routine.standard.as_ref() == Some(made);
-            if !routine.texts().any(|made| names(is_body(made), made.edges())) {
+            if routine.standard.is_none() {
                 continue;
             }
             let key = self.catalog.key(Class::Routine, routine.oid);
             self.catalog.lock(self.transaction, key)?;
             let now = self.snapshot();
             let Some(found) = now.routine(routine.oid).cloned() else { continue };
+            let Some(text) = reword(&now, &found)? else { continue };
             let mut next = Routine::clone(&found);
-            let defaults = next.parameters.iter_mut().filter_map(|one| one.default.as_mut());
-            for definition in defaults.filter(|made| names(false, made.edges())) {
-                let text = semantics.renewed(before, &now, definition)?;
-                *definition = definition.reworded(text);
-            }
-            if let Some(body) = next.standard.as_mut().filter(|made| names(true, made.edges())) {
-                *body = body.reworded(semantics.reworded_body(before, &now, &found, &[])?);
-            }
+            next.standard = next.standard.map(|body| body.reworded(text));
             super::routine::put(self, Some(found), next)?;
         }
         Ok(())

@@ -292,9 +292,7 @@ fn set_schema(ddl: &mut Ddl<'_>, name: &Ident, schema: &Ident) -> Result<()> {
     for relation in moved {
         ddl.catalog.put_relation(ddl.transaction, relation)?;
     }
-    ddl.put_reworded(texts)?;
-    let members = extension.description().into_iter().map(|known| known.members.clone());
-    ddl.reprint_for_members(&snapshot, &members.collect::<Vec<_>>())
+    ddl.put_reworded(texts)
 }
 
 /// ADD and DROP: a relation becomes a member, or is none any more (`ExecAlterExtensionContentsStmt`).

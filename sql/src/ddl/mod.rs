@@ -162,7 +162,7 @@ pub trait Semantics {
         snapshot: &CatalogSnapshot,
         ty: SqlType,
         expr: &Expr,
-    ) -> Result<Definition>;
+    ) -> Result<Expression>;
     /// The next value of a sequence, as the default of a column of this type.
     ///
     /// # Errors
@@ -281,27 +281,6 @@ pub trait Semantics {
         relation: &Relation,
         text: &str,
     ) -> Result<Vec<usize>>;
-    /// Prints the conditions of triggers anew: `before` is the relation they were bound over, `after` the same with other
-    /// names.
-    ///
-    /// # Errors
-    /// Those of binding.
-    fn reprint(
-        &self,
-        snapshot: &CatalogSnapshot,
-        before: &Relation,
-        after: &mut Relation,
-    ) -> Result<()>;
-    /// Prints the default of a parameter anew that was bound in `before`, with constants as `now` shows them.
-    ///
-    /// # Errors
-    /// Those of binding.
-    fn renewed(
-        &self,
-        before: &CatalogSnapshot,
-        now: &CatalogSnapshot,
-        text: &str,
-    ) -> Result<Arc<str>>;
     /// Why a view of this query cannot have WITH CHECK OPTION, as PostgreSQL says it; none if it can.
     ///
     /// # Errors
@@ -321,17 +300,7 @@ pub trait Semantics {
         relation: &Relation,
         kind: i16,
         expr: &Expr,
-    ) -> Result<Definition>;
-    /// Prints the condition of a trigger anew, as [`Semantics::renewed`] does.
-    ///
-    /// # Errors
-    /// Those of binding.
-    fn renewed_condition(
-        &self,
-        before: (&CatalogSnapshot, &Relation),
-        now: (&CatalogSnapshot, &Relation),
-        text: &str,
-    ) -> Result<Arc<str>>;
+    ) -> Result<Expression>;
     /// A timestamptz of a text, in microseconds since 2000-01-01 UTC; none is `infinity`.
     ///
     /// # Errors

@@ -613,7 +613,7 @@ pub fn alter_operator(ddl: &mut Ddl<'_>, alter: &AlterOperator) -> Result<&'stat
     attachment::put(ddl, &next)?;
     if moved {
         let users = before.depending(edge).collect();
-        ddl.put_reprinted(&before, &users, &|_, made| made.contains(&edge))?;
+        ddl.put_reprinted(&before, &users, &|made| made.contains(&edge))?;
     }
     Ok("ALTER OPERATOR")
 }

@@ -103,8 +103,6 @@ pub(super) fn rename_relation(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> 
         }
         (Some(RenamePart::Column(from)), _) => {
             rename_column(&mut next, from, &rename.to)?;
-            // The texts of CHECKs and generated columns are printed anew with the new name.
-            ddl.semantics.reprint(ddl.catalog.last_snapshot(), &relation, &mut next)?;
         }
         (Some(RenamePart::Constraint(from)), _) => {
             rename_constraint(ddl, &mut next, from, &rename.to)?;

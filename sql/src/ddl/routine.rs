@@ -990,7 +990,7 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
     put(ddl, Some(routine), next)?;
     if renamed {
         let users = before.depending(edge).collect();
-        ddl.put_reprinted(&before, &users, &|_, made| made.contains(&edge))?;
+        ddl.put_reprinted(&before, &users, &|made| made.contains(&edge))?;
     }
     Ok(tag)
 }

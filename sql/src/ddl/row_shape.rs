@@ -14,7 +14,7 @@ use super::domain::holds;
 use crate::bind::kept;
 use crate::bind::type_name::fields_of;
 use crate::bind::value_relation;
-use crate::catalog::definition::{Definition, Edge, Edges, Expression, ViewQuery};
+use crate::catalog::definition::{Edge, Edges, Expression, ViewQuery};
 use crate::catalog::object::{Class, Object};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::routine::Routine;
@@ -116,9 +116,19 @@ impl Ddl<'_> {
                     *query = kept::without_field_of_query(&snapshot, query, (ty, gone))?;
                 }
                 for made in next.expressions_mut() {
-                    *made = kept::without_field(&snapshot, &relation, made, (ty, gone))?;
+                    *made = kept::without_field(&snapshot, Some(&relation), made, (ty, gone))?;
+                }
+                for when in next.conditions_mut() {
+                    *when = kept::condition_without_field(&snapshot, &relation, when, (ty, gone))?;
                 }
                 self.catalog.put_relation(self.transaction, next)?;
+            }
+            if let Some(found) = snapshot.routine(user).cloned() {
+                let mut next = Routine::clone(&found);
+                for made in next.defaults_mut() {
+                    *made = kept::without_field(&snapshot, None, made, (ty, gone))?;
+                }
+                super::routine::put(self, Some(found), next)?;
             }
             let Some(found) = snapshot.user_type(user) else { continue };
             let mut next = UserType::clone(found);
@@ -126,7 +136,7 @@ impl Ddl<'_> {
             let value = value_relation(domain.base);
             let checks = domain.checks.iter_mut().map(|check| &mut check.condition);
             for made in checks.chain(&mut domain.default) {
-                *made = kept::without_field(&snapshot, &value, made, (ty, gone))?;
+                *made = kept::without_field(&snapshot, Some(&value), made, (ty, gone))?;
             }
             super::user_type::put(self, Some(found), next)?;
         }
@@ -211,12 +221,25 @@ impl Ddl<'_> {
         // The tree of a view has fields by number, and constants as they were.
         let of_type = |ty: SqlType| holds(before, ty.oid, row_type);
         let users = before.users(row_type);
-        for view in users.iter().filter_map(|oid| now.relation(*oid)) {
-            let Some(query) = view.query() else { continue };
-            let named =
-                query.edges().iter().any(|edge| matches!(edge, Edge::Type(_)) && touched(edge));
-            if named && kept::has_constant(&now, query, &of_type)? {
-                return Err(depending("relation", &view.name));
+        let named =
+            |edges: &Edges| edges.iter().any(|edge| matches!(edge, Edge::Type(_)) && touched(edge));
+        for relation in users.iter().filter_map(|oid| now.relation(*oid)) {
+            let mut held = match relation.query().filter(|query| named(query.edges())) {
+                Some(query) => kept::has_constant(&now, query, &of_type)?,
+                None => false,
+            };
+            for when in relation.conditions().filter(|when| named(when.edges())) {
+                held |= kept::condition_has_constant(&now, relation, when, &of_type)?;
+            }
+            if held {
+                return Err(depending("relation", &relation.name));
+            }
+        }
+        for routine in users.iter().filter_map(|oid| now.routine(*oid)) {
+            for default in routine.defaults().filter(|default| named(default.edges())) {
+                if kept::expression_has_constant(&now, None, default, &of_type)? {
+                    return Err(depending("function", &routine.name));
+                }
             }
         }
         let Some((what, name)) = any_definition(&now, &users, &shown, &lost) else {
@@ -290,7 +313,7 @@ impl<'a> Shape<'_, 'a> {
 }
 
 /// The first of these relations and types that has a definition of which, with what it is over and how it is `shown`, `is` says
-/// so; queries of views aside.
+/// so; queries of views and conditions of triggers aside.
 fn any_definition(
     snapshot: &CatalogSnapshot,
     users: &BTreeSet<Oid>,
@@ -299,10 +322,8 @@ fn any_definition(
 ) -> Option<(&'static str, Arc<str>)> {
     let relations = users.iter().filter_map(|oid| snapshot.relation(*oid));
     for relation in relations {
-        let is_text =
-            |made: &Definition| is(relation, made.edges(), &|| Some(Arc::clone(made.text())));
         let is_tree = |made: &Expression| is(relation, made.edges(), &|| shown(relation, made));
-        if relation.conditions().any(is_text) || relation.expressions().any(is_tree) {
+        if relation.expressions().any(is_tree) {
             return Some(("relation", Arc::clone(&relation.name)));
         }
     }

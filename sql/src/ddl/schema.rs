@@ -199,15 +199,13 @@ pub(super) fn rename_schema(ddl: &mut Ddl<'_>, name: &Ident, to: &Ident) -> Resu
     }
     put(ddl, Some(Arc::clone(&schema)), next)?;
     ddl.put_reworded(texts)?;
-    let members: Vec<_> = own.iter().map(|known| known.members.clone()).collect();
-    ddl.reprint_for_members(&snapshot, &members)?;
     // Definitions name routines and operators with their schema.
     let routines = snapshot.routines_in(schema.oid).into_iter();
     let routines = routines.map(|routine| Edge::Function(routine.oid));
     let attached = snapshot.attachments().filter(|one| one.schema() == Some(schema.oid));
     let named: Vec<Edge> = routines.chain(attached.filter_map(|one| one.edge())).collect();
     let users = named.iter().flat_map(|edge| snapshot.depending(*edge)).collect();
-    ddl.put_reprinted(&snapshot, &users, &|_, made| named.iter().any(|edge| made.leads_to(*edge)))
+    ddl.put_reprinted(&snapshot, &users, &|made| named.iter().any(|edge| made.leads_to(*edge)))
 }
 
 /// DROP SCHEMA.

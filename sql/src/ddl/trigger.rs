@@ -7,11 +7,11 @@ use super::privilege::function;
 use super::resolve::{kind_noun, undefined_table};
 use super::routine::TRIGGER;
 use crate::bind::dml::{composite_type, index};
+use crate::catalog::Named;
 use crate::catalog::acl::Privileges;
 use crate::catalog::object::{Class, well_known};
 use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::trigger::{self, Trigger};
-use crate::catalog::{CatalogSnapshot, Named};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     CreateTrigger, DropTrigger, Ident, ObjectName, Rename, ToggledTrigger, TriggerEvent,
@@ -270,12 +270,12 @@ pub fn create_trigger(ddl: &mut Ddl<'_>, create: &CreateTrigger) -> Result<&'sta
     }
     let transition = transition_of(create, &relation)?;
     let snapshot = ddl.snapshot();
-    let mut when = match &create.when {
+    let when = match &create.when {
         Some(expr) => Some(ddl.semantics.trigger_condition(&snapshot, &relation, kind, expr)?),
         None => None,
     };
-    if let Some(when) = &mut when {
-        ddl.hold_condition(&snapshot, &relation, when)?;
+    if let Some(when) = &when {
+        ddl.hold_named(when.edges())?;
     }
     let function = function_of(ddl, &create.function)?;
     let known = relation.trigger(&create.name).cloned();
@@ -464,23 +464,6 @@ pub(super) fn toggle(
 }
 
 impl Ddl<'_> {
-    /// Holds what the condition of a trigger depends on; it then says what that is called now.
-    fn hold_condition(
-        &mut self,
-        snapshot: &CatalogSnapshot,
-        relation: &Relation,
-        condition: &mut crate::catalog::definition::Definition,
-    ) -> Result<()> {
-        self.hold_named(condition.edges())?;
-        let now = self.snapshot();
-        if now.version() != snapshot.version() {
-            let before = (snapshot, relation);
-            let text = self.semantics.renewed_condition(before, (&now, relation), condition)?;
-            *condition = condition.reworded(text);
-        }
-        Ok(())
-    }
-
     /// The trigger of a relation that COMMENT ON names.
     pub(super) fn trigger_named(&mut self, relation: &Relation, name: &str) -> Result<Oid> {
         relation.trigger(name).map(|found| found.oid).ok_or_else(|| undefined(name, relation))

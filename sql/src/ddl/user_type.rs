@@ -5,7 +5,6 @@
 
 use super::Ddl;
 use super::dependency::Dependents;
-use super::dependency::Reworded;
 use super::privilege::keep;
 use super::rename::give_acl;
 use super::resolve::{
@@ -14,7 +13,7 @@ use super::resolve::{
 use super::type_dependents::{Dependent, depending, drop_all, is_of};
 use crate::catalog::acl::Acl;
 use crate::catalog::builtin;
-use crate::catalog::definition::{Edge, Edges};
+use crate::catalog::definition::Edge;
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, well_known};
 use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::relation::{Relation, RelationKind};
@@ -443,7 +442,7 @@ pub fn alter_enum(ddl: &mut Ddl<'_>, alter: &AlterEnum) -> Result<&'static str> 
     if let EnumChange::Rename { .. } = &alter.change {
         let users = before.depending_on_type(found.oid);
         let own = |edge: &Edge| matches!(edge, Edge::Type(ty) if is_of(*ty, found.oid));
-        ddl.put_reprinted(&before, &users, &|_, made| made.iter().any(own))?;
+        ddl.put_reprinted(&before, &users, &|made| made.iter().any(own))?;
     }
     Ok(TAG)
 }
@@ -527,21 +526,16 @@ pub(super) fn rename_type(ddl: &mut Ddl<'_>, rename: &Rename) -> Result<()> {
         return Err(duplicate_relation(&rename.to));
     }
     check_name(ddl, &schema, &rename.to)?;
-    let mut texts = Reworded::default();
-    texts.note_type(found.oid, (&schema.name, &found.name), (&schema.name, &rename.to));
     let next = UserType { name: Arc::clone(&rename.to), ..UserType::clone(&found) };
     put(ddl, Some(&found), next)?;
-    put_named(ddl, &snapshot, found.oid, texts)
+    put_named(ddl, &snapshot, found.oid)
 }
 
-/// Has queries and bodies print a type as it is called now, which was called otherwise in `before`; what else names it as text
-/// has its name changed.
-fn put_named(ddl: &mut Ddl<'_>, before: &CatalogSnapshot, ty: Oid, texts: Reworded) -> Result<()> {
+/// Has bodies print a type as it is called now, which was called otherwise in `before`.
+fn put_named(ddl: &mut Ddl<'_>, before: &CatalogSnapshot, ty: Oid) -> Result<()> {
     let users = before.depending_on_type(ty);
     let own = |edge: &Edge| matches!(edge, Edge::Type(named) if is_of(*named, ty));
-    let queries = |is_query, made: &Edges| is_query && made.iter().any(own);
-    ddl.put_reprinted(before, &users, &queries)?;
-    ddl.put_reworded(texts)
+    ddl.put_reprinted(before, &users, &|made| made.iter().any(own))
 }
 
 /// ALTER TYPE ... SET SCHEMA.
@@ -580,13 +574,9 @@ pub(super) fn move_type(ddl: &mut Ddl<'_>, set: &SetSchema) -> Result<()> {
         return Err(duplicate_there(&found.name, schema));
     }
     ddl.hold_schema(schema)?;
-    let mut texts = Reworded::default();
-    if let Some(before) = snapshot.schema_by_oid(found.schema) {
-        texts.note_type(found.oid, (&before.name, &found.name), (&schema.name, &found.name));
-    }
     let next = UserType { schema: schema.oid, ..UserType::clone(&found) };
     put(ddl, Some(&found), next)?;
-    put_named(ddl, &snapshot, found.oid, texts)
+    put_named(ddl, &snapshot, found.oid)
 }
 
 /// ALTER TYPE ... OWNER TO.

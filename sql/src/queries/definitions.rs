@@ -154,14 +154,9 @@ impl<'a> Call<'_, '_, '_, 'a> {
         }
         text.push_str(if found.is_row() { "FOR EACH ROW " } else { "FOR EACH STATEMENT " });
         if let Some(when) = &found.when {
-            let shown = self.session.engine.shown_condition(
-                self.session,
-                self.context,
-                table,
-                when,
-                pretty,
-            );
-            let shown = shown.as_deref().unwrap_or(when);
+            let how = (Some(&*self.session.settings.path.get().schemas), pretty);
+            let shown = kept::condition_text(snapshot, how, self.context, table, when);
+            let shown = shown.unwrap_or_default();
             write!(text, "WHEN ({shown}) ").expect("a string grows");
         }
         let arguments: Vec<String> = found.arguments.iter().map(|one| literal(one)).collect();
@@ -254,7 +249,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
     pub(super) fn argument_default(&self) -> Datum<'a> {
         let Some(found) = self.session.snapshot.procedure(self.oid(0)) else { return Datum::Null };
         let Some(Datum::Int4(number)) = self.arguments.get(1) else { return Datum::Null };
-        let texts = found.defaults();
+        let texts = self.default_texts(&found);
         let Ok(at) = usize::try_from(*number - 1) else { return Datum::Null };
         // What is given back has no default, and is not counted.
         let input = match &found.all_arguments {
@@ -272,13 +267,24 @@ impl<'a> Call<'_, '_, '_, 'a> {
         self.optional(at.and_then(|at| texts.get(at)).map(String::as_str))
     }
 
+    /// The defaults of a function's last inputs.
+    fn default_texts(&self, found: &ProcedureOf<'_>) -> Vec<String> {
+        let snapshot = self.session.snapshot;
+        let made = snapshot.routine(Oid(found.oid)).filter(|_| found.is_made());
+        let Some(routine) = made else { return found.defaults() };
+        let how = (Some(&*self.session.settings.path.get().schemas), false);
+        let shown = |default| kept::text(snapshot, how, self.context, None, default);
+        routine.defaults().map(|default| shown(default).unwrap_or_default()).collect()
+    }
+
     fn function(&self, oid: Oid, defaults: bool, result: bool) -> Datum<'a> {
         let Some(found) = self.session.snapshot.procedure(oid) else { return Datum::Null };
         let type_text = |ty: u32| self.context.catalog.type_name(ty);
         if result {
             return self.optional(function_result(&found, &type_text).as_deref());
         }
-        self.text(&function_arguments(&found, defaults, &type_text))
+        let texts = if defaults { self.default_texts(&found) } else { Vec::new() };
+        self.text(&function_arguments(&found, &texts, &type_text))
     }
 }
 
@@ -312,7 +318,7 @@ impl<'a> Call<'_, '_, '_, 'a> {
             "CREATE OR REPLACE {} {}({})\n",
             if found.kind == builtin::Kind::Procedure { "PROCEDURE" } else { "FUNCTION" },
             qualified(schema, found.name),
-            function_arguments(&found, true, &type_text)
+            function_arguments(&found, &self.default_texts(&found), &type_text)
         );
         if let Some(result) = function_result(&found, &type_text) {
             let _ = writeln!(text, " RETURNS {result}");
@@ -604,7 +610,7 @@ fn arguments(found: &ProcedureOf<'_>) -> Vec<(u32, ArgumentMode)> {
 
 fn function_arguments(
     found: &ProcedureOf<'_>,
-    defaults: bool,
+    texts: &[String],
     type_text: &dyn Fn(u32) -> String,
 ) -> String {
     let all = arguments(found);
@@ -612,7 +618,6 @@ fn function_arguments(
         matches!(mode, ArgumentMode::In | ArgumentMode::InOut | ArgumentMode::Variadic)
     };
     let inputs = all.iter().filter(|(_, mode)| is_input(*mode)).count();
-    let texts = if defaults { found.defaults() } else { Vec::new() };
     // Behind those that are given once come those of each row.
     let direct = found.ordered_set().map(|(_, direct)| direct);
     let mut input = 0;

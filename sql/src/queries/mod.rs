@@ -135,15 +135,6 @@ pub trait EngineFacts {
     fn counts(&self) -> Option<&SessionCounts>;
     /// About how many rows a table has now.
     fn live_rows(&self, table: &Relation) -> Option<f64>;
-    /// The condition of a trigger as it is shown; none where it is shown as it stands.
-    fn shown_condition(
-        &self,
-        session: &SessionCatalog<'_>,
-        context: &CallContext<'_>,
-        relation: &Relation,
-        text: &str,
-        pretty: bool,
-    ) -> Option<String>;
     /// A stored expression over a relation's columns, types as the search path finds them, with the fewest parentheses
     /// or with all; none if it cannot be read.
     fn shown_expression(

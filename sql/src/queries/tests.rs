@@ -137,17 +137,6 @@ impl EngineFacts for Engine {
         None
     }
 
-    fn shown_condition(
-        &self,
-        session: &SessionCatalog<'_>,
-        context: &CallContext<'_>,
-        relation: &Relation,
-        text: &str,
-        pretty: bool,
-    ) -> Option<String> {
-        crate::session::definitions::shown_condition(session, context, relation, text, pretty).ok()
-    }
-
     fn shown_expression(
         &self,
         session: &SessionCatalog<'_>,

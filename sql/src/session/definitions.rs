@@ -1,11 +1,10 @@
 //! Definitions as they are shown: trees are printed, and what the catalog keeps as text is bound again first.
 
-use crate::bind::deparse::{self, Names, Printer, ViewText};
+use crate::bind::deparse::{self, ViewText};
 use crate::bind::routine_body::Parameters;
-use crate::bind::{self, Environment, Expr};
+use crate::bind::{self, Environment};
 use crate::catalog::Relation;
 use crate::catalog::definition::ViewQuery;
-use crate::catalog::quote::identifier;
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
 use crate::parse::depth::fitting;
@@ -14,22 +13,6 @@ use crate::prepared::Reader;
 use crate::queries::SessionCatalog;
 use crate::types::{CallContext, Oid};
 use std::sync::Arc;
-
-/// The columns of the rows `old` and `new` of a relation, which the condition of a trigger is over.
-pub(super) struct OldAndNew<'r>(pub &'r Relation);
-
-impl Names for OldAndNew<'_> {
-    fn column(&self, level: u16, column: u32) -> Result<String> {
-        match bind::trigger::column_at(self.0, column) {
-            Some((row, name)) if level == 0 => Ok(format!("{row}.{}", identifier(name))),
-            _ => Err(SqlError::unsupported("a column of another query in an expression is")),
-        }
-    }
-
-    fn item(&self, expr: &Expr) -> Option<String> {
-        bind::trigger::row_of(self.0, expr).map(str::to_owned)
-    }
-}
 
 /// A stored expression with its types as the search path finds them, with the fewest parentheses or with all.
 pub(crate) fn shown_expression(
@@ -47,26 +30,6 @@ pub(crate) fn shown_expression(
         let parsed = parse_expression(text)?;
         let bound = bind::bind_printed(environment, text, &parsed, relation)?;
         deparse::over_row(catalog, (Some(path), pretty), context, relation, &bound)
-    })
-}
-
-/// The condition of a trigger in the same way.
-pub(crate) fn shown_condition(
-    session: &SessionCatalog<'_>,
-    context: &CallContext<'_>,
-    relation: &Relation,
-    text: &str,
-    pretty: bool,
-) -> Result<String> {
-    let reader = Reader(context);
-    let path = &session.settings.path.get().schemas;
-    let environment = Environment { catalog: session.snapshot, path, constants: &reader };
-    let names = &OldAndNew(relation);
-    let printer = Printer { catalog: session.snapshot, path: Some(path), context, names, pretty };
-    fitting(0, || {
-        let parsed = parse_expression(text)?;
-        let bound = bind::trigger::printed_condition(environment, text, &parsed, relation)?;
-        deparse::expression(&printer, &bound)
     })
 }
 

@@ -172,12 +172,11 @@ impl Session {
         let mut methods = self.settings.plain().methods;
         let on = std::mem::replace(&mut methods.rules, RuleSet::NONE);
         let (parsed, parameters) = (&prepared.parsed, &prepared.parameters);
-        let statement = parsed.statement().expect("what is explained is a statement");
-        let written = self.plan(parsed, statement, parameters, methods)?.program;
+        let written = self.plan(parsed, parameters, methods)?.program;
         let mut stages = vec![Stage { rule: AS_WRITTEN, program: written }];
         for rule in RULES.iter().filter(|rule| on.has(rule.rule)) {
             methods.rules = methods.rules.with(rule.rule);
-            let program = self.plan(parsed, statement, parameters, methods)?.program;
+            let program = self.plan(parsed, parameters, methods)?.program;
             stages.push(Stage { rule: rule.name, program });
         }
         Ok(stages)

@@ -314,17 +314,6 @@ impl EngineFacts for SessionFacts<'_> {
         definitions::shown_expression(session, context, relation, text, pretty).ok()
     }
 
-    fn shown_condition(
-        &self,
-        session: &SessionCatalog<'_>,
-        context: &CallContext<'_>,
-        relation: &Relation,
-        text: &str,
-        pretty: bool,
-    ) -> Option<String> {
-        definitions::shown_condition(session, context, relation, text, pretty).ok()
-    }
-
     fn simple_view(
         &self,
         session: &SessionCatalog<'_>,

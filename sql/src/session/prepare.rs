@@ -113,7 +113,7 @@ impl Session {
     ) -> Result<Arc<Prepared>> {
         let _class = breakdown::enter(Class::ParsePlan);
         let text: Arc<str> = parsed.text();
-        let Some(statement) = parsed.statement().filter(|statement| statement.is_planned()) else {
+        if !parsed.is_planned() {
             let columns = match parsed.statement() {
                 Some(statement) => self.utility_columns(statement)?,
                 None => None,
@@ -159,7 +159,7 @@ impl Session {
                 self.engine.plans().keep(&prepared);
             }
             return Ok(prepared);
-        };
+        }
         let shareable = parameter_types.is_empty()
             && !self.catalog.has_changes()
             && parsed.is_whole()
@@ -174,8 +174,8 @@ impl Session {
         let begun = self.engine.manager().environment().clock.now();
         let planned = loop {
             let methods = self.settings.plain().methods;
-            match self.plan(&parsed, statement, parameter_types, methods) {
-                Err(_) if self.waits_for_named(&parsed, statement, parameter_types)? => {}
+            match self.plan(&parsed, parameter_types, methods) {
+                Err(_) if self.waits_for_named(&parsed, parameter_types)? => {}
                 planned => break planned?,
             }
         };
@@ -201,7 +201,6 @@ impl Session {
     pub(super) fn plan(
         &mut self,
         parsed: &Source,
-        statement: &Statement,
         parameter_types: &[Oid],
         methods: Methods,
     ) -> Result<Planned> {
@@ -227,7 +226,7 @@ impl Session {
                     manager,
                     sizes,
                 };
-                let what = (parsed, statement, user, dialect);
+                let what = (parsed, user, dialect);
                 prepared::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
             })
         })?;
@@ -241,12 +240,8 @@ impl Session {
     /// relation as soon as its name is found, and only then looks at its columns. Waits for them, and says whether the
     /// catalog has changed since.
     #[cold]
-    fn waits_for_named(
-        &mut self,
-        parsed: &Source,
-        statement: &Statement,
-        parameter_types: &[Oid],
-    ) -> Result<bool> {
+    fn waits_for_named(&mut self, parsed: &Source, parameter_types: &[Oid]) -> Result<bool> {
+        let Some(statement) = parsed.statement() else { return Ok(false) };
         let basis = self.basis().clone();
         let snapshot = Arc::clone(self.catalog.last_snapshot());
         let named = self.with_context(|context| {

@@ -262,11 +262,13 @@ impl Session {
 
     /// 0A000 for what a routine may not run that is not volatile.
     pub(super) fn demand_read_only(&self, prepared: &Prepared) -> Result<()> {
-        let reads = prepared.planned.as_ref().is_some_and(|plan| is_read_only(&plan.program));
-        if self.called_view.is_none() || reads || prepared.parsed.statement().is_none() {
+        let planned = prepared.planned.as_ref();
+        let reads = planned.is_some_and(|plan| is_read_only(&plan.program));
+        let nothing = planned.is_none() && prepared.parsed.statement().is_none();
+        if self.called_view.is_none() || reads || nothing {
             return Ok(());
         }
-        let command = match &prepared.planned {
+        let command = match planned {
             Some(planned) => planned.program.command(),
             None => super::routine::command_tag(&prepared.text),
         };

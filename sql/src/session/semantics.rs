@@ -24,7 +24,6 @@ use crate::prepared::{Basis, Known, Reader, planned};
 use crate::queries::SessionCatalog;
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
-use crate::session::definitions::OldAndNew;
 use crate::session::facts::{SessionFacts, Shared};
 use crate::session::routine::aside::{Aside, Calls};
 use crate::settings::session::Settings;
@@ -196,21 +195,6 @@ impl Meaning<'_> {
         })
     }
 
-    /// The condition of a trigger over the rows `old` and `new` as it is kept.
-    fn print_condition(
-        &self,
-        snapshot: &CatalogSnapshot,
-        relation: &Relation,
-        bound: &Expr,
-    ) -> Result<Arc<str>> {
-        self.with_context(snapshot, |context| {
-            let names = &OldAndNew(relation);
-            let printer =
-                deparse::Printer { catalog: snapshot, path: None, context, names, pretty: false };
-            Ok(deparse::expression(&printer, bound)?.into())
-        })
-    }
-
     /// What is kept of an expression that stands over the columns of a relation, or over none.
     fn tree(
         &self,
@@ -235,15 +219,14 @@ impl Meaning<'_> {
             bind::bind_stored(environment, &self.text, expr, relation, wanted, clause)
         })?;
         let own = self.bound(snapshot, &self.text, expr, relation, Wanted::Written, clause)?;
-        let mut edges = edges_of_expression(snapshot, relation, &bound);
-        edges.extend(edges_of_expression(snapshot, relation, &own));
-        // The tree has the casts' functions.
-        edges.retain(|edge| !matches!(edge, Edge::Cast(_)));
-        let written = shown(own, &bound);
-        let text = self.print(snapshot, relation, &written)?;
-        let tree = Tree { bound, written: None };
-        let same = self.print(snapshot, relation, tree.shown()).is_ok_and(|shown| shown == text);
-        Ok((Tree { written: (!same).then_some(written), ..tree }, Edges::new(edges)))
+        let edges_of = |expr: &Expr| edges_of_expression(snapshot, relation, expr);
+        let edges = edges_of_both(&bound, &own, &edges_of);
+        let tree = tree_of(bound, own, &|expr| {
+            self.with_context(snapshot, |context| {
+                deparse::over_row(snapshot, (None, false), context, relation, expr)
+            })
+        })?;
+        Ok((tree, edges))
     }
 
     /// A function that evaluates an expression over a relation's live columns, with the privileges of `user` if there is one.
@@ -351,6 +334,25 @@ impl Meaning<'_> {
             })
         }))
     }
+}
+
+/// What an expression depends on that was bound as it is stored, and as it is written (`own`).
+fn edges_of_both(bound: &Expr, own: &Expr, edges_of: &dyn Fn(&Expr) -> Vec<Edge>) -> Edges {
+    let mut edges = edges_of(bound);
+    edges.extend(edges_of(own));
+    // The tree has the casts' functions.
+    edges.retain(|edge| !matches!(edge, Edge::Cast(_)));
+    Edges::new(edges)
+}
+
+/// The tree of an expression that was bound as it is stored, and as it is written (`own`); `print` says what either is shown
+/// as.
+fn tree_of(bound: Expr, own: Expr, print: &dyn Fn(&Expr) -> Result<String>) -> Result<Tree> {
+    let written = shown(own, &bound);
+    let text = print(&written)?;
+    let tree = Tree { bound, written: None };
+    let same = print(tree.shown()).is_ok_and(|shown| shown == text);
+    Ok(Tree { written: (!same).then_some(written), ..tree })
 }
 
 /// What is shown of an expression that was bound as it is written (`own`) and to be assigned: the cast to the column's type is the
@@ -477,14 +479,8 @@ impl Semantics for Meaning<'_> {
         snapshot: &CatalogSnapshot,
         ty: SqlType,
         expr: &ast::Expr,
-    ) -> Result<Definition> {
-        let wanted = Wanted::Default(ty, "");
-        let bound = self.bound(snapshot, &self.text, expr, None, wanted, DEFAULT)?;
-        let own = self.bound(snapshot, &self.text, expr, None, Wanted::Written, DEFAULT)?;
-        // What is folded in one of the trees stands in the other.
-        let mut edges = edges_of_expression(snapshot, None, &bound);
-        edges.extend(edges_of_expression(snapshot, None, &own));
-        Ok(Definition::new(self.print(snapshot, None, &shown(own, &bound))?, edges))
+    ) -> Result<Expression> {
+        self.tree(snapshot, None, expr, (Wanted::Default(ty, ""), DEFAULT))
     }
 
     fn next_value(
@@ -661,63 +657,24 @@ impl Semantics for Meaning<'_> {
         Ok(named_columns(relation, &bound))
     }
 
-    fn reprint(
-        &self,
-        snapshot: &CatalogSnapshot,
-        before: &Relation,
-        after: &mut Relation,
-    ) -> Result<()> {
-        let names = after.clone();
-        for when in after.triggers.iter_mut().filter_map(|trigger| trigger.when.as_mut()) {
-            let now = (snapshot, &names);
-            *when = when.reworded(self.renewed_condition((snapshot, before), now, when)?);
-        }
-        Ok(())
-    }
-
-    fn renewed(
-        &self,
-        before: &CatalogSnapshot,
-        now: &CatalogSnapshot,
-        text: &str,
-    ) -> Result<Arc<str>> {
-        let parsed = crate::parse::parse_expression(text)?;
-        let bound = self.with_environment(before, |environment| {
-            bind::bind_printed(environment, text, &parsed, None)
-        })?;
-        self.print(now, None, &bound)
-    }
-
     fn trigger_condition(
         &self,
         snapshot: &CatalogSnapshot,
         relation: &Relation,
         kind: i16,
         expr: &ast::Expr,
-    ) -> Result<Definition> {
-        let positions = &self.text;
-        let bound = self.with_environment(snapshot, |environment| {
-            bind::trigger::condition(environment, positions, expr, relation, kind)
+    ) -> Result<Expression> {
+        let (bound, own) = self.with_environment(snapshot, |environment| {
+            bind::trigger::condition(environment, &self.text, expr, relation, kind)
         })?;
-        let printed = self.with_environment(snapshot, |environment| {
-            bind::trigger::printed_condition(environment, positions, expr, relation)
+        let edges_of = |expr: &Expr| bind::trigger::edges(snapshot, relation, expr);
+        let edges = edges_of_both(&bound, &own, &edges_of);
+        let tree = tree_of(bound, own, &|expr| {
+            self.with_context(snapshot, |context| {
+                deparse::over_old_and_new(snapshot, (None, false), context, relation, expr)
+            })
         })?;
-        let text = self.print_condition(snapshot, relation, &printed)?;
-        let edges = bind::trigger::edges(snapshot, relation, &bound);
-        Ok(Definition::new(text, edges))
-    }
-
-    fn renewed_condition(
-        &self,
-        (before, over): (&CatalogSnapshot, &Relation),
-        (now, names): (&CatalogSnapshot, &Relation),
-        text: &str,
-    ) -> Result<Arc<str>> {
-        let parsed = crate::parse::parse_expression(text)?;
-        let bound = self.with_environment(before, |environment| {
-            bind::trigger::printed_condition(environment, text, &parsed, over)
-        })?;
-        self.print_condition(now, names, &bound)
+        kept::store_condition(snapshot, relation, &tree, edges)
     }
 
     fn timestamp(&self, text: &str) -> Result<Option<i64>> {

@@ -100,7 +100,7 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                 Edge::Own(_) | Edge::Cast(_) => continue,
                 Edge::Relation(oid, 0) => {
                     let is_column =
-                        |edge: &Edge| matches!(edge, Edge::Relation(of, 1..) if *of == oid);
+                        |edge: &Edge| matches!(edge, Edge::Relation(of, 1.. | ..=-1) if *of == oid);
                     if edges.iter().any(is_column) {
                         continue;
                     }
@@ -303,10 +303,10 @@ pub(super) fn dependencies(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
                 emit(rows, on, (CLASS, table, i32::from(position(column))), 'n')?;
             }
             if let Some(when) = &trigger.when {
-                for column in when.edges().own_numbers() {
-                    emit(rows, on, (CLASS, table, i32::from(column)), 'n')?;
-                }
-                emit_edges(rows, on, &[when.edges()])?;
+                // The whole row is no column of it.
+                let own = when.edges().own().into_iter().filter(|column| *column != 0);
+                let own = own.map(|column| Edge::Relation(table, column));
+                emit_edges(rows, on, &[when.edges(), &Edges::new(own.collect())])?;
             }
         }
         for constraint in &relation.constraints {

@@ -1,6 +1,8 @@
 //! `pg_proc` and `pg_aggregate`: the functions that are built in, and those that users made.
 
 use super::rows::Rows;
+use crate::bind;
+use crate::catalog::definition::Expression;
 use crate::catalog::object::well_known;
 use crate::catalog::privilege::kept;
 use crate::catalog::relation::Relation;
@@ -25,8 +27,9 @@ fn row(rows: &mut Rows<'_, '_, '_, '_>, routine: &Routine) -> Result<()> {
     let inputs = routine.input_types();
     let plain = routine.parameters.iter().all(|parameter| parameter.mode == b'i');
     let named = routine.parameters.iter().any(|parameter| !parameter.name.is_empty());
-    let defaults: Vec<&str> =
-        routine.inputs().filter_map(|parameter| parameter.default.as_deref()).collect();
+    let shown =
+        |default: &Expression| bind::kept::text(snapshot, (None, false), rows.call, None, default);
+    let defaults: Vec<String> = routine.defaults().map(shown).collect::<Result<_>>()?;
     let all: Vec<u32> = routine.parameters.iter().map(|parameter| parameter.ty.0).collect();
     let modes: Vec<Datum<'_>> =
         routine.parameters.iter().map(|parameter| Datum::Char(parameter.mode)).collect();

@@ -2,7 +2,9 @@
 
 use super::objects::{letter, position, users};
 use super::rows::Rows;
+use crate::bind::kept;
 use crate::catalog::Deferral;
+use crate::catalog::definition::Expression;
 use crate::catalog::relation::Relation;
 use crate::catalog::trigger::{KeyTrigger, Trigger};
 use crate::error::Result;
@@ -43,6 +45,10 @@ fn one(
     let (constraint, deferral, from) =
         trigger.constraint.unwrap_or((Oid(0), Deferral::Never, Oid(0)));
     let columns: Vec<i16> = trigger.columns.iter().map(|column| position(*column)).collect();
+    let shown = |when: &Expression| {
+        kept::condition_text(rows.system.snapshot, (None, false), rows.call, relation, when)
+    };
+    let when = trigger.when.as_ref().map(shown).transpose()?;
     let row = [
         Datum::Oid(trigger.oid.0),
         Datum::Oid(relation.oid.0),
@@ -60,7 +66,7 @@ fn one(
         Datum::Int2(trigger.arguments.len() as i16),
         rows.number_vector(&columns),
         Datum::Bytea(rows.call.arena.alloc_slice_copy(&argument_bytes(trigger))),
-        rows.optional(trigger.when.as_deref()),
+        rows.optional(when.as_deref()),
         rows.optional(trigger.transition.0.as_deref()),
         rows.optional(trigger.transition.1.as_deref()),
     ];

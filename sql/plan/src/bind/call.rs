@@ -1,10 +1,11 @@
 //! Calls: functions, aggregates, window functions, and types called like functions (`ParseFuncOrColumn`).
 
 use crate::bind::aggregate::refused;
-use crate::bind::coerce::{Context, Pathway, base_type, is_polymorphic, pathway};
+use crate::bind::coerce::{Context, Pathway, base_type, pathway};
 use crate::bind::dml::{NEXTVAL, SETVAL, SETVAL_CALLED};
 use crate::bind::expression::Place;
 use crate::bind::grouping::{self, WindowCall};
+use crate::bind::kept;
 use crate::bind::logical::SortKey;
 use crate::bind::logical::VARIADIC_ARRAY;
 use crate::bind::overload::ChosenFunction;
@@ -12,7 +13,7 @@ use crate::bind::scope::Scope;
 use crate::bind::set_calls;
 use crate::bind::type_name::{category, fields_of, oid};
 use crate::bind::typed::{AggregateCall, CallForm, Expr, Literal};
-use crate::bind::{Binder, Required, Wanted, bind_expression, clause, levels};
+use crate::bind::{Binder, Required, clause, levels};
 use crate::catalog::builtin::{Kind, PG_CATALOG, ProcedureOf, Volatility, aggregate, type_by_name};
 use crate::catalog::routine::Routine;
 use crate::error::{Result, SqlError};
@@ -484,24 +485,18 @@ impl Binder<'_> {
     ) -> Result<(Vec<Expr>, Oid)> {
         let mut given: Vec<Option<Expr>> = given.into_iter().map(Some).collect();
         let mut placed = Vec::with_capacity(chosen.declared.len());
-        let mut defaults = chosen.procedure.defaults().into_iter();
         // Defaults belong to the last arguments, in order.
-        let first_default = chosen.declared.len().saturating_sub(defaults.len());
+        let first_default = chosen.declared.len().saturating_sub(chosen.procedure.default_count);
         // What goes without saying is not printed, and of a function that users made not stored.
         let said = chosen.sources.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let leaves_out = self.prints() || self.is_stored && chosen.procedure.is_made();
         let shown = if leaves_out { said } else { chosen.sources.len() };
         for (place, source) in chosen.sources.iter().take(shown).enumerate() {
-            let default = if place >= first_default { defaults.next() } else { None };
             placed.push(match source {
                 Some(source) => given[*source].take().expect("each argument has one place"),
                 None => {
-                    let (default, ty) = (default.unwrap_or_default(), chosen.declared[place]);
-                    if chosen.procedure.is_made() {
-                        self.made_default(&default, ty)?
-                    } else {
-                        self.default_argument(&default, ty)?
-                    }
+                    let number = place.saturating_sub(first_default);
+                    self.default_of(&chosen.procedure, number, chosen.declared[place])?
                 }
             });
         }
@@ -564,15 +559,19 @@ impl Binder<'_> {
         fields.collect::<Result<_>>().map(Some)
     }
 
-    /// The default of a parameter of a routine that a user made.
-    pub(super) fn made_default(&self, text: &str, ty: u32) -> Result<Expr> {
-        let parsed = crate::parse::parse_expression(text)?;
-        let clause = "DEFAULT expressions";
-        let environment = self.environment();
-        let bound = bind_expression(environment, text, &parsed, None, Wanted::Anything, clause)?;
-        match is_polymorphic(ty) {
-            true => Ok(bound),
-            false => self.cast(bound, SqlType::plain(ty), Context::Assignment, 0),
+    /// The default of this number of a function, for an input of this type.
+    fn default_of(&self, function: &ProcedureOf<'_>, number: usize, ty: u32) -> Result<Expr> {
+        if !function.is_made() {
+            let own = function.defaults();
+            return self.default_argument(own.get(number).map_or("", |text| text), ty);
+        }
+        let routine = self.catalog.routine(Oid(function.oid)).cloned();
+        let default = routine.as_ref().and_then(|routine| routine.defaults().nth(number));
+        let Some(default) = default else { return Ok(self.null_of(SqlType::plain(ty))) };
+        match self.is_stored {
+            // What calls in it leave out is added when it is run.
+            true => Ok(kept::open(self.catalog, None, default)?.bound.clone()),
+            false => self.kept(None, default),
         }
     }
 

@@ -11,7 +11,7 @@ use super::{Binder, Environment, row_at, table_item};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::definition::Edge;
 use crate::catalog::relation::Relation;
-use crate::catalog::system_column::{TABLE_OID, system_column};
+use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID, system_column};
 use crate::catalog::trigger;
 use crate::error::{Result, SqlError};
 use crate::parse::Positions;
@@ -45,7 +45,7 @@ fn scope_of(relation: &Relation) -> Scope<'static> {
 }
 
 /// What a place of the condition's row is: of which of [`ROWS`], and which live column of it, or `tableoid`.
-fn place_of(relation: &Relation, place: u32) -> (usize, Option<usize>) {
+pub(super) fn place_of(relation: &Relation, place: u32) -> (usize, Option<usize>) {
     let (width, place) = (live(relation).count(), place as usize);
     match place.checked_sub(2 * width) {
         Some(row) => (row, None),
@@ -53,7 +53,7 @@ fn place_of(relation: &Relation, place: u32) -> (usize, Option<usize>) {
     }
 }
 
-/// Binds the condition of a trigger of this `tgtype`.
+/// Binds the condition of a trigger of this `tgtype`: as it is stored, and as it was written.
 ///
 /// # Errors
 /// Those of binding; 42P17 for a row that such a trigger has not.
@@ -63,8 +63,9 @@ pub fn condition<'t>(
     expr: &ast::Expr,
     relation: &Relation,
     kind: i16,
-) -> Result<Expr> {
-    let binder = Binder::new(environment, text, &[]);
+) -> Result<(Expr, Expr)> {
+    let text: Positions<'t> = text.into();
+    let binder = Binder { is_stored: true, ..Binder::new(environment, &text, &[]) };
     let scope = scope_of(relation);
     let bound = binder.expression(expr, &Place::plain(&scope, None, "trigger WHEN conditions"))?;
     let mut bound = binder.boolean(bound, "WHEN", binder.position(expr.start()))?;
@@ -94,7 +95,11 @@ pub fn condition<'t>(
         };
         refused.get_or_insert((message, generated.then_some(number).flatten()));
     });
-    let Some((message, generated)) = refused else { return Ok(bound) };
+    let Some((message, generated)) = refused else {
+        let binder = Binder { written: true, ..Binder::new(environment, &text, &[]) };
+        let place = Place::plain(&scope, None, "trigger WHEN conditions");
+        return Ok((bound, binder.expression(expr, &place)?));
+    };
     // Where it is named is where it is missed, if it is not there.
     let mut without = scope_of(relation);
     without.items.retain(|item| {
@@ -121,31 +126,15 @@ pub fn condition<'t>(
     })
 }
 
-/// Binds the condition as it is kept.
-///
-/// # Errors
-/// Those of binding.
-pub fn printed_condition<'t>(
-    environment: Environment<'t>,
-    text: impl Into<Positions<'t>>,
-    expr: &ast::Expr,
-    relation: &Relation,
-) -> Result<Expr> {
-    let binder = Binder { printed: true, ..Binder::new(environment, text, &[]) };
-    let scope = scope_of(relation);
-    binder.expression(expr, &Place::plain(&scope, None, "trigger WHEN conditions"))
-}
-
 /// What the condition depends on.
 #[must_use]
 pub fn edges(catalog: &CatalogSnapshot, relation: &Relation, bound: &Expr) -> Vec<Edge> {
     let mut over_one = bound.clone();
     levels::columns_of_expr(&mut over_one, 0, &mut |column, _| {
-        let Expr::Column { column: place, ty, .. } = column else { return };
-        match place_of(relation, *place).1 {
-            Some(live_column) => *place = live_column as u32,
-            None => *column = Expr::Constant(Literal::Oid(relation.oid.0), *ty),
-        }
+        let Expr::Column { column: place, .. } = column else { return };
+        let table = SYSTEM_COLUMNS.iter().position(|column| column.number == TABLE_OID);
+        let table = || live(relation).count() + table.unwrap_or_default();
+        *place = crate::account::narrow(place_of(relation, *place).1.unwrap_or_else(table));
     });
     edges_of_expression(catalog, Some(relation), &over_one)
 }
@@ -164,9 +153,36 @@ pub fn column_at(relation: &Relation, column: u32) -> Option<(&'static str, &str
 /// The row that an expression is the whole of.
 #[must_use]
 pub fn row_of(relation: &Relation, expr: &Expr) -> Option<&'static str> {
+    ROWS.get(side_of(relation, expr)?).copied()
+}
+
+/// The same by its number among [`ROWS`].
+pub(super) fn side_of(relation: &Relation, expr: &Expr) -> Option<usize> {
     match row_at(relation, expr)? {
-        0 => Some("old"),
-        first if first == live(relation).count() => Some("new"),
+        0 => Some(0),
+        first if first == live(relation).count() => Some(1),
         _ => None,
     }
+}
+
+/// Has a condition read its columns as parameters, in the order in which they come up, and know its table. Says which these
+/// are: of which of [`ROWS`], and the column by index.
+pub(super) fn take_parameters(relation: &Relation, condition: &mut Expr) -> Vec<(usize, usize)> {
+    let numbers: Vec<usize> = live(relation).map(|(number, _)| number).collect();
+    let mut taken = Vec::new();
+    levels::columns_of_expr(condition, 0, &mut |column, _| {
+        let Expr::Column { column: place, ty, .. } = column else { return };
+        let (row, Some(at)) = place_of(relation, *place) else {
+            *column = Expr::Constant(Literal::Oid(relation.oid.0), *ty);
+            return;
+        };
+        let one = (row, numbers[at]);
+        let known = taken.iter().position(|known| *known == one);
+        let number = known.unwrap_or_else(|| {
+            taken.push(one);
+            taken.len() - 1
+        });
+        *column = Expr::Parameter(crate::account::narrow(number), *ty);
+    });
+    taken
 }

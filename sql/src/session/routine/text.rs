@@ -21,7 +21,7 @@ use crate::session::load::inserts_query;
 use crate::source::Source;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
-use crate::types::{CallContext, Datum, Oid, SqlType, oids};
+use crate::types::{Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -580,29 +580,6 @@ impl Session {
             self.may_run(planned)?;
         }
         self.with_context(|context| code.compute_over(context, parameters, into))
-    }
-
-    /// Evaluates a text of a body in what a statement's expressions look at, if it is a scalar that needs nothing else, and was
-    /// found good since anything has happened that could change that; else false.
-    pub(super) fn evaluate_here(
-        &self,
-        (body, sql): (u64, &Sql),
-        context: &CallContext<'_>,
-        frame: &Frame,
-        into: &mut RowBuf,
-    ) -> Result<bool> {
-        let known =
-            self.texts.get(&body).and_then(|known| known.texts[sql.number as usize].as_ref());
-        let good =
-            known.filter(|text| self.is_settled(text.seen.load(Relaxed)) && text.fits(frame));
-        let Some((text, code)) = good.and_then(|text| Some((text, text.simple.as_ref()?))) else {
-            return Ok(false);
-        };
-        let planned = text.prepared.planned.as_ref();
-        if planned.is_none_or(|planned| !planned.required.is_empty()) {
-            return Ok(false);
-        }
-        code.compute_over(context, frame.row(), into)
     }
 }
 

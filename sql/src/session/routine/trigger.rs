@@ -7,17 +7,20 @@ use super::context::Place;
 use super::frame::{Frame, Shape};
 use super::machine::Kit;
 use super::machine::code::Program;
-use crate::bind::VariableConflict;
+use super::text::simple;
+use crate::bind;
 use crate::catalog::relation::Relation;
 use crate::catalog::routine::Routine;
-use crate::catalog::trigger::{self, Trigger};
+use crate::catalog::trigger;
+use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::exec::key_match::same_image;
 use crate::exec::trigger::Firing;
 use crate::plpgsql::parse::{Given, Gives};
-use crate::plpgsql::tree::{Block, Body, Name, Sql, Variable, VariableType};
-use crate::prepared::Basis;
+use crate::plpgsql::tree::VariableType;
+use crate::prepared::{Basis, Prepared};
 use crate::session::Session;
+use crate::source::{KeptSource, Source};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::array::{self, Dimension};
@@ -48,30 +51,33 @@ const TEXT_ARRAY: u32 = 1009;
 /// The condition of a trigger, made ready.
 #[derive(Debug)]
 pub struct Condition {
-    trigger: Trigger,
-    /// The number under which its plan is kept.
-    id: u64,
-    body: Arc<Body>,
-    sql: Sql,
-    /// The table as it was looked at last, and the fields of its rows.
+    /// The table that it was made for.
     relation: Arc<Relation>,
-    shape: Arc<Shape>,
-    /// The rows, and what they begin with.
-    frame: Frame,
-    start: RowBuf,
+    /// As a statement over parameters, and as code, where it only computes.
+    prepared: Arc<Prepared>,
+    code: Option<Code>,
+    /// [`Session::changes`] when it was last found good.
+    seen: u64,
+    /// Its parameters: columns by index of the row as it was, or as it is.
+    reads: Vec<(usize, usize)>,
+    /// Their values.
+    row: RowBuf,
 }
 
 impl Condition {
-    /// Puts the rows of a change where the condition reads them.
-    fn set_rows(&mut self, firing: &Firing<'_>) -> Result<()> {
-        if !Arc::ptr_eq(&self.relation, firing.relation) {
-            self.relation = Arc::clone(firing.relation);
-            self.shape = shape(firing.relation);
+    /// Takes what it reads of the rows of a change.
+    fn take_row(&mut self, firing: &Firing<'_>) {
+        self.row.clear();
+        let hides = hides_generated(firing);
+        for &(side, column) in &self.reads {
+            let is_new = side == 1;
+            let row = if is_new { firing.new } else { firing.old };
+            let hidden = is_new && hides && firing.relation.columns[column].generated;
+            match row.filter(|_| !hidden) {
+                Some(row) => self.row.push_column(row, column),
+                None => self.row.push(Datum::Null),
+            }
         }
-        self.frame.begin(self.body.variables.len(), &self.start);
-        let all_live = !firing.relation.columns.iter().any(|column| column.dropped);
-        set_rows(&mut self.frame, firing, (&self.shape, all_live));
-        self.frame.fold_all()
     }
 }
 
@@ -506,37 +512,60 @@ impl Session {
     pub(in crate::session) fn trigger_meets(&mut self, firing: &Firing<'_>) -> Result<bool> {
         let key = firing.trigger.oid;
         // It is not among the others while it is evaluated: what it calls may fire the trigger.
-        let mut condition = match self.conditions.remove(&key) {
-            Some(known) if known.trigger == *firing.trigger => known,
-            old => {
-                if let Some(old) = old {
-                    self.texts.remove(&old.id);
-                }
-                self.bodies += 1;
-                Box::new(condition_of(firing, self.bodies))
-            }
+        let known = self.conditions.remove(&key);
+        let known = known.filter(|known| Arc::ptr_eq(&known.relation, firing.relation));
+        let mut condition = match known {
+            Some(known) => known,
+            None => Box::new(self.made_condition(firing)?),
         };
         let met = self.meets(&mut condition, firing);
-        if condition.frame.capacity_bytes() > REST_BYTES_MAX {
-            condition.frame = Frame::new(condition.body.variables.len());
+        if condition.row.capacity_bytes() > REST_BYTES_MAX {
+            condition.row = RowBuf::new();
         }
-        if let Some(other) = self.conditions.insert(key, condition) {
-            self.texts.remove(&other.id);
-        }
+        self.conditions.insert(key, condition);
         met
     }
 
+    /// Makes the condition of a trigger ready.
+    fn made_condition(&mut self, firing: &Firing<'_>) -> Result<Condition> {
+        let Some(when) = &firing.trigger.when else {
+            return Err(SqlError::unsupported("a trigger without a condition is"));
+        };
+        let kept = KeptSource::Condition(Arc::clone(firing.relation), when.clone());
+        let prepared = self.prepare(Arc::new(Source::of_kept(kept)), &[])?;
+        let reads =
+            bind::kept::columns_of_condition(self.catalog.last_snapshot(), firing.relation, when)?;
+        Ok(Condition {
+            relation: Arc::clone(firing.relation),
+            code: code_of(&prepared),
+            prepared,
+            seen: self.changes,
+            reads,
+            row: RowBuf::new(),
+        })
+    }
+
     fn meets(&mut self, condition: &mut Condition, firing: &Firing<'_>) -> Result<bool> {
-        condition.set_rows(firing)?;
-        let Condition { id, body, sql, frame, .. } = condition;
-        let text = self.text_of((*id, body), frame, sql, None)?;
+        if !self.is_settled(condition.seen) {
+            if let Some(prepared) = self.fresh(&condition.prepared, false)? {
+                condition.code = code_of(&prepared);
+                condition.prepared = prepared;
+            }
+            condition.seen = self.changes;
+        }
+        condition.take_row(firing);
         let outside = self.firing.len();
         self.firing.resize(outside + firing.actions as usize, firing.relation.oid);
+        let Condition { prepared, code, row, .. } = condition;
         let mut value = RowBuf::new();
-        let met = match self.evaluate_simple(&text, frame.row(), &mut value) {
+        let met = match code {
+            Some(code) => self.evaluate_scalar((&**prepared, &*code), row, &mut value),
+            None => Ok(false),
+        };
+        let met = match met {
             Ok(true) => Ok(matches!(value.get(0), Datum::Bool(true))),
             Ok(false) => self
-                .value_alone(&text.prepared, &mut frame.row().clone())
+                .value_alone(prepared, row)
                 .map(|row| row.is_some_and(|row| matches!(row.get(0), Datum::Bool(true)))),
             Err(error) => Err(error),
         };
@@ -550,20 +579,26 @@ impl Session {
         firing: &Firing<'_>,
         context: &CallContext<'_>,
     ) -> Result<Option<bool>> {
-        let same = |known: &&mut Box<Condition>| Arc::ptr_eq(&known.relation, firing.relation);
-        let Some(condition) = self.conditions.get_mut(&firing.trigger.oid).filter(same) else {
-            return Ok(None);
+        let key = firing.trigger.oid;
+        let good = |known: &Condition| {
+            let planned = known.prepared.planned.as_ref();
+            Arc::ptr_eq(&known.relation, firing.relation)
+                && planned.is_some_and(|planned| planned.required.is_empty())
+                && self.is_settled(known.seen)
         };
-        condition.set_rows(firing)?;
-        let Some(condition) = self.conditions.get(&firing.trigger.oid) else { return Ok(None) };
-        let (text, mut value) = ((condition.id, &condition.sql), RowBuf::new());
-        let evaluated = self.evaluate_here(text, context, &condition.frame, &mut value);
-        if condition.frame.capacity_bytes() > REST_BYTES_MAX
-            && let Some(condition) = self.conditions.get_mut(&firing.trigger.oid)
-        {
-            condition.frame = Frame::new(condition.body.variables.len());
+        if !self.conditions.get(&key).is_some_and(|known| good(known)) {
+            return Ok(None);
         }
-        Ok(evaluated?.then(|| matches!(value.get(0), Datum::Bool(true))))
+        let Some(condition) = self.conditions.get_mut(&key) else { return Ok(None) };
+        condition.take_row(firing);
+        let Condition { code, row, .. } = &mut **condition;
+        let Some(code) = code else { return Ok(None) };
+        let mut value = RowBuf::new();
+        let evaluated = code.compute_over(context, row, &mut value)?;
+        if row.capacity_bytes() > REST_BYTES_MAX {
+            *row = RowBuf::new();
+        }
+        Ok(evaluated.then(|| matches!(value.get(0), Datum::Bool(true))))
     }
 }
 
@@ -588,6 +623,11 @@ pub(super) fn suppress_redundant(firing: &Firing<'_>) -> Result<Option<RowBuf>> 
     Ok((!same).then(|| new.clone()))
 }
 
+/// Whether what is generated of NEW is not worked out yet: it reads as NULL, not as what it was.
+fn hides_generated(firing: &Firing<'_>) -> bool {
+    firing.trigger.kind & trigger::BEFORE != 0 && firing.event == trigger::UPDATE
+}
+
 /// The rows of a change, as values of the variables NEW and OLD. One that is not there reads as NULL, in triggers of
 /// statements both, so that a function of several triggers may name its fields.
 fn set_rows(frame: &mut Frame, firing: &Firing<'_>, (shape, all_live): (&Arc<Shape>, bool)) {
@@ -596,10 +636,7 @@ fn set_rows(frame: &mut Frame, firing: &Firing<'_>, (shape, all_live): (&Arc<Sha
             frame.begin_rows(variable, shape);
             continue;
         };
-        // What is generated is not worked out yet: it reads as NULL, not as what it was.
-        let hides = variable == NEW
-            && firing.trigger.kind & trigger::BEFORE != 0
-            && firing.event == trigger::UPDATE;
+        let hides = variable == NEW && hides_generated(firing);
         let columns = &firing.relation.columns;
         frame.unfold(variable, shape, |fields| {
             if all_live && !(hides && columns.iter().any(|column| column.generated)) {
@@ -699,56 +736,7 @@ fn read_row(relation: &Relation, bytes: &[u8], row: &mut RowBuf) -> Result<()> {
     if fields.next().is_some() { miscounted() } else { Ok(()) }
 }
 
-/// A condition, with a body of nothing but the rows that it is over.
-fn condition_of(firing: &Firing<'_>, id: u64) -> Condition {
-    let Firing { relation, trigger, .. } = *firing;
-    let text = trigger.when.as_ref().map_or_else(|| "true".into(), |when| Arc::clone(when.text()));
-    let (mut names, mut variables) = (Vec::new(), Vec::new());
-    for (number, name) in ["new", "old"].into_iter().enumerate() {
-        let name: Arc<str> = name.into();
-        let previous = number.checked_sub(1).map(|previous| previous as u32);
-        let variable = Some(number as u32);
-        names.push(Name { previous, name: Arc::clone(&name), variable, is_block: false });
-        let (constant, not_null, default, cursor) = (false, false, None, None);
-        let ty = VariableType::Record;
-        variables.push(Variable { name, ty, line: 0, constant, not_null, default, cursor });
-    }
-    let sql = Sql {
-        number: 0,
-        text,
-        is_expression: true,
-        is_cursor: false,
-        names: Some(1),
-        at: 0,
-        assignment: None,
-        wanted: Some(SqlType::plain(oids::BOOL)),
-    };
-    let block =
-        Block { line: 0, label: None, variables: Vec::new(), body: Vec::new(), handlers: None };
-    let body = Arc::new(Body {
-        block,
-        arguments: 0,
-        positions: Vec::new(),
-        rows: Vec::new(),
-        found: 0,
-        variables,
-        names,
-        texts: 1,
-        statements: 0,
-        ends_transactions: false,
-        conflict: VariableConflict::UseVariable,
-        shows_strict: false,
-    });
-    let mut start = RowBuf::new();
-    start.set_nulls(body.variables.len());
-    Condition {
-        trigger: trigger.clone(),
-        id,
-        frame: Frame::new(body.variables.len()),
-        body,
-        sql,
-        relation: Arc::clone(relation),
-        shape: shape(relation),
-        start,
-    }
+/// The code of a condition that only computes.
+fn code_of(prepared: &Prepared) -> Option<Code> {
+    simple(prepared).map(|scalar| Code::of([&scalar]))
 }

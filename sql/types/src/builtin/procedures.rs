@@ -60,18 +60,10 @@ pub struct ProcedureOf<'n> {
     sql_body: Option<&'n str>,
     /// `proacl`, as text: who may call it, where that is not everybody.
     pub acl: Option<&'static str>,
-    defaults: Defaults<'n>,
+    /// The defaults of the last inputs of one of PostgreSQL's own, as an array in its text form.
+    defaults: Option<&'n str>,
     /// Of an ordered-set aggregate that a user has made: `aggkind`, `aggnumdirectargs`.
     made_ordered_set: Option<(char, usize)>,
-}
-
-/// The defaults of a function's last input arguments.
-#[derive(Clone, Debug)]
-enum Defaults<'n> {
-    /// As an array in its text form.
-    Array(Option<&'n str>),
-    /// One by one.
-    Each(Vec<&'n str>),
 }
 
 /// What a user says of a function.
@@ -98,7 +90,7 @@ pub struct Made<'n> {
     pub argument_names: Box<[&'n str]>,
     pub source: &'n str,
     pub support: u32,
-    pub defaults: Vec<&'n str>,
+    pub default_count: usize,
     pub ordered_set: Option<(char, usize)>,
 }
 
@@ -162,7 +154,7 @@ impl<'n> ProcedureOf<'n> {
             volatility: made.volatility,
             parallel: made.parallel,
             support: made.support,
-            default_count: made.defaults.len(),
+            default_count: made.default_count,
             result: made.result,
             arguments: made.arguments,
             all_arguments: made.all_arguments,
@@ -170,7 +162,7 @@ impl<'n> ProcedureOf<'n> {
             source: made.source,
             sql_body: None,
             acl: None,
-            defaults: Defaults::Each(made.defaults),
+            defaults: None,
             made_ordered_set: made.ordered_set,
         }
     }
@@ -206,13 +198,10 @@ impl<'n> ProcedureOf<'n> {
         })
     }
 
-    /// The SQL of the defaults of the last [`ProcedureOf::default_count`] input arguments.
+    /// The SQL of the defaults of the last [`ProcedureOf::default_count`] input arguments of one of PostgreSQL's own.
     #[must_use]
     pub fn defaults(&self) -> Vec<String> {
-        match &self.defaults {
-            Defaults::Array(text) => text.map_or_else(Vec::new, |text| split_array(&decode(text))),
-            Defaults::Each(texts) => texts.iter().map(|text| (*text).to_owned()).collect(),
-        }
+        self.defaults.map_or_else(Vec::new, |text| split_array(&decode(text)))
     }
 
     /// The body of an SQL function: `prosqlbody` deparsed (`RETURN ...`), or `prosrc`. None for other languages.
@@ -349,7 +338,7 @@ static ALL: LazyLock<Box<[Procedure]>> = LazyLock::new(|| {
                 source,
                 sql_body,
                 acl,
-                defaults: Defaults::Array(row.optional()),
+                defaults: row.optional(),
                 made_ordered_set: None,
             }
         })

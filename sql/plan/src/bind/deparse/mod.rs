@@ -21,7 +21,7 @@ mod window;
 
 pub use layout::Layout;
 pub use routine_body::{RoutineText, body_edges, body_text};
-pub use row::over_row;
+pub use row::{over_old_and_new, over_row};
 pub use view::{ViewText, view_text};
 
 use crate::bind::grouping::{AGGREGATES, BoundWindow};

@@ -1,8 +1,9 @@
-//! Expressions over one row, which has no name: of a relation's columns, or VALUE of a domain's condition.
+//! Expressions over one row, which has no name: of a relation's columns, or VALUE of a domain's condition; and over the rows
+//! `old` and `new` of a trigger's condition.
 
-use super::{Names, Printer, expression};
+use super::{Layout, Names, Printer, expression};
 use crate::bind::typed::Expr;
-use crate::bind::{row_at, system_column_at};
+use crate::bind::{row_at, system_column_at, trigger};
 use crate::catalog::quote::identifier;
 use crate::catalog::system_column::system_column;
 use crate::catalog::{CatalogSnapshot, Relation};
@@ -27,6 +28,40 @@ pub fn over_row(
         _ => &Columns(relation),
     };
     expression(&Printer { catalog, path, context, names, pretty }, expr)
+}
+
+/// A condition over the rows `old` and `new` of a relation in the same way.
+///
+/// # Errors
+/// 0A000 for what cannot stand in such a condition.
+pub fn over_old_and_new(
+    catalog: &CatalogSnapshot,
+    (path, pretty): (Option<&[Oid]>, bool),
+    context: &CallContext<'_>,
+    relation: &Relation,
+    expr: &Expr,
+) -> Result<String> {
+    let names = &OldAndNew(relation);
+    let mut out = Layout::default();
+    out.set_level(Layout::STANDARD);
+    Printer { catalog, path, context, names, pretty }.write(expr, &mut out)?;
+    Ok(out.text)
+}
+
+/// The columns of the rows `old` and `new` of a relation.
+struct OldAndNew<'r>(&'r Relation);
+
+impl Names for OldAndNew<'_> {
+    fn column(&self, level: u16, column: u32) -> Result<String> {
+        match trigger::column_at(self.0, column) {
+            Some((row, name)) if level == 0 => Ok(format!("{row}.{}", identifier(name))),
+            _ => Err(SqlError::unsupported("a column of another query in an expression is")),
+        }
+    }
+
+    fn item(&self, expr: &Expr) -> Option<String> {
+        trigger::row_of(self.0, expr).map(str::to_owned)
+    }
 }
 
 /// The columns of one relation, which need no qualifier.

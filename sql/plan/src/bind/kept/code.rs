@@ -11,11 +11,12 @@
 use super::Tree;
 use crate::account;
 use crate::bind::scope::column_at;
+use crate::bind::trigger;
 use crate::bind::type_name::fields_of;
 use crate::bind::typed::{CallForm, CurrentValue, Expr, Literal, Quantifier};
 use crate::bind::{row_at, system_column_at};
 use crate::catalog::routine::Routine;
-use crate::catalog::system_column::SYSTEM_COLUMNS;
+use crate::catalog::system_column::{SYSTEM_COLUMNS, TABLE_OID};
 use crate::catalog::{CatalogSnapshot, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::Deep;
@@ -34,6 +35,8 @@ const COLUMN: u8 = 2;
 const OWN_ROW: u8 = 3;
 const ARRAY_CAST: u8 = 4;
 const FIELD: u8 = 27;
+const SIDE_COLUMN: u8 = 31;
+const SIDE_ROW: u8 = 32;
 
 /// The numbers of a relation's live columns, in their order.
 fn live(relation: Option<&Relation>) -> Vec<i16> {
@@ -66,7 +69,22 @@ pub(super) fn write(
     tree: &Tree,
     number: &dyn Fn(i16) -> i16,
 ) -> Result<Arc<[u8]>> {
-    let mut out = Writer::new(catalog, relation, Row::Relation, number);
+    write_tree(Writer::new(catalog, relation, Row::Relation, number), tree)
+}
+
+/// A tree over the rows `old` and `new` of a relation as bytes.
+///
+/// # Errors
+/// 54001, 0A000.
+pub(super) fn write_over_both(
+    catalog: &CatalogSnapshot,
+    relation: &Relation,
+    tree: &Tree,
+) -> Result<Arc<[u8]>> {
+    write_tree(Writer::new(catalog, Some(relation), Row::OldAndNew, &|number| number), tree)
+}
+
+fn write_tree(mut out: Writer<'_>, tree: &Tree) -> Result<Arc<[u8]>> {
     tree.bound.write(&mut out)?;
     tree.written.write(&mut out)?;
     finish(out)
@@ -97,7 +115,22 @@ pub(super) fn read(
     relation: Option<&Relation>,
     bytes: &[u8],
 ) -> Result<Read> {
-    let mut from = Reader::new(catalog, relation, Row::Relation, bytes);
+    read_tree(Reader::new(catalog, relation, Row::Relation, bytes))
+}
+
+/// The tree over the rows `old` and `new` of a relation that bytes stand for.
+///
+/// # Errors
+/// XX001.
+pub(super) fn read_over_both(
+    catalog: &CatalogSnapshot,
+    relation: &Relation,
+    bytes: &[u8],
+) -> Result<Read> {
+    read_tree(Reader::new(catalog, Some(relation), Row::OldAndNew, bytes))
+}
+
+fn read_tree(mut from: Reader<'_>) -> Result<Read> {
     let tree = read_whole(&mut from, |from| {
         Ok(Tree { bound: Expr::read(from)?, written: Option::read(from)? })
     })?;
@@ -137,6 +170,8 @@ pub(in crate::bind) fn corrupt(what: &str) -> SqlError {
 enum Row {
     /// The row of the relation.
     Relation,
+    /// Its rows `old` and `new`, as [`trigger`] puts them beside one another.
+    OldAndNew,
     /// The element of an array.
     Element,
     /// The row of a query, or one around it.
@@ -594,6 +629,15 @@ impl Part for Expr {
                 column.write(out)?;
                 ty.write(out)
             }
+            Expr::Column { level: 0, column, ty } if out.row == Row::OldAndNew => {
+                out.bytes.push(SIDE_COLUMN);
+                out.side_of(*column)?.write(out)?;
+                ty.write(out)
+            }
+            Expr::Row(_, _, None) if let Some(side) = out.whole_side(self) => {
+                out.bytes.push(SIDE_ROW);
+                side.write(out)
+            }
             Expr::Column { level: 0, column, ty } => {
                 out.bytes.push(COLUMN);
                 out.number_of(*column)?.write(out)?;
@@ -638,7 +682,15 @@ impl Part for Expr {
                     let number = i16::read(from)?;
                     column_at(from.place_of(number)?, SqlType::read(from)?)
                 }
-                OWN_ROW => from.own_row()?,
+                OWN_ROW => from.own_row(Row::Relation, 0)?,
+                SIDE_COLUMN => {
+                    let place = from.place_on_side()?;
+                    column_at(place, SqlType::read(from)?)
+                }
+                SIDE_ROW => {
+                    let side = from.side()?;
+                    from.own_row(Row::OldAndNew, side * from.live.len())?
+                }
                 ARRAY_CAST => {
                     let operand = Part::read(from)?;
                     let row = std::mem::replace(&mut from.row, Row::Element);
@@ -679,6 +731,21 @@ impl Writer<'_> {
         Ok((self.number)(number))
     }
 
+    /// Which of the rows `old` and `new` the column at this place is of, and the number that it is stored by.
+    fn side_of(&self, place: u32) -> Result<(u8, i16)> {
+        let column = self.relation.map(|relation| trigger::place_of(relation, place));
+        let (side, live) = column.ok_or_else(|| SqlError::unsupported("a column of nothing is"))?;
+        let number = live.map_or(Some(TABLE_OID), |at| self.live.get(at).copied());
+        let number = number.ok_or_else(|| SqlError::unsupported("a column of nothing is"))?;
+        Ok((side as u8, number))
+    }
+
+    /// The one of the rows `old` and `new` that it is the whole of.
+    fn whole_side(&self, expr: &Expr) -> Option<u8> {
+        let relation = self.relation.filter(|_| self.row == Row::OldAndNew)?;
+        trigger::side_of(relation, expr).map(|side| side as u8)
+    }
+
     /// Whether it is the whole row that the expression is over.
     fn is_own_row(&self, expr: &Expr) -> bool {
         self.row == Row::Relation
@@ -700,11 +767,32 @@ impl Reader<'_> {
         place.ok_or_else(|| corrupt("it names a column that is not there"))
     }
 
-    fn own_row(&self) -> Result<Expr> {
-        let relation = self.relation.filter(|_| self.row == Row::Relation);
+    /// Which of the rows `old` and `new` is meant.
+    fn side(&mut self) -> Result<usize> {
+        match self.byte()? {
+            side @ 0..2 if self.row == Row::OldAndNew => Ok(side.into()),
+            _ => Err(corrupt("it is over no such row")),
+        }
+    }
+
+    /// The place of the column of this number in one of the rows `old` and `new`.
+    fn place_on_side(&mut self) -> Result<usize> {
+        let (side, width) = (self.side()?, self.live.len());
+        let number = i16::read(self)?;
+        if number == TABLE_OID {
+            return Ok(2 * width + side);
+        }
+        let place = self.live.binary_search(&number);
+        let place = place.map_err(|_| corrupt("it names a column that is not there"))?;
+        Ok(side * width + place)
+    }
+
+    /// The whole row whose first column is at this place, where columns are of that.
+    fn own_row(&self, row: Row, first: usize) -> Result<Expr> {
+        let relation = self.relation.filter(|_| self.row == row);
         let relation = relation.ok_or_else(|| corrupt("it has no row"))?;
         let column = |(place, number): (usize, &i16)| {
-            column_at(place, relation.columns[*number as usize - 1].ty)
+            column_at(first + place, relation.columns[*number as usize - 1].ty)
         };
         let fields = self.live.iter().enumerate().map(column).collect();
         Ok(Expr::Row(fields, SqlType::plain(relation.row_type.0.0), None))

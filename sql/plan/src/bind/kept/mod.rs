@@ -14,6 +14,7 @@
 //! or takes fields of other relations' rows is decoded each time: these change without the relation.
 
 mod code;
+mod condition;
 mod moves;
 mod query;
 #[cfg(test)]
@@ -21,12 +22,16 @@ mod tests;
 mod view;
 
 pub(super) use code::numbered;
+pub use condition::{
+    bind_condition, columns_of_condition, condition_has_constant, condition_text,
+    condition_without_field, store_condition,
+};
 pub(super) use view::{Opening, open_view};
 pub use view::{has_constant, store_view, without_field_of_query};
 
 use crate::bind::deparse::{over_row, without_assignment};
 use crate::bind::dml::NEXTVAL;
-use crate::bind::levels::children;
+use crate::bind::levels::{any, children};
 use crate::bind::typed::{CallForm, Expr, Literal};
 use crate::bind::{Binder, Environment, know_table};
 use crate::catalog::definition::{Edges, Expression};
@@ -52,6 +57,29 @@ impl Tree {
     #[must_use]
     pub fn shown(&self) -> &Expr {
         self.written.as_ref().unwrap_or_else(|| without_assignment(&self.bound))
+    }
+
+    /// Whether it has a constant that is not NULL of a type of which `is` says so.
+    fn has_constant(&self, is: &dyn Fn(SqlType) -> bool) -> bool {
+        let found = |expr: &Expr| matches!(expr, Expr::Constant(value, ty) if !matches!(value, Literal::Null) && is(*ty));
+        any(&self.bound, &found)
+    }
+
+    /// The same where a composite type has lost the attribute of this number: those behind it have moved up.
+    fn closed(&self, catalog: &CatalogSnapshot, (ty, gone): (Oid, i16)) -> Tree {
+        fn close(catalog: &CatalogSnapshot, expr: &mut Expr, (ty, gone): (Oid, i16)) {
+            if let Expr::Field { operand, field, .. } = expr
+                && catalog.base_type(operand.ty()).oid == ty
+                && *field >= u32::from(gone.unsigned_abs())
+            {
+                *field -= 1;
+            }
+            children(expr, &mut |child| close(catalog, child, (ty, gone)));
+        }
+        let mut tree = self.clone();
+        let Tree { bound, written } = &mut tree;
+        std::iter::once(bound).chain(written).for_each(|expr| close(catalog, expr, (ty, gone)));
+        tree
     }
 }
 
@@ -92,25 +120,26 @@ pub fn copy(
 /// Those of [`open`] and [`store`].
 pub fn without_field(
     catalog: &CatalogSnapshot,
-    relation: &Relation,
+    relation: Option<&Relation>,
     expression: &Expression,
     (ty, gone): (Oid, i16),
 ) -> Result<Expression> {
-    fn close(catalog: &CatalogSnapshot, expr: &mut Expr, (ty, gone): (Oid, i16)) {
-        if let Expr::Field { operand, field, .. } = expr
-            && catalog.base_type(operand.ty()).oid == ty
-            && *field >= u32::from(gone.unsigned_abs())
-        {
-            *field -= 1;
-        }
-        children(expr, &mut |child| close(catalog, child, (ty, gone)));
-    }
-    let opened = open(catalog, Some(relation), expression)?;
-    let mut tree = Tree::clone(&opened);
-    let Tree { bound, written } = &mut tree;
-    std::iter::once(bound).chain(written).for_each(|expr| close(catalog, expr, (ty, gone)));
-    let moved = code::write(catalog, Some(relation), &tree, &|number| number)?;
+    let tree = open(catalog, relation, expression)?.closed(catalog, (ty, gone));
+    let moved = code::write(catalog, relation, &tree, &|number| number)?;
     Ok(expression.without_attribute(moved, ty, gone))
+}
+
+/// Whether a stored expression has a constant that is not NULL of a type of which `is` says so.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn expression_has_constant(
+    catalog: &CatalogSnapshot,
+    relation: Option<&Relation>,
+    expression: &Expression,
+    is: &dyn Fn(SqlType) -> bool,
+) -> Result<bool> {
+    Ok(open(catalog, relation, expression)?.has_constant(is))
 }
 
 /// The tree of a stored expression.
@@ -122,10 +151,18 @@ pub fn open(
     relation: Option<&Relation>,
     expression: &Expression,
 ) -> Result<Arc<Deep<Tree>>> {
+    opened(expression, || code::read(catalog, relation, expression.tree()))
+}
+
+/// The tree of a stored expression, which is read unless somebody has left it.
+fn opened(
+    expression: &Expression,
+    read: impl FnOnce() -> Result<code::Read>,
+) -> Result<Arc<Deep<Tree>>> {
     let tree = match expression.opened() {
         Some(tree) => tree,
         None => {
-            let read = code::read(catalog, relation, expression.tree())?;
+            let read = read()?;
             let tree = Arc::new(read.tree);
             if read.lasts {
                 expression.leave(Arc::clone(&tree));
@@ -263,7 +300,7 @@ impl Binder<'_> {
     fn add_defaults(&self, routine: &Routine, arguments: &mut Vec<Expr>) -> Result<()> {
         for parameter in routine.inputs().skip(arguments.len()) {
             let Some(default) = &parameter.default else { break };
-            arguments.push(self.made_default(default, parameter.ty.0)?);
+            arguments.push(self.kept(None, default)?);
         }
         Ok(())
     }

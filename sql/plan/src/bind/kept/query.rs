@@ -537,6 +537,11 @@ impl Binder<'_> {
         exprs.into_iter().try_for_each(|expr| self.open(expr, scope, ctes))
     }
 
+    /// An expression that stands by itself, and is over no row of a query.
+    pub(super) fn open_alone(&self, expr: &mut Expr) -> Result<()> {
+        self.open(expr, &Scope::new(None, 0), &own_ctes(None))
+    }
+
     /// An expression over the row of this scope.
     fn open(&self, expr: &mut Expr, scope: &Scope<'_>, ctes: &CteScope<'_>) -> Result<()> {
         match expr {
