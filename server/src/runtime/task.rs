@@ -9,22 +9,24 @@ use std::future::Future;
 use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-// Where a task is in its life. A wake-up is never lost: each of these says what one does.
-/// Waits to be woken, and is then queued.
-const IDLE: u8 = 0;
-/// In a loop's queue: it will run, so another wake-up adds nothing.
-const QUEUED: u8 = 1;
-/// Being run; a wake-up has it run again.
-const RUNNING: u8 = 2;
-/// Being run, and to be queued again after.
-const AGAIN: u8 = 3;
-/// Over.
-const DONE: u8 = 4;
+/// Where a task is in its life. A wake-up is never lost: each of these says what one does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Waits to be woken, and is then queued.
+    Idle,
+    /// In a loop's queue: it will run, so another wake-up adds nothing.
+    Queued,
+    /// Being run; a wake-up has it run again.
+    Running,
+    /// Being run, and to be queued again after.
+    Again,
+    /// Over.
+    Done,
+}
 
 /// No loop.
 pub(super) const NOWHERE: usize = usize::MAX;
@@ -115,7 +117,7 @@ impl Link {
 
 /// The task.
 pub(super) struct Task {
-    phase: AtomicU8,
+    phase: Mutex<Phase>,
     /// None once it is over.
     future: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
     link: Arc<Link>,
@@ -136,7 +138,7 @@ impl Task {
         shared: Arc<Shared>,
     ) -> Task {
         let future = Mutex::new(Some(Box::pin(future) as Pin<Box<dyn Future<Output = ()> + Send>>));
-        Task { phase: AtomicU8::new(IDLE), future, link, shared }
+        Task { phase: Mutex::new(Phase::Idle), future, link, shared }
     }
 
     /// What it shares with its socket.
@@ -146,19 +148,19 @@ impl Task {
 
     /// Notes that it shall run; whether it has to be queued for that.
     pub fn notify(&self) -> bool {
-        // Written also where it stays: pairs with the swap that begins a run, which then sees what it was woken for, or with the
-        // exchange that ends one.
-        let next = |phase| match phase {
-            IDLE => Some(QUEUED),
-            RUNNING => Some(AGAIN),
-            same => Some(same),
+        let mut phase = locked(&self.phase);
+        let was = *phase;
+        *phase = match was {
+            Phase::Idle => Phase::Queued,
+            Phase::Running => Phase::Again,
+            Phase::Queued | Phase::Again | Phase::Done => was,
         };
-        self.phase.fetch_update(AcqRel, Acquire, next) == Ok(IDLE)
+        was == Phase::Idle
     }
 
     /// Runs it as far as it goes. Called by whoever took it out of a queue.
     pub fn run(self: &Arc<Self>) {
-        self.phase.swap(RUNNING, AcqRel);
+        *locked(&self.phase) = Phase::Running;
         let waker = Waker::from(Arc::clone(self));
         let mut future = locked(&self.future);
         let Some(running) = future.as_mut() else { return };
@@ -170,15 +172,17 @@ impl Task {
         }
         if let Ok(Poll::Pending) = polled {
             drop(future);
-            if self.phase.compare_exchange(RUNNING, IDLE, AcqRel, Acquire).is_err() {
-                // Woken meanwhile, and queued once, whoever wakes it from now on.
-                self.phase.swap(QUEUED, AcqRel);
+            let mut phase = locked(&self.phase);
+            let again = *phase == Phase::Again;
+            *phase = if again { Phase::Queued } else { Phase::Idle };
+            drop(phase);
+            if again {
                 self.queue();
             }
         } else {
             // Its socket is closed with it.
             *future = None;
-            self.phase.store(DONE, Release);
+            *locked(&self.phase) = Phase::Done;
             let place = locked(&self.link.place);
             self.shared.loops[place.index].forget(place.token);
         }
