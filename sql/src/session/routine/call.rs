@@ -492,14 +492,22 @@ impl Session {
             }
             let same = columns.len() == row_types.len();
             let is_row = matches!(&columns[..], [only] if only.oid.0 == oids::RECORD);
-            if listed && !same && !is_row {
-                let much = if columns.len() < row_types.len() { "few" } else { "many" };
+            // What it reads or returns may have got or lost a column since its body was looked at.
+            if !same && !is_row {
+                let gives_rows = routine.result.0 == oids::RECORD
+                    || routine.outputs().len() > 1
+                    || self.shape_of(result).is_some();
+                let detail = match columns.len() < row_types.len() {
+                    _ if !gives_rows => "Final statement must return exactly one column.",
+                    true => "Final statement returns too few columns.",
+                    false => "Final statement returns too many columns.",
+                };
                 let shown = self.type_text(SqlType { oid: routine.result, typmod: -1 });
                 return Err(SqlError::new(
                     SqlState::INVALID_FUNCTION_DEFINITION,
                     format!("return type mismatch in function declared to return {shown}"),
                 )
-                .detail(format!("Final statement returns too {much} columns."))
+                .detail(detail)
                 .within(preparing(routine, count, types)));
             }
             if is_row && row_types.len() > 1 {
