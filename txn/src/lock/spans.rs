@@ -234,10 +234,11 @@ impl TreeLocks {
         self.waiters.remove(place).refused
     }
 
-    /// Whom `owner`, if it waits, waits for.
+    /// Whom `owner`, if it waits, waits for. Who has been refused waits for nobody, though it has not heard of it.
     pub fn blockers(&self, ages: &impl Ages, owner: OwnerId) -> Vec<OwnerId> {
         let mut found = Vec::new();
-        if let Some(waiter) = self.waiters.iter().find(|waiter| waiter.owner == owner) {
+        let waits = |waiter: &&Waiter| waiter.owner == owner && waiter.refused.is_none();
+        if let Some(waiter) = self.waiters.iter().find(waits) {
             let wanted = (&waiter.span, waiter.mode);
             self.conflicts(ages, owner, wanted, &mut |other| found.push(other));
         }
@@ -353,7 +354,9 @@ mod tests {
         assert_eq!(ask(&mut locks, THREE, RangeMode::Shared).0, RequestOutcome::Granted);
         assert_eq!(ask(&mut locks, TWO, RangeMode::Exclusive).0, RequestOutcome::Conflict(None));
         locks.wait(TWO, key(), RangeMode::Exclusive, older_waits);
+        assert_eq!(locks.blockers(&Numbers, TWO), [THREE]);
         assert_eq!(ask(&mut locks, ONE, RangeMode::Shared), (RequestOutcome::Granted, vec![TWO]));
+        assert_eq!(locks.blockers(&Numbers, TWO), [], "3 may wait for 2 without a deadlock");
         assert_eq!(locks.answer(TWO), Some(Reason::Died));
     }
 
