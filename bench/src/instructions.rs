@@ -17,6 +17,8 @@ use std::time::Duration;
 
 /// Transactions of the short run.
 const FEW: u32 = 1_000;
+/// Deliveries of the short run, and how many more the other has: each takes an order of every district.
+const DELIVERIES: [u32; 2] = [100, 600];
 /// How long a run of TPC-C's may take; it ends with its last transaction.
 const LONG: Duration = Duration::from_secs(3_600);
 /// Settings of the server: no wait for the disk, whose polling would be counted.
@@ -55,11 +57,12 @@ pub fn run(effort: Effort, conditions: &str) -> Result<String> {
     let mut rows = Vec::new();
     pgbench_rows(effort, &mut rows)?;
     tpcc_rows(effort.orders, &mut rows)?;
+    rows.push(delivery_row()?);
     let mut page = String::from("# Instructions of a transaction\n\n");
     write!(
         page,
-        "{conditions}\n\nInstructions of Atoll, counted by callgrind over the whole process, from its start to its end; one session, synchronous_commit off. The difference of a run of {FEW} transactions and one of so many more is divided by these: {} point SELECTs, {} transactions of tpcb-like, {} of each of TPC-C's. Bars: half of PostgreSQL's 18,500 for the prepared point SELECT; 3 % more for other names than for pgbench's; a million for New-Order and 200,000 for Payment by statements, 250,000 and 60,000 as one CALL.\n\n",
-        effort.selects, effort.transfers, effort.orders
+        "{conditions}\n\nInstructions of Atoll, counted by callgrind over the whole process, from its start to its end; one session, synchronous_commit off. The difference of a run of {FEW} transactions and one of so many more is divided by these: {} point SELECTs, {} transactions of tpcb-like, {} of each of TPC-C's; of Delivery {} and {} more. Bars: half of PostgreSQL's 18,500 for the prepared point SELECT; 3 % more for other names than for pgbench's; a million for New-Order, 200,000 for Payment and 2,500,000 for Delivery by statements, 250,000 for New-Order and 60,000 for Payment as one CALL.\n\n",
+        effort.selects, effort.transfers, effort.orders, DELIVERIES[0], DELIVERIES[1]
     )?;
     page.push_str("| what | instructions | bar | |\n|---|--:|--:|---|\n");
     for Row { what, instructions, bar } in &rows {
@@ -87,15 +90,16 @@ fn loaded(load: impl FnOnce(&Target) -> Result<()>) -> Result<Target> {
     Ok(target)
 }
 
-/// What a transaction takes, of `many` that `transactions` runs so many of.
+/// What a transaction takes, of `many` that `transactions` runs so many of behind as many as the short run has.
 fn count(
     target: &mut Target,
-    many: u32,
+    (few, many): (u32, u32),
     transactions: impl Fn(&Target, u32) -> Result<()>,
 ) -> Result<f64> {
     let mut counted = |count| target.counted(&settings(), |target| transactions(target, count));
-    let few = counted(FEW)?;
-    let all = counted(FEW + many)?;
+    let all = few + many;
+    let few = counted(few)?;
+    let all = counted(all)?;
     ensure!(all > few, "more transactions took fewer instructions");
     Ok((all - few) as f64 / f64::from(many))
 }
@@ -117,7 +121,7 @@ fn pgbench_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
         Call { mode: "prepared", clients: 1, threads: 1, what: What::BuiltIn("select-only") };
     rows.push(Row {
         what: "select-only, prepared".to_owned(),
-        instructions: count(&mut target, effort.selects, pgbench_of(select, Names::Own))?,
+        instructions: count(&mut target, (FEW, effort.selects), pgbench_of(select, Names::Own))?,
         bar: Some(9_250.0),
     });
     let scripts = [
@@ -136,7 +140,7 @@ fn pgbench_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
             let text = paired::renamed(text, names);
             for mode in ["simple", "prepared"] {
                 let call = Call { mode, clients: 1, threads: 1, what: What::Text(&text) };
-                let instructions = count(&mut target, *many, pgbench_of(call, names))?;
+                let instructions = count(&mut target, (FEW, *many), pgbench_of(call, names))?;
                 let bar = own.next().map(|own| own.instructions * 1.03);
                 let what = format!("{script}, from a file, {mode}, {names} names");
                 compared.push(Row { what, instructions, bar });
@@ -148,18 +152,12 @@ fn pgbench_rows(effort: Effort, rows: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-/// TPC-C's two transactions that have a bar, over one warehouse.
+/// TPC-C's New-Order and Payment, by statements and as calls, over one warehouse.
 ///
 /// # Errors
 /// The server's.
 pub fn tpcc_rows(orders: u32, rows: &mut Vec<Row>) -> Result<()> {
-    let scale = Scale::small(1);
-    let mut target = loaded(|target| {
-        let mut client = Url::local(target.port()).connect()?;
-        load::load(&mut *client, scale, true)?;
-        procedures::create(&mut *client)?;
-        Ok(())
-    })?;
+    let mut ordered = Counted::new(Scale::small(1))?;
     for (kind, form, name, bar) in [
         (
             Kind::NewOrder,
@@ -171,6 +169,46 @@ pub fn tpcc_rows(orders: u32, rows: &mut Vec<Row>) -> Result<()> {
         (Kind::NewOrder, Form::Calls, "New-Order as one CALL", 250_000.0),
         (Kind::Payment, Form::Calls, "Payment as one CALL", 60_000.0),
     ] {
+        rows.push(ordered.row((kind, form), name, (FEW, orders), bar)?);
+    }
+    Ok(())
+}
+
+/// TPC-C's Delivery. Districts begin with as many orders as the standard wants, so that none runs out of them.
+fn delivery_row() -> Result<Row> {
+    let mut delivered = Counted::new(Scale { items: 1_000, ..Scale::standard(1) })?;
+    let [few, more] = DELIVERIES;
+    let delivery = (Kind::Delivery, Form::Statements);
+    delivered.row(delivery, "Delivery, prepared", (few, more), 2_500_000.0)
+}
+
+/// TPC-C's tables in a server whose instructions are counted.
+struct Counted {
+    scale: Scale,
+    target: Target,
+}
+
+impl Counted {
+    /// Tables of that size.
+    fn new(scale: Scale) -> Result<Counted> {
+        let target = loaded(|target| {
+            let mut client = Url::local(target.port()).connect()?;
+            load::load(&mut *client, scale, true)?;
+            procedures::create(&mut *client)?;
+            Ok(())
+        })?;
+        Ok(Counted { scale, target })
+    }
+
+    /// What transactions of one kind take, asked for in one form.
+    fn row(
+        &mut self,
+        (kind, form): (Kind, Form),
+        name: &str,
+        effort: (u32, u32),
+        bar: f64,
+    ) -> Result<Row> {
+        let scale = self.scale;
         let transactions = |target: &Target, count: u32| -> Result<()> {
             let load = driver::Load {
                 scale,
@@ -187,8 +225,7 @@ pub fn tpcc_rows(orders: u32, rows: &mut Vec<Row>) -> Result<()> {
             ensure!(report.errors() == 0, "{} transactions failed", report.errors());
             Ok(())
         };
-        let instructions = count(&mut target, orders, transactions)?;
-        rows.push(Row { what: name.to_owned(), instructions, bar: Some(bar) });
+        let instructions = count(&mut self.target, effort, transactions)?;
+        Ok(Row { what: name.to_owned(), instructions, bar: Some(bar) })
     }
-    Ok(())
 }
