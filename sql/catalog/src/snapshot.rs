@@ -284,7 +284,7 @@ impl CatalogSnapshot {
     }
 
     /// Users' relations from this OID on.
-    pub fn relations_from(&self, first: Oid) -> impl Iterator<Item = &Arc<Relation>> {
+    pub fn relations_from(&self, first: Oid) -> impl DoubleEndedIterator<Item = &Arc<Relation>> {
         self.objects().relations.range(first..).map(|(_, relation)| relation)
     }
 

@@ -5,6 +5,7 @@ use super::rows::Rows;
 use crate::bind::kept;
 use crate::catalog::builtin;
 use crate::catalog::relation::{Column, Identity, IndexColumn, Properties, Relation, RelationKind};
+use crate::catalog::snapshot::CatalogSnapshot;
 use crate::catalog::system_column::{SYSTEM_COLUMNS, SystemColumn};
 use crate::error::Result;
 use crate::types::{Datum, Oid, SqlType};
@@ -217,14 +218,46 @@ fn attribute(rows: &mut Rows<'_, '_, '_, '_>, attribute: &Attribute<'_>) -> Resu
     rows.row(&row)
 }
 
-/// A default has no object of its own here; its OID is made of its table's and the column's number, above all OIDs that
-/// the counter gives for a long time.
+/// What the OIDs of defaults have that others do not get from the counter for a long time.
+const OF_DEFAULT: u32 = 1 << 31;
+/// The columns that a table may have.
+const COLUMNS_MAX: u32 = 1600;
+
+/// A default has no object of its own here; its OID is made of its table's and the column's number.
 pub(crate) fn default_oid(table: Oid, column: usize) -> Oid {
-    Oid(1 << 31 | table.0.wrapping_mul(1600).wrapping_add(column as u32) & 0x7FFF_FFFF)
+    let number = table.0.wrapping_mul(COLUMNS_MAX).wrapping_add(column as u32);
+    Oid(OF_DEFAULT | number & (OF_DEFAULT - 1))
+}
+
+/// The tables that may have a default of this OID.
+pub(super) fn tables_of_default(snapshot: &CatalogSnapshot, oid: Oid) -> Vec<Oid> {
+    let last = snapshot.relations_from(Oid(0)).next_back().map_or(Oid(0), |last| last.oid);
+    tables_up_to(last, oid)
+}
+
+/// Those of them with an OID up to `last`.
+fn tables_up_to(last: Oid, default: Oid) -> Vec<Oid> {
+    if default.0 & OF_DEFAULT == 0 {
+        return Vec::new();
+    }
+    let number = u64::from(default.0 & (OF_DEFAULT - 1));
+    // The product has lost what is above 31 bits.
+    let products = (0..).map(|lost: u64| number + lost * u64::from(OF_DEFAULT));
+    let tables = products.map_while(|product| u32::try_from(product / u64::from(COLUMNS_MAX)).ok());
+    tables.take_while(|table| *table <= last.0).map(Oid).collect()
 }
 
 pub(super) fn defaults(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
-    for relation in users(rows, rows.oid_key(1)) {
+    let snapshot = rows.system.snapshot;
+    let found = match rows.oid_key(0) {
+        Some(own) => {
+            let tables = tables_of_default(snapshot, own).into_iter();
+            let tables: Vec<_> = tables.flat_map(|oid| users(rows, Some(oid))).collect();
+            Box::new(tables.into_iter())
+        }
+        None => users(rows, rows.oid_key(1)),
+    };
+    for relation in found {
         if rows.pauses(relation.oid) {
             break;
         }
@@ -293,4 +326,25 @@ pub(super) fn statistics(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oid_of_a_default_leads_to_its_table() {
+        for table in [16_384, 1_342_177, 1_342_178, 3_000_000_000, u32::MAX].map(Oid) {
+            for column in [0, 7, 1599] {
+                let found = tables_up_to(table, default_oid(table, column));
+                assert_eq!(
+                    found.iter().filter(|one| **one == table).count(),
+                    1,
+                    "{table:?} {column}"
+                );
+            }
+        }
+        assert_eq!(tables_up_to(Oid(20_000), default_oid(Oid(16_384), 3)), [Oid(16_384)]);
+        assert!(tables_up_to(Oid(u32::MAX), Oid(16_384)).is_empty());
+    }
 }

@@ -27,10 +27,11 @@ const OPERATOR: u32 = 2617;
 /// The relations and the types whose rows of `pg_depend` may be those that the keys ask for.
 fn keyed<'s>(rows: &Rows<'s, '_, '_, '_>) -> (Users<'s>, Vec<&'s Arc<UserType>>) {
     let snapshot = rows.system.snapshot;
-    // Nothing leads from a default's OID to its table.
-    let object = rows.oid_key(1).filter(|object| object.0 >> 31 == 0);
-    let among: BTreeSet<Oid> = match (object, rows.oid_key(4)) {
-        (Some(object), _) => snapshot.whole(object).into_iter().collect(),
+    let among: BTreeSet<Oid> = match (rows.oid_key(1), rows.oid_key(4)) {
+        (Some(object), _) => {
+            let tables = super::columns::tables_of_default(snapshot, object).into_iter();
+            tables.chain(snapshot.whole(object)).collect()
+        }
         (None, Some(referenced)) => snapshot.dependents(referenced),
         (None, None) => return (users(rows, None), snapshot.types().collect()),
     };

@@ -687,6 +687,8 @@ mod tests {
                     ("pg_depend", 4, 20_001),
                     ("pg_depend", 4, 20_005),
                     ("pg_depend", 4, 2200),
+                    ("pg_attrdef", 0, columns::default_oid(Oid(20_000), 1).0),
+                    ("pg_depend", 1, columns::default_oid(Oid(20_000), 1).0),
                 ] {
                     let all = rows(name, &[], (column, oid));
                     let keyed = rows(name, &[(column, Datum::Oid(oid))], (column, oid));

@@ -474,6 +474,13 @@ fn subplan_homes(kind: &SubplanKind, read: &mut BTreeSet<Var>) {
     }
 }
 
+/// Says which outputs of a scan somebody reads.
+fn mark_read(slot: u32, wanted: &mut [bool], read: &BTreeSet<Var>) {
+    for (at, wanted) in wanted.iter_mut().enumerate() {
+        *wanted = read.contains(&Var { slot, column: at as u32 });
+    }
+}
+
 /// The homes a plan fills that somebody reads.
 fn wanted(plan: &Plan, read: &BTreeSet<Var>, widths: &[usize]) -> Vec<Var> {
     let slots: HashSet<u32> = vars::filled(plan, widths).iter().map(|(slot, _)| *slot).collect();
@@ -496,13 +503,14 @@ impl Finishing<'_> {
         let Finishing { read, widths, costs } = *self;
         match plan {
             Plan::Scan(scan) => {
-                for (at, wanted) in scan.wanted.iter_mut().enumerate() {
-                    *wanted = read.contains(&Var { slot: scan.slot, column: at as u32 });
-                }
+                mark_read(scan.slot, &mut scan.wanted, read);
                 costs.order(&mut scan.filter);
                 costs.order(&mut scan.recheck);
             }
-            Plan::System(scan) => costs.order(&mut scan.filter),
+            Plan::System(scan) => {
+                mark_read(scan.slot, &mut scan.wanted, read);
+                costs.order(&mut scan.filter);
+            }
             Plan::Unit
             | Plan::Nothing
             | Plan::Function(_)

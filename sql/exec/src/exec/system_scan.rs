@@ -61,7 +61,7 @@ pub struct SystemScan {
     /// The values of the plan's keys.
     keys: RowBuf,
     progress: ScanProgress,
-    /// A part of the rows.
+    /// A part of the rows: the columns that are read.
     rows: RowSet,
     at: usize,
 }
@@ -70,6 +70,7 @@ impl SystemScan {
     /// Of this plan.
     #[must_use]
     pub fn new(plan: &physical::SystemScan, builder: &Builder<'_>) -> SystemScan {
+        let width = plan.wanted.iter().filter(|wanted| **wanted).count();
         SystemScan {
             plan: plan.clone(),
             filter: builder.conditions(&plan.filter),
@@ -78,7 +79,7 @@ impl SystemScan {
             state: None,
             keys: RowBuf::new(),
             progress: ScanProgress::Begins,
-            rows: RowSet::new(plan.outputs.len()),
+            rows: RowSet::new(width),
             at: 0,
         }
     }
@@ -95,7 +96,16 @@ impl SystemScan {
         let oid = plan.relation.oid;
         let call = cx.evaluator().call();
         system.rows(&call, oid, &keys, (state, progress), &mut |row| {
-            rows.push(plan.outputs.iter().map(|output| match output {
+            // Most of the rows that come without being asked for are known by an OID; the filter has the same condition.
+            let is_other = |(column, key): &(usize, Datum<'_>)| match (row[*column], key) {
+                (Datum::Oid(value), Datum::Oid(key)) => value != *key,
+                _ => false,
+            };
+            if keys.iter().any(is_other) {
+                return Ok(true);
+            }
+            let read = plan.outputs.iter().zip(&plan.wanted).filter(|(_, wanted)| **wanted);
+            rows.push(read.map(|(output, _)| match output {
                 ScanColumn::Column(column) => row[*column],
                 ScanColumn::System(TABLE_OID) => Datum::Oid(oid.0),
                 ScanColumn::System(_) | ScanColumn::Key => Datum::Oid(0),
@@ -127,7 +137,11 @@ impl Operator for SystemScan {
                 cx.arena.reset();
                 let row: &mut RowBuf = cx.frame.row_mut(self.plan.slot);
                 row.clear();
-                self.rows.row(self.at).for_each(|datum| row.push(datum));
+                let mut read = self.rows.row(self.at);
+                for wanted in &self.plan.wanted {
+                    let value = if *wanted { read.next() } else { None };
+                    row.push(value.unwrap_or(Datum::Null));
+                }
                 self.at += 1;
                 if cx.holds(&self.filter, &self.correlated)? {
                     return Ok(true);

@@ -288,6 +288,8 @@ pub struct SystemScan {
     pub slot: u32,
     /// Which columns, by index (system columns by negative attnum).
     pub outputs: Vec<ScanColumn>,
+    /// Which of the outputs are read at all.
+    pub wanted: Vec<bool>,
     /// Conditions.
     pub filter: Vec<Scalar>,
     /// `column = value` with a value known before: the catalog may use it to give fewer rows.

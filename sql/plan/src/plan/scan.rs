@@ -58,6 +58,7 @@ impl Planner<'_> {
             _ => Plan::System(Box::new(SystemScan {
                 relation: Arc::clone(relation),
                 slot,
+                wanted: vec![true; width],
                 outputs,
                 filter,
                 keys: Vec::new(),
