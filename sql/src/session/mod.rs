@@ -243,6 +243,8 @@ pub struct Session {
     running: Vec<Arc<Prepared>>,
     /// The casts that assignments of routines have needed.
     casts: FxHashMap<(SqlType, SqlType), routine::CastText>,
+    /// The fields of the rows of types that routines have needed, each with the state of the catalog in which it has them.
+    shapes: FxHashMap<SqlType, (u64, Arc<routine::frame::Shape>)>,
     /// The routines and their statements that run, the innermost last.
     within: Vec<routine::ContextPlace>,
     /// The expressions of bodies that are being evaluated by themselves, by body and number, the innermost last.
@@ -372,6 +374,7 @@ impl Session {
             rewriting: None,
             running: Vec::new(),
             casts: FxHashMap::default(),
+            shapes: FxHashMap::default(),
             evaluated: Vec::new(),
             do_ends_transactions: false,
             called_view: None,

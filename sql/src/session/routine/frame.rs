@@ -138,6 +138,21 @@ impl Frame {
     #[inline]
     pub fn unfold(&mut self, variable: u32, shape: &Arc<Shape>, fill: impl FnOnce(&mut RowBuf)) {
         self.begin_rows(variable, shape);
+        self.hold(variable, shape, |fields| {
+            fields.clear();
+            fill(fields);
+        });
+    }
+
+    /// Gives a variable the fields of a row of this shape for those that it had. Of a variable whose rows may be of any shape
+    /// [`Frame::begin_rows`] has said it.
+    pub fn take_fields(&mut self, variable: u32, shape: &Arc<Shape>, row: &mut RowBuf) {
+        self.hold(variable, shape, |fields| std::mem::swap(fields, row));
+    }
+
+    /// Has a variable hold a row of this shape field by field, which `put` makes of the fields that it had.
+    #[inline]
+    fn hold(&mut self, variable: u32, shape: &Arc<Shape>, put: impl FnOnce(&mut RowBuf)) {
         let known = self.unfolded.iter().position(|one| one.variable == variable);
         let at = known.unwrap_or_else(|| {
             let (shape, fields) = (Arc::clone(shape), RowBuf::new());
@@ -149,8 +164,7 @@ impl Frame {
         if !Arc::ptr_eq(&one.shape, shape) {
             one.shape = Arc::clone(shape);
         }
-        one.fields.clear();
-        fill(&mut one.fields);
+        put(&mut one.fields);
         one.limit = 2 * one.fields.bytes() + LEAST;
         (one.held, one.folded) = (true, false);
     }
@@ -446,6 +460,17 @@ impl Frame {
         let taken = self.row.append_array(variable as usize, slot);
         self.taken(taken.unwrap_or_default());
         true
+    }
+
+    /// The same, where it becomes the element at this subscript.
+    pub fn append_element_at(
+        &mut self,
+        (variable, subscript): (u32, i32),
+        value: u32,
+        slot: &mut Vec<u8>,
+    ) -> bool {
+        let Datum::Array(stored) = self.get(variable) else { return false };
+        array::is_behind(stored, subscript) && self.append_element(variable, value, slot)
     }
 
     /// The values, for a statement that takes them as its parameters and gives them back by [`Frame::put_row`].

@@ -539,7 +539,7 @@ impl Execution<'_> {
             _ => {}
         }
         match text.filter(|_| count > 0) {
-            Some(text) => self.put_row_into(text, (&into.places, columns), &row)?,
+            Some(text) => self.put_row_into(text, (&into.places, columns), &mut row)?,
             None => self.put_into(&into.places, columns, (count > 0).then_some(&row))?,
         }
         self.kit.row = row;

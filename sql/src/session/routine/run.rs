@@ -36,6 +36,7 @@ impl Execution<'_> {
             }
             Action::AssignElement(place, sql) => {
                 self.session.look_again(self.id, sql)?;
+                self.fold_read(sql)?;
                 if place.path.is_empty()
                     && self.session.assign_element(
                         self.id,

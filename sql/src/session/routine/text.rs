@@ -6,7 +6,7 @@
 use super::context::{expression, in_expression};
 use super::frame::{Frame, Shape};
 use super::machine::code::Program;
-use super::value::Taken;
+use super::value::Taking;
 use crate::bind::{Variable, VariableConflict, Variables, names_table, no_field};
 use crate::compile::code::{Code, ElementCode};
 use crate::error::{Result, SqlError};
@@ -210,12 +210,14 @@ pub struct Text {
     element: Option<ElementCode>,
     /// Whether its plan may be run at once.
     at_once: bool,
-    /// How the columns of its row go into the variables behind INTO, where they all go there without more ado.
-    into: OnceLock<Box<[Taken]>>,
+    /// How the columns of its row go into what is behind INTO, where they all go there without more ado.
+    into: OnceLock<Taking>,
     /// The state of the catalog in which that was found out last.
     into_seen: AtomicU64,
     ty: SqlType,
     visible: Arc<Visible>,
+    /// The variables that it names and that hold rows.
+    rows: Box<[u32]>,
     /// [`Session::changes`] when it was last found good.
     seen: AtomicU64,
     /// The same when its relations were last locked.
@@ -280,6 +282,11 @@ impl Text {
         named.iter().copied().collect()
     }
 
+    /// Those of them that hold rows: it reads these as values.
+    pub(super) fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
     /// Whether it is planned for its parameters this time, as in its first runs; what that computes may fail.
     pub(super) fn is_custom(&self) -> bool {
         self.runs.load(Relaxed) < CUSTOM_PLANS
@@ -309,13 +316,12 @@ impl Text {
 
     /// How the columns of its row go into variables, where that was found out in this state of the catalog: types and casts
     /// are all that says it.
-    pub(super) fn taken_in(&self, state: u64) -> Option<&[Taken]> {
-        let into = self.into.get().map(|into| &**into);
-        into.filter(|_| self.into_seen.load(Relaxed) == state)
+    pub(super) fn taken_in(&self, state: u64) -> Option<&Taking> {
+        self.into.get().filter(|_| self.into_seen.load(Relaxed) == state)
     }
 
     /// Remembers how they do, unless that is not what it was when it was first found out.
-    pub(super) fn note_taken(&self, taken: Box<[Taken]>, state: u64) {
+    pub(super) fn note_taken(&self, taken: Taking, state: u64) {
         if *self.into.get_or_init(|| taken.clone()) == taken {
             self.into_seen.store(state, Relaxed);
         }
@@ -349,8 +355,13 @@ impl Text {
                 && !planned.momentary
                 && inserts_query(planned).is_none()
         });
+        let named = visible.named.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let variables = &visible.body.variables;
+        let holds_rows =
+            |number: &u32| !matches!(variables[*number as usize].ty, VariableType::Scalar(_));
         Text {
             at_once,
+            rows: named.into_iter().filter(holds_rows).collect(),
             flat: scalar_of(&prepared, true),
             prepared,
             simple,

@@ -3,8 +3,10 @@
 use super::Execution;
 use super::context::{in_expression, of_query};
 use super::frame::Shape;
+use super::machine::takes;
 use super::text::{Text, type_of, unassigned};
 use crate::bind::{Variable, VariableConflict, Variables, no_field};
+use crate::catalog::builtin;
 use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
@@ -43,12 +45,15 @@ impl CastText {
         let free = prepared.planned.as_ref().is_some_and(|planned| planned.required.is_empty());
         let trims = free && scalar.as_ref().is_some_and(trims);
         // A function of users may make something of NULL, and a domain may refuse it.
-        let strict = !crate::catalog::builtin::is_domain(to.oid.0)
-            && scalar.as_ref().is_some_and(calls_strict_functions);
+        let strict =
+            !builtin::is_domain(to.oid.0) && scalar.as_ref().is_some_and(calls_strict_functions);
         let code = scalar.map(|scalar| Arc::new(Code::of([&scalar])));
         CastText { prepared, same, trims, strict, code, seen }
     }
 }
+
+/// Of how many types a session remembers the fields.
+const SHAPES_MAX: usize = 256;
 
 /// `text(bpchar)`.
 const TRIMMED: u32 = 401;
@@ -77,6 +82,15 @@ pub struct Taken {
     not_null: bool,
     /// A text goes there without the blanks at its end; anything else as it is.
     trimmed: bool,
+}
+
+/// How the columns of a statement's row go into what is behind its INTO.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Taking {
+    /// Each into a variable of its own.
+    Each(Box<[Taken]>),
+    /// As the fields of a variable whose rows are of this shape.
+    Fields(u32, Arc<Shape>),
 }
 
 /// The one parameter of a cast.
@@ -237,9 +251,18 @@ impl Session {
 
     /// The fields of rows of a type.
     pub(super) fn shape_of(&mut self, ty: SqlType) -> Option<Arc<Shape>> {
-        let snapshot = Arc::clone(self.catalog.snapshot());
-        let fields = crate::bind::type_name::fields_of(&snapshot, snapshot.base_type(ty).oid)?;
-        Some(Arc::new(Shape::new(ty, fields)))
+        let snapshot = self.catalog.snapshot();
+        let state = snapshot.state();
+        if let Some((_, shape)) = self.shapes.get(&ty).filter(|(seen, _)| *seen == state) {
+            return Some(Arc::clone(shape));
+        }
+        let fields = crate::bind::type_name::fields_of(snapshot, snapshot.base_type(ty).oid)?;
+        let shape = Arc::new(Shape::new(ty, fields));
+        if self.shapes.len() >= SHAPES_MAX {
+            self.shapes.clear();
+        }
+        self.shapes.insert(ty, (state, Arc::clone(&shape)));
+        Some(shape)
     }
 }
 
@@ -251,6 +274,15 @@ fn is_of(shape: &Shape, columns: &[ColumnDescription]) -> bool {
     shape.ty == SqlType::plain(oids::RECORD)
         && shape.fields.len() == columns.len()
         && shape.fields.iter().zip(columns).all(same)
+}
+
+/// Whether columns are the fields of such rows as they are. What a domain says of them is asked of each value.
+fn has_fields(shape: &Shape, columns: &[ColumnDescription]) -> bool {
+    let is_domain = |ty: SqlType| builtin::is_domain(ty.oid.0);
+    !is_domain(shape.ty)
+        && shape.fields.len() == columns.len()
+        && (shape.fields.iter().zip(columns))
+            .all(|((_, own), column)| takes(*own, column.ty) && !is_domain(*own))
 }
 
 /// The shape of rows of these columns, which are of no type of their own.
@@ -288,6 +320,7 @@ impl Execution<'_> {
     /// Evaluates an expression into a row of one column; its type.
     pub(super) fn evaluate(&mut self, sql: &Sql, into: &mut RowBuf) -> Result<SqlType> {
         self.session.look_again(self.id, sql)?;
+        self.fold_read(sql)?;
         if let Some((value, ty)) = self.session.run_plain(self.id, &self.kit.frame, sql)? {
             into.clear();
             into.push(value);
@@ -297,8 +330,20 @@ impl Execution<'_> {
         self.evaluate_text(sql, &text, into)
     }
 
+    /// A text of the body, ready to run over the variables.
     pub(super) fn text(&mut self, sql: &Sql, assigned: Option<u32>) -> Result<Arc<Text>> {
-        self.session.text_of((self.id, &self.body), &self.kit.frame, sql, assigned)
+        let body = (self.id, &self.body);
+        let text = self.session.text_of(body, &self.kit.frame, sql, assigned)?;
+        text.rows().iter().try_for_each(|variable| self.kit.frame.fold(*variable))?;
+        Ok(text)
+    }
+
+    /// A text is about to be run as it was made ready, if it has been: the rows that it reads become values.
+    pub(super) fn fold_read(&mut self, sql: &Sql) -> Result<()> {
+        let known = self.session.texts.get(&self.id);
+        let text = known.and_then(|known| known.texts[sql.number as usize].as_ref());
+        let mut rows = text.into_iter().flat_map(|text| text.rows());
+        rows.try_for_each(|variable| self.kit.frame.fold(*variable))
     }
 
     pub(super) fn evaluate_text(
@@ -365,6 +410,7 @@ impl Execution<'_> {
     /// A condition; NULL is false.
     pub(super) fn holds(&mut self, sql: &Sql) -> Result<bool> {
         self.session.look_again(self.id, sql)?;
+        self.fold_read(sql)?;
         if let Some((value, _)) = self.session.run_plain(self.id, &self.kit.frame, sql)? {
             return Ok(matches!(value, Datum::Bool(true)));
         }
@@ -390,6 +436,7 @@ impl Execution<'_> {
     /// `variable := expression`.
     pub(super) fn assign(&mut self, variable: u32, sql: &Sql) -> Result<()> {
         self.session.look_again(self.id, sql)?;
+        self.fold_read(sql)?;
         let own = &self.body.variables[variable as usize];
         if let VariableType::Scalar(to) = own.ty
             && let Some((value, ty)) = self.session.run_plain(self.id, &self.kit.frame, sql)?
@@ -479,6 +526,7 @@ impl Execution<'_> {
             Ok(())
         })?;
         self.put_columns(variable, &columns, Some(&row))?;
+        self.kit.frame.fold(variable)?;
         value.clear();
         value.push(self.kit.frame.get(variable));
         Ok(())
@@ -535,6 +583,10 @@ impl Execution<'_> {
             }
         };
         self.demand_as_many(columns.len(), shape.fields.len())?;
+        if has_fields(&shape, columns) {
+            self.kit.frame.take_fields(variable, &shape, &mut row.clone());
+            return Ok(());
+        }
         let mut fields = RowBuf::new();
         let mut value = RowBuf::new();
         for (place, (_, ty)) in shape.fields.iter().enumerate() {
@@ -570,7 +622,7 @@ impl Execution<'_> {
 
     /// Gives a variable a row of these fields, which a domain over rows has to admit.
     fn set_record(&mut self, variable: u32, shape: &Shape, row: &RowBuf) -> Result<()> {
-        if !crate::catalog::builtin::is_domain(shape.ty.oid.0) {
+        if !builtin::is_domain(shape.ty.oid.0) {
             return self.kit.frame.set_record(variable, shape, row.iter());
         }
         let arena = bumpalo::Bump::new();
@@ -605,13 +657,14 @@ impl Execution<'_> {
         let [_, rest @ ..] = &place.path[..] else {
             return self.put(place.variable, value, ty);
         };
+        self.kit.frame.fold(place.variable)?;
         let (shape, at) = self.field_of(place)?;
         let name = Arc::clone(&self.body.variables[place.variable as usize].name);
         let inner = shape.fields[at].1;
         if rest.is_empty() {
             self.session.converted(value, ty, inner)?;
             let field = (place.variable, at);
-            let is_domain = crate::catalog::builtin::is_domain(shape.ty.oid.0);
+            let is_domain = builtin::is_domain(shape.ty.oid.0);
             if !is_domain && self.kit.frame.set_field(field, (inner, &value.get(0)))? {
                 return Ok(());
             }
@@ -628,21 +681,35 @@ impl Execution<'_> {
         self.set_record(place.variable, &shape, &row)
     }
 
-    /// Puts the columns of a statement's row into the places behind its INTO.
+    /// Puts the columns of a statement's row, which is given up for another one, into the places behind its INTO.
     pub(super) fn put_row_into(
         &mut self,
         text: &Text,
         (places, columns): (&[Place], &[ColumnDescription]),
-        row: &RowBuf,
+        row: &mut RowBuf,
     ) -> Result<()> {
+        if let [Place { variable, path }] = places
+            && path.is_empty()
+            && let VariableType::Record = self.body.variables[*variable as usize].ty
+        {
+            let shape = self.shape_for(*variable, columns);
+            self.kit.frame.begin_rows(*variable, &shape);
+            self.kit.frame.take_fields(*variable, &shape, row);
+            return Ok(());
+        }
         let state = self.session.catalog.last_snapshot().state();
         if text.taken_in(state).is_none()
             && let Some(taken) = self.all_taken(places, columns)
         {
             text.note_taken(taken, state);
         }
-        let Some(taken) = text.taken_in(state) else {
-            return self.put_into(places, columns, Some(row));
+        let taken = match text.taken_in(state) {
+            None => return self.put_into(places, columns, Some(&*row)),
+            Some(Taking::Fields(variable, shape)) => {
+                self.kit.frame.take_fields(*variable, shape, row);
+                return Ok(());
+            }
+            Some(Taking::Each(taken)) => taken,
         };
         for (at, one) in taken.iter().enumerate() {
             let value = match row.get(at) {
@@ -657,12 +724,16 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// How columns go into places, where each goes into a variable of its own that is no row, as it is or nearly.
-    fn all_taken(
-        &mut self,
-        places: &[Place],
-        columns: &[ColumnDescription],
-    ) -> Option<Box<[Taken]>> {
+    /// How columns go into places, where each goes into a variable of its own that is no row, as it is or nearly, or all are the
+    /// fields of one.
+    fn all_taken(&mut self, places: &[Place], columns: &[ColumnDescription]) -> Option<Taking> {
+        if let [Place { variable, path }] = places
+            && let (VariableType::Row(ty), []) =
+                (&self.body.variables[*variable as usize].ty, &path[..])
+        {
+            let shape = self.session.shape_of(*ty)?;
+            return has_fields(&shape, columns).then_some(Taking::Fields(*variable, shape));
+        }
         if places.len() != columns.len() {
             return None;
         }
@@ -674,7 +745,7 @@ impl Execution<'_> {
             };
             let (to, not_null) = (*to, own.not_null);
             // What a domain says of NULL is asked of each value.
-            if crate::catalog::builtin::is_domain(to.oid.0) {
+            if builtin::is_domain(to.oid.0) {
                 return None;
             }
             let trimmed = if self.session.converts_nothing(column.ty, to) {
@@ -689,7 +760,7 @@ impl Execution<'_> {
             };
             all.push(Taken { variable: place.variable, not_null, trimmed });
         }
-        Some(all.into())
+        Some(Taking::Each(all.into()))
     }
 
     /// Puts the columns of a row, or NULLs where there is none, into places.
@@ -725,8 +796,7 @@ impl Execution<'_> {
                     value.push(Datum::Null);
                     match self.body.variables[place.variable as usize].ty {
                         VariableType::Scalar(own)
-                            if place.path.is_empty()
-                                && !crate::catalog::builtin::is_domain(own.oid.0) =>
+                            if place.path.is_empty() && !builtin::is_domain(own.oid.0) =>
                         {
                             own
                         }

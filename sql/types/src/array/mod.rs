@@ -165,6 +165,16 @@ pub fn slot_behind(stored: &[u8], value: &Datum<'_>, slot: &mut Vec<u8>) -> bool
     check_bytes(stored.len() + slot.len()).is_ok()
 }
 
+/// Whether a subscript is the one behind the last of a stored array of one dimension.
+#[must_use]
+pub fn is_behind(stored: &[u8], subscript: i32) -> bool {
+    let array = Array::of(stored);
+    array.dimension_count() == 1
+        && array.dimension(0).is_some_and(|Dimension { length, lower }| {
+            i64::from(lower) + i64::from(length) == i64::from(subscript)
+        })
+}
+
 /// Makes the length of a stored array of one dimension one more, for an element that follows.
 pub fn count_one_more(stored: &mut [u8]) {
     if let Some(length) = stored.get_mut(5..9).and_then(|bytes| bytes.first_chunk_mut::<4>()) {

@@ -45,6 +45,8 @@ pub enum Op {
     Apply { what: Primitive, left: Slot, right: Slot, to: Slot },
     /// `to := from`.
     Move { from: Slot, to: Slot },
+    /// A variable that holds rows holds none.
+    NoRow { to: Slot },
     /// Of AND: false is the result, NULL may be.
     And { one: Slot, to: Slot, end: u32 },
     /// Of OR.
@@ -228,6 +230,7 @@ impl Op {
             | Op::IsNull { one, to, .. }
             | Op::IsBool { one, to, .. }
             | Op::Field { record: one, to, .. } => (vec![one], Some(to), None),
+            Op::NoRow { to } => (vec![], Some(to), None),
             Op::And { one, to, end } | Op::Or { one, to, end } => {
                 (vec![one, to], Some(to), Some(end))
             }

@@ -240,10 +240,10 @@ impl<'b> Compiler<'b> {
         }
     }
 
-    /// Whether a slot is that of a variable that holds rows of any shape.
+    /// Whether a slot is that of a variable that holds rows.
     pub(super) fn holds_rows(&self, slot: Slot) -> bool {
         let variable = self.given.body.variables.get(usize::from(slot));
-        variable.is_some_and(|variable| matches!(variable.ty, VariableType::Record))
+        variable.is_some_and(|variable| !matches!(variable.ty, VariableType::Scalar(_)))
     }
 
     /// The slot of a constant, by its number.
@@ -886,6 +886,9 @@ impl<'b> Compiler<'b> {
             VariableType::Record => false,
         };
         match &variable.default {
+            None if simple && self.holds_rows(to) => {
+                self.push(Op::NoRow { to });
+            }
             None if simple => {
                 self.push(Op::Move { from: self.fixed(NULL), to });
             }

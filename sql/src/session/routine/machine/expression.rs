@@ -7,7 +7,7 @@ use crate::compile::code::Code;
 use crate::plan::scalar::{Callee, Scalar, Target};
 use crate::tuple::RowBuf;
 use crate::types::Datum;
-use crate::types::primitive::{Primitive, Width};
+use crate::types::primitive::{Comparison, Primitive, Width};
 use std::sync::Arc;
 
 /// `||` of texts.
@@ -30,6 +30,15 @@ fn is_tree(scalar: &Scalar) -> bool {
         fits
     });
     fits
+}
+
+/// Whether a scalar is somewhere already, or a field of such a row: nobody can tell whether it was looked at.
+fn is_at_hand(scalar: &Scalar) -> bool {
+    match scalar {
+        Scalar::Constant(..) | Scalar::Parameter(_) => true,
+        Scalar::Field(row, _) => matches!(**row, Scalar::Parameter(_)),
+        _ => false,
+    }
 }
 
 impl Compiler<'_> {
@@ -139,6 +148,12 @@ impl Compiler<'_> {
             Scalar::Subscript { operand, ty, indices, slice: false } => {
                 let [(None, Some(subscript))] = &indices[..] else { return None };
                 builtin::element_type(ty.0)?;
+                if let Scalar::Array(elements, _, false) = &**operand
+                    && elements.iter().all(is_at_hand)
+                {
+                    self.pick(elements, subscript, to)?;
+                    return Some(to);
+                }
                 let array = self.value(operand, to)?;
                 // What would be looked for in nothing is not computed.
                 let nothing = self.push(Op::Null { one: array, to, end: 0 });
@@ -157,6 +172,28 @@ impl Compiler<'_> {
             _ => return None,
         }
         Some(to)
+    }
+
+    /// The element of an array of these elements that a subscript says: the others are not looked at, nor is an array made.
+    fn pick(&mut self, elements: &[Scalar], subscript: &Scalar, to: Slot) -> Option<()> {
+        let subscript = self.value(subscript, to)?;
+        let free = Self::behind(subscript, to);
+        let mut ends = Vec::new();
+        for (number, element) in (1..).zip(elements) {
+            let mut row = RowBuf::new();
+            row.push(Datum::Int4(number));
+            let (how, right) = (Comparison::Equal, self.constant(&Arc::new(row)));
+            let next = self.push(Op::UnlessCompared { how, left: subscript, right, end: 0 });
+            let from = self.value(element, free)?;
+            if from != to {
+                self.push(Op::Move { from, to });
+            }
+            ends.push(self.push(Op::Jump { end: 0 }));
+            self.land(&[next]);
+        }
+        self.push(Op::Move { from: self.fixed(NULL), to });
+        self.land(&ends);
+        Some(())
     }
 
     fn call(&mut self, callee: &Callee, arguments: &[Scalar], to: Slot) -> Option<()> {

@@ -249,6 +249,10 @@ fn run_from(
                     }
                 }
             }
+            Op::NoRow { to } => {
+                frame.set_plain(u32::from(to), Datum::Null);
+                values = frame.parts_mut().0;
+            }
             Op::And { one, to, end } => match value!(one) {
                 Value::Bool(true) => {}
                 Value::Bool(false) => {
@@ -490,6 +494,7 @@ fn run_from(
                 values = frame.parts_mut().0;
             }
             Op::SetElement { array, subscript, value, end } => {
+                let array = u32::from(array);
                 let done = match (value!(subscript), value!(value)) {
                     (
                         Value::Int4(subscript),
@@ -501,9 +506,17 @@ fn run_from(
                             Value::Float8(value) => Datum::Float8(value),
                             _ => Datum::Null,
                         };
-                        let array = u32::from(array);
                         frame.replace_number(array, subscript, &value)
                             || frame.append_number(array, subscript, &value)
+                    }
+                    (Value::Int4(subscript), _) => {
+                        let place = (array, subscript);
+                        let grown =
+                            frame.append_element_at(place, u32::from(value), &mut room.slot);
+                        if grown {
+                            done!(crate::account::check());
+                        }
+                        grown
                     }
                     _ => false,
                 };

@@ -24,7 +24,7 @@ use crate::catalog::routine::{PLPGSQL, Routine};
 use crate::ddl::routine::{EVENT_TRIGGER, TRIGGER};
 use crate::error::{Result, SqlError, cancel};
 use crate::plan::scalar::{CallTypes, Scalar, Target};
-use crate::plpgsql::tree::Body;
+use crate::plpgsql::tree::{Action, Body};
 use crate::session::Session;
 use crate::session::machines::REST_BYTES_MAX;
 use crate::sqlstate::SqlState;
@@ -60,6 +60,25 @@ impl Kit {
 /// Whether values of a type are values of another as they are.
 pub(super) fn takes(to: SqlType, from: SqlType) -> bool {
     from.oid == to.oid && (to.typmod < 0 || to.typmod == from.typmod)
+}
+
+/// Whether an operation that the session does reads no rows of variables but those that its texts name, and these when they
+/// are run.
+fn reads_little(op: Op, program: &Program) -> bool {
+    match op {
+        Op::Call { .. }
+        | Op::Try { .. }
+        | Op::Tried
+        | Op::Handled
+        | Op::Holds { .. }
+        | Op::Bounded { .. }
+        | Op::Assign { .. } => true,
+        Op::Statement { statement, .. } => matches!(
+            program.statements[statement as usize].action,
+            Action::Execute(..) | Action::Perform(_) | Action::AssignElement(..)
+        ),
+        _ => false,
+    }
 }
 
 /// A block with EXCEPTION that is being run.
@@ -326,7 +345,9 @@ impl Execution<'_> {
         if let Op::Return { one, ty } = op {
             return self.returns_slot(one, program.types[ty as usize]);
         }
-        self.kit.frame.fold_all()?;
+        if !reads_little(op, program) {
+            self.kit.frame.fold_all()?;
+        }
         match op {
             Op::Call { site, to } => {
                 self.begin_due();
