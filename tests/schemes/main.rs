@@ -3,6 +3,7 @@
 //! step by step, as the schemes' definitions have it (`docs/design/0017-schemes.md`).
 
 mod partitions;
+mod row_locks;
 
 use std::time::Duration;
 use tests::atoll::Atoll;

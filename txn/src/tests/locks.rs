@@ -137,7 +137,9 @@ fn read_and_lock(
     between: impl FnOnce(),
 ) -> (Vec<u8>, Locked, Vec<u8>) {
     let (view, mut buffer) = (txn.begin_statement().unwrap(), RecordBuffer::default());
-    assert!(txn.get_to_lock(&view, &world.tree, b"a", &mut buffer).unwrap());
+    assert!(
+        txn.get_to_lock(&view, &world.tree, b"a", (mode, WaitPolicy::Block), &mut buffer).unwrap()
+    );
     let read = buffer.value().unwrap().to_vec();
     between();
     let policy = WaitPolicy::Block;

@@ -3,8 +3,8 @@
 //! The scheme and its invariants: `scheme/locking/mod.rs`. The tree that the layer above keeps its own objects in, for all databases,
 //! is no part of any scheme (`Options::unwatched`): there row locks and the latest state decide, as everywhere.
 
-use super::Transaction;
 use super::partitioned::Of;
+use super::{Purpose, Transaction};
 use crate::lock::range::{Asking, RangeGrant, RangeMode, Span};
 use crate::lock::segments::Edge;
 use crate::lock::{RowLock, WaitPolicy};
@@ -33,53 +33,58 @@ impl Transaction {
         matches!(self.tracking.as_deref(), Some(Tracking::Locking(_)))
     }
 
-    /// Before a record is read, of which the caller may know that it will be written.
+    /// Before a record is read; false if it was skipped. One that is to be locked next is asked for as that.
     #[inline(never)]
-    pub(super) fn ask_to_read(&mut self, tree: &Tree, key: &[u8], to_write: bool) -> Result<()> {
+    pub(super) fn ask_to_read(
+        &mut self,
+        tree: &Tree,
+        key: &[u8],
+        purpose: Purpose,
+    ) -> Result<bool> {
         let _class = breakdown::enter(Class::Locking);
-        if self.is_stamped() {
-            match to_write {
-                true => self.mark_to_write(tree, key, WaitPolicy::Block)?,
-                false => self.stamp_to_read(tree, key)?,
-            };
-            return Ok(());
+        match purpose {
+            Purpose::Lock(mode, policy) => self.ask_to_lock(tree, key, mode, policy),
+            Purpose::Way(policy) => self.ask_to_lock(tree, key, RowLock::Share, policy),
+            Purpose::Look | Purpose::Claim => {
+                self.ask_to_lock(tree, key, RowLock::Share, WaitPolicy::Block)
+            }
         }
-        if self.is_partitioned() {
-            return self.enter(tree.id(), Of::Key(key), WaitPolicy::Block).map(|_| ());
-        }
-        self.lock_to_read(tree.id(), key, to_write)
     }
 
-    /// Before a range is read: the whole of it, however far the scan will come.
+    /// Before a range is read: the whole of it, however far the scan will come. There is no part of it that could be skipped, so who
+    /// skips waits.
     #[inline(never)]
-    pub(super) fn ask_to_scan(&mut self, tree: &Tree, bounds: Bounds<'_>) -> Result<()> {
+    pub(super) fn ask_to_scan(
+        &mut self,
+        tree: &Tree,
+        bounds: Bounds<'_>,
+        policy: WaitPolicy,
+    ) -> Result<()> {
         let _class = breakdown::enter(Class::Locking);
+        let policy = if policy == WaitPolicy::Skip { WaitPolicy::Block } else { policy };
         if self.is_stamped() {
-            self.stamp_to_scan(tree, bounds)
+            self.stamp_to_scan(tree, bounds, policy)
         } else if self.is_partitioned() {
-            self.enter(tree.id(), Of::Range(bounds), WaitPolicy::Block).map(|_| ())
+            self.enter(tree.id(), Of::Range(bounds), policy).map(|_| ())
         } else {
-            self.lock_to_scan(tree.id(), bounds)
+            self.lock_to_scan(tree.id(), bounds, policy)
         }
     }
 
-    fn lock_to_read(&mut self, tree: TreeId, key: &[u8], to_write: bool) -> Result<()> {
-        if self.locks_reads() {
-            let mode = if to_write { RangeMode::Exclusive } else { RangeMode::Shared };
-            self.lock_span(tree, Span::Key(key.into()), mode, WaitPolicy::Block)?;
-        }
-        Ok(())
-    }
-
-    fn lock_to_scan(&mut self, tree: TreeId, (low, high): Bounds<'_>) -> Result<()> {
+    fn lock_to_scan(
+        &mut self,
+        tree: TreeId,
+        (low, high): Bounds<'_>,
+        policy: WaitPolicy,
+    ) -> Result<()> {
         if self.locks_reads() && !self.manager.planted(Fault::ReadRangeNotLocked) {
             let span = Span::Range(Edge::low(low), Edge::high(high));
-            self.lock_span(tree, span, RangeMode::Shared, WaitPolicy::Block)?;
+            self.lock_span(tree, span, RangeMode::Shared, policy)?;
         }
         Ok(())
     }
 
-    /// Before a row, or a key that may become one, is locked; false if it was skipped.
+    /// Before a row, or a key that may become one, is read or locked; false if it was skipped.
     #[inline(never)]
     pub(super) fn ask_to_lock(
         &mut self,

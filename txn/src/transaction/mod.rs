@@ -18,6 +18,7 @@ mod timestamped;
 mod tracked;
 
 use crate::commit::late::LateList;
+use crate::lock::{RowLock, WaitPolicy};
 use crate::manager::Manager;
 use crate::metrics::Abort;
 use crate::scheme::ssi::Inner;
@@ -75,8 +76,10 @@ impl ReadView {
 enum Purpose {
     /// To look at it.
     Look,
-    /// To be locked next.
-    Lock,
+    /// On the way to a row that is to be locked next, waiting so.
+    Way(WaitPolicy),
+    /// To be locked next, so and waiting so.
+    Lock(RowLock, WaitPolicy),
     /// It is locked, and about to be written if it is not there: keys of new rows often lie beside one another.
     Claim,
 }
@@ -337,18 +340,36 @@ impl Transaction {
         self.read(view, (tree, key), Purpose::Look, into)
     }
 
-    /// As [`Transaction::get`], of a row that is likely to be locked next: [`Transaction::lock_row`] will know it.
+    /// As [`Transaction::get`], of an index's entry whose row is likely to be locked next: where reads have to wait for others, this
+    /// one does as `policy` says. An entry that is skipped is none.
     ///
     /// # Errors
-    /// As [`Transaction::get`].
+    /// As [`Transaction::get`]; [`Error::LockNotAvailable`].
+    pub fn get_on_the_way(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        policy: WaitPolicy,
+        into: &mut RecordBuffer,
+    ) -> Result<bool> {
+        self.read(view, (tree, key), Purpose::Way(policy), into)
+    }
+
+    /// As [`Transaction::get`], of a row that is likely to be locked next, in this mode: [`Transaction::lock_row`] will know it. Where
+    /// what is read is locked, it is locked so from now on. A row that is skipped is none.
+    ///
+    /// # Errors
+    /// As [`Transaction::get`]; [`Error::LockNotAvailable`].
     pub fn get_to_lock(
         &mut self,
         view: &ReadView,
         tree: &Tree,
         key: &[u8],
+        (mode, policy): (RowLock, WaitPolicy),
         into: &mut RecordBuffer,
     ) -> Result<bool> {
-        self.read(view, (tree, key), Purpose::Lock, into)
+        self.read(view, (tree, key), Purpose::Lock(mode, policy), into)
     }
 
     #[inline(always)]
@@ -376,8 +397,8 @@ impl Transaction {
         }
         // Whoever is watched keeps no row.
         let keeps = self.tracking.is_none();
-        if !keeps {
-            self.ask_to_read(tree, key, purpose == Purpose::Lock)?;
+        if !keeps && !self.ask_to_read(tree, key, purpose)? {
+            return Ok(false);
         }
         if keeps && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot) {
             into.copy_from(kept);
@@ -390,7 +411,8 @@ impl Transaction {
         let on_page = found.then(|| into.lsn());
         let there = self.settle(view, (tree, key), found, late.as_ref(), into)?;
         // Another version than the page's is of no use to who locks the row.
-        if purpose == Purpose::Lock && keeps && there && on_page == Some(into.lsn()) {
+        let to_lock = matches!(purpose, Purpose::Lock(..));
+        if to_lock && keeps && there && on_page == Some(into.lsn()) {
             self.state_mut().kept.keep(tree.id(), key, into, None);
         }
         Ok(there)

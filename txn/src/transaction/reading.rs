@@ -55,7 +55,7 @@ impl Transaction {
                 into.look_near(self.state().leaves.of(tree.id()));
                 tree.get_beside(key, into)?
             }
-            Purpose::Look | Purpose::Lock => tree.get(key, into)?,
+            Purpose::Look | Purpose::Way(_) | Purpose::Lock(..) => tree.get(key, into)?,
         };
         self.state_mut().leaves.note(tree.id(), into.token());
         if self.tracking.is_some() {

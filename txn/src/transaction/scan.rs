@@ -12,6 +12,7 @@
 
 use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::commit::late::LateList;
+use crate::lock::WaitPolicy;
 use crate::scheme::occ::RangeId;
 use crate::writeset::spilled::Merge;
 use crate::writeset::{Moment, Place, Write, WriteSet};
@@ -147,8 +148,23 @@ impl Transaction {
         range: KeyRange<'_>,
         direction: Direction,
     ) -> Result<Scan> {
+        self.scan_to_lock(view, tree, range, direction, WaitPolicy::Block)
+    }
+
+    /// As [`Transaction::scan`], of rows that are to be locked next: where a range has to wait for others, NOWAIT does not.
+    ///
+    /// # Errors
+    /// Storage's; [`Error::LockNotAvailable`].
+    pub fn scan_to_lock(
+        &mut self,
+        view: &ReadView,
+        tree: &Arc<Tree>,
+        range: KeyRange<'_>,
+        direction: Direction,
+        policy: WaitPolicy,
+    ) -> Result<Scan> {
         if self.tracking.is_some() {
-            self.ask_to_scan(tree, (range.low, range.high))?;
+            self.ask_to_scan(tree, (range.low, range.high), policy)?;
         }
         let view = &self.by_place(view, tree.id());
         // The list before the pages: a commit that has left the list is on its pages.

@@ -137,7 +137,12 @@ impl Transaction {
     }
 
     /// Before a range is read: the whole of it, however far the scan will come.
-    pub(super) fn stamp_to_scan(&mut self, tree: &Tree, (low, high): Bounds<'_>) -> Result<()> {
+    pub(super) fn stamp_to_scan(
+        &mut self,
+        tree: &Tree,
+        (low, high): Bounds<'_>,
+        policy: WaitPolicy,
+    ) -> Result<()> {
         if !self.stamps(tree.id()) {
             return Ok(());
         }
@@ -148,7 +153,7 @@ impl Transaction {
         if !manager.planted(Fault::ReadNotStamped) {
             manager.read_stamps.range(tree.id(), (&low, &high), at, manager.order.oldest());
         }
-        self.pass_older(tree.id(), Span::Range(low, high), WaitPolicy::Block)?;
+        self.pass_older(tree.id(), Span::Range(low, high), policy)?;
         Ok(())
     }
 
@@ -172,7 +177,7 @@ impl Transaction {
         manager.locks.lock_range(asking, &mut stamped.held, wanted, limit)
     }
 
-    /// Before a row, or a key that may become one, is locked; false if it was skipped.
+    /// Before a row, or a key that may become one, is read or locked; false if it was skipped.
     pub(super) fn stamp_to_lock(
         &mut self,
         tree: &Tree,

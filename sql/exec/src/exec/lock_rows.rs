@@ -4,6 +4,7 @@
 use super::context::Context;
 use super::operator::{Builder, Operator};
 use super::scan::{reread, still_meets};
+use crate::catalog::Relation;
 use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
 use crate::plan::physical::{self, Again, LockTarget, TargetRow};
@@ -12,7 +13,7 @@ use crate::tuple::Heap;
 use crate::tuple::row::{Field, Opened};
 use crate::types::{self, Datum};
 use std::sync::Arc;
-use txn::{ConflictKind, Locked, RecordBuffer, RowLock, Transaction, WaitPolicy};
+use txn::{ConflictKind, Locked, RecordBuffer, RowLock, Transaction};
 
 /// What is done again with a row that has changed.
 enum Step {
@@ -72,22 +73,11 @@ impl LockRows {
             };
             let locked = cx.transaction.lock_followed(&view, &tree, &mut self.key, &mut lock);
             let locked = locked.map_err(|error| match error {
-                txn::Error::LockNotAvailable { timeout: false }
-                    if target.policy == WaitPolicy::Error =>
-                {
-                    SqlError::new(
-                        SqlState::LOCK_NOT_AVAILABLE,
-                        format!(
-                            "could not obtain lock on row in relation \"{}\"",
-                            target.scan.relation.name
-                        ),
-                    )
-                }
                 // Whoever only locks is not told what became of the row.
                 txn::Error::Conflict(ConflictKind::Delete) => {
                     txn::Error::Conflict(ConflictKind::Update).into()
                 }
-                other => other.into(),
+                other => refused(&target.scan.relation, other),
             })?;
             match locked {
                 Locked::Same => {}
@@ -114,6 +104,17 @@ impl LockRows {
             }
         }
         Ok(true)
+    }
+}
+
+/// What is said where a row's lock, or that of what leads to it, was not granted.
+pub(super) fn refused(relation: &Relation, error: txn::Error) -> SqlError {
+    match error {
+        txn::Error::LockNotAvailable { timeout: false } => SqlError::new(
+            SqlState::LOCK_NOT_AVAILABLE,
+            format!("could not obtain lock on row in relation \"{}\"", relation.name),
+        ),
+        other => other.into(),
     }
 }
 

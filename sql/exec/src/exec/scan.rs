@@ -7,6 +7,7 @@
 use super::code::Values;
 use super::combinations::Combinations;
 use super::context::Context;
+use super::lock_rows::refused;
 use super::operator::{Builder, Operator};
 use crate::bind::logical::CursorName;
 use crate::catalog::relation_counts::{Count, Event};
@@ -26,7 +27,7 @@ use crate::types::array::Array;
 use crate::types::check_held;
 use std::ops::Bound;
 use std::sync::Arc;
-use txn::{Direction, KeyRange, Lsn, RecordBuffer, ScanRow, Transaction, Tree, TreeId};
+use txn::{Direction, KeyRange, Lsn, ReadView, RecordBuffer, ScanRow, Transaction, Tree, TreeId};
 
 /// A running scan.
 pub struct Scan {
@@ -36,9 +37,6 @@ pub struct Scan {
     key_code: Arc<Code>,
     /// The columns that somebody reads, and where they go.
     outputs: Box<[(usize, ScanColumn)]>,
-    /// Whether somebody asks for the rows' keys: to lock them next, or (a cursor without FOR UPDATE) to know them if WHERE
-    /// CURRENT OF asks.
-    to_lock: bool,
     filter_subqueries: Box<[u32]>,
     key_subqueries: Box<[u32]>,
     trees: Option<(Arc<Tree>, Arc<Tree>)>,
@@ -89,7 +87,6 @@ impl Scan {
         let outputs = plan.outputs.iter().copied().enumerate();
         let outputs: Box<[_]> = outputs.filter(|(at, _)| plan.wanted[*at]).collect();
         Scan {
-            to_lock: outputs.iter().any(|(_, output)| *output == ScanColumn::Key),
             outputs,
             filter_subqueries: builder.correlated(&plan.filter),
             filter: builder.conditions(&plan.filter),
@@ -230,7 +227,7 @@ impl Scan {
             high: if prefix_end(&mut high) { Bound::Excluded(&high[..]) } else { Bound::Unbounded },
         };
         let view = cx.view;
-        let mut scan = cx.transaction.scan(&view, tree, range, key.direction)?;
+        let mut scan = begin(cx.transaction, &self.plan, (&view, tree), range, key.direction)?;
         match scan.advance(cx.transaction)? {
             Some(row) => self.combinations.go_on_to(row.key),
             None => self.combinations.end(),
@@ -268,7 +265,8 @@ impl Scan {
         };
         let view = cx.view;
         let Some((_, tree)) = &self.trees else { return Ok(()) };
-        self.state = State::Range(cx.transaction.scan(&view, tree, range, key.direction)?);
+        let begun = begin(cx.transaction, &self.plan, (&view, tree), range, key.direction)?;
+        self.state = State::Range(begun);
         Ok(())
     }
 
@@ -326,22 +324,26 @@ impl Scan {
             rows,
         };
         let outputs = self.outputs.iter().map(|(at, output)| (*at, output));
-        let to_lock = self.to_lock;
-        let read =
-            |transaction: &mut Transaction, key: &[u8], record: &mut RecordBuffer| match to_lock {
-                true => transaction.get_to_lock(&view, rows, key, record),
-                false => transaction.get(&view, rows, key, record),
-            };
+        let refused = |error| refused(&plan.relation, error);
+        let read = |transaction: &mut Transaction, key: &[u8], record: &mut RecordBuffer| match plan
+            .to_lock
+        {
+            Some(how) => transaction.get_to_lock(&view, rows, key, how, record),
+            None => transaction.get(&view, rows, key, record),
+        };
         match &mut self.state {
             State::Done => Ok(false),
             State::Point => {
                 self.state = State::Done;
                 if !index {
-                    if !read(transaction, &self.key, record)? {
+                    if !read(transaction, &self.key, record).map_err(refused)? {
                         return Ok(false);
                     }
                 } else {
-                    if !transaction.get(&view, access, &self.key, record)? {
+                    let policy = plan.to_lock.map(|(_, policy)| policy).unwrap_or_default();
+                    let key = &self.key[..];
+                    let met = transaction.get_on_the_way(&view, access, key, policy, record);
+                    if !met.map_err(refused)? {
                         return Ok(false);
                     }
                     let value = record.value().unwrap_or_default();
@@ -351,7 +353,7 @@ impl Scan {
                         return Ok(true);
                     }
                     self.key = row_key.to_vec();
-                    if !read(transaction, &self.key, record)? {
+                    if !read(transaction, &self.key, record).map_err(refused)? {
                         return Ok(false);
                     }
                 }
@@ -375,7 +377,7 @@ impl Scan {
                 }
                 self.key.clear();
                 self.key.extend_from_slice(row_key);
-                if read(transaction, &self.key, record)?
+                if read(transaction, &self.key, record).map_err(refused)?
                     && let Some(found) = ScanRow::found(&self.key, record)
                 {
                     source.read(transaction, outputs, found, row)?;
@@ -384,6 +386,19 @@ impl Scan {
             },
         }
     }
+}
+
+/// Begins to read a range of a plan's table or index.
+fn begin(
+    transaction: &mut Transaction,
+    plan: &physical::Scan,
+    (view, tree): (&ReadView, &Arc<Tree>),
+    range: KeyRange<'_>,
+    direction: Direction,
+) -> Result<txn::Scan> {
+    let policy = plan.to_lock.map(|(_, policy)| policy).unwrap_or_default();
+    let begun = transaction.scan_to_lock(view, tree, range, direction, policy);
+    begun.map_err(|error| refused(&plan.relation, error))
 }
 
 /// Makes a row of an index's entry alone.
@@ -668,7 +683,8 @@ impl Operator for Scan {
             let direction = *direction;
             let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
             let view = cx.view;
-            self.state = State::Range(cx.transaction.scan(&view, access, range, direction)?);
+            let begun = begin(cx.transaction, &self.plan, (&view, access), range, direction)?;
+            self.state = State::Range(begun);
             self.count_scan(cx);
             return Ok(());
         }

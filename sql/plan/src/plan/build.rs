@@ -300,7 +300,7 @@ impl<'a> Planner<'a> {
                 let (mut input, layout) = self.node(input)?;
                 let mut targets = Vec::new();
                 for (item, lock, policy) in locks {
-                    if let Some(scan) = self.target(&mut input, *item) {
+                    if let Some(scan) = self.target(&mut input, *item, (*lock, *policy)) {
                         targets.push(LockTarget { scan, lock: *lock, policy: *policy });
                     }
                 }

@@ -17,6 +17,10 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
 use std::sync::Arc;
+use txn::{RowLock, WaitPolicy};
+
+/// How rows are locked that are read to be changed: whether that touches their keys is not known yet.
+const TO_CHANGE: (RowLock, WaitPolicy) = (RowLock::Update, WaitPolicy::Block);
 
 impl Planner<'_> {
     /// A modification, and the homes of what it returns.
@@ -275,7 +279,7 @@ impl Planner<'_> {
         node: &logical::Node,
     ) -> Result<(Plan, Arc<TargetRow>, Layout, Vec<Scalar>, bool)> {
         let (mut source, layout) = self.node(node)?;
-        let target = self.target(&mut source, logical::TARGET).ok_or_else(|| {
+        let target = self.target(&mut source, logical::TARGET, TO_CHANGE).ok_or_else(|| {
             SqlError::unsupported("changing rows through this kind of relation is")
         })?;
         let recheck = conditions(&source);
@@ -292,7 +296,7 @@ impl Planner<'_> {
         actions: &[logical::MergeAction],
     ) -> Result<ModifyKind> {
         let (mut source, layout) = self.node(source)?;
-        let target = self.target(&mut source, logical::TARGET).ok_or_else(|| {
+        let target = self.target(&mut source, logical::TARGET, TO_CHANGE).ok_or_else(|| {
             SqlError::unsupported("changing rows through this kind of relation is")
         })?;
         let (recheck, actions) = self.over(&layout, |planner| {

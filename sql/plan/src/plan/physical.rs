@@ -87,6 +87,8 @@ pub struct Scan {
     pub outputs: Vec<ScanColumn>,
     /// How many of the outputs are read at all: those that something asks for.
     pub wanted: Vec<bool>,
+    /// How its rows are to be locked next, if they are.
+    pub to_lock: Option<(RowLock, WaitPolicy)>,
     /// How rows are found.
     pub access: Access,
     /// Conditions checked on each row found.

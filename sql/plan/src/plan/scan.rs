@@ -12,7 +12,7 @@ use crate::bind::logical::ComputedIndex;
 use crate::catalog::{Relation, RelationKind};
 use crate::error::Result;
 use std::sync::Arc;
-use txn::Direction;
+use txn::{Direction, RowLock, WaitPolicy};
 
 impl Planner<'_> {
     /// A relation's rows: these columns and system columns of it, where the filter holds.
@@ -45,6 +45,7 @@ impl Planner<'_> {
                 slot,
                 wanted: vec![true; width],
                 outputs,
+                to_lock: None,
                 access: Access::Full(Direction::Forward),
                 filter,
                 recheck: Vec::new(),
@@ -68,9 +69,15 @@ impl Planner<'_> {
         Ok((plan, layout))
     }
 
-    /// Makes the scan of FROM item `item` keep its row's key, and says where its row stands.
-    pub(super) fn target(&mut self, plan: &mut Plan, item: u32) -> Option<Arc<TargetRow>> {
+    /// Makes the scan of FROM item `item` keep its row's key to lock it so, and says where its row stands.
+    pub(super) fn target(
+        &mut self,
+        plan: &mut Plan,
+        item: u32,
+        to_lock: (RowLock, WaitPolicy),
+    ) -> Option<Arc<TargetRow>> {
         let scan = join_order::find_scan(plan, &mut |scan| scan.item == item)?;
+        scan.to_lock = Some(to_lock);
         let key = self.key_home(scan);
         Some(Arc::new(TargetRow {
             relation: Arc::clone(&scan.relation),
