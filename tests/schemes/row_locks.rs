@@ -3,6 +3,7 @@
 
 use crate::{SCHEMES, TABLE, open, play, play_each};
 use tests::atoll::Atoll;
+use tests::waiting::{LOOK, answers};
 
 /// The rows of three that a statement shares which nobody has.
 const FREE: &str = "SELECT string_agg(v::text, ' ') FROM (SELECT v FROM t WHERE id IN (1, 2, 3) ORDER BY id \
@@ -96,5 +97,73 @@ fn who_shares_a_row_stands_beside_others() {
                 ("hstore", "10, waits, waits, ok, b 10, ok, c ok, ok"),
             ],
         );
+    }
+}
+
+/// What is locked of a key is in `pg_locks`, whose it is, and since when it is waited for; and `pg_blocking_pids` says for whom.
+#[test]
+fn locks_of_keys_and_partitions_are_shown() {
+    // Under which schemes it is the older that waits.
+    for (scheme, older_waits, kind) in [
+        ("2pl_detect", false, "tuple"),
+        ("2pl_wait_die", true, "tuple"),
+        ("timestamp", false, "tuple"),
+        ("mvto", false, "tuple"),
+        ("hstore", false, "partition"),
+    ] {
+        let atoll = Atoll::start_with(&["--concurrency-control", scheme], &[]);
+        let mut admin = atoll.connect();
+        TABLE.iter().for_each(|sql| drop(admin.run(sql)));
+        let mut sessions = [(); 3].map(|()| open(&atoll, "postgres"));
+        let pids = sessions
+            .each_mut()
+            .map(|client| client.run("SELECT pg_backend_pid()").value().to_owned());
+        let [holder, first, second] = &mut sessions;
+        if older_waits {
+            for client in [&mut *second, &mut *first] {
+                client.run("BEGIN");
+                client.run("SELECT v FROM t WHERE id = 3");
+            }
+        }
+        holder.run("BEGIN");
+        holder.run("UPDATE t SET v = 11 WHERE id = 1");
+        for client in [&mut *first, &mut *second] {
+            client.start("UPDATE t SET v = 12 WHERE id = 1");
+            assert!(!answers(client, &mut admin, LOOK), "{scheme}");
+        }
+        let shown = |pid: &str, granted: bool| {
+            format!(
+                "SELECT string_agg(locktype || ' ' || mode, ', ') || ' ' || bool_and(waitstart <= now()) \
+                 FROM pg_locks WHERE locktype = '{kind}' AND pid = {pid} AND granted = {granted}"
+            )
+        };
+        let [holds, waits, last] = &pids;
+        let mode = format!("{kind} ExclusiveLock");
+        let held = admin.run(&shown(holds, true).replace("<= now()", "IS NULL")).value().to_owned();
+        assert_eq!(held, format!("{mode} true"), "{scheme}");
+        for waiter in [waits, last] {
+            assert_eq!(
+                admin.run(&shown(waiter, false)).value(),
+                format!("{mode} true"),
+                "{scheme}"
+            );
+        }
+        let blocking = |pid: &str| format!("SELECT pg_blocking_pids({pid})");
+        assert_eq!(admin.run(&blocking(waits)).value(), format!("{{{holds}}}"), "{scheme}");
+        // Who comes by age stands behind those who wait, who wait for a key only behind those who have it.
+        let ahead = if kind == "partition" {
+            format!("{{{waits},{holds}}}")
+        } else {
+            format!("{{{holds}}}")
+        };
+        assert_eq!(admin.run(&blocking(last)).value(), ahead, "{scheme}");
+        assert_eq!(admin.run(&blocking(holds)).value(), "{}", "{scheme}");
+        holder.run("COMMIT");
+        for client in [first, second] {
+            client.replies().expect("the connection stands");
+            client.run("END");
+        }
+        let left = "SELECT count(*) FROM pg_locks WHERE locktype IN ('tuple', 'page', 'partition')";
+        assert_eq!(admin.run(left).value(), "0", "{scheme}");
     }
 }

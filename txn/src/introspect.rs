@@ -48,6 +48,8 @@ pub struct SireadInfo {
     pub mode: &'static str,
     /// Held, or waited for.
     pub granted: bool,
+    /// Since when it is waited for, in microseconds since 2000-01-01 UTC.
+    pub waiting_since: Option<i64>,
 }
 
 /// One running transaction.
@@ -85,8 +87,8 @@ impl Manager {
     pub fn siread_locks(&self) -> Vec<SireadInfo> {
         let mut all = Vec::new();
         self.ssi.for_each(&mut |(pid, txn), tree, table, target| {
-            let (mode, granted) = ("SIReadLock", true);
-            all.push(SireadInfo { tree, table, target, pid, txn, mode, granted });
+            let (mode, granted, waiting_since) = ("SIReadLock", true, None);
+            all.push(SireadInfo { tree, table, target, pid, txn, mode, granted, waiting_since });
         });
         self.locks.ranges.for_each(&mut |owner, tree, target, mode, granted| {
             let owner = self.locks.owners.get(owner);
@@ -96,7 +98,8 @@ impl Manager {
                 RangeMode::Exclusive => TableLock::Exclusive.name(),
             };
             let (table, pid) = (None, owner.pid());
-            all.push(SireadInfo { tree, table, target, pid, txn, mode, granted });
+            let waiting_since = owner.waiting_since().filter(|_| !granted);
+            all.push(SireadInfo { tree, table, target, pid, txn, mode, granted, waiting_since });
         });
         all
     }
@@ -128,14 +131,14 @@ impl Manager {
         }
         for (_, owner) in self.locks.owners.iter() {
             let waiting = lock(&owner.waiting);
-            let Some(Waiting::End(awaited, txn, since)) = &*waiting else { continue };
+            let Some(Waiting::End(awaited, txn)) = &*waiting else { continue };
             all.push(LockInfo {
                 target: LockTarget::Transaction(self.locks.owners.get(*awaited).pid(), *txn),
                 pid: owner.pid(),
                 txn: owner.txn(),
                 mode: TableLock::Share.name(),
                 granted: false,
-                waiting_since: Some(*since),
+                waiting_since: owner.waiting_since(),
                 fast_path: false,
             });
         }
@@ -147,7 +150,7 @@ impl Manager {
                 txn: owner.txn(),
                 mode: TableLock::Exclusive.name(),
                 granted,
-                waiting_since: None,
+                waiting_since: owner.waiting_since().filter(|_| !granted),
                 fast_path: false,
             });
         });
@@ -245,8 +248,13 @@ fn in_the_way(
             locks.tables.in_the_way(waiter, *table, blocker);
             return;
         }
-        Some(Waiting::Row(_) | Waiting::Range(..) | Waiting::Partition(_) | Waiting::End(..))
-        | None => {}
+        // An older one that waits comes before it.
+        Some(Waiting::Partition(partition)) => {
+            let queue = locks.partitions.queue(*partition);
+            let place = queue.iter().position(|other| *other == waiter).unwrap_or(0);
+            queue[..place].iter().for_each(|ahead| blocker(*ahead));
+        }
+        Some(Waiting::Row(_) | Waiting::Range(..) | Waiting::End(..)) | None => {}
     }
     blockers(locks, waiter, blocker);
 }
@@ -266,7 +274,7 @@ pub(crate) fn blockers(locks: &LockManager, waiter: OwnerId, blocker: &mut dyn F
             let holder = locks.partitions.holder(*partition);
             holder.filter(|holder| *holder != waiter).into_iter().for_each(blocker);
         }
-        Some(Waiting::End(owner, txn, _)) if locks.owners.get(*owner).txn() == Some(*txn) => {
+        Some(Waiting::End(owner, txn)) if locks.owners.get(*owner).txn() == Some(*txn) => {
             blocker(*owner);
         }
         Some(Waiting::End(..)) => {}

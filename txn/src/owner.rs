@@ -11,8 +11,10 @@
 use crate::lock::TableLock;
 use crate::lock::partition::PartitionId;
 use crate::record::NodeRef;
-use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use crate::sync::{Arc, Mutex, OnceLock, rank};
+use crate::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
+use crate::sync::{Arc, Mutex, OnceLock, lock, rank};
 use crate::{Lsn, TableId, TreeId, TxnId};
 use crossbeam_utils::CachePadded;
 use storage::WaitCell;
@@ -42,8 +44,8 @@ pub enum Waiting {
     Partition(PartitionId),
     /// An advisory lock; as with a row.
     Name(NodeRef, TableLock),
-    /// The end of an owner's transaction; since when, in microseconds since 2000-01-01 UTC.
-    End(OwnerId, TxnId, i64),
+    /// The end of an owner's transaction.
+    End(OwnerId, TxnId),
 }
 
 /// One place.
@@ -67,6 +69,9 @@ pub struct Owner {
     age: AtomicU64,
     /// Where its thread rests while it waits for a lock.
     pub(crate) cell: Arc<WaitCell>,
+    /// Since when it waits, in microseconds since 2000-01-01 UTC; 0 while it does not. It stands here for a moment less than the
+    /// wait in its queue.
+    waiting_since: AtomicI64,
     /// What it waits for now.
     pub(crate) waiting: Mutex<Option<Waiting>, { rank::WAITING }>,
     /// Its intention locks, by table, as a set of mode bits; see the table locks for the protocol.
@@ -120,6 +125,7 @@ impl Owner {
             since: AtomicU64::new(0),
             age: AtomicU64::new(0),
             cell: Arc::new(WaitCell::new()),
+            waiting_since: AtomicI64::new(0),
             waiting: Mutex::new(None),
             intents: Mutex::new(Vec::new()),
         }
@@ -175,6 +181,24 @@ impl Owner {
     #[must_use]
     pub fn age(&self) -> u64 {
         self.age.load(Ordering::Relaxed)
+    }
+
+    /// Says what it waits for, and since when.
+    pub(crate) fn begin_wait(&self, waiting: Waiting, since: i64) {
+        self.waiting_since.store(since, Ordering::Relaxed);
+        *lock(&self.waiting) = Some(waiting);
+    }
+
+    /// It waits for nothing any more.
+    pub(crate) fn end_wait(&self) {
+        *lock(&self.waiting) = None;
+        self.waiting_since.store(0, Ordering::Relaxed);
+    }
+
+    /// Since when it waits, in microseconds since 2000-01-01 UTC.
+    #[must_use]
+    pub fn waiting_since(&self) -> Option<i64> {
+        Some(self.waiting_since.load(Ordering::Relaxed)).filter(|since| *since != 0)
     }
 
     /// The oldest snapshot it needs.

@@ -46,7 +46,7 @@ mod owner {
         Name(NodeRef, TableLock),
         Range(storage::TreeId, Option<std::sync::Arc<[u8]>>),
         Partition(PartitionId),
-        End(OwnerId, TxnId, i64),
+        End(OwnerId, TxnId),
     }
 
     pub struct Owner {

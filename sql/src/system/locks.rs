@@ -127,8 +127,8 @@ pub(super) fn locks(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     sireads(rows)
 }
 
-/// What serializable transactions have read of this database's relations. A range of keys is shown as a page without a
-/// number: it is what PostgreSQL locks in its place.
+/// What serializable transactions have read of this database's relations, and what is locked of their keys, or waited for, where reads
+/// are locked or writes marked. A range of keys is shown as a page without a number: it is what PostgreSQL locks in its place.
 fn sireads(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
     let all = (rows.system.sireads)();
     if all.is_empty() {
@@ -145,7 +145,7 @@ fn sireads(rows: &mut Rows<'_, '_, '_, '_>) -> Result<()> {
             SireadTarget::Key(key) => Object::Tuple(oid, key),
             SireadTarget::Range => Object::Range(oid),
         };
-        let (granted, fast_path, waiting_since) = (lock.granted, false, None);
+        let (granted, fast_path, waiting_since) = (lock.granted, false, lock.waiting_since);
         let (pid, txn, mode) = (lock.pid, Some(lock.txn), lock.mode);
         write(rows, &object, &Held { pid, txn, mode, granted, fast_path, waiting_since })?;
     }

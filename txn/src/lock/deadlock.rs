@@ -70,7 +70,7 @@ pub(crate) fn find(locks: &LockManager, me: OwnerId, leave: &mut dyn FnMut()) ->
                 (TableLock::Exclusive.name(), LockTarget::Partition(*partition))
             }
             Some(Waiting::Name(node, mode)) => (mode.name(), LockTarget::name(node.key())),
-            Some(Waiting::End(owner, txn, _)) => {
+            Some(Waiting::End(owner, txn)) => {
                 ("ShareLock", LockTarget::Transaction(owners.get(*owner).pid(), *txn))
             }
         };
@@ -171,7 +171,7 @@ impl Look<'_> {
                 });
                 self.follow_queue(waiter, Queue::Table(*table), crowd)
             }
-            Some(Waiting::End(owner, txn, _)) => {
+            Some(Waiting::End(owner, txn)) => {
                 locks.owners.get(*owner).txn() == Some(*txn) && self.reach(waiter, *owner)
             }
         }

@@ -60,7 +60,7 @@ impl LockManager {
     ) -> Result<()> {
         let place = self.owners.get(owner);
         self.endings.change(|list| list.push((owner, me)));
-        let waiting = (Waiting::End(owner, txn, self.env.clock.wall()), FirstSearch::AfterTimeout);
+        let waiting = (Waiting::End(owner, txn), FirstSearch::AfterTimeout);
         let ended = || place.txn() != Some(txn);
         let waited = self.wait(me, session, WaitEvent::TransactionId, waiting, &ended, &|_| ());
         self.endings.change(|list| list.retain(|entry| *entry != (owner, me)));

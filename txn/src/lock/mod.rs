@@ -378,7 +378,7 @@ impl LockManager {
         self.waits.fetch_add(1, Ordering::Relaxed);
         let place = self.owners.get(owner);
         let at_once = first == FirstSearch::AtOnce;
-        *lock(&place.waiting) = Some(waiting);
+        place.begin_wait(waiting, self.env.clock.wall());
         let begun = self.env.clock.now();
         let after = |span_ms: u32| begun.plus(Micros(u64::from(span_ms) * 1000));
         let lock_timeout = session.lock_timeout_ms.load(Ordering::Relaxed);
@@ -438,7 +438,7 @@ impl LockManager {
                 Some(Error::Deadlock(edges))
             }
         };
-        *lock(&place.waiting) = None;
+        place.end_wait();
         let Some(error) = failed else { return Ok(()) };
         if !left {
             cancel(&mut |owner| others.push(owner));

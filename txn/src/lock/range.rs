@@ -103,7 +103,8 @@ impl RangeLocks {
         })
     }
 
-    /// Shows every lock: whose it is, where, how, and whether it is held by now.
+    /// Shows every lock: whose it is, where, how, and whether it is held by now. Who has been refused waits no more, though it has
+    /// not heard of it.
     pub(crate) fn for_each(
         &self,
         see: &mut dyn FnMut(OwnerId, TreeId, SireadTarget, RangeMode, bool),
@@ -120,7 +121,7 @@ impl RangeLocks {
             for Holder { owner, mode } in &locks.whole {
                 see(*owner, tree, SireadTarget::Tree, *mode, true);
             }
-            for waiter in &locks.waiters {
+            for waiter in locks.waiters.iter().filter(|waiter| waiter.refused.is_none()) {
                 let target = match &waiter.span {
                     Span::Key(key) => SireadTarget::Key(key.to_vec()),
                     Span::Range(..) => SireadTarget::Range,

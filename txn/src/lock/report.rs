@@ -89,7 +89,7 @@ pub(super) fn of(locks: &LockManager, owner: OwnerId, waited: Micros) -> Option<
             wait.queue = queue.into_iter().map(|waiter| owners.get(waiter).pid()).collect();
             (TableLock::Exclusive.name(), LockTarget::Partition(*partition))
         }
-        Some(Waiting::End(awaited, txn, _)) => {
+        Some(Waiting::End(awaited, txn)) => {
             let pid = owners.get(*awaited).pid();
             wait.holder = Some(*txn);
             wait.holders.push(pid);
