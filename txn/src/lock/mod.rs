@@ -27,7 +27,7 @@ use crate::owner::{OwnerId, Owners, Waiting};
 use crate::record::{NodeRef, RecordTable};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
-use crate::transaction::state::{HeldRow, HeldTable};
+use crate::transaction::state::{HeldRow, HeldTable, State};
 use crate::wait::SessionWait;
 use crate::{Error, Result, TableId, TreeId};
 use deadlock::Search;
@@ -66,19 +66,25 @@ pub enum RowGrant {
 /// Row locks that a transaction lets go of under one guard.
 pub(crate) const UNLOCKED_AT_ONCE: usize = 64;
 
+/// Locks of a transaction at most of which each is asked whether somebody waits for it.
+const ASKED: usize = 64;
+
 /// When who has to wait looks for a deadlock first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FirstSearch {
+#[derive(Clone, Copy)]
+pub(crate) enum FirstSearch<'t> {
     /// As its wait begins: of those who read and then write the same most would wait for nothing, and so would who wants what
     /// another holds that waits for what it holds itself (the simple deadlock of PostgreSQL's `ProcSleep`).
     AtOnce,
+    /// As its wait begins, if this says that somebody may wait for what it holds: the last one of a cycle begins to wait where somebody
+    /// waits for it, and a thousand that want the same row and hold nothing need not look through each other.
+    IfAwaited(&'t dyn Fn() -> bool),
     /// When it has lasted `deadlock_timeout`, as in PostgreSQL.
     AfterTimeout,
 }
 
-impl FirstSearch {
+impl FirstSearch<'_> {
     /// Of who waits in a queue in which there may be a simple deadlock.
-    fn of(is_mutual: bool) -> FirstSearch {
+    fn of(is_mutual: bool) -> Self {
         if is_mutual { FirstSearch::AtOnce } else { FirstSearch::AfterTimeout }
     }
 }
@@ -135,7 +141,7 @@ impl LockManager {
         session: &SessionWait,
         (tree, key): (TreeId, &[u8]),
         mode: RowLock,
-        (policy, first): (WaitPolicy, FirstSearch),
+        (policy, first): (WaitPolicy, FirstSearch<'_>),
     ) -> Result<RowGrant> {
         let _class = breakdown::enter(Class::Locking);
         // Where nobody has a node, whoever makes one makes it with the lock.
@@ -161,7 +167,7 @@ impl LockManager {
         (owner, own): (OwnerId, &[Arc<LockRun>]),
         session: &SessionWait,
         mode: RowLock,
-        (policy, first): (WaitPolicy, FirstSearch),
+        (policy, first): (WaitPolicy, FirstSearch<'_>),
     ) -> Result<RowGrant> {
         let mut passed = Vec::new();
         let mut seen: Option<Seen> = None;
@@ -342,6 +348,15 @@ impl LockManager {
         self.wake(&granted);
     }
 
+    /// Whether somebody waits for a row or a table that a transaction has locked. If it has locked many, somebody may.
+    pub(crate) fn may_be_awaited(&self, held: &State) -> bool {
+        let State { rows, lock_runs, tables, .. } = held;
+        !lock_runs.is_empty()
+            || rows.len() + tables.len() > ASKED
+            || rows.iter().any(|row| row.node.state().lock.waiters().next().is_some())
+            || tables.iter().any(|held| self.tables.is_awaited(held.table))
+    }
+
     /// Another session gives up what it does where somebody waits for it.
     pub(crate) fn set_yielding(&self, session: Option<(Arc<SessionWait>, u32)>) {
         *lock(&self.yielding) = session;
@@ -371,14 +386,19 @@ impl LockManager {
         owner: OwnerId,
         session: &SessionWait,
         event: WaitEvent,
-        (waiting, first): (Waiting, FirstSearch),
+        (waiting, first): (Waiting, FirstSearch<'_>),
         granted: &dyn Fn() -> bool,
         cancel: &Cancelling<'_>,
     ) -> Result<()> {
         self.waits.fetch_add(1, Ordering::Relaxed);
         let place = self.owners.get(owner);
-        let at_once = first == FirstSearch::AtOnce;
         place.begin_wait(waiting, self.env.clock.wall());
+        // Asked behind that: of those who come to wait for one another the last finds that it is waited for.
+        let at_once = match first {
+            FirstSearch::AtOnce => true,
+            FirstSearch::IfAwaited(is_awaited) => is_awaited(),
+            FirstSearch::AfterTimeout => false,
+        };
         let begun = self.env.clock.now();
         let after = |span_ms: u32| begun.plus(Micros(u64::from(span_ms) * 1000));
         let lock_timeout = session.lock_timeout_ms.load(Ordering::Relaxed);

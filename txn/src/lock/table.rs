@@ -218,6 +218,14 @@ impl TableLocks {
         self.with(table, |queue| queue.is_mutual(Kind::Table, owner))
     }
 
+    /// Whether somebody waits for a lock on `table`.
+    #[must_use]
+    pub fn is_awaited(&self, table: TableId) -> bool {
+        // Who waits for an intention to go is strong, and so is who holds what an intention waits for.
+        self.flag(table).load(Ordering::SeqCst) != 0
+            && self.with(table, |queue| queue.waiters().next().is_some())
+    }
+
     /// Whom `owner` waits for.
     pub fn blockers(&self, owner: OwnerId, table: TableId, blocker: &mut dyn FnMut(OwnerId)) {
         self.with(table, |queue| queue.blockers(Kind::Table, owner, blocker));

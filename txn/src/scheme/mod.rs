@@ -99,13 +99,6 @@ impl SchemeKind {
         matches!(self, SchemeKind::Locking(_) | SchemeKind::Hstore)
     }
 
-    /// Whether who waits for a row looks for a deadlock as the wait begins, as in the papers' code. PostgreSQL's levels look when it
-    /// has lasted `deadlock_timeout`.
-    #[must_use]
-    pub fn searches_at_once(self) -> bool {
-        !matches!(self, SchemeKind::Mvcc | SchemeKind::Ssi)
-    }
-
     /// Whether a row that somebody changes has a lock of its own.
     #[must_use]
     pub fn locks_rows(self) -> bool {

@@ -374,22 +374,65 @@ fn threads_on_keys_of_their_own_are_never_refused() {
     });
 }
 
-/// Under `occ` a cycle is looked for as soon as somebody waits for a row, however long `deadlock_timeout` is.
+/// Under `occ` a cycle is looked for as soon as its last wait begins, however long `deadlock_timeout` is.
 #[test]
 fn a_cycle_of_row_locks_ends_at_once() {
+    for length in [2, 3] {
+        let world = filled(small());
+        let barrier = std::sync::Barrier::new(length);
+        let run = |first: usize| {
+            let mut txn = world.begin_occ(SERIALIZABLE, 1 + first as u32);
+            txn.wait().deadlock_timeout_ms.store(u32::MAX, Ordering::Relaxed);
+            let row = |number: usize| key(2 * (number % length) as u16);
+            lock(&mut txn, &world.tree, &row(first), WaitPolicy::Block).unwrap();
+            barrier.wait();
+            lock(&mut txn, &world.tree, &row(first + 1), WaitPolicy::Block).map(|_| ())
+        };
+        let ended: Vec<_> = std::thread::scope(|scope| {
+            let run = &run;
+            let threads: Vec<_> =
+                (0..length).map(|first| scope.spawn(move || run(first))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let victims = ended.iter().filter(|end| matches!(end, Err(Error::Deadlock(_)))).count();
+        let others = ended.iter().filter(|end| end.is_ok()).count();
+        assert_eq!((victims, others), (1, length - 1), "{ended:?}");
+    }
+}
+
+/// Who waits looks at once only where somebody waits for a row, or a table, of its own.
+#[test]
+fn who_is_waited_for_is_known() {
     let world = filled(small());
-    let barrier = std::sync::Barrier::new(2);
-    let run = |pid: u32, first: u16, second: u16| {
-        let mut txn = world.begin_occ(SERIALIZABLE, pid);
-        txn.wait().deadlock_timeout_ms.store(u32::MAX, Ordering::Relaxed);
-        lock(&mut txn, &world.tree, &key(first), WaitPolicy::Block).unwrap();
-        barrier.wait();
-        lock(&mut txn, &world.tree, &key(second), WaitPolicy::Block).map(|_| ())
-    };
-    let ended = std::thread::scope(|scope| {
-        let (one, two) = (scope.spawn(|| run(1, 0, 2)), scope.spawn(|| run(2, 2, 0)));
-        [one.join().unwrap(), two.join().unwrap()]
-    });
-    let victims = ended.iter().filter(|end| matches!(end, Err(Error::Deadlock(_)))).count();
-    assert_eq!((victims, ended.iter().filter(|end| end.is_ok()).count()), (1, 1), "{ended:?}");
+    let (mut one, mut two) = (world.begin_occ(SERIALIZABLE, 1), world.begin_occ(SERIALIZABLE, 2));
+    let locks = &world.manager.locks;
+    for (at, table) in [false, true].into_iter().enumerate() {
+        match table {
+            false => drop(lock(&mut one, &world.tree, &key(0), WaitPolicy::Block).unwrap()),
+            true => {
+                assert!(one.lock_table(TableId(1), TableLock::Share, WaitPolicy::Block).unwrap());
+            }
+        }
+        assert!(!locks.may_be_awaited(one.state()));
+        two = std::thread::scope(|scope| {
+            let world = &world;
+            let waits = scope.spawn(move || {
+                two.wait().lock_timeout_ms.store(100, Ordering::Relaxed);
+                let refused = if table {
+                    two.lock_table(TableId(1), TableLock::RowExclusive, WaitPolicy::Block).err()
+                } else {
+                    lock(&mut two, &world.tree, &key(0), WaitPolicy::Block).err()
+                };
+                assert!(matches!(refused, Some(Error::LockNotAvailable { timeout: true })));
+                two
+            });
+            while world.manager.metrics().lock_waits == at as u64 {
+                std::thread::yield_now();
+            }
+            assert!(locks.may_be_awaited(one.state()));
+            let two = waits.join().unwrap();
+            assert!(!locks.may_be_awaited(two.state()));
+            two
+        });
+    }
 }

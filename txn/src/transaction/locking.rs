@@ -364,12 +364,13 @@ impl Transaction {
     fn pass_row(&self, rows: &Tree, key: &[u8], policy: WaitPolicy) -> Result<bool> {
         let state = self.state();
         let (owner, locks) = ((state.owner, &state.lock_runs[..]), &self.manager.locks);
+        let is_awaited = || locks.may_be_awaited(state);
         match locks.lock_row(
             owner,
             &self.wait,
             (rows.id(), key),
             RowLock::Share,
-            (policy, self.first_search()),
+            (policy, self.first_search(&is_awaited)),
         )? {
             RowGrant::Skipped => return Ok(false),
             RowGrant::Held => {}
@@ -397,12 +398,14 @@ impl Transaction {
         Ok(())
     }
 
-    /// When it looks for a deadlock where it waits for a row.
-    fn first_search(&self) -> FirstSearch {
-        if self.begin.scheme.searches_at_once() {
-            FirstSearch::AtOnce
-        } else {
-            FirstSearch::AfterTimeout
+    /// When it looks for a deadlock where it waits for a row. Where nothing but rows and tables is locked, these say whether it has to.
+    fn first_search<'t>(&self, is_awaited: &'t dyn Fn() -> bool) -> FirstSearch<'t> {
+        match self.begin.scheme {
+            SchemeKind::Mvcc | SchemeKind::Ssi => FirstSearch::AfterTimeout,
+            SchemeKind::Occ => FirstSearch::IfAwaited(is_awaited),
+            SchemeKind::Locking(_) | SchemeKind::Timestamp(_) | SchemeKind::Hstore => {
+                FirstSearch::AtOnce
+            }
         }
     }
 
@@ -428,13 +431,10 @@ impl Transaction {
         }
         let state = self.state();
         let owner = (state.owner, &state.lock_runs[..]);
-        match self.manager.locks.lock_row(
-            owner,
-            &self.wait,
-            record,
-            mode,
-            (policy, self.first_search()),
-        )? {
+        let locks = &self.manager.locks;
+        let is_awaited = || locks.may_be_awaited(state);
+        let first = self.first_search(&is_awaited);
+        match locks.lock_row(owner, &self.wait, record, mode, (policy, first))? {
             RowGrant::Held => Ok(true),
             RowGrant::Skipped => Ok(false),
             RowGrant::Granted(node, before) => {
