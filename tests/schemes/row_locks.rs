@@ -100,6 +100,28 @@ fn who_shares_a_row_stands_beside_others() {
     }
 }
 
+/// Under timestamp ordering who shares a row does not wait for a younger one that changes it: that one may wait for it.
+#[test]
+fn who_shares_a_row_comes_too_late_for_a_younger_one() {
+    let atoll = Atoll::start(&[]);
+    let mut admin = atoll.connect();
+    for scheme in ["timestamp", "mvto"] {
+        admin.run(&format!("CREATE DATABASE {scheme} concurrency_control = '{scheme}'"));
+        let mut client = open(&atoll, scheme);
+        TABLE.iter().for_each(|sql| drop(client.run(sql)));
+        let steps = [
+            "a: UPDATE t SET v = 11 WHERE id = 1",
+            "b: UPDATE t SET v = 21 WHERE id = 2",
+            "b: UPDATE t SET v = 12 WHERE id = 1",
+            "a: SELECT v FROM t WHERE id = 2 FOR SHARE",
+            "a: ROLLBACK",
+            "b: COMMIT",
+        ];
+        let ends = "ok, ok, waits, 40001 read that, b ok, ok, ok";
+        assert_eq!(play(atoll.port(), scheme, &steps), ends, "{scheme}");
+    }
+}
+
 /// What is locked of a key is in `pg_locks`, whose it is, and since when it is waited for; and `pg_blocking_pids` says for whom.
 #[test]
 fn locks_of_keys_and_partitions_are_shown() {

@@ -72,6 +72,8 @@ pub struct Owner {
     /// Since when it waits, in microseconds since 2000-01-01 UTC; 0 while it does not. It stands here for a moment less than the
     /// wait in its queue.
     waiting_since: AtomicI64,
+    /// How many waits it has begun, those of transactions before this one too.
+    waits: AtomicU64,
     /// What it waits for now.
     pub(crate) waiting: Mutex<Option<Waiting>, { rank::WAITING }>,
     /// Its intention locks, by table, as a set of mode bits; see the table locks for the protocol.
@@ -126,6 +128,7 @@ impl Owner {
             age: AtomicU64::new(0),
             cell: Arc::new(WaitCell::new()),
             waiting_since: AtomicI64::new(0),
+            waits: AtomicU64::new(0),
             waiting: Mutex::new(None),
             intents: Mutex::new(Vec::new()),
         }
@@ -186,7 +189,15 @@ impl Owner {
     /// Says what it waits for, and since when.
     pub(crate) fn begin_wait(&self, waiting: Waiting, since: i64) {
         self.waiting_since.store(since, Ordering::Relaxed);
-        *lock(&self.waiting) = Some(waiting);
+        let mut place = lock(&self.waiting);
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        *place = Some(waiting);
+    }
+
+    /// Which of its waits this is, or was the last.
+    pub(crate) fn wait_number(&self) -> u64 {
+        let _place = lock(&self.waiting);
+        self.waits.load(Ordering::Relaxed)
     }
 
     /// It waits for nothing any more.

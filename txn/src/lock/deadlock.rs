@@ -13,8 +13,10 @@
 //! queue is read once, and of those in it who hold alike all are reached by the first who waits for them, so that a search
 //! is linear in the queues that it meets; edge by edge a thousand who convert would be a million edges.
 //! What is found that way may never have existed at one time, so it is looked for twice: a true deadlock cannot go away,
-//! and an edge that was there before and after was there in between. Where the two differ nothing is known, for there may be
-//! more cycles than one: the waiter looks again after another `deadlock_timeout`, and so on for as long as it waits.
+//! and an edge that was there before and after was there in between, if whoever waits does so in the same wait all the time (the
+//! owner's next transaction may wait for the same one again, where no two waits ever were in a cycle). Where the two differ nothing
+//! is known, for there may be more cycles than one: the waiter looks again after another `deadlock_timeout`, and so on for as long as
+//! it waits.
 
 use super::LockManager;
 use super::cycle::Reached;
@@ -43,7 +45,9 @@ pub(crate) fn find(locks: &LockManager, me: OwnerId, leave: &mut dyn FnMut()) ->
     let _one = lock(&locks.detecting);
     let first = loop {
         let Some(first) = cycle(locks, me) else { return Search::Nothing };
-        if cycle(locks, me).as_ref() != Some(&first) {
+        let waits = || first.iter().map(|owner| locks.owners.get(*owner).wait_number());
+        let before: Vec<u64> = waits().collect();
+        if cycle(locks, me).as_ref() != Some(&first) || !waits().eq(before) {
             return Search::Unsure;
         }
         // Like PostgreSQL, whoever is farthest from the one who looks.

@@ -29,7 +29,7 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, lock, rank};
 use crate::transaction::state::{HeldRow, HeldTable, State};
 use crate::wait::SessionWait;
-use crate::{Error, Result, TableId, TreeId};
+use crate::{ConflictKind, Error, Result, TableId, TreeId};
 use deadlock::Search;
 pub use mode::{Modes, RowLock, TableLock};
 use queue::{Kind, LockQueue, Request};
@@ -82,6 +82,17 @@ pub(crate) enum FirstSearch<'t> {
     AfterTimeout,
 }
 
+/// How a row lock is waited for.
+#[derive(Clone, Copy)]
+pub(crate) struct RowWait<'t> {
+    /// Whether it is.
+    pub(crate) policy: WaitPolicy,
+    /// When a deadlock is looked for first.
+    pub(crate) first: FirstSearch<'t>,
+    /// Whether it may be waited for who has the row, where that is not everybody.
+    pub(crate) rule: Option<range::Rule>,
+}
+
 impl FirstSearch<'_> {
     /// Of who waits in a queue in which there may be a simple deadlock.
     fn of(is_mutual: bool) -> Self {
@@ -130,10 +141,10 @@ impl LockManager {
         }
     }
 
-    /// Locks a record. `own` are the locks that the owner has in scratch space. Who has to wait looks for a cycle `first`.
+    /// Locks a record. `own` are the locks that the owner has in scratch space.
     ///
     /// # Errors
-    /// [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
+    /// [`Error::Conflict`] where the rule says so; [`Error::Deadlock`], [`Error::LockNotAvailable`], [`Error::Cancelled`].
     #[inline]
     pub(crate) fn lock_row(
         &self,
@@ -141,7 +152,7 @@ impl LockManager {
         session: &SessionWait,
         (tree, key): (TreeId, &[u8]),
         mode: RowLock,
-        (policy, first): (WaitPolicy, FirstSearch<'_>),
+        how: RowWait<'_>,
     ) -> Result<RowGrant> {
         let _class = breakdown::enter(Class::Locking);
         // Where nobody has a node, whoever makes one makes it with the lock.
@@ -156,7 +167,7 @@ impl LockManager {
             node.state().lock.release(Kind::Row, owner, 0, &mut |owner| granted.push(owner));
             self.wake(&granted);
         }
-        self.lock_pinned(node, (owner, own), session, mode, (policy, first))
+        self.lock_pinned(node, (owner, own), session, mode, how)
     }
 
     /// Locks a record whose node has been pinned.
@@ -167,8 +178,9 @@ impl LockManager {
         (owner, own): (OwnerId, &[Arc<LockRun>]),
         session: &SessionWait,
         mode: RowLock,
-        (policy, first): (WaitPolicy, FirstSearch<'_>),
+        how: RowWait<'_>,
     ) -> Result<RowGrant> {
+        let RowWait { policy, first, rule } = how;
         let mut passed = Vec::new();
         let mut seen: Option<Seen> = None;
         let before = loop {
@@ -207,6 +219,15 @@ impl LockManager {
                 return Ok(RowGrant::Granted(node, before));
             }
             if policy == WaitPolicy::Block {
+                let age = |owner| self.owners.get(owner).age();
+                let may_wait = |holder| rule.map_or(Ok(()), |rule| rule(age(owner), age(holder)));
+                let refused =
+                    state.lock.in_its_way(Kind::Row, owner, mode as u8).try_for_each(may_wait);
+                if let Err(reason) = refused {
+                    drop(state);
+                    self.records.unpin(node);
+                    return Err(Error::Conflict(ConflictKind::ReadWrite(reason)));
+                }
                 let now = self.env.clock.wall();
                 let mut grant = |owner| passed.push(owner);
                 state.lock.enqueue(Kind::Row, owner, mode as u8, now, &mut grant);

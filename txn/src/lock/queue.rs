@@ -345,6 +345,19 @@ impl LockQueue {
         }
     }
 
+    /// The holders that exclude `owner` from a mode.
+    pub fn in_its_way(
+        &self,
+        kind: Kind,
+        owner: OwnerId,
+        mode: u8,
+    ) -> impl Iterator<Item = OwnerId> {
+        let conflicts = kind.conflicts()[usize::from(mode)];
+        let excludes =
+            move |holder: &Holder| holder.owner != owner && holder.modes & conflicts != 0;
+        self.holders().filter(excludes).map(|holder| holder.owner)
+    }
+
     fn compatible(&self, owner: OwnerId, conflicts: Modes) -> bool {
         self.holders().all(|holder| holder.owner == owner || holder.modes & conflicts == 0)
     }

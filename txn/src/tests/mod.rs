@@ -17,6 +17,7 @@ mod recovery;
 mod restart_scripts;
 mod serializable;
 mod spill;
+mod storms;
 mod timestamps;
 mod versions;
 mod waits;

@@ -5,7 +5,7 @@
 
 use super::state::{HeldRow, HeldTable, State};
 use super::{Purpose, ReadView, RecordBuffer, RecordView, Transaction};
-use crate::lock::{FirstSearch, LockManager, RowGrant, RowLock, TableLock, WaitPolicy};
+use crate::lock::{FirstSearch, LockManager, RowGrant, RowLock, RowWait, TableLock, WaitPolicy};
 use crate::manager::Manager;
 use crate::planted::Fault;
 use crate::scheme::{SchemeKind, Tracking};
@@ -370,7 +370,7 @@ impl Transaction {
             &self.wait,
             (rows.id(), key),
             RowLock::Share,
-            (policy, self.first_search(&is_awaited)),
+            RowWait { policy, first: self.first_search(&is_awaited), rule: None },
         )? {
             RowGrant::Skipped => return Ok(false),
             RowGrant::Held => {}
@@ -390,7 +390,7 @@ impl Transaction {
             &self.wait,
             (tree, key),
             mode,
-            (policy, FirstSearch::AfterTimeout),
+            RowWait { policy, first: FirstSearch::AfterTimeout, rule: None },
         )? {
             let command = self.command;
             self.state_mut().rows.push(HeldRow { node, before, command });
@@ -433,8 +433,8 @@ impl Transaction {
         let owner = (state.owner, &state.lock_runs[..]);
         let locks = &self.manager.locks;
         let is_awaited = || locks.may_be_awaited(state);
-        let first = self.first_search(&is_awaited);
-        match locks.lock_row(owner, &self.wait, record, mode, (policy, first))? {
+        let (first, rule) = (self.first_search(&is_awaited), self.rule_of_sharing(tree.id(), mode));
+        match locks.lock_row(owner, &self.wait, record, mode, RowWait { policy, first, rule })? {
             RowGrant::Held => Ok(true),
             RowGrant::Skipped => Ok(false),
             RowGrant::Granted(node, before) => {

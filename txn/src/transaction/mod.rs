@@ -729,6 +729,8 @@ impl Transaction {
                 manager.locks.release_ranges(state.owner, &mut locks.held);
             }
             Some(Tracking::Stamped(stamped)) => {
+                // Who gets a mark finds nobody younger at the row who is about to go.
+                manager.release_all(&mut state);
                 manager.locks.release_ranges(state.owner, &mut stamped.held);
                 if let Some(at) = stamped.at {
                     manager.order.end(at);

@@ -10,7 +10,9 @@ use crate::lock::{RowLock, WaitPolicy};
 use crate::planted::Fault;
 use crate::scheme::Tracking;
 use crate::scheme::occ::Bounds;
-use crate::scheme::timestamp::{Overwritten, Stamp, Stamped, is_in_time, may_pass, may_wait, sees};
+use crate::scheme::timestamp::{
+    Overwritten, Stamp, Stamped, is_in_time, may_pass, may_share, may_wait, sees,
+};
 use crate::{ConflictKind, Error, Lsn, Reason, Result, Timestamp, TreeId};
 use std::sync::Arc;
 use storage::Tree;
@@ -70,6 +72,12 @@ impl Transaction {
             self.snapshot = Some(self.stamped_snapshot()?);
         }
         Ok(self.stamp.map(|stamp| stamp.at).unwrap_or_default())
+    }
+
+    /// For whom it may wait that has a row which it only shares: who changes one has been asked about its mark.
+    pub(super) fn rule_of_sharing(&self, tree: TreeId, mode: RowLock) -> Option<Rule> {
+        let shares = matches!(mode, RowLock::KeyShare | RowLock::Share) && self.stamps(tree);
+        shares.then_some(may_share as Rule)
     }
 
     /// Whether a tree is watched by timestamps.

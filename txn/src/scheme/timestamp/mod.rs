@@ -18,7 +18,8 @@
 //!
 //! Invariants. (1) A reader stamps first and then looks for marks of older transactions, which it waits for; a writer marks first
 //! and then looks at stamps: of the two the second finds the first. (2) Waits go from younger to older transactions only, so there
-//! is no cycle of them. (3) A commit's timestamp is known by its LSN before anybody can find its records. (4) Marks and stamps
+//! is no cycle of them; of row locks those that share are taken without a mark, and who has one
+//! is asked for its age there. (3) A commit's timestamp is known by its LSN before anybody can find its records. (4) Marks and stamps
 //! count for the tree they stand on; a tree that a younger transaction has built cannot be read or written.
 //!
 //! Schedule, write skew: 1 reads x and 2 reads y (stamps 1 and 2), 1 writes y: too late, 2 has read it.
@@ -106,6 +107,14 @@ pub fn may_wait(waiter: u64, holder: u64) -> Result<(), Reason> {
     if holder < waiter { Ok(()) } else { Err(Reason::WriteTooLate) }
 }
 
+/// Who shares a row waits for an older one that changes it, and is too late for a younger one.
+///
+/// # Errors
+/// It is too late.
+pub fn may_share(waiter: u64, holder: u64) -> Result<(), Reason> {
+    if holder < waiter { Ok(()) } else { Err(Reason::ReadTooLate) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +133,7 @@ mod tests {
     #[test]
     fn waits_go_from_younger_to_older() {
         assert_eq!((may_wait(2, 1), may_wait(1, 2)), (Ok(()), Err(Reason::WriteTooLate)));
+        assert_eq!((may_share(2, 1), may_share(1, 2)), (Ok(()), Err(Reason::ReadTooLate)));
         assert_eq!(Overwritten::Refused.read(), Err(Reason::ReadTooLate));
         assert_eq!(Overwritten::Older.read(), Ok(()));
     }
