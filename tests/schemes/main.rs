@@ -71,7 +71,7 @@ fn a_database_keeps_the_scheme_that_it_was_made_with() {
 
 #[test]
 fn a_scheme_is_changed_while_nobody_is_connected() {
-    let atoll = Atoll::start(&[]);
+    let atoll = Atoll::start(&["max_prepared_transactions=2"]);
     let mut admin = atoll.connect();
     admin.run("CREATE DATABASE d");
     let to = |scheme: &str| format!("ALTER DATABASE d WITH concurrency_control = '{scheme}'");
@@ -96,9 +96,30 @@ fn a_scheme_is_changed_while_nobody_is_connected() {
     for of in ["CREATE DATABASE e", "ALTER DATABASE d"] {
         assert_eq!(code(&mut admin, &format!("{of} {twice}")), "42601");
     }
-    assert_eq!(code(&mut admin, "SET concurrency_control = 'occ'"), "55P02");
+    for sql in [
+        "SET concurrency_control = 'occ'",
+        "ALTER DATABASE d SET concurrency_control = 'occ'",
+        "ALTER ROLE postgres IN DATABASE d SET concurrency_control = 'occ'",
+    ] {
+        assert_eq!(code(&mut admin, sql), "55P02", "{sql}");
+    }
     inside.run("RESET ALL");
     assert_eq!(shown(&mut inside), "2pl_wait_die");
+    // What is prepared has its locks by the scheme that it began with.
+    inside.run("CREATE TABLE t (v int)");
+    inside.run("BEGIN");
+    inside.run("INSERT INTO t VALUES (1)");
+    inside.run("PREPARE TRANSACTION 'p'");
+    drop(inside);
+    let refused = admin.query(&to("occ")).error.expect("somebody is there yet");
+    assert_eq!(refused.field(b'C'), "55006");
+    assert_eq!(refused.field(b'D'), "There is 1 prepared transaction using the database.");
+    let mut inside = open(&atoll, "d");
+    assert_eq!(shown(&mut inside), "2pl_wait_die");
+    inside.run("COMMIT PREPARED 'p'");
+    drop(inside);
+    admin.run(&to("occ"));
+    assert_eq!(shown(&mut open(&atoll, "d")), "occ");
 }
 
 #[test]
