@@ -48,7 +48,7 @@ pub trait Backend: Send {
     fn bind_and_run(
         &mut self,
         bind: &Bind<'_>,
-        max_rows: u64,
+        run: (u64, bool),
         sink: &mut dyn BoundSink,
     ) -> Result<Progress>;
     fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>>;
@@ -174,10 +174,10 @@ impl Backend for Live {
     fn bind_and_run(
         &mut self,
         bind: &Bind<'_>,
-        max_rows: u64,
+        run: (u64, bool),
         sink: &mut dyn BoundSink,
     ) -> Result<Progress> {
-        self.session.bind_and_run(bind, max_rows, sink)
+        self.session.bind_and_run(bind, run, sink)
     }
 
     fn describe_statement(&mut self, name: &str) -> Result<StatementDescription<'_>> {

@@ -71,8 +71,9 @@ pub(crate) enum Mode {
 pub(crate) enum Ran<'a> {
     /// A portal that there is.
     Portal(&'a str),
-    /// The portal of a Bind that has come with it; that is answered, too, and with its rows where the portal is described.
-    Bound { bind: &'a Bind<'a>, describes: bool },
+    /// The portal of a Bind that has come with it; that is answered, too, and with its rows where the portal is described. A
+    /// Sync may stand behind it.
+    Bound { bind: &'a Bind<'a>, describes: bool, syncs: bool },
 }
 
 /// One connection's dialogue.
@@ -356,9 +357,9 @@ impl<B: Backend> Dialogue<B> {
         let backend = &mut self.backend;
         let progress = match what {
             Ran::Portal(portal) => guarded(|| backend.run(portal, max_rows, &mut sink)),
-            Ran::Bound { bind, describes } => {
+            Ran::Bound { bind, describes, syncs } => {
                 sink.describes = describes;
-                guarded(|| backend.bind_and_run(bind, max_rows, &mut sink))
+                guarded(|| backend.bind_and_run(bind, (max_rows, syncs), &mut sink))
             }
         };
         sink.take_back_half();
@@ -449,7 +450,7 @@ impl<B: Backend> Dialogue<B> {
         }
     }
 
-    fn sync(&mut self) -> Option<Step> {
+    pub(crate) fn sync(&mut self) -> Option<Step> {
         match self.backend.sync() {
             Ok(()) => Some(self.ready()),
             // Reported, and then the client is told that the server is ready all the same.

@@ -166,7 +166,7 @@ impl Backend for Scripted {
     fn bind_and_run(
         &mut self,
         bind: &Bind<'_>,
-        max_rows: u64,
+        (max_rows, _): (u64, bool),
         sink: &mut dyn BoundSink,
     ) -> Result<Progress> {
         self.bind(bind)?;

@@ -1,8 +1,9 @@
 //! The extended query protocol (manual, section 55.2.4): Parse, Bind, Describe, Execute, Close, each its own message.
 //!
-//! Drivers send a Bind with the Execute of its portal right behind it, most with a Describe of that in between. Where these have
-//! arrived together they are one call into the session ([`Ahead`]), which does what the messages do one after the other: the
-//! statement begins once, and the portal is not put away only to be taken out again. Where the log is told of each message, or
+//! Drivers send a Bind with the Execute of its portal right behind it, most with a Describe of that in between and a Sync at the
+//! end. Where these have arrived together they are one call into the session ([`Ahead`]), which does what the messages do one after
+//! the other: the statement begins once, the portal is not put away only to be taken out again, and a transaction that has only
+//! read ends with it. Where the log is told of each message, or
 //! the client speaks another encoding, each is worked off by itself.
 
 use crate::backend::Backend;
@@ -15,13 +16,16 @@ use sql::session::Progress;
 use sql::types::Oid;
 use sql::{Bind, SqlError};
 
-/// The Execute that stands right behind a Bind and runs its portal once, perhaps with a Describe of that between them.
+/// The Execute that stands right behind a Bind and runs its portal once, perhaps with a Describe of that between them and a Sync
+/// behind it.
 struct Ahead {
     /// How long the Describe is; 0 where there is none.
     describe_bytes: usize,
     /// How long both are.
     bytes: usize,
     max_rows: u64,
+    /// Whether a Sync comes next.
+    syncs: bool,
 }
 
 impl Ahead {
@@ -36,9 +40,13 @@ impl Ahead {
         let mut rest = Reader::new(behind_name(execute, portal)?);
         let max_rows = rows_at_most(rest.i32().ok()?);
         let bytes = describe_bytes + HEADER_BYTES + execute.len();
-        rest.is_empty().then_some(Ahead { describe_bytes, bytes, max_rows })
+        let syncs = behind[bytes..].starts_with(&SYNC);
+        rest.is_empty().then_some(Ahead { describe_bytes, bytes, max_rows, syncs })
     }
 }
+
+/// A whole Sync.
+const SYNC: [u8; HEADER_BYTES] = [b'S', 0, 0, 0, 4];
 
 /// The body of the first message, where that is of this type and is all there.
 fn whole(received: &[u8], tag: u8) -> Option<&[u8]> {
@@ -111,7 +119,7 @@ impl<B: Backend> Dialogue<B> {
     ) -> Option<Step> {
         self.logged.note_bound(bind.portal, bind.statement);
         let mut begins = self.output.len();
-        let what = Ran::Bound { bind, describes: ahead.describe_bytes > 0 };
+        let what = Ran::Bound { bind, describes: ahead.describe_bytes > 0, syncs: ahead.syncs };
         let (progress, rows) = self.run(what, ahead.max_rows, &mut begins);
         let step = self.executed(bind.portal, progress, (rows, ahead.max_rows), begins);
         self.consumed += match self.mode {
@@ -119,7 +127,11 @@ impl<B: Backend> Dialogue<B> {
             Mode::Executing(_) => bind_bytes + ahead.describe_bytes,
             _ => ahead.bytes,
         };
-        step
+        if step.is_some() || !ahead.syncs {
+            return step;
+        }
+        self.consumed += SYNC.len();
+        self.sync()
     }
 
     /// Describe.

@@ -344,6 +344,20 @@ impl Block {
         parts.settings.rollback();
     }
 
+    /// Ends an implicit transaction that has only read; false if there is more to its end.
+    pub fn end_reading(&mut self, synchronous: bool) -> bool {
+        if self.state != State::Implicit {
+            return false;
+        }
+        let Some(ended) = self.transaction.as_mut().and_then(Transaction::end_reading) else {
+            return false;
+        };
+        self.transaction = None;
+        self.state = State::Idle;
+        self.ended(ended, synchronous);
+        true
+    }
+
     /// Ends an implicit block: at the end of a statement, a message, a pipeline.
     pub fn end_implicit(&mut self, parts: &mut Parts<'_>) -> Result<()> {
         if self.state == State::Implicit { self.commit(parts) } else { Ok(()) }

@@ -117,14 +117,15 @@ impl Session {
         })
     }
 
-    /// Bind, and Execute of the portal that it makes: what the two would have done one behind the other, as one.
+    /// Bind, and Execute of the portal that it makes: what the two would have done one behind the other, as one. Where the Sync
+    /// behind them has come too (`syncs`), a transaction that has only read ends with the portal already.
     ///
     /// # Errors
     /// Those of [`Session::bind`], before the sink is told that the portal is there, and behind that of [`Session::run`].
     pub fn bind_and_run(
         &mut self,
         bind: &Bind<'_>,
-        max_rows: u64,
+        (max_rows, syncs): (u64, bool),
         sink: &mut dyn BoundSink,
     ) -> Result<Progress> {
         self.end_measured();
@@ -132,7 +133,11 @@ impl Session {
             let portal = session.bound(bind)?;
             session.pass_notices(sink);
             sink.bound(portal.rows_description());
-            session.run_taken(bind.portal, portal, max_rows, sink)
+            let progress = session.run_taken(bind.portal, portal, max_rows, sink)?;
+            if syncs && matches!(progress, Progress::Complete(_)) {
+                session.end_reading();
+            }
+            Ok(progress)
         })
     }
 

@@ -486,11 +486,16 @@ impl Session {
 
     // --- the state behind it ---------------------------------------------------------------------------------------
 
-    fn with_block<T>(&mut self, body: impl FnOnce(&mut Block, &mut Parts<'_>) -> T) -> T {
+    /// The answer waits for what sequences have logged.
+    fn note_sequences(&mut self) {
         let logged = self.sequences.get_mut().take_logged();
         if logged > Lsn::ZERO {
             self.block.depend_on(logged);
         }
+    }
+
+    fn with_block<T>(&mut self, body: impl FnOnce(&mut Block, &mut Parts<'_>) -> T) -> T {
+        self.note_sequences();
         let mut parts = Parts {
             alone: self.is_alone_at_top(),
             said: self.said.get_mut(),
@@ -734,8 +739,30 @@ impl Session {
         if self.portals.is_empty() { Ok(()) } else { self.keep_held() }
     }
 
+    /// Ends the implicit transaction, if that is done by ending its reads: nothing has been written, put off, said or counted
+    /// that a commit makes the database's, and no cursor outlives it.
+    fn end_reading(&mut self) -> bool {
+        let quiet = self.portals.is_empty()
+            && self.deferred.get_mut().is_empty()
+            && self.said.get_mut().is_empty()
+            && self.exported.get_mut().is_empty()
+            && self.xact_id.get_mut().is_none()
+            && !self.catalog.acts()
+            && !self.catalog.acts_on_commit();
+        self.note_sequences();
+        if !quiet || !self.block.end_reading(self.settings.plain().synchronous_commit) {
+            return false;
+        }
+        self.advisory.get_mut().end_transaction();
+        self.counts.fails(None);
+        self.counts.end(true);
+        self.settings.commit();
+        self.settings_changed();
+        true
+    }
+
     fn end_implicit(&mut self) -> Result<()> {
-        if !self.block.is_implicit() {
+        if !self.block.is_implicit() || self.end_reading() {
             return Ok(());
         }
         self.before_commit()?;

@@ -1,6 +1,6 @@
 //! Sessions over a directory in memory; what is expected is what PostgreSQL 15 answers.
 
-use super::{Bind, Progress, Session};
+use super::{Bind, BoundSink, Progress, RowsDescription, Session};
 use crate::Connect;
 use crate::engine::{Engine, EngineOptions};
 use crate::error::{Notice, Result};
@@ -48,6 +48,25 @@ impl RowSink for Rows {
     }
 
     fn notice(&mut self, _: &Notice) {}
+}
+
+impl BoundSink for Rows {
+    fn bound(&mut self, _: Option<RowsDescription<'_>>) {}
+}
+
+/// Runs a prepared statement without parameters by a Bind and an Execute that have come together, perhaps with a Sync: its rows.
+pub(super) fn bound(session: &mut Session, statement: &str, syncs: bool) -> Vec<String> {
+    let bind = Bind {
+        portal: "",
+        statement,
+        parameter_formats: &[],
+        parameter_count: 0,
+        parameters: &[],
+        result_formats: &[],
+    };
+    let mut rows = Rows::default();
+    session.bind_and_run(&bind, (0, syncs), &mut rows).unwrap();
+    rows.0
 }
 
 pub(super) fn engine() -> Arc<Engine> {
@@ -263,6 +282,44 @@ fn a_prepared_statement_runs_again_and_again() {
         .and_then(|()| session.run("", 0, &mut Rows::default()).map(drop))
         .unwrap_err();
     assert_eq!(error.state().code(), "42703");
+}
+
+#[test]
+fn a_transaction_that_has_only_read_ends_with_its_portal() {
+    let engine = engine();
+    let mut session = session(&engine);
+    say(&mut session, "create table t (a int primary key); create sequence s");
+    for (text, reads) in [
+        ("select a from t", true),
+        ("select pg_advisory_xact_lock(1)", true),
+        ("select nextval('s')", true),
+        ("select set_config('work_mem', '1MB', true)", true),
+        ("insert into t select count(*) from t", false),
+        ("select a from t for update", true),
+        ("select txid_current()", false),
+        ("select pg_notify('channel', '')", false),
+    ] {
+        session.parse("", text, &[]).unwrap();
+        session.sync().unwrap();
+        bound(&mut session, "", false);
+        assert!(session.block.is_implicit(), "{text}");
+        session.sync().unwrap();
+        assert!(!session.block.is_implicit(), "{text}");
+        bound(&mut session, "", true);
+        assert_eq!(session.block.is_implicit(), !reads, "{text}");
+        session.sync().unwrap();
+        assert!(!session.block.is_implicit(), "{text}");
+    }
+    assert_eq!(
+        say(&mut session, "select count(*) from pg_locks where locktype = 'advisory'")[0],
+        "0"
+    );
+    assert_eq!(say(&mut session, "show work_mem")[0], "4MB");
+    session.parse("", "select a from t", &[]).unwrap();
+    say(&mut session, "begin");
+    session.parse("", "select a from t", &[]).unwrap();
+    bound(&mut session, "", true);
+    assert!(session.block.is_explicit());
 }
 
 #[test]

@@ -643,6 +643,16 @@ impl Transaction {
         self.state_mut().gives_room_back = true;
     }
 
+    /// Ends it, if all it has done is to read and nobody watches that: no such commit fails, and nobody hears of it.
+    pub fn end_reading(&mut self) -> Option<Ended> {
+        if self.tracking.is_some() || self.has_writes() {
+            return None;
+        }
+        self.manager.metrics.committed(self.manager.worker());
+        self.finish();
+        Some(Ended { wait_for: self.seen, committed: None })
+    }
+
     /// Commits: gets ready, claims one log record, validates, applies, releases. What is returned says what the
     /// answer has to wait for. `before_release` runs before any lock goes and before any snapshot shows the commit: the
     /// catalog is swapped there. Everything is applied then, unless the commit is late. It is given the commit's LSN, or, where nothing was written and so nothing is logged, the
