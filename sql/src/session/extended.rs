@@ -166,27 +166,21 @@ impl Session {
             }
             _ => prepared,
         };
-        // The unnamed portal's buffers are used again where it runs the same statement again.
+        // A portal is used again where its statement runs again, with its buffers and its machine.
         let kept = if bind.portal.is_empty() { self.unnamed_portal.take() } else { None };
         if let Some(kept) = &kept {
             self.let_go(kept);
         }
         let mut portal = match kept {
-            Some(mut kept) if Arc::ptr_eq(&kept.prepared, &prepared) => {
-                kept.progress = Stage::Ready;
-                kept.over = false;
-                kept.view = None;
-                kept.retained = false;
-                kept.rows = None;
-                kept.fetching = None;
-                kept.given = 0;
-                kept
-            }
+            Some(kept) if Arc::ptr_eq(&kept.prepared, &prepared) => kept.again(),
             other => {
-                if let Some(other) = other {
+                if let Some(other) = other.and_then(|other| self.resting_portals.give(other)) {
                     self.retire(other);
                 }
-                self.new_portal(Arc::clone(&prepared))
+                match self.resting_portals.take(&prepared) {
+                    Some(rested) => rested.again(),
+                    None => self.new_portal(Arc::clone(&prepared)),
+                }
             }
         };
         portal.depth = self.block.depth();

@@ -1,15 +1,18 @@
-//! Machines that rest: a statement that runs again finds its operators built, whatever has run between.
+//! Machines that rest: a statement that runs again finds its operators built, whatever has run between. One that comes by
+//! Bind finds its portal as well, with its machine in it.
 //!
 //! Kept are a few machines that hold little, the newest last: what they have sorted or grouped of a few rows is no more than
 //! their own memory. A machine pins its program and the handles of its trees, so one whose plan is not good any more goes when
 //! others come.
 
+use super::portal::Portal;
 use crate::compile::Program;
 use crate::exec::Machine;
+use crate::prepared::Prepared;
 use std::sync::Arc;
 
-/// How many machines a session keeps: an application's transactions have some dozens of statements (TPC-C's five have
-/// thirty), which come in no order.
+/// How many machines, and how many portals, a session keeps: an application's transactions have some dozens of statements
+/// (TPC-C's five have thirty), which come in no order.
 const MACHINES_MAX: usize = 64;
 /// What a machine, or a row of parameters, may hold at rest, in bytes.
 pub(super) const REST_BYTES_MAX: usize = 4096;
@@ -53,9 +56,34 @@ impl Machines {
     }
 }
 
+/// The portals without a name that rest, each the last of its statement.
+#[derive(Default)]
+pub(super) struct Portals(Vec<(usize, Box<Portal>)>);
+
+impl Portals {
+    /// The portal of this statement.
+    pub fn take(&mut self, prepared: &Arc<Prepared>) -> Option<Box<Portal>> {
+        let address = Arc::as_ptr(prepared).addr();
+        let at = self.0.iter().rposition(|resting| resting.0 == address)?;
+        Some(self.0.swap_remove(at).1)
+    }
+
+    /// Keeps a portal, or gives it back where it is not one that the next run of its statement can use as it is.
+    pub fn give(&mut self, portal: Box<Portal>) -> Option<Box<Portal>> {
+        if !portal.may_rest() {
+            return Some(portal);
+        }
+        if self.0.len() >= MACHINES_MAX {
+            self.0.remove(0);
+        }
+        self.0.push((Arc::as_ptr(&portal.prepared).addr(), portal));
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::session::tests::{engine, say, session};
+    use crate::session::tests::{bound, engine, say, session, session_of};
 
     #[test]
     fn a_machine_that_has_sorted_or_grouped_little_is_kept() {
@@ -79,5 +107,47 @@ mod tests {
             say(&mut session, &format!("do $$ {body} $$"));
             assert_eq!(session.machines.0.len() - before, kept, "{query}");
         }
+    }
+
+    #[test]
+    fn statements_that_take_turns_find_their_portals() {
+        let engine = engine();
+        let mut session = session(&engine);
+        let mut other = session_of(&engine, 2);
+        say(&mut session, "create table t (a int primary key, b int)");
+        say(&mut session, "insert into t select g, g from generate_series(1, 3) g");
+        session.parse("reads", "select b from t where a = 2", &[]).unwrap();
+        session.parse("writes", "update t set b = b + 1 where a = 2", &[]).unwrap();
+        session.parse("begins", "begin", &[]).unwrap();
+        session.parse("commits", "commit", &[]).unwrap();
+        session.sync().unwrap();
+        let mut expected = 2;
+        // What others make of the table between two transactions shows, and so does what they did before.
+        for change in
+            ["select 1", "alter table t add c text", "truncate t", "insert into t values (2, 7)"]
+        {
+            bound(&mut session, "begins", true);
+            for _ in 0..3 {
+                let rows = bound(&mut session, "reads", true);
+                assert!(rows.is_empty() || rows == [expected.to_string()], "{change}: {rows:?}");
+                bound(&mut session, "writes", true);
+                expected += i32::from(!rows.is_empty());
+            }
+            if change == "select 1" {
+                assert_eq!(session.resting_portals.0.len(), 1, "the other one is the last");
+            }
+            bound(&mut session, "commits", true);
+            say(&mut other, change);
+            expected = if change.starts_with("insert") { 7 } else { expected };
+        }
+        assert_eq!(bound(&mut session, "reads", true), ["7"]);
+        session.sync().unwrap();
+        // A plan that is not good any more, and what rests of it, go when others come.
+        for at in 0..2 * super::MACHINES_MAX {
+            session.parse("", &format!("select b from t where a = {at}"), &[]).unwrap();
+            bound(&mut session, "", true);
+            session.sync().unwrap();
+        }
+        assert_eq!(session.resting_portals.0.len(), super::MACHINES_MAX);
     }
 }

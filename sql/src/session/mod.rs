@@ -150,6 +150,8 @@ pub struct Session {
     own_plans: PlanCache,
     /// Machines between two runs.
     machines: machines::Machines,
+    /// Portals without a name between two Binds of their statements.
+    resting_portals: machines::Portals,
     /// The portal that an Execute runs.
     executed: Option<portal::Executed>,
     /// The memory of a portal, between two.
@@ -200,7 +202,7 @@ pub struct Session {
     inbox: Option<Arc<Inbox>>,
     /// How many bodies of routines it has run or kept, and the plans of those that it keeps.
     bodies: u64,
-    /// Counts what may have changed what texts of bodies mean: statements, settings, the ends of transactions.
+    /// Counts what may have changed what plans and texts of bodies mean: statements, settings, the ends of transactions.
     changes: u64,
     /// Rows that bodies have done with.
     spare_rows: Vec<RowBuf>,
@@ -328,6 +330,7 @@ impl Session {
             lifted: None,
             own_plans: PlanCache::default(),
             machines: machines::Machines::default(),
+            resting_portals: machines::Portals::default(),
             executed: None,
             spare_portal: None,
             unfit: HashSet::new(),

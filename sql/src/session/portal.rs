@@ -7,6 +7,7 @@ use crate::exec::sink::{ColumnDescription, Flow, Format, RowSink};
 use crate::message::{Bind, CommandTag, RowsDescription};
 use crate::plan::scalar::Var;
 use crate::prepared::Prepared;
+use crate::session::machines::REST_BYTES_MAX;
 use crate::session::tracking::WatchedPlan;
 use crate::sqlstate::SqlState;
 use crate::statement_statistics::Cost;
@@ -26,6 +27,9 @@ pub(super) struct Portal {
     pub parameters: RowBuf,
     /// The formats of its columns, as Bind said: none, one, or one each.
     pub formats: Vec<Format>,
+    /// What [`super::Session::is_settled`] is asked with: its plan was good then, and its relations were locked by a transaction
+    /// that goes on.
+    pub held_at: u64,
     /// How far it has come.
     pub progress: Stage,
     /// What it sees, once it runs.
@@ -123,6 +127,7 @@ impl Portal {
             machine: None,
             parameters: RowBuf::new(),
             formats: Vec::new(),
+            held_at: 0,
             progress: Stage::Ready,
             view: None,
             retained: false,
@@ -150,6 +155,7 @@ impl Portal {
         self.machine = None;
         self.parameters.clear();
         self.formats.clear();
+        self.held_at = 0;
         self.progress = Stage::Ready;
         self.view = None;
         self.retained = false;
@@ -168,6 +174,36 @@ impl Portal {
         self.of_body = false;
         self.watched = None;
         self
+    }
+
+    /// The same portal for another run of its statement.
+    pub fn again(mut self: Box<Portal>) -> Box<Portal> {
+        self.progress = Stage::Ready;
+        self.over = false;
+        self.view = None;
+        self.retained = false;
+        self.rows = None;
+        self.fetching = None;
+        self.given = 0;
+        self
+    }
+
+    /// Whether another run of its statement can use it, and what it keeps for that is little: it is of a plan that has run, and
+    /// nothing else has been done with it.
+    pub fn may_rest(&self) -> bool {
+        let (Some(planned), Some(machine)) = (&self.prepared.planned, &self.machine) else {
+            return false;
+        };
+        !planned.momentary
+            && Arc::ptr_eq(machine.program(), &planned.program)
+            && matches!(self.progress, Stage::Done(_) | Stage::Running)
+            && !(self.once || self.of_body || self.forward_only)
+            && self.copy_out.is_none()
+            && self.declared.is_none()
+            && self.counted.is_none()
+            && self.watched.is_none()
+            && self.parameters.capacity_bytes() <= REST_BYTES_MAX
+            && machine.rest_bytes().is_some_and(|bytes| bytes <= REST_BYTES_MAX)
     }
 
     /// What Describe tells of its rows; none where it returns none.

@@ -192,8 +192,11 @@ impl Session {
     /// Begins a plan: the transaction, the locks, a plan that is still good, privileges, the view.
     pub(super) fn start_plan(&mut self, portal: &mut Portal) -> Result<()> {
         loop {
-            if let Some(prepared) = self.hold(&portal.prepared, true)? {
-                portal.prepared = prepared;
+            if !self.is_settled(portal.held_at) {
+                if let Some(prepared) = self.hold(&portal.prepared, true)? {
+                    portal.prepared = prepared;
+                }
+                portal.held_at = self.changes;
             }
             self.start_held(portal)?;
             if self.sees_what_was_planned() {
