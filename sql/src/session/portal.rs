@@ -13,7 +13,9 @@ use crate::sqlstate::SqlState;
 use crate::statement_statistics::Cost;
 use crate::tuple::RowBuf;
 use crate::types::failure::name_left_over;
-use crate::types::{CallContext, Datum, Oid, SqlType, read_binary, read_plain, read_text};
+use crate::types::{
+    CallContext, Datum, Oid, PlainRoom, SqlType, read_binary, read_plain, read_text,
+};
 use std::sync::Arc;
 use txn::ReadView;
 
@@ -298,7 +300,9 @@ impl<'b> ParameterReader<'b> {
                 Format::Binary => true,
                 Format::Unknown(_) => return false,
             };
-            let Some(datum) = value.and_then(|value| read_plain(*ty, binary, value)) else {
+            let mut room = PlainRoom::default();
+            let Some(datum) = value.and_then(|value| read_plain(*ty, binary, value, &mut room))
+            else {
                 return false;
             };
             into.push(datum);

@@ -10,6 +10,10 @@ use std::cmp::Ordering;
 
 /// Decimals up to which a number counts as small.
 const SCALE_MAX: u32 = 28;
+/// Base-10⁴ digits of a small number, at most.
+const DIGITS_MAX: usize = 12;
+/// Bytes that one is stored in, at most.
+pub const STORED_BYTES_MAX: usize = 4 + 2 * DIGITS_MAX;
 
 /// `mantissa / 10^scale`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +100,19 @@ impl Small {
     /// The stored form, in the arena.
     #[must_use]
     pub fn store(self, arena: &Bump) -> &[u8] {
-        let mut digits = [0u16; 12];
+        self.stored(|bytes| arena.alloc_slice_fill_copy(bytes, 0u8))
+    }
+
+    /// The stored form, at the front of `room`.
+    #[must_use]
+    pub fn store_into(self, room: &mut [u8; STORED_BYTES_MAX]) -> &[u8] {
+        self.stored(|bytes| &mut room[..bytes])
+    }
+
+    /// The stored form, in so many bytes as `room` is asked for.
+    #[inline]
+    fn stored<'r>(self, room: impl FnOnce(usize) -> &'r mut [u8]) -> &'r [u8] {
+        let mut digits = [0u16; DIGITS_MAX];
         let mut at = digits.len();
         // Padded so that the point stands between two base-10⁴ digits.
         let padding = (4 - self.scale % 4) % 4;
@@ -127,7 +143,7 @@ impl Small {
         }
         let digits = &digits[at..];
         let weight = if digits.is_empty() { 0 } else { lowest + digits.len() as i32 - 1 };
-        let out = arena.alloc_slice_fill_copy(4 + 2 * digits.len(), 0u8);
+        let out = room(4 + 2 * digits.len());
         out[..2].copy_from_slice(&head(self.mantissa < 0, self.scale as u16).to_le_bytes());
         out[2..4].copy_from_slice(&(weight as i16).to_le_bytes());
         for (place, digit) in out[4..].chunks_exact_mut(2).zip(digits) {
