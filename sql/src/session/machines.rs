@@ -150,4 +150,44 @@ mod tests {
         }
         assert_eq!(session.resting_portals.0.len(), super::MACHINES_MAX);
     }
+
+    /// A plan that changes a setting, a role or the catalog by a function is one that others are asked about anew.
+    #[test]
+    fn what_a_query_has_set_counts_for_a_statement_that_runs_again_in_its_transaction() {
+        let engine = engine();
+        let mut session = session(&engine);
+        say(&mut session, "create schema a; create schema b; create role somebody");
+        say(
+            &mut session,
+            "create table a.t as select 'a' as x; create table b.t as select 'b' as x",
+        );
+        say(&mut session, "set search_path = a");
+        session.parse("reads", "select x from t", &[]).unwrap();
+        session.parse("path", "select set_config('search_path', 'b', true)", &[]).unwrap();
+        session.parse("zone", "select set_config('timezone', 'Asia/Tokyo', true)", &[]).unwrap();
+        session.parse("shows", "select timestamptz '2020-01-01 00:00+00' :: text", &[]).unwrap();
+        session.parse("role", "select set_config('role', 'somebody', true)", &[]).unwrap();
+        session.parse("whoever", "select current_user", &[]).unwrap();
+        session.parse("begins", "begin", &[]).unwrap();
+        session.parse("ends", "rollback", &[]).unwrap();
+        session.sync().unwrap();
+        for (statement, setter, expected) in [
+            ("reads", "path", ["a", "b"]),
+            ("shows", "zone", ["2020-01-01 00:00:00+00", "2020-01-01 09:00:00+09"]),
+            ("whoever", "role", ["postgres", "somebody"]),
+        ] {
+            bound(&mut session, "begins", true);
+            for _ in 0..3 {
+                assert_eq!(bound(&mut session, statement, true), [expected[0]]);
+            }
+            bound(&mut session, setter, true);
+            for _ in 0..3 {
+                assert_eq!(bound(&mut session, statement, true), [expected[1]]);
+            }
+            bound(&mut session, "ends", true);
+            session.sync().unwrap();
+            assert_eq!(bound(&mut session, statement, true), [expected[0]]);
+            session.sync().unwrap();
+        }
+    }
 }
