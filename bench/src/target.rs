@@ -144,6 +144,8 @@ impl Target {
                 ]);
                 command.args(["-c", &synchronous, "-c", &buffers, "-c", "jit=off"]);
                 command.args(["-c", "max_wal_size=16GB", "-c", "checkpoint_timeout=30min"]);
+                // A dump of many tables locks all of them.
+                command.args(["-c", "max_locks_per_transaction=2000"]);
                 command
             }
         };
