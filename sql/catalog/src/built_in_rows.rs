@@ -97,6 +97,21 @@ pub fn expected_rows(relation: &Relation, users: f64) -> f64 {
     own + (of_each * users).max(USERS_ROWS)
 }
 
+/// About how many different values a column of a system relation has where users have made so many relations, if that is
+/// known: a row has its own OID, and what belongs to relations is spread over them.
+#[must_use]
+pub fn expected_values(relation: &Relation, column: usize, users: f64) -> Option<f64> {
+    let rows = expected_rows(relation, users);
+    match &*relation.columns.get(column)?.name {
+        "oid" | "indexrelid" | "seqrelid" => Some(rows),
+        "attrelid" | "adrelid" | "indrelid" | "conrelid" | "tgrelid" | "objid" => {
+            Some(users.max(USERS_ROWS).min(rows))
+        }
+        "relname" | "typname" | "conname" => Some(rows),
+        _ => None,
+    }
+}
+
 /// Whether a key on a column spares making the rows that do not have it.
 #[must_use]
 pub fn is_keyed(relation: &Relation, column: usize) -> bool {

@@ -52,6 +52,8 @@ pub trait SystemRows {
 /// A running scan.
 pub struct SystemScan {
     plan: physical::SystemScan,
+    /// The outputs that are read.
+    read: Box<[usize]>,
     filter: Arc<Code>,
     /// What gives the values of the plan's keys.
     key_code: Arc<Code>,
@@ -70,9 +72,11 @@ impl SystemScan {
     /// Of this plan.
     #[must_use]
     pub fn new(plan: &physical::SystemScan, builder: &Builder<'_>) -> SystemScan {
-        let width = plan.wanted.iter().filter(|wanted| **wanted).count();
+        let read: Box<[usize]> = (0..plan.outputs.len()).filter(|at| plan.wanted[*at]).collect();
+        let width = read.len();
         SystemScan {
             plan: plan.clone(),
+            read,
             filter: builder.conditions(&plan.filter),
             key_code: builder.code(plan.keys.iter().map(|(_, key)| key)),
             correlated: builder.correlated(&plan.filter),
@@ -86,7 +90,7 @@ impl SystemScan {
 
     /// Makes the next part of the rows.
     fn next_part(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let SystemScan { plan, state, keys, progress, rows, at, .. } = self;
+        let SystemScan { plan, read, state, keys, progress, rows, at, .. } = self;
         let Some(state) = state else { return Ok(()) };
         *at = 0;
         rows.clear();
@@ -96,17 +100,22 @@ impl SystemScan {
         let oid = plan.relation.oid;
         let call = cx.evaluator().call();
         system.rows(&call, oid, &keys, (state, progress), &mut |row| {
-            // Most of the rows that come without being asked for are known by an OID; the filter has the same condition.
+            // Most of the rows that come without being asked for are known by an OID, a letter or how a name begins; the
+            // filter has the same conditions.
             let is_other = |(column, key): &(usize, Datum<'_>)| match (row[*column], key) {
                 (Datum::Oid(value), Datum::Oid(key)) => value != *key,
+                (Datum::Char(value), Datum::Char(key)) => value != *key,
                 _ => false,
             };
-            if keys.iter().any(is_other) {
+            let begins_otherwise = |(column, start): &(usize, Arc<str>)| match row[*column] {
+                Datum::Text(text) => !text.starts_with(&**start),
+                _ => false,
+            };
+            if keys.iter().any(is_other) || plan.beginnings.iter().any(begins_otherwise) {
                 return Ok(true);
             }
-            let read = plan.outputs.iter().zip(&plan.wanted).filter(|(_, wanted)| **wanted);
-            rows.push(read.map(|(output, _)| match output {
-                ScanColumn::Column(column) => row[*column],
+            rows.push(read.iter().map(|home| match plan.outputs[*home] {
+                ScanColumn::Column(column) => row[column],
                 ScanColumn::System(TABLE_OID) => Datum::Oid(oid.0),
                 ScanColumn::System(_) | ScanColumn::Key => Datum::Oid(0),
             }));
@@ -136,11 +145,9 @@ impl Operator for SystemScan {
             while self.at < self.rows.len() {
                 cx.arena.reset();
                 let row: &mut RowBuf = cx.frame.row_mut(self.plan.slot);
-                row.clear();
-                let mut read = self.rows.row(self.at);
-                for wanted in &self.plan.wanted {
-                    let value = if *wanted { read.next() } else { None };
-                    row.push(value.unwrap_or(Datum::Null));
+                row.begin(self.plan.outputs.len());
+                for (home, value) in self.read.iter().zip(self.rows.row(self.at)) {
+                    row.set(*home, value);
                 }
                 self.at += 1;
                 if cx.holds(&self.filter, &self.correlated)? {

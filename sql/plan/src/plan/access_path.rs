@@ -27,6 +27,7 @@ use crate::tuple::KeyLayout;
 use crate::types::array::Array;
 use crate::types::{Datum, Oid, SqlType, oids};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::LazyLock;
 use txn::Direction;
 
@@ -45,6 +46,8 @@ const ELEMENTS: f64 = 10.0;
 
 /// `nameregexeq`: a name matches a regular expression.
 const NAME_MATCHES: u32 = 79;
+/// LIKE of names.
+const NAME_LIKE: u32 = 858;
 
 /// bool's OID.
 const BOOL: Oid = Oid(16);
@@ -583,9 +586,48 @@ fn only_match(pattern: Datum<'_>) -> Option<Scalar> {
     text.chars().all(plain).then(|| constant(&literal(), SqlType::plain(oids::TEXT)))
 }
 
-/// Tells a system scan the values its columns must have.
+/// What every text begins with that a regular expression matches which begins with `^`: what is plain of it
+/// (`pattern_fixed_prefix`).
+fn beginning_of_matches(pattern: &str) -> Option<&str> {
+    let text = pattern.strip_prefix('^')?;
+    let text = text.strip_prefix('(').unwrap_or(text);
+    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+    let (plain, rest) = text.split_at(end);
+    if rest.contains('|') {
+        return None;
+    }
+    // What comes next may say how often the last character is there.
+    let counted = rest.starts_with(['*', '+', '?', '{']);
+    let last = plain.char_indices().next_back().map_or(0, |(at, _)| at);
+    Some(if counted { &plain[..last] } else { plain }).filter(|plain| !plain.is_empty())
+}
+
+/// What every text begins with that LIKE finds by this pattern.
+fn beginning_of_likes(pattern: &str) -> Option<&str> {
+    let end = pattern.find(['%', '_', '\\']).unwrap_or(pattern.len());
+    Some(&pattern[..end]).filter(|plain| !plain.is_empty())
+}
+
+/// The column of a system scan whose names must begin so by a condition.
+fn beginning(scan: &SystemScan, condition: &Scalar) -> Option<(usize, Arc<str>)> {
+    let Scalar::Call { callee, arguments, .. } = condition else { return None };
+    let [Scalar::Var(var), Scalar::Constant(pattern, _)] = &**arguments else { return None };
+    let Datum::Text(pattern) = pattern.get(0) else { return None };
+    let plain = match callee.oid {
+        NAME_MATCHES => beginning_of_matches(pattern),
+        NAME_LIKE => beginning_of_likes(pattern),
+        _ => None,
+    }?;
+    match scan.outputs[var.column as usize] {
+        ScanColumn::Column(column) if var.slot == scan.slot => Some((column, plain.into())),
+        _ => None,
+    }
+}
+
+/// Tells a system scan the values its columns must have, and what they must begin with.
 pub fn choose_system(scan: &mut SystemScan, later: &dyn Fn(Var) -> bool) {
     scan.keys.clear();
+    scan.beginnings = scan.filter.iter().filter_map(|one| beginning(scan, one)).collect();
     for condition in &scan.filter {
         let Scalar::Call { callee, arguments, .. } = condition else { continue };
         let [left, right] = &**arguments else { continue };

@@ -9,7 +9,7 @@ use super::physical::ScanColumn;
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
 use crate::bind::Literal;
-use crate::catalog::{ColumnStatistics, Relation, RelationKind, TableStatistics};
+use crate::catalog::{ColumnStatistics, Relation, RelationKind, TableStatistics, built_in_rows};
 use crate::settings::Methods;
 use crate::tuple::{Form, RowBuf};
 use crate::types::array::Array;
@@ -107,6 +107,8 @@ struct ColumnFigures<'f> {
     relation: &'f Relation,
     /// Its place in the relation.
     at: usize,
+    /// How many different values it has, of a system relation's where that is known.
+    values: Option<f64>,
     /// No value comes twice.
     unique: bool,
     not_null: bool,
@@ -127,6 +129,9 @@ impl ColumnFigures<'_> {
     fn distinct(&self) -> (f64, bool) {
         if self.unique {
             return (self.rows.max(1.0), false);
+        }
+        if let Some(values) = self.values {
+            return (values.max(1.0), false);
         }
         match self.statistics.map_or(0.0, |found| found.distinct) {
             known if known > 0.0 => (known, false),
@@ -179,7 +184,10 @@ impl<'a> Figures<'a> {
 
     /// The homes of `slot` are filled by a scan of this table.
     pub fn enter(&mut self, slot: u32, relation: &Arc<Relation>, outputs: &[ScanColumn]) {
-        let rows = table_rows(self.facts, relation);
+        let rows = match relation.kind {
+            RelationKind::System => built_in_rows::expected_rows(relation, self.facts.relations()),
+            _ => table_rows(self.facts, relation),
+        };
         self.facts.goes_by(relation, rows);
         let table = TableFigures {
             rows,
@@ -203,8 +211,15 @@ impl<'a> Figures<'a> {
         let column = table.relation.columns.get(at)?;
         let statistics =
             table.statistics.as_ref().and_then(|found| found.columns.get(at)?.as_ref());
+        let values = match table.relation.kind {
+            RelationKind::System => {
+                built_in_rows::expected_values(&table.relation, at, self.facts.relations())
+            }
+            _ => None,
+        };
         Some(ColumnFigures {
             rows: table.rows,
+            values,
             unique: unique(&table.relation, at),
             relation: &table.relation,
             at,

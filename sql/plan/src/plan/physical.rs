@@ -296,6 +296,8 @@ pub struct SystemScan {
     pub filter: Vec<Scalar>,
     /// `column = value` with a value known before: the catalog may use it to give fewer rows.
     pub keys: Vec<(usize, Scalar)>,
+    /// What the text of a column must begin with by a condition: other rows need not be made.
+    pub beginnings: Vec<(usize, Arc<str>)>,
     /// The name in the query.
     pub alias: Arc<str>,
 }

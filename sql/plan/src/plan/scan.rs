@@ -63,6 +63,7 @@ impl Planner<'_> {
                 outputs,
                 filter,
                 keys: Vec::new(),
+                beginnings: Vec::new(),
                 alias: Arc::clone(alias),
             })),
         };
