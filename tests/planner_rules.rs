@@ -49,6 +49,10 @@ const BY_RULE: &[(&str, &str)] = &[
         "SELECT s.id, s.c FROM (SELECT id, big, (SELECT count(*) FROM more m WHERE m.big = f.big) AS c FROM few f) s JOIN big b ON b.id = s.big WHERE b.k < 9 ORDER BY 1",
     ),
     (
+        "atoll.enable_imply_equalities",
+        "SELECT b.k, m.id, f.id FROM big b JOIN (more m LEFT JOIN few f ON f.big = m.big) ON b.id = m.big WHERE b.id = 3 ORDER BY 2, 3",
+    ),
+    (
         "atoll.enable_order_joins",
         "SELECT f.id, m.id FROM big b, more m, few f WHERE m.big = b.id AND f.big = b.id ORDER BY 1, 2",
     ),
@@ -92,6 +96,36 @@ const OTHERS: &[&str] = &[
     "SELECT id FROM few WHERE false AND 1 / (id - id) = 1",
 ];
 
+/// Queries of which so many scans read by a key what a condition above a node, or on another table, asks for.
+const BELOW: &[(usize, &str)] = &[
+    (1, "SELECT * FROM (SELECT id, count(*) FROM big GROUP BY id) s WHERE id = 5"),
+    (1, "SELECT id, max(k) FROM big GROUP BY id HAVING id = 5 AND max(k) > 0"),
+    (1, "SELECT * FROM (SELECT DISTINCT id, name FROM big) s WHERE id = 5"),
+    (1, "SELECT * FROM (SELECT DISTINCT ON (id) id, name FROM big ORDER BY id, k) s WHERE id = 5"),
+    (0, "SELECT * FROM (SELECT DISTINCT ON (k) id, k FROM big ORDER BY k, id) s WHERE id = 5"),
+    (1, "SELECT * FROM (SELECT id, sum(k) OVER (PARTITION BY id) FROM big) s WHERE id = 5"),
+    (0, "SELECT * FROM (SELECT id, sum(k) OVER (ORDER BY id) FROM big) s WHERE id = 5"),
+    (2, "SELECT * FROM (SELECT id FROM big UNION ALL SELECT id FROM more) s WHERE id = 5"),
+    (2, "SELECT * FROM (SELECT id, note FROM few UNION SELECT id, note FROM more) s WHERE id = 5"),
+    (2, "SELECT * FROM (SELECT id FROM big INTERSECT SELECT id FROM more) s WHERE id = 5"),
+    (0, "SELECT * FROM (SELECT id FROM big EXCEPT SELECT id FROM more) s WHERE id = 5"),
+    (0, "SELECT * FROM (SELECT id FROM big ORDER BY k LIMIT 9) s WHERE id = 5"),
+    (0, "SELECT * FROM (SELECT id, count(*) FROM big GROUP BY ROLLUP (id)) s WHERE id = 5"),
+    (1, "SELECT * FROM (SELECT id, generate_series(1, 2) AS g FROM big) s WHERE id = 5 AND g = 2"),
+    (
+        2,
+        "SELECT b.id, s.n FROM big b JOIN (SELECT id, count(*) AS n FROM more GROUP BY id) s ON s.id = b.id WHERE b.id = 6",
+    ),
+    (
+        3,
+        "SELECT f.id, s.k FROM few f JOIN (SELECT id, k FROM big UNION ALL SELECT id, big + 1 FROM more) s ON s.id = f.id WHERE f.id < 4",
+    ),
+    (
+        3,
+        "SELECT b.k, m.id, f.id FROM big b JOIN (more m LEFT JOIN few f ON f.id = m.big) ON b.id = m.id WHERE b.id = 3",
+    ),
+];
+
 fn made(atoll: &Atoll) -> Client {
     let mut client = atoll.connect();
     MADE.iter().for_each(|statement| drop(client.run(statement)));
@@ -121,8 +155,9 @@ fn lines(client: &mut Client, sql: &str) -> Vec<String> {
 fn answers_do_not_depend_on_rules() {
     let atoll = Atoll::start(&[]);
     let mut client = made(&atoll);
-    let statements: Vec<&str> =
-        BY_RULE.iter().map(|(_, sql)| *sql).chain(OTHERS.iter().copied()).collect();
+    let statements = BY_RULE.iter().map(|(_, sql)| *sql).chain(OTHERS.iter().copied());
+    let below = BELOW.iter().map(|(_, sql)| *sql);
+    let statements: Vec<&str> = statements.chain(below).collect();
     let wanted: Vec<_> = statements.iter().map(|sql| answer(&mut client, sql)).collect();
     for (sql, (state, _)) in statements.iter().zip(&wanted) {
         assert_eq!(state, "", "{sql}");
@@ -139,6 +174,17 @@ fn answers_do_not_depend_on_rules() {
     }
     RULES.iter().for_each(|rule| drop(client.run(&format!("SET {} = off", rule.setting))));
     compare(&mut client, "all");
+}
+
+#[test]
+fn conditions_reach_the_keys_below() {
+    let atoll = Atoll::start(&[]);
+    let mut client = made(&atoll);
+    for (scans, sql) in BELOW {
+        let plan = lines(&mut client, &format!("EXPLAIN (COSTS OFF) {sql}"));
+        let by_key = plan.iter().filter(|line| line.contains("Index Cond: (id")).count();
+        assert_eq!(by_key, *scans, "{sql}\n{}", plan.join("\n"));
+    }
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("atoll.enable_exists_as_any", RULE),
     ("atoll.enable_extremes_by_key", RULE),
     ("atoll.enable_hash_subplans", RULE),
+    ("atoll.enable_imply_equalities", RULE),
     ("atoll.enable_inline_functions", RULE),
     ("atoll.enable_one_time_filters", RULE),
     ("atoll.enable_order_conditions", RULE),

@@ -33,6 +33,8 @@ pub enum Rule {
     OneTimeFilters,
     /// Columns that hold subqueries are computed above the joins.
     PostponeSubqueries,
+    /// Columns of inner joins that are equal to one that has a value are compared with that.
+    ImplyEqualities,
     /// Inner joins in the cheapest order.
     OrderJoins,
     /// A semi join as an inner join with the different rows of its right side.
@@ -84,7 +86,7 @@ const fn rule(
 }
 
 /// The rules, in the order of [`Rule`].
-pub static RULES: [Description; 19] = [
+pub static RULES: [Description; 20] = [
     rule(
         Rule::InlineFunctions,
         ("inline_functions", "atoll.enable_inline_functions"),
@@ -126,6 +128,12 @@ pub static RULES: [Description; 19] = [
         ("postpone_subqueries", "atoll.enable_postpone_subqueries"),
         "Enables the planner to compute columns that hold subqueries above joins.",
         ("optimizer/prep/prepjointree.c", "pull_up_simple_subquery"),
+    ),
+    rule(
+        Rule::ImplyEqualities,
+        ("imply_equalities", "atoll.enable_imply_equalities"),
+        "Enables the planner to compare columns with a value that are joined with a column which is equal to it.",
+        ("optimizer/path/equivclass.c", "generate_base_implied_equalities"),
     ),
     rule(
         Rule::OrderJoins,

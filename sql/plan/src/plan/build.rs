@@ -289,8 +289,8 @@ impl<'a> Planner<'a> {
                 let set = SetOperation {
                     kind: *kind,
                     all: *all,
-                    left: (pushdown::optimise(self, left, Vec::new()), left_layout),
-                    right: (pushdown::optimise(self, right, Vec::new()), right_layout),
+                    left: (left, left_layout),
+                    right: (right, right_layout),
                     slot,
                     types,
                 };

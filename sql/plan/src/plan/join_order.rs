@@ -7,14 +7,15 @@
 //! better bushy orders at a price that OLTP queries do not repay.
 
 use super::build::Planner;
+use super::equivalence;
 use super::estimate::{self, Estimate};
 use super::functions::hashed_types;
 use super::physical::{Access, Join, JoinMethod, Plan, Scan};
-use super::pushdown::{filter, gate, gated, optimise, reads};
+use super::pushdown::{filter, gate, gated, of_sides, optimise, reads, through};
 use super::scalar::{Scalar, Var};
 use super::subplan::SubplanKind;
 use super::{access_path, vars};
-use crate::bind::logical::JoinKind;
+use crate::bind::logical::{JoinKind, SetKind};
 use crate::settings::Rule;
 use crate::types::Oid;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -52,6 +53,9 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
         let slots = read.iter().map(|var| var.slot);
         item.needs =
             slots.filter(|slot| own.contains_key(slot) && !item.slots.contains(slot)).collect();
+    }
+    if planner.allows(Rule::ImplyEqualities) {
+        conjuncts = equivalence::with_values(conjuncts, &|var| own.contains_key(&var.slot));
     }
     // Conditions on one input alone belong to it, whatever the order.
     let (mut joining, mut once) = (Vec::new(), Vec::new());
@@ -378,6 +382,25 @@ fn by_key(
             let input = by_key(planner, input, passing.collect(), later)?;
             Some(Plan::Barrier(Box::new(input), alias.clone()))
         }
+        Plan::Project(input, slot, columns) => {
+            let value = |column: u32| columns.get(column as usize);
+            let (above, below) = through(planner, conditions, *slot, &value);
+            if !above.is_empty() {
+                return None;
+            }
+            let input = by_key(planner, input, below, later)?;
+            Some(Plan::Project(Box::new(input), *slot, columns.clone()))
+        }
+        Plan::SetOperation(set) if set.all && set.kind == SetKind::Union => {
+            let (above, [left, right]) = of_sides(set, conditions);
+            if !above.is_empty() {
+                return None;
+            }
+            let mut set = set.clone();
+            set.left.0 = by_key(planner, &set.left.0, left, later)?;
+            set.right.0 = by_key(planner, &set.right.0, right, later)?;
+            Some(Plan::SetOperation(set))
+        }
         _ => None,
     }
 }
@@ -387,7 +410,8 @@ fn reads_by_key(plan: &Plan) -> bool {
     match plan {
         Plan::Scan(scan) => matches!(scan.access, Access::Key(_) | Access::IndexUnion(_)),
         Plan::System(scan) => scan.is_keyed(),
-        Plan::Barrier(input, _) => reads_by_key(input),
+        Plan::Barrier(input, _) | Plan::Project(input, ..) => reads_by_key(input),
+        Plan::SetOperation(set) => reads_by_key(&set.left.0) && reads_by_key(&set.right.0),
         _ => false,
     }
 }

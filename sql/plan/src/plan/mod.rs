@@ -4,7 +4,7 @@
 //! that it keeps from the scan to the sink, and turns expressions into [`scalar`]s over homes. Because a scalar says where
 //! its values are, and not which column of which input they were, the rules can then move it freely. What is constant
 //! is computed on the way ([`fold`]):
-//! [`pushdown`] brings conditions down to where their values first exist, [`join_order`] orders the joins, [`access_path`]
+//! [`equivalence`] says what follows from equalities, [`pushdown`] brings conditions down to where their values first exist, [`join_order`] orders the joins, [`access_path`]
 //! picks how a table is read, [`condition_order`] asks what is cheap first, [`order`] drops sorts that an index has done.
 //! They weigh by what [`estimate`] makes of ANALYZE's [`figures`]. Each rule has a name and a switch, and is verified
 //! ([`rules`], [`verify`]).
@@ -15,6 +15,7 @@ pub mod build;
 pub mod condition_order;
 pub mod covering;
 pub mod cte;
+mod equivalence;
 pub mod estimate;
 pub mod exists;
 pub mod figures;

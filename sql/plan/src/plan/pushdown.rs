@@ -1,17 +1,17 @@
 //! Conditions go down to where their values first exist.
 //!
-//! A conjunct may pass a node if the node neither makes a value it reads nor changes which rows there are in a way that
-//! the condition would see: filters, inner joins, the preserved side of outer joins, projections that it does not read,
-//! sorts and locks let it through; aggregates, limits, set operations and DISTINCT do not. Into what a view of
-//! security_barrier shows go only conditions that cannot tell what they were asked of ([`Scalar::may_leak`];
+//! A conjunct may pass a node if the node does not change which rows there are in a way that the condition would see:
+//! filters, inner joins, the preserved side of outer joins, projections, sorts and locks let it through, what it reads of a
+//! projection put in the place of the column; GROUP BY, DISTINCT and windows let through what reads their keys alone, UNION
+//! and INTERSECT what each side can be asked; limits and EXCEPT nothing. Into what a view of security_barrier shows go only conditions that cannot tell what they were asked of ([`Scalar::may_leak`];
 //! `qual_is_pushdown_safe`).
 
 use super::build::Planner;
-use super::physical::{Again, Join, Plan};
-use super::scalar::Scalar;
+use super::physical::{Again, Join, Plan, SetColumn, SetOperation};
+use super::scalar::{Scalar, Var};
 use super::{access_path, join_order, order, sublinks};
 use crate::bind::Quantifier;
-use crate::bind::logical::JoinKind;
+use crate::bind::logical::{JoinKind, SetKind};
 use crate::settings::Rule;
 use crate::types::Datum;
 use crate::types::array::Array;
@@ -94,7 +94,8 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             filter(Plan::Barrier(Box::new(input), alias), above)
         }
         Plan::Project(input, slot, columns) => {
-            let (above, below) = split(planner, conjuncts, &HashSet::from([slot]));
+            let (above, below) =
+                through(planner, conjuncts, slot, &|column| columns.get(column as usize));
             let input = optimise(planner, *input, below);
             filter(Plan::Project(Box::new(input), slot, columns), above)
         }
@@ -123,20 +124,57 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             Plan::LockRows(lock)
         }
         Plan::ProjectSet(input, slot, columns) => {
-            let input = optimise(planner, *input, Vec::new());
-            filter(Plan::ProjectSet(Box::new(input), slot, columns), conjuncts)
+            let one = |column: u32| match columns.get(column as usize)? {
+                SetColumn::One(value) => Some(value),
+                SetColumn::Set(..) => None,
+            };
+            let (above, below) = through(planner, conjuncts, slot, &one);
+            let input = optimise(planner, *input, below);
+            filter(Plan::ProjectSet(Box::new(input), slot, columns), above)
         }
         Plan::Aggregate(mut aggregate) => {
-            aggregate.input = optimise(planner, aggregate.input, Vec::new());
-            filter(Plan::Aggregate(aggregate), conjuncts)
+            // A group is there where one of its rows is; without keys, or by an empty set, there is one in any case.
+            let plain = match &aggregate.sets[..] {
+                [] => true,
+                [set] => set.len() == aggregate.keys.len(),
+                _ => false,
+            };
+            let (above, below) = if plain && !aggregate.keys.is_empty() {
+                let keys = &aggregate.keys;
+                let key = |column: u32| keys.get(column as usize).map(|(key, _)| key);
+                through(planner, conjuncts, aggregate.slot, &key)
+            } else {
+                (conjuncts, Vec::new())
+            };
+            aggregate.input = optimise(planner, aggregate.input, below);
+            filter(Plan::Aggregate(aggregate), above)
         }
         Plan::Window(mut window) => {
-            window.input = optimise(planner, window.input, Vec::new());
-            filter(Plan::Window(window), conjuncts)
+            // All rows of a partition meet what is asked of what they are parted by, or none does.
+            let keys = window.partition_by.iter().map(|(key, _)| key);
+            let mut slots = planner.slots(&window.input);
+            slots.insert(window.slot);
+            let (below, above) = of_keys(conjuncts, keys, &slots);
+            window.input = optimise(planner, window.input, below);
+            filter(Plan::Window(window), above)
         }
         Plan::Distinct(mut distinct) => {
-            distinct.input = optimise(planner, distinct.input, Vec::new());
-            filter(Plan::Distinct(distinct), conjuncts)
+            // Of rows with the same keys all meet what is asked of these, or none does.
+            let keys = distinct.keys.iter().map(|(key, _)| key);
+            let (below, above) = of_keys(conjuncts, keys, &planner.slots(&distinct.input));
+            distinct.input = optimise(planner, distinct.input, below);
+            filter(Plan::Distinct(distinct), above)
+        }
+        Plan::SetOperation(mut set) => {
+            // What the right side of an EXCEPT has not takes nothing away.
+            let (above, sides) = match set.kind {
+                SetKind::Except => (conjuncts, Default::default()),
+                SetKind::Union | SetKind::Intersect => of_sides(&set, conjuncts),
+            };
+            let [left, right] = sides;
+            set.left.0 = optimise(planner, set.left.0, left);
+            set.right.0 = optimise(planner, set.right.0, right);
+            filter(Plan::SetOperation(set), above)
         }
         Plan::Limit(mut limit) => {
             limit.input = optimise(planner, limit.input, Vec::new());
@@ -167,6 +205,76 @@ pub fn split(
     slots: &HashSet<u32>,
 ) -> (Vec<Scalar>, Vec<Scalar>) {
     conjuncts.into_iter().partition(|one| reads(planner, one, slots) || one.volatile())
+}
+
+/// Conjuncts that stay above what fills `slot`, and those that pass, over what its columns are computed from: what is neither
+/// volatile nor a set, and has no subqueries (`subquery_push_qual`).
+pub(super) fn through<'v>(
+    planner: &Planner<'_>,
+    conjuncts: Vec<Scalar>,
+    slot: u32,
+    value: &dyn Fn(u32) -> Option<&'v Scalar>,
+) -> (Vec<Scalar>, Vec<Scalar>) {
+    let slots = HashSet::from([slot]);
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for mut one in conjuncts {
+        if one.volatile() {
+            above.push(one);
+        } else if !reads(planner, &one, &slots) {
+            below.push(one);
+        } else if !one.subqueries().is_empty()
+            || one.reads(&mut |var| var.slot == slot && !value(var.column).is_some_and(is_steady))
+        {
+            above.push(one);
+        } else {
+            one.replace_homes(&|var| {
+                if var.slot == slot { value(var.column).cloned() } else { None }
+            });
+            below.push(one);
+        }
+    }
+    (above, below)
+}
+
+/// Conjuncts that stay above a set operation, and the others over the columns of either side.
+pub(super) fn of_sides(
+    set: &SetOperation,
+    conjuncts: Vec<Scalar>,
+) -> (Vec<Scalar>, [Vec<Scalar>; 2]) {
+    let (below, above): (Vec<_>, _) = conjuncts.into_iter().partition(is_steady);
+    let of_side = |homes: &[Var]| {
+        let mut all = below.clone();
+        for one in &mut all {
+            one.replace_homes(&|var| match homes.get(var.column as usize) {
+                Some(home) if var.slot == set.slot => Some(Scalar::Var(*home)),
+                _ => None,
+            });
+        }
+        all
+    };
+    (above, [of_side(&set.left.1), of_side(&set.right.1)])
+}
+
+/// Whether a value can be computed once more, and is the same.
+fn is_steady(value: &Scalar) -> bool {
+    !value.volatile() && value.subqueries().is_empty()
+}
+
+/// Conjuncts that read no other of `slots` than homes which are keys, and all others.
+fn of_keys<'k>(
+    conjuncts: Vec<Scalar>,
+    keys: impl Iterator<Item = &'k Scalar>,
+    slots: &HashSet<u32>,
+) -> (Vec<Scalar>, Vec<Scalar>) {
+    let homes: HashSet<Var> = keys
+        .filter_map(|key| match key {
+            Scalar::Var(var) => Some(*var),
+            _ => None,
+        })
+        .collect();
+    conjuncts.into_iter().partition(|one| {
+        is_steady(one) && !one.reads(&mut |var| slots.contains(&var.slot) && !homes.contains(&var))
+    })
 }
 
 /// Whether a scalar, or a subquery in it, reads one of the slots.

@@ -254,6 +254,73 @@ impl Scalar {
         }
     }
 
+    /// As [`Scalar::children`], to change them.
+    pub fn children_mut(&mut self, visit: &mut dyn FnMut(&mut Scalar)) {
+        match self {
+            Scalar::Constant(..)
+            | Scalar::Var(_)
+            | Scalar::Parameter(_)
+            | Scalar::Subquery(_)
+            | Scalar::CurrentValue(_) => {}
+            Scalar::Call { arguments: many, .. }
+            | Scalar::And(many)
+            | Scalar::Or(many)
+            | Scalar::Coalesce(many)
+            | Scalar::Extreme(many, ..)
+            | Scalar::Xml(many, _)
+            | Scalar::Assign(many, _)
+            | Scalar::Array(many, ..) => many.iter_mut().for_each(visit),
+            Scalar::Not(one)
+            | Scalar::IsNull(one, _)
+            | Scalar::IsBool(one, ..)
+            | Scalar::ViaText(one, ..)
+            | Scalar::Field(one, _) => visit(one),
+            Scalar::IsDistinct(left, right, ..) | Scalar::NullIf(left, right, _) => {
+                visit(left);
+                visit(right);
+            }
+            Scalar::Case { operand, branches, otherwise } => {
+                if let Some(operand) = operand {
+                    visit(&mut operand.0);
+                }
+                for (when, then) in branches {
+                    visit(when);
+                    visit(then);
+                }
+                if let Some(otherwise) = otherwise {
+                    visit(otherwise);
+                }
+            }
+            Scalar::ArrayCast { operand, element, .. } => {
+                visit(operand);
+                visit(element);
+            }
+            Scalar::Subscript { operand, indices, .. } => {
+                visit(operand);
+                for bound in indices.iter_mut().flat_map(|(low, high)| [low, high]).flatten() {
+                    visit(bound);
+                }
+            }
+            Scalar::ScalarArray { left, array, .. } => {
+                visit(left);
+                visit(array);
+            }
+            Scalar::Row(fields, _) => fields.iter_mut().for_each(|(one, _)| visit(one)),
+        }
+    }
+
+    /// Puts what `value` gives of a home in the place of each reading of it; where that is nothing, it stays.
+    pub fn replace_homes(&mut self, value: &dyn Fn(Var) -> Option<Scalar>) {
+        match self {
+            Scalar::Var(var) => {
+                if let Some(value) = value(*var) {
+                    *self = value;
+                }
+            }
+            other => other.children_mut(&mut |child| child.replace_homes(value)),
+        }
+    }
+
     /// The home that this scalar fills itself, for parts of it to read.
     #[must_use]
     pub fn own_home(&self) -> Option<Var> {

@@ -1,7 +1,9 @@
 //! Estimates from planted statistics: what PostgreSQL's formulas give, worked out by hand.
 
+use super::equivalence::with_values;
 use super::figures::{BETWEEN, DISTINCT, EQUAL, Facts, Figures, RANGE, UNKNOWN, UNKNOWN_ROWS};
 use super::functions::callee;
+use super::implied::same;
 use super::physical::ScanColumn;
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
@@ -91,6 +93,36 @@ fn with<T>(planted: &Planted, test: impl FnOnce(&Figures<'_>) -> T) -> T {
 
 fn close(actual: f64, wanted: f64) {
     assert!((actual - wanted).abs() < 1e-9, "{actual} is not {wanted}");
+}
+
+#[test]
+fn what_equals_a_column_with_a_value_is_compared_with_the_value() {
+    let other = |column| Scalar::Var(Var { slot: 1, column });
+    let own = |var: Var| var.slot < 2;
+    let conditions = vec![
+        compare("=", home(0), other(1)),
+        compare("<", home(2), other(2)),
+        compare("=", other(1), other(0)),
+        compare("=", number(5), home(0)),
+    ];
+    let wanted = [
+        compare("=", other(1), number(5)),
+        compare("<", home(2), other(2)),
+        compare("=", other(0), number(5)),
+        compare("=", number(5), home(0)),
+    ];
+    let found = with_values(conditions, &own);
+    assert_eq!(found.len(), wanted.len());
+    assert!(found.iter().zip(&wanted).all(|(one, wanted)| same(one, wanted)), "{found:?}");
+    // Two values of one column: both are asked. Where nobody has a value all stays as it is.
+    let contrary = vec![
+        compare("=", home(0), number(5)),
+        compare("=", other(0), number(6)),
+        compare("=", home(0), other(0)),
+    ];
+    let found = with_values(contrary, &own);
+    assert!(same(&found[2], &compare("=", other(0), number(5))), "{found:?}");
+    assert_eq!(with_values(vec![compare("=", home(0), other(0))], &own).len(), 1);
 }
 
 #[test]
