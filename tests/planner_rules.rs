@@ -25,6 +25,10 @@ const MADE: &[&str] = &[
 const BY_RULE: &[(&str, &str)] = &[
     ("atoll.enable_inline_functions", "SELECT id FROM few WHERE twice(big) > 300 ORDER BY 1"),
     (
+        "atoll.enable_merge_ctes",
+        "WITH s AS (SELECT big, count(*) AS n FROM more GROUP BY big) SELECT b.id, s.n FROM big b JOIN s ON s.big = b.id WHERE b.id = 6",
+    ),
+    (
         "atoll.enable_simplify_exists",
         "SELECT id FROM few f WHERE EXISTS (SELECT DISTINCT b.name FROM big b WHERE b.id = f.big ORDER BY b.name) ORDER BY 1",
     ),
@@ -74,6 +78,10 @@ const BY_RULE: &[(&str, &str)] = &[
     ("atoll.enable_avoid_sorts", "SELECT id, k FROM big ORDER BY id"),
     ("atoll.enable_sort_below_distinct", "SELECT DISTINCT id, k FROM big ORDER BY k, id"),
     ("atoll.enable_bound_sorts", "SELECT id, name FROM big ORDER BY name DESC LIMIT 3"),
+    (
+        "atoll.enable_plan_for_first_rows",
+        "SELECT b.id, m.id FROM big b JOIN more m ON m.id = b.k + 1 ORDER BY b.id LIMIT 3",
+    ),
     ("atoll.enable_extremes_by_key", "SELECT min(id), max(id) FROM big"),
     ("atoll.enable_order_conditions", "SELECT id FROM big WHERE name = 'n7' AND k > 3"),
 ];
@@ -184,6 +192,34 @@ fn conditions_reach_the_keys_below() {
         let plan = lines(&mut client, &format!("EXPLAIN (COSTS OFF) {sql}"));
         let by_key = plan.iter().filter(|line| line.contains("Index Cond: (id")).count();
         assert_eq!(by_key, *scans, "{sql}\n{}", plan.join("\n"));
+    }
+}
+
+#[test]
+fn plans_go_by_the_values_at_hand() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE tall (id int PRIMARY KEY, k int, s text)");
+    client.run("INSERT INTO tall SELECT g, g * 7919 % 20000, CASE WHEN g % 500 = 0 THEN 'rare' ELSE 'common' END FROM generate_series(1, 20000) g");
+    client.run("CREATE INDEX tall_k ON tall (k)");
+    client.run("CREATE INDEX tall_s ON tall (s)");
+    client.run("ANALYZE tall");
+    client.run("PREPARE below (int) AS SELECT * FROM tall WHERE k < $1");
+    client.run("PREPARE called (text) AS SELECT * FROM tall WHERE s = $1");
+    for (call, by_key) in [
+        ("below (5)", true),
+        ("below (19000)", false),
+        ("below (NULL)", true),
+        ("called ('rare')", true),
+        ("called ('common')", false),
+    ] {
+        let plan = lines(&mut client, &format!("EXPLAIN (COSTS OFF) EXECUTE {call}")).join("\n");
+        assert_eq!(plan.contains("Index Cond"), by_key, "{call}\n{plan}");
+    }
+    client.run("SET plan_cache_mode = force_generic_plan");
+    for call in ["below (5)", "called ('rare')"] {
+        let plan = lines(&mut client, &format!("EXPLAIN (COSTS OFF) EXECUTE {call}")).join("\n");
+        assert!(!plan.contains("Index Cond"), "{call}\n{plan}");
     }
 }
 

@@ -24,7 +24,7 @@ use crate::statement_statistics::meaning;
 use crate::tuple::{RowBuf, RowWriter};
 use crate::types::dialect::Dialect;
 use crate::types::{CallContext, Datum, Oid, SqlType, read_text};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -92,6 +92,9 @@ pub struct Planned {
     /// A literal in it says when it was read (`now`, `today`), so that nobody else reads the same; or a constant was computed
     /// that is too long to be kept for others.
     pub momentary: bool,
+    /// It reads a table whole because it was made without the parameters' values: with some of them another plan would do far
+    /// better, so each run has its own (`choose_custom_plan`).
+    pub goes_by_values: bool,
     /// The number of what the statement means ([`meaning::of`]), where it came as a text.
     pub meaning: Option<u64>,
 }
@@ -467,13 +470,18 @@ pub(crate) struct Known<'k> {
     pub manager: &'k Manager,
     /// The tables that it was asked about, with the rows that the plan goes by.
     pub sizes: RefCell<Vec<(TreeId, f64)>>,
+    /// The parameters' values in the run that is planned for.
+    pub values: Option<&'k RowBuf>,
+    /// Told by the planner: another value could have given a much better plan.
+    pub goes_by_values: Cell<bool>,
 }
 
 impl<'k> Known<'k> {
     /// For a plan that has no choice and runs once.
     pub(crate) fn plain(snapshot: &'k CatalogSnapshot, manager: &'k Manager) -> Known<'k> {
         let (methods, sizes) = (Methods::default(), RefCell::default());
-        Known { snapshot, constants: None, methods, manager, sizes }
+        let goes_by_values = Cell::new(false);
+        Known { snapshot, constants: None, methods, manager, sizes, values: None, goes_by_values }
     }
 }
 
@@ -505,6 +513,17 @@ impl Facts for Known<'_> {
             if sizes.iter().all(|(known, _)| known != tree) {
                 sizes.push((*tree, rows));
             }
+        }
+    }
+
+    fn parameter(&self, number: u32) -> Option<Literal> {
+        let values = self.values.filter(|values| (number as usize) < values.len())?;
+        Some(Literal::of(&values.get(number as usize)))
+    }
+
+    fn depends_on_values(&self) {
+        if self.values.is_none() {
+            self.goes_by_values.set(true);
         }
     }
 
@@ -600,6 +619,7 @@ fn planned_for(known: &Known<'_>, basis: Basis, bound: Bound, cursor: bool) -> R
         required,
         allowed: Allowed::default(),
         momentary: false,
+        goes_by_values: known.goes_by_values.get(),
         meaning: None,
     })
 }

@@ -33,12 +33,14 @@ struct Room {
     height: u32,
     /// The heights of the texts that are being bound around this place, in all.
     used: u32,
+    /// What has been put aside for what comes to stand within each other ([`take_levels`]).
+    taken: u32,
     /// A tree wanted to be higher.
     wanted_more: bool,
 }
 
 thread_local! {
-    static ROOM: Cell<Room> = const { Cell::new(Room { height: LOW, used: 0, wanted_more: false }) };
+    static ROOM: Cell<Room> = const { Cell::new(Room { height: LOW, used: 0, taken: 0, wanted_more: false }) };
 }
 
 /// Puts the room back that was there before.
@@ -58,7 +60,7 @@ pub fn with_stack_for<R>(height: u32, f: impl FnOnce() -> R) -> R {
 /// Runs `f` with room for trees of this height; says whether one wanted to be higher.
 fn in_room<R>(height: u32, used: u32, f: impl FnOnce() -> R) -> (R, bool) {
     with_stack_for(height, || {
-        let _before = Before(ROOM.replace(Room { height, used, wanted_more: false }));
+        let _before = Before(ROOM.replace(Room { height, used, taken: 0, wanted_more: false }));
         let result = f();
         (result, ROOM.get().wanted_more)
     })
@@ -94,13 +96,24 @@ pub fn within<R>(height: u32, f: impl FnOnce() -> Result<R>) -> Result<R> {
     result
 }
 
+/// How many trees as high as what is being bound, of so many that are wanted, may come to stand within each other: room is
+/// put aside for them, up to half of what there is.
+#[must_use]
+pub fn take_levels(wanted: u32) -> u32 {
+    let room = ROOM.get();
+    let each = if room.used == 0 { LOW } else { room.used };
+    let given = wanted.min((room.height / 2).saturating_sub(room.taken) / each);
+    ROOM.set(Room { taken: room.taken + given * each, ..room });
+    given
+}
+
 /// Whether there is room for a tree of this height.
 ///
 /// # Errors
 /// 54001.
 pub fn check(height: u32) -> Result<()> {
     let room = ROOM.get();
-    if height <= room.height { Ok(()) } else { Err(too_high(room)) }
+    if height.saturating_add(room.taken) <= room.height { Ok(()) } else { Err(too_high(room)) }
 }
 
 /// A tree that has just been read from a text within what is being bound, if there is room for it.

@@ -280,8 +280,12 @@ impl Session {
             bind::inline_routines(environment, dialect, methods.rules, &mut bound);
             let manager = engine.manager();
             let sizes = RefCell::default();
-            let known =
-                Known { snapshot: &snapshot, constants: Some(&reader), methods, manager, sizes };
+            let known = Known {
+                constants: Some(&reader),
+                methods,
+                sizes,
+                ..Known::plain(&snapshot, manager)
+            };
             planned(&known, basis, bound)
         })
     }

@@ -105,7 +105,10 @@ impl Session {
             }
             _ => portal.parameters.clone(),
         };
-        let prepared = self.held(prepared)?;
+        let mut prepared = self.held(prepared)?;
+        if let Some(custom) = self.custom(&prepared, &parameters)? {
+            prepared = custom;
+        }
         let planning = clock.now().0.saturating_sub(begun.0);
         let planned = prepared.planned.as_ref().expect("what is explained has a plan");
         let mut program = Arc::clone(&planned.program);

@@ -193,6 +193,10 @@ impl Session {
         }
         portal.parameters = parameters;
         self.check_presets(&prepared, &portal.parameters)?;
+        if let Some(custom) = self.custom(&prepared, &portal.parameters)? {
+            portal.prepared = custom;
+            portal.machine = None;
+        }
         if let Some(planned) = &prepared.planned
             && planned.program.tag == "SELECT"
             && !planned.program.changes

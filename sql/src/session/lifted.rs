@@ -1,7 +1,7 @@
 //! Statements of the simple protocol without their literals: one plan for all that differ in nothing else.
 //!
 //! [`crate::parse::lift`] gives the statement with parameters in the literals' places; it is planned once, and found
-//! again by that text. Where it does not bind, or a literal is no value of the type that its parameter got, or what
+//! again by that text. Where it does not bind, another value of a literal could give a much better plan, or a literal is no value of the type that its parameter got, or what
 //! follows from the literals cannot be computed, the text goes the ordinary way, so that every error is one about the
 //! text as it was written.
 
@@ -76,7 +76,10 @@ impl Session {
         // The kinds of the literals stand behind the statement, so its plan is kept under the whole text.
         let prepared = self.prepare(Arc::new(source), &lifted.types()).ok()?;
         let planned = prepared.planned.as_ref()?;
-        if planned.momentary || prepared.parameters.len() != lifted.literals.len() {
+        if planned.momentary
+            || planned.goes_by_values
+            || prepared.parameters.len() != lifted.literals.len()
+        {
             return None;
         }
         // Whether an index serves may depend on the literals that stand in its expressions and its predicate.

@@ -156,7 +156,9 @@ pub struct Session {
     executed: Option<portal::Executed>,
     /// The memory of a portal, between two.
     spare_portal: Option<Box<Portal>>,
-    /// Texts without their literals that could not be bound.
+    /// The values of the parameters of what is planned next, where it is planned for these.
+    planned_for: Option<RowBuf>,
+    /// Texts without their literals that could not be bound, or whose plans go by these.
     unfit: HashSet<Arc<str>>,
     /// What others see of it.
     activity: Arc<SessionActivity>,
@@ -333,6 +335,7 @@ impl Session {
             resting_portals: machines::Portals::default(),
             executed: None,
             spare_portal: None,
+            planned_for: None,
             unfit: HashSet::new(),
             activity,
             resting: true,

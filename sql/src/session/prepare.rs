@@ -212,6 +212,7 @@ impl Session {
         let momentary = Cell::new(false);
         let user = self.identity.user;
         let dialect = self.settings.plain().dialect;
+        let values = self.planned_for.take();
         let before = account::held();
         let mut planned = self.with_context_of(&snapshot, |context, _| {
             let context = &CallContext { time_read: Some(&momentary), ..*context };
@@ -220,11 +221,11 @@ impl Session {
                 let manager = engine.manager();
                 let sizes = RefCell::default();
                 let known = Known {
-                    snapshot: &snapshot,
                     constants: Some(&reader),
                     methods,
-                    manager,
                     sizes,
+                    values: values.as_ref(),
+                    ..Known::plain(&snapshot, manager)
                 };
                 let what = (parsed, user, dialect);
                 prepared::plan(&known, &path, basis.clone(), &reader, what, parameter_types)
@@ -234,6 +235,31 @@ impl Session {
         planned.momentary = momentary.get();
         planned.bytes = bytes;
         Ok(planned)
+    }
+
+    /// A plan for these values of a statement's parameters, where the one at hand was made without any and that matters.
+    pub(super) fn custom(
+        &mut self,
+        prepared: &Prepared,
+        values: &RowBuf,
+    ) -> Result<Option<Arc<Prepared>>> {
+        let goes_by_values =
+            prepared.planned.as_ref().is_some_and(|planned| planned.goes_by_values);
+        if !goes_by_values || self.settings.plain().generic_plans {
+            return Ok(None);
+        }
+        self.planned_for = Some(values.clone());
+        let methods = self.settings.plain().methods;
+        let planned = self.plan(&prepared.parsed, &prepared.parameters, methods);
+        self.planned_for = None;
+        Ok(Some(Arc::new(Prepared {
+            text: Arc::clone(&prepared.text),
+            parameters: prepared.parameters.clone(),
+            columns: prepared.columns.clone(),
+            told: Told::default(),
+            planned: Some(Arc::new(planned?)),
+            parsed: Arc::clone(&prepared.parsed),
+        })))
     }
 
     /// What is wrong with a statement may be put right by who has a relation locked that it names: PostgreSQL locks a

@@ -421,6 +421,9 @@ impl Session {
             prepared = self.replace(&execute.name, fresh);
         }
         self.check_presets(&prepared, &parameters)?;
+        if let Some(custom) = self.custom(&prepared, &parameters)? {
+            prepared = custom;
+        }
         let mut inner = Portal::new(prepared);
         inner.parameters = parameters;
         inner.formats.clone_from(&portal.formats);

@@ -58,7 +58,7 @@ impl Walk {
     }
 
     fn ctes(&mut self, ctes: &[Cte]) {
-        for Cte { name, body } in ctes {
+        for Cte { name, body, merges: _ } in ctes {
             self.add((&**name, discriminant(body)));
             match body {
                 CteBody::Query(query) => self.query(query),

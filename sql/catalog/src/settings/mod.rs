@@ -44,6 +44,8 @@ pub struct SessionSettings {
     pub temp_file_limit_bytes: Option<u64>,
     /// `track_activities`.
     pub track_activities: bool,
+    /// `plan_cache_mode` is `force_generic_plan`: no plan is made for the parameters of one run.
+    pub generic_plans: bool,
     /// `track_io_timing`.
     pub track_io_timing: bool,
     /// `synchronous_commit` is not `off`.
@@ -116,6 +118,7 @@ impl Default for SessionSettings {
             statement_memory_bytes: 4 << 30,
             temp_file_limit_bytes: None,
             track_activities: true,
+            generic_plans: false,
             track_io_timing: false,
             synchronous_commit: true,
             methods: Methods::default(),

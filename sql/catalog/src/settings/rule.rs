@@ -7,7 +7,7 @@
 //!   `enable_hashjoin`, `enable_sort`: [`super::Methods`]), of which one has to be taken;
 //! - the computing of constants, which decides what fails before there is a row;
 //! - a right join as a left one from the other side, AND and OR made flat, a query in FROM without WITH as a part of the plan
-//!   around it, a WITH query put where it is named (MATERIALIZED says that): forms that all rules begin with;
+//!   around it: forms that all rules begin with;
 //! - leaving out columns that nobody reads, which decides what is computed and so what may fail.
 //!
 //! The planner applies each by its driver (`plan::rules`), which verifies what it has made in builds with assertions.
@@ -21,6 +21,8 @@ use super::definition::{Context, Definition, Kind};
 pub enum Rule {
     /// Bodies of SQL functions stand in place of their calls.
     InlineFunctions,
+    /// WITH queries that are named once stand where they are named.
+    MergeCtes,
     /// EXISTS asks for a row and not for what is in it.
     SimplifyExists,
     /// EXISTS and IN as semi joins, NOT EXISTS as an anti join.
@@ -55,6 +57,8 @@ pub enum Rule {
     SortBelowDistinct,
     /// A sort below a LIMIT keeps the first rows only.
     BoundSorts,
+    /// Joins as they give the first rows soonest, below a LIMIT.
+    PlanForFirstRows,
     /// The least and the greatest value by a key.
     ExtremesByKey,
     /// What is cheap to ask is asked first.
@@ -86,12 +90,18 @@ const fn rule(
 }
 
 /// The rules, in the order of [`Rule`].
-pub static RULES: [Description; 20] = [
+pub static RULES: [Description; 22] = [
     rule(
         Rule::InlineFunctions,
         ("inline_functions", "atoll.enable_inline_functions"),
         "Enables the planner to put the bodies of SQL functions in place of their calls.",
         ("optimizer/util/clauses.c", "inline_function"),
+    ),
+    rule(
+        Rule::MergeCtes,
+        ("merge_ctes", "atoll.enable_merge_ctes"),
+        "Enables the planner to put WITH queries in the place of their only name.",
+        ("optimizer/plan/subselect.c", "inline_cte"),
     ),
     rule(
         Rule::SimplifyExists,
@@ -194,6 +204,12 @@ pub static RULES: [Description; 20] = [
         ("bound_sorts", "atoll.enable_bound_sorts"),
         "Enables the planner to have sorts keep no more rows than LIMIT lets through.",
         ("executor/execProcnode.c", "ExecSetTupleBound"),
+    ),
+    rule(
+        Rule::PlanForFirstRows,
+        ("plan_for_first_rows", "atoll.enable_plan_for_first_rows"),
+        "Enables the planner to join for the first rows where a LIMIT wants no more.",
+        ("optimizer/plan/planner.c", "preprocess_limit"),
     ),
     rule(
         Rule::ExtremesByKey,

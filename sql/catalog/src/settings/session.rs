@@ -673,6 +673,7 @@ impl Settings {
                 .ok()
                 .map(|limit| limit * 1024),
             track_activities: self.bool("track_activities"),
+            generic_plans: &*self.text("plan_cache_mode") == "force_generic_plan",
             track_io_timing: self.bool("track_io_timing"),
             synchronous_commit: &*self.text("synchronous_commit") != "off",
             methods: self.methods(),

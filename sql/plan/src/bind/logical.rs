@@ -11,6 +11,7 @@ use crate::tuple::RowSet;
 pub use crate::types::words::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use txn::{RowLock, WaitPolicy};
 
 /// `unnest(anyarray)`: of an array of records it gives each as one value.
@@ -61,6 +62,8 @@ pub struct Cte {
     pub name: Arc<str>,
     /// What it is.
     pub body: CteBody,
+    /// Whether it is made a part of what names it (`inline_cte`), which is known once the statement is bound.
+    pub merges: Arc<AtomicBool>,
 }
 
 /// What a common table expression is.

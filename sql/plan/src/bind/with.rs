@@ -18,6 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The WITH queries of one query, and those around it.
 #[derive(Debug)]
@@ -66,7 +67,7 @@ impl CteScope<'_> {
         &self,
         (before, bound): (usize, &mut Vec<Cte>),
         inner: Vec<Cte>,
-        (entry, body): (CteEntry, CteBody),
+        (entry, body, merges): (CteEntry, CteBody, Arc<AtomicBool>),
     ) {
         let inner_count = inner.len();
         bound.extend(inner);
@@ -77,7 +78,7 @@ impl CteScope<'_> {
         entries[before + bound.len() - inner_count..]
             .iter_mut()
             .for_each(|inner| inner.name = "".into());
-        bound.push(Cte { name: entry.name.clone(), body });
+        bound.push(Cte { name: entry.name.clone(), body, merges });
         entries.push(entry);
     }
 
@@ -162,7 +163,7 @@ impl Binder<'_> {
             let rows = !matches!(&body, CteBody::Modify(modify) if modify.returning.is_none());
             let (name, added, recursing) = (cte.name.clone(), 0, None);
             let entry = CteEntry { name, part, columns, rows, added, recursing };
-            scope.enter((before, &mut bound), inner, (entry, body));
+            scope.enter((before, &mut bound), inner, (entry, body, self.merges(part)));
         }
         Ok(bound)
     }

@@ -6,6 +6,9 @@
 
 use crate::bind::{Binder, Required};
 use crate::error::Result;
+use crate::parse::depth::take_levels;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What one WITH query needs, and what decides whether it is run. The parts of a statement are numbered from 1 on as they
 /// are bound; 0 is the statement itself.
@@ -21,19 +24,53 @@ pub(super) struct WithPart {
     apart: bool,
     /// What MATERIALIZED says.
     materialized: Option<bool>,
+    /// Told to the plan: it is made a part of what names it.
+    merges: Arc<AtomicBool>,
     required: Vec<Required>,
 }
 
 impl WithPart {
+    /// Whether it is made a part of what names it.
+    fn merges(&self) -> bool {
+        !self.changes && !self.apart && !self.materialized.unwrap_or(self.named_in.len() > 1)
+    }
+
     /// Whether it is run where this tells which parts are.
     fn is_run(&self, is_run: &[bool]) -> bool {
         if !is_run[self.within] {
             return false;
         }
-        let merges = !self.apart && !self.materialized.unwrap_or(self.named_in.len() > 1);
         self.changes
             || !self.named_in.is_empty()
-                && (!merges || self.named_in.iter().any(|&part| is_run[part]))
+                && (!self.merges() || self.named_in.iter().any(|&part| is_run[part]))
+    }
+}
+
+/// How many queries that are made parts of each other may stand within each other: what is beyond that runs by itself.
+const MERGED_WITHIN: u32 = 16;
+
+/// Tells the plan which parts are made parts of what names them: all that PostgreSQL merges, as far as there is room for how
+/// deep they come to stand.
+fn tell_merged(parts: &[WithPart]) {
+    let mut heights = vec![1; parts.len() + 1];
+    for _ in 0..=MERGED_WITHIN {
+        let mut more = false;
+        for (at, part) in parts.iter().enumerate().filter(|(_, part)| part.merges()) {
+            let above = heights[at + 1] + 1;
+            for &named_in in &part.named_in {
+                more |= heights[named_in] < above;
+                heights[named_in] = heights[named_in].max(above);
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    let merged = || parts.iter().zip(&heights[1..]).filter(|(part, _)| part.merges());
+    let highest = merged().map(|(_, height)| *height).max().unwrap_or(0);
+    let most = if highest == 0 { 0 } else { take_levels(highest.min(MERGED_WITHIN)) };
+    for (part, height) in merged() {
+        part.merges.store(*height <= most, Ordering::Relaxed);
     }
 }
 
@@ -71,6 +108,11 @@ impl Binder<'_> {
         self.parts.borrow_mut()[part - 1].apart = true;
     }
 
+    /// Where it is told whether the WITH query of this number is made a part of what names it.
+    pub(super) fn merges(&self, part: usize) -> Arc<AtomicBool> {
+        Arc::clone(&self.parts.borrow()[part - 1].merges)
+    }
+
     /// FROM names the WITH query of this number.
     pub(super) fn names_part(&self, part: usize) {
         self.parts.borrow_mut()[part - 1].named_in.push(self.part.get());
@@ -87,6 +129,7 @@ impl Binder<'_> {
     pub(super) fn needs(&self) -> Vec<Required> {
         let mut needs = self.required.take();
         let parts = self.parts.take();
+        tell_merged(&parts);
         let mut is_run = vec![false; parts.len() + 1];
         is_run[0] = true;
         loop {

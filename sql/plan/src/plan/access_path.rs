@@ -93,6 +93,8 @@ pub fn choose(
         key.cost += disabled(methods.keys);
     }
     let single = key.as_ref().is_some_and(|key| key.access.is_single());
+    let goes_by_values = total >= SENSITIVE_ROWS
+        && key.as_ref().is_some_and(|key| key.asked.iter().any(|at| takes_parameter(&all[*at])));
     let limit = key.as_ref().map_or(f64::INFINITY, |key| key.cost).min(scan.cost.max(GROWTH_ROWS));
     let ways = (0..all.len()).filter_map(|at| by_sides(planner, &scan, &all, at, later));
     let either = match single || !methods.keys || !planner.allows(Rule::UnionsOfKeys) {
@@ -112,6 +114,9 @@ pub fn choose(
         scan.access = Access::Key(Box::new(key.access));
         key.used
     } else {
+        if goes_by_values {
+            figures.facts().depends_on_values();
+        }
         Vec::new()
     };
     let mut at = 0;
@@ -121,6 +126,19 @@ pub fn choose(
     });
     scan.filter = all;
     Plan::Scan(Box::new(scan))
+}
+
+/// Of tables with so many rows whole ones are not read before it is known whether the values at hand ask for few of them.
+const SENSITIVE_ROWS: f64 = 1_000.0;
+
+/// Whether the value of a parameter is part of a condition.
+fn takes_parameter(condition: &Scalar) -> bool {
+    let mut found = false;
+    condition.walk(&mut |part| {
+        found |= matches!(part, Scalar::Parameter(_));
+        !found
+    });
+    found
 }
 
 /// A way to read a table by a key, and what it costs.
@@ -157,11 +175,13 @@ fn by_key(
         let ways = [false, true]
             .map(|unions| key_access(index, tree, layout.clone(), unique, conditions, unions));
         for found in ways.into_iter().flatten() {
-            let Found { access, asked, used, lookups } = found;
+            let Found { access, asked, told, used, lookups } = found;
             let rows = if access.point {
                 lookups
             } else {
-                let asked: Vec<&Scalar> = asked.iter().map(|at| &all[*at]).collect();
+                let whole = asked.iter().filter(|at| told.iter().all(|(of, _)| of != *at));
+                let asked: Vec<&Scalar> =
+                    whole.map(|at| &all[*at]).chain(told.iter().map(|(_, part)| part)).collect();
                 (total * figures.all_of(&asked)).max(1.0)
             };
             // A secondary index costs a second descent for every row, less where the rows follow its order.
@@ -180,6 +200,22 @@ fn by_key(
         }
     }
     best
+}
+
+/// What the conditions of a scan that would read all rows say of this key, which it is to be read by for the order's sake:
+/// the access, and which of the conditions need not be checked again.
+pub fn narrowed(
+    planner: &Planner<'_>,
+    scan: &Scan,
+    index: Option<usize>,
+) -> Option<(KeyAccess, Vec<usize>)> {
+    let all = &scan.filter;
+    let (_, tree, layout, unique) = keys(scan, all).into_iter().find(|key| key.0 == index)?;
+    let conditions = conditions(planner, scan, &[], all, &|_| false);
+    let ways = [false, true]
+        .map(|unions| key_access(index, tree, layout.clone(), unique, &conditions, unions));
+    let found = ways.into_iter().flatten().next()?;
+    Some((found.access, found.used))
 }
 
 /// Ways to read a table, one for each side of an OR.
@@ -270,6 +306,8 @@ struct Found {
     access: KeyAccess,
     /// The conditions that decide which records are read.
     asked: Vec<usize>,
+    /// Of those that decide it in part: where they stand, and what the key knows of them.
+    told: Vec<(usize, Scalar)>,
     /// Those of them that need not be checked again.
     used: Vec<usize>,
     /// How often the key is gone down.
@@ -284,7 +322,7 @@ fn key_access(
     conditions: &Conditions<'_>,
     unions: bool,
 ) -> Option<Found> {
-    let (mut asked, mut used) = (Vec::new(), Vec::new());
+    let (mut asked, mut told, mut used) = (Vec::new(), Vec::new(), Vec::new());
     let mut union = None;
     let mut equal = Vec::new();
     let mut several = Several { parts: Vec::new(), tuples: Vec::new(), conditions: Vec::new() };
@@ -322,6 +360,8 @@ fn key_access(
             several.tuples = found.arms.iter().map(|arm| arm.values(&wanted)).collect();
             if found.arms.iter().all(|arm| arm.whole && arm.parts() == width) {
                 used.push(found.at);
+            } else {
+                told.push((found.at, either(found, |arm| arm.conditions_on(&wanted))));
             }
             lookups *= several.tuples.len() as f64;
             several.parts.extend((0..width).map(KeyPart::Tuple));
@@ -335,6 +375,10 @@ fn key_access(
             asked.push(found.at);
             if arms.iter().all(|(_, whole)| *whole) {
                 used.push(found.at);
+            } else {
+                let wanted: Vec<usize> =
+                    layout.columns[place..].iter().map(|one| one.column).collect();
+                told.push((found.at, either(found, |arm| arm.conditions_of_range(&wanted))));
             }
             lookups *= arms.len() as f64;
             let arms = arms.into_iter().map(|(arm, _)| arm).collect();
@@ -367,7 +411,12 @@ fn key_access(
     let several = (!several.parts.is_empty()).then(|| Box::new(several));
     let access =
         KeyAccess { index, tree, layout, equal, several, low, high, union, point, direction };
-    Some(Found { access, asked, used, lookups })
+    Some(Found { access, asked, told, used, lookups })
+}
+
+/// What a key knows of an OR: of each side the conditions that `told` gives.
+fn either<'c>(found: &OrCondition<'c>, told: impl Fn(&Arm<'c>) -> Vec<Scalar>) -> Scalar {
+    Scalar::Or(found.arms.iter().map(|arm| Scalar::And(told(arm).into())).collect())
 }
 
 /// The OR whose every side has values for the key's columns from `place` on, and for how many of them.
@@ -438,6 +487,8 @@ struct OrCondition<'c> {
 struct Arm<'c> {
     equal: Vec<(usize, &'c Scalar)>,
     bounds: Vec<(usize, Comparison, &'c Scalar)>,
+    /// The conditions themselves, each with its column.
+    conditions: Vec<(usize, &'c Scalar)>,
     /// It says nothing else.
     whole: bool,
 }
@@ -449,6 +500,18 @@ impl Arm<'_> {
 
     fn values(&self, columns: &[usize]) -> Vec<Scalar> {
         columns.iter().filter_map(|column| self.value(*column).cloned()).collect()
+    }
+
+    /// The conditions on these columns.
+    fn conditions_on(&self, columns: &[usize]) -> Vec<Scalar> {
+        let on = self.conditions.iter().filter(|(column, _)| columns.contains(column));
+        on.map(|(_, condition)| (*condition).clone()).collect()
+    }
+
+    /// The conditions on these columns of a key as far as a range tells them: up to the first column without a value.
+    fn conditions_of_range(&self, columns: &[usize]) -> Vec<Scalar> {
+        let fixed = columns.iter().take_while(|column| self.value(**column).is_some()).count();
+        self.conditions_on(&columns[..columns.len().min(fixed + 1)])
     }
 
     /// How many conditions it joins, as far as they are of columns.
@@ -542,9 +605,11 @@ fn conditions<'c>(
             match compared(part) {
                 Some((column, Comparison::Equal, value)) if arm.value(column).is_none() => {
                     arm.equal.push((column, value));
+                    arm.conditions.push((column, part));
                 }
                 Some((column, comparison, value)) if comparison != Comparison::Equal => {
                     arm.bounds.push((column, comparison, value));
+                    arm.conditions.push((column, part));
                 }
                 _ => arm.whole = false,
             }

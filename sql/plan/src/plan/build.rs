@@ -7,7 +7,8 @@
 //! Here are the walk over a query's nodes and what it needs of each: those with mechanisms of their own stand in `scan`,
 //! `set_calls`, `aggregate`, `window`, `cte`, `modify`, the expressions in `translate`, `subplan` and `sublinks`.
 
-use super::cte::CtePlan;
+use super::cte::{CtePlan, NamedCte};
+use super::estimate::Estimate;
 use super::figures::{Facts, Figures};
 use super::fold::Presets;
 use super::functions::comparator;
@@ -59,14 +60,34 @@ pub struct Planner<'a> {
     pub(super) levels: Vec<Layout>,
     /// What the conditions of the simple CASEs around compare, innermost last.
     pub(super) case_tests: Vec<Scalar>,
-    /// The numbers of the common table expressions of each enclosing query, outermost first.
-    pub(super) cte_levels: Vec<Vec<u32>>,
+    /// The common table expressions of each enclosing query, outermost first.
+    pub(super) cte_levels: Vec<Vec<NamedCte>>,
     /// The rules that may be applied.
     pub(super) rules: RuleSet,
     /// How many semi joins have been planned both ways.
     pub(super) turned: u32,
+    /// What the part that is planned next is wanted for, if not for all of its rows.
+    pub(super) wanted: Option<FirstRows>,
+    /// How many queries with a LIMIT have been planned both ways.
+    pub(super) limited: u32,
     /// Something calls a routine that a user made.
     pub calls_routines: bool,
+}
+
+/// The first rows of a plan, as a LIMIT above it wants them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FirstRows {
+    /// How many.
+    pub(super) rows: f64,
+    /// The slot of the column that they are sorted by first: a join that begins with it may come in that order.
+    pub(super) leads: Option<u32>,
+}
+
+impl FirstRows {
+    /// What it costs to make them where all rows are expected to be made so.
+    pub(super) fn cost(self, all: Estimate) -> f64 {
+        all.startup + (all.cost - all.startup) * (self.rows / all.rows.max(1.0)).min(1.0)
+    }
 }
 
 impl<'a> Planner<'a> {
@@ -91,6 +112,8 @@ impl<'a> Planner<'a> {
             cte_levels: Vec::new(),
             rules: facts.methods().rules,
             turned: 0,
+            wanted: None,
+            limited: 0,
         }
     }
 
@@ -137,6 +160,20 @@ impl<'a> Planner<'a> {
     pub(super) fn query_in_place(&mut self, query: &Query) -> Result<(Plan, Layout)> {
         let (plan, layout, numbers) = self.written(query)?;
         Ok((self.settled(plan, numbers)?, layout))
+    }
+
+    /// A query in FROM.
+    pub(super) fn derived(&mut self, query: &Query) -> Result<(Plan, Layout)> {
+        let outer = self.levels.last_mut().map(std::mem::take);
+        let built = self.written(query);
+        if let (Some(level), Some(outer)) = (self.levels.last_mut(), outer) {
+            *level = outer;
+        }
+        let (plan, mut layout, ctes) = built?;
+        layout.truncate(query.output.len());
+        // Without WITH queries of its own it is one plan with the query around it, which applies the rules.
+        let plan = if ctes.is_empty() { plan } else { self.settled(plan, ctes)? };
+        Ok((plan, layout))
     }
 
     /// A query's plan as it is written, its columns, and its common table expressions.
@@ -194,20 +231,9 @@ impl<'a> Planner<'a> {
                 let slot = self.slot(types.len());
                 (Plan::Constants(slot, Arc::clone(rows)), Self::layout(slot, types.len()))
             }
-            Node::Derived { query, .. } => {
-                let outer = self.levels.last_mut().map(std::mem::take);
-                let built = self.written(query);
-                if let (Some(level), Some(outer)) = (self.levels.last_mut(), outer) {
-                    *level = outer;
-                }
-                let (plan, mut layout, ctes) = built?;
-                layout.truncate(query.output.len());
-                // Without WITH queries of its own it is one plan with the query around it, which applies the rules.
-                let plan = if ctes.is_empty() { plan } else { self.settled(plan, ctes)? };
-                (plan, layout)
-            }
+            Node::Derived { query, .. } => self.derived(query)?,
             Node::CteScan { level, cte, columns, alias } => {
-                self.cte_scan(*level, *cte, columns, alias)
+                self.cte_scan(*level, *cte, columns, alias)?
             }
             Node::Join { kind, left, right, on, lateral } => {
                 self.join(*kind, left, right, on, *lateral)?

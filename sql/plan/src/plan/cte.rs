@@ -1,4 +1,5 @@
-//! Common table expressions: each planned once, by number, whoever names it.
+//! Common table expressions: each planned once, by number, whoever names it; those that PostgreSQL merges into what names them
+//! (`inline_cte`) are planned there, as queries in FROM, so that conditions and keys reach into them.
 //!
 //! A recursive one scans its own number. What one computes before its first row is computed only if somebody names it, as
 //! PostgreSQL plans only those; one that changes rows is always run.
@@ -8,10 +9,12 @@ use super::fold::Presets;
 use super::physical::{CteScan, Plan};
 use super::scalar::Var;
 use crate::account;
-use crate::bind::logical::{Cte, CteBody};
+use crate::bind::logical::{Cte, CteBody, Query};
 use crate::error::Result;
+use crate::settings::Rule;
 use crate::types::{Oid, SqlType};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A common table expression.
 #[derive(Clone, Debug)]
@@ -55,16 +58,32 @@ impl CtePlanBody {
     }
 }
 
+/// What the name of a common table expression stands for.
+pub enum NamedCte {
+    /// The one of this number.
+    Planned(u32),
+    /// A query that is planned where it is named, as if it stood there, and how many levels of rows are around it.
+    Merged(Arc<Query>, usize),
+}
+
 impl Planner<'_> {
     /// Plans common table expressions and enters their level; the caller leaves it.
     pub(super) fn ctes(&mut self, ctes: &[Cte]) -> Result<Vec<u32>> {
         self.cte_levels.push(Vec::new());
         let mut numbers = Vec::new();
         for cte in ctes {
+            if let CteBody::Query(query) = &cte.body
+                && cte.merges.load(Ordering::Relaxed)
+                && self.allows(Rule::MergeCtes)
+            {
+                let merged = NamedCte::Merged(Arc::new(query.clone()), self.levels.len());
+                self.cte_levels.last_mut().expect("entered above").push(merged);
+                continue;
+            }
             let number = account::narrow(self.ctes.len());
             self.ctes.push(None);
             // A recursive term names its own number, so it is entered first.
-            self.cte_levels.last_mut().expect("entered above").push(number);
+            self.cte_levels.last_mut().expect("entered above").push(NamedCte::Planned(number));
             let around = std::mem::take(&mut self.presets);
             let (body, width) = match &cte.body {
                 CteBody::Query(query) => {
@@ -108,16 +127,22 @@ impl Planner<'_> {
         Ok(numbers)
     }
 
-    /// A scan of the common table expression `cte` of the query `level` levels out.
+    /// A scan of the common table expression `cte` of the query `level` levels out, or its query in the place of that.
     pub(super) fn cte_scan(
         &mut self,
         level: u16,
         cte: u32,
         columns: &[(Arc<str>, SqlType)],
         alias: &Arc<str>,
-    ) -> (Plan, Layout) {
+    ) -> Result<(Plan, Layout)> {
         let at = self.cte_levels.len() - 1 - usize::from(level);
-        let number = self.cte_levels[at][cte as usize];
+        let number = match &self.cte_levels[at][cte as usize] {
+            NamedCte::Planned(number) => *number,
+            NamedCte::Merged(query, levels) => {
+                let (query, levels) = (Arc::clone(query), *levels);
+                return self.merged(&query, levels, at + 1);
+            }
+        };
         if let Some(presets) = self.unnamed.remove(&number) {
             self.presets.merge(presets);
         }
@@ -125,7 +150,16 @@ impl Planner<'_> {
         let scan = CteScan { slot, number, alias: Arc::clone(alias), columns: columns.to_vec() };
         let layout = Self::layout(slot, columns.len());
         self.pass_on(number, &layout);
-        (Plan::Cte(Box::new(scan)), layout)
+        Ok((Plan::Cte(Box::new(scan)), layout))
+    }
+
+    /// The plan of a query that stands in WITH, where it is named: it sees so many levels of rows and of WITH, as there.
+    fn merged(&mut self, query: &Query, levels: usize, with: usize) -> Result<(Plan, Layout)> {
+        let deeper = (self.levels.split_off(levels), self.cte_levels.split_off(with));
+        let built = self.derived(query);
+        self.levels.extend(deeper.0);
+        self.cte_levels.extend(deeper.1);
+        built
     }
 
     /// What nobody has asked for in a common table expression, nobody has in a scan of it.

@@ -69,6 +69,15 @@ pub trait Facts {
         None
     }
 
+    /// The value that a parameter, from 0, has in the run that is planned for, if that is known: estimates go by it, and the
+    /// plan is good for any other.
+    fn parameter(&self, _number: u32) -> Option<Literal> {
+        None
+    }
+
+    /// Another value of a parameter could have given a much better plan.
+    fn depends_on_values(&self) {}
+
     /// A routine that a user made.
     fn routine(&self, _oid: Oid) -> Option<Arc<crate::catalog::routine::Routine>> {
         None
@@ -402,13 +411,16 @@ impl<'a> Figures<'a> {
         if kind == Comparison::Equal && self.column(value).is_some() {
             return self.join_equality(column, value);
         }
-        let constant = match value {
-            Scalar::Constant(row, _) => Some(row),
+        let given = match value {
+            Scalar::Parameter(number) => self.facts.parameter(*number),
             _ => None,
         };
-        if let Some(row) = constant
-            && row.get(0).is_null()
-        {
+        let constant = match (value, &given) {
+            (Scalar::Constant(row, _), _) => Some(row.get(0)),
+            (_, Some(given)) => Some(given.datum()),
+            _ => None,
+        };
+        if constant.is_some_and(|datum| datum.is_null()) {
             return 0.0;
         }
         let Some(found) = self.column(column) else {
@@ -420,10 +432,9 @@ impl<'a> Figures<'a> {
         let Some(statistics) = found.statistics else {
             return if kind == Comparison::Equal { self.guess(&found) } else { RANGE };
         };
-        let Some(row) = constant else {
+        let Some(datum) = constant else {
             return if kind == Comparison::Equal { self.unknown_value(column) } else { RANGE };
         };
-        let datum = row.get(0);
         let Some(fitted) = fitted(&datum, found.ty) else {
             return if kind == Comparison::Equal { self.unknown_value(column) } else { RANGE };
         };

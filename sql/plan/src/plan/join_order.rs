@@ -36,6 +36,7 @@ struct Item {
 
 /// An inner join and all inner joins below it, ordered.
 pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) -> Plan {
+    let wanted = planner.wanted.take();
     let mut items = Vec::new();
     let before = planner.before(Rule::OrderJoins, &(&join, [&conjuncts[..]]));
     flatten(planner, Plan::Join(Box::new(join)), &mut items, &mut conjuncts);
@@ -82,7 +83,8 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
     let order = match planner.allows(Rule::OrderJoins) {
         true => {
             let (items, own, base, joining) = (&items, &own, &base, &joining);
-            Search { planner, items, own, base, joining }.best_order()
+            let first = wanted.and_then(|wanted| own.get(&wanted.leads?)).copied();
+            Search { planner, items, own, base, joining }.best_order(first)
         }
         false => (0..items.len()).collect(),
     };
@@ -101,6 +103,7 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
                 (plan, estimate, HashSet::new())
             }
             Some((left, estimate, set)) => {
+                planner.wanted = wanted;
                 let (plan, estimate) = add(planner, (left, estimate), item, now, &set, &own);
                 (plan, estimate, set)
             }
@@ -272,9 +275,13 @@ struct Joined {
 }
 
 impl Search<'_, '_> {
-    fn best_order(&self) -> Vec<usize> {
+    /// The cheapest order, beginning with `first` if there is one that has to.
+    fn best_order(&self, first: Option<usize>) -> Vec<usize> {
         let mut starts: Vec<usize> =
             (0..self.items.len()).filter(|at| self.items[*at].needs.is_empty()).collect();
+        if let Some(first) = first.filter(|first| starts.contains(first)) {
+            starts = vec![first];
+        }
         if starts.len() > EXHAUSTIVE_STARTS {
             starts.sort_by(|a, b| self.base[*a].0.total_cmp(&self.base[*b].0));
             starts.truncate(1);
@@ -416,6 +423,16 @@ fn reads_by_key(plan: &Plan) -> bool {
     }
 }
 
+/// Whether a scan that reads rows by a key stands behind a barrier, which conditions that may leak have not passed.
+fn is_barred(plan: &Plan) -> bool {
+    match plan {
+        Plan::Barrier(..) => true,
+        Plan::Project(input, ..) => is_barred(input),
+        Plan::SetOperation(set) => is_barred(&set.left.0) || is_barred(&set.right.0),
+        _ => false,
+    }
+}
+
 /// The part of all pairs of rows that joining by these conditions keeps.
 fn joined_part(
     planner: &Planner<'_>,
@@ -513,16 +530,18 @@ fn add(
 
 /// A join of two sides in this order: the right side gets its own conditions, and the method is chosen.
 pub fn two_sided(planner: &mut Planner<'_>, mut join: Join, right: Vec<Scalar>) -> Plan {
+    let wanted = planner.wanted.take();
     let sets = (planner.slots(&join.left), planner.slots(&join.right));
     let plan = std::mem::replace(&mut join.right, Plan::Nothing);
     let dependent = join.dependent;
     join.right =
         with_conditions(planner, plan, right, &|var| !dependent && sets.0.contains(&var.slot));
     let left = estimate::of(&planner.figures, &join.left);
+    planner.wanted = wanted;
     Plan::Join(Box::new(finish(planner, join, (&sets.0, &sets.1), left, &|_| false)))
 }
 
-/// Chooses between an index or key of the right side, a hash table and a nested loop. Both sides have been optimised; a
+/// Chooses between an index or key of the right side, a hash table and a nested loop, for the rows that are wanted. Both sides have been optimised; a
 /// second time would lose the conditions that a hash join has made its keys.
 fn finish(
     planner: &mut Planner<'_>,
@@ -531,6 +550,7 @@ fn finish(
     left: Estimate,
     later: &dyn Fn(Var) -> bool,
 ) -> Join {
+    let wanted = planner.wanted.take();
     let (left_rows, left_cost) = (left.rows, left.cost);
     let right = estimate::of(&planner.figures, &join.right);
     let (right_rows, right_cost) = (right.rows, right.cost);
@@ -555,6 +575,10 @@ fn finish(
     let hash_cost =
         left_cost + right_cost + BUILD * right_rows + left_rows + disabled(methods.hash_joins);
     let looped = disabled(methods.nested_loops);
+    // A hash table is there before the first row; of the left side is read what the rows that are wanted take.
+    let read = wanted.map_or(1.0, |wanted| (wanted.rows / join.rows).min(1.0));
+    let unread = (left_cost - left.startup) * (1.0 - read);
+    let hashed_first = hash_cost - unread - left_rows * (1.0 - read);
     // Index keys from the left row: for inner, left, semi and anti joins, which ask once for each left row.
     if !matches!(join.kind, JoinKind::Full | JoinKind::Right)
         && let own = join
@@ -568,13 +592,14 @@ fn finish(
     {
         let indexed_cost = estimate::of(&planner.figures, &indexed).cost;
         let total = left_cost + left_rows * indexed_cost + looped;
-        let better = total < hash_cost || equal.is_empty() && indexed_cost < right_cost;
+        let first = total - unread - left_rows * indexed_cost * (1.0 - read);
+        let better = first < hashed_first || equal.is_empty() && indexed_cost < right_cost;
         if better
             && reads_by_key(&indexed)
             && access_path::depends(&indexed, &|var| left_set.contains(&var.slot))
         {
             // The scan has taken over every condition that it can check by itself, and may see.
-            let barred = matches!(indexed, Plan::Barrier(..));
+            let barred = is_barred(&indexed);
             join.on.retain(|one| {
                 barred && one.may_leak()
                     || !one.subqueries().is_empty()

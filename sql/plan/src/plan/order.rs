@@ -1,6 +1,7 @@
 //! What an order spares: sorts, where a key's is the one asked for; all rows but the first, where only the least or the
 //! greatest value is; hashing, where rows that shall differ are sorted by what they shall differ in.
 
+use super::access_path;
 use super::build::Planner;
 use super::estimate;
 use super::figures::Figures;
@@ -60,9 +61,10 @@ fn extremes(planner: &mut Planner<'_>, plan: Plan) -> Plan {
     }
 }
 
-/// A sort, or its input where that comes in its order; without `sorts` an index gives an order whatever it costs.
+/// A sort, or its input where that comes in its order; without sorts an index gives an order whatever it costs.
 #[must_use]
-pub fn avoid(mut sort: Sort, sorts: bool) -> Plan {
+pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
+    let sorts = planner.figures.methods().sorts;
     let keys: Option<Vec<(Var, Comparator)>> = sort
         .keys
         .iter()
@@ -73,7 +75,7 @@ pub fn avoid(mut sort: Sort, sorts: bool) -> Plan {
         .collect();
     if let Some(keys) = keys
         && let Some(scan) = leading_scan(&mut sort.input)
-        && make_ordered(scan, &keys, sort.top.is_some() || !sorts)
+        && make_ordered(scan, &keys, sort.top.is_some() || !sorts, Some(planner))
     {
         keep_order(&mut sort.input);
         return sort.input;
@@ -210,7 +212,7 @@ fn begins_with(scan: &mut Scan, (var, order): (Var, Comparator), few: bool) -> b
         return false;
     }
     let other = Comparator { nulls_first: !order.nulls_first, ..order };
-    if ![order, other].into_iter().any(|order| make_ordered(scan, &[(var, order)], few)) {
+    if ![order, other].into_iter().any(|order| make_ordered(scan, &[(var, order)], few, None)) {
         return false;
     }
     if let ScanColumn::Column(column) = scan.outputs[var.column as usize]
@@ -260,8 +262,14 @@ fn keep_order(plan: &mut Plan) {
     }
 }
 
-/// Turns a scan so that its rows come by `keys`, if one of its keys can do that at no more cost.
-fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool {
+/// Turns a scan so that its rows come by `keys`, if one of its keys can do that at no more cost. With a planner the key takes
+/// over what the scan's conditions say of its columns.
+fn make_ordered(
+    scan: &mut Scan,
+    keys: &[(Var, Comparator)],
+    few: bool,
+    planner: Option<&Planner<'_>>,
+) -> bool {
     let wanted: Option<Vec<(usize, bool, bool)>> = keys
         .iter()
         .map(|(var, order)| {
@@ -297,8 +305,7 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
             {
                 let layout = scan.relation.key_layout(key);
                 if let Some(direction) = direction(&layout.columns, 0, &wanted, &scan.relation) {
-                    let (index, tree) = (None, *tree);
-                    scan.access = Access::Key(Box::new(whole(index, tree, layout, direction)));
+                    read_in_order(planner, scan, whole(None, *tree, layout, direction));
                     return true;
                 }
             }
@@ -315,13 +322,27 @@ fn make_ordered(scan: &mut Scan, keys: &[(Var, Comparator)], few: bool) -> bool 
                     && let Some(direction) = direction(&columns, 0, &wanted, &scan.relation)
                 {
                     let tree = index.tree;
-                    scan.access = Access::Key(Box::new(whole(Some(at), tree, layout, direction)));
+                    read_in_order(planner, scan, whole(Some(at), tree, layout, direction));
                     return true;
                 }
             }
             false
         }
     }
+}
+
+/// Has a scan of all rows read them by this key, from where and up to where its conditions on the key's columns say.
+fn read_in_order(planner: Option<&Planner<'_>>, scan: &mut Scan, whole: KeyAccess) {
+    let found = planner.and_then(|planner| access_path::narrowed(planner, scan, whole.index));
+    let key = match found {
+        Some((narrowed, used)) => {
+            let mut at = 0..;
+            scan.filter.retain(|_| at.next().is_some_and(|at| !used.contains(&at)));
+            KeyAccess { direction: whole.direction, ..narrowed }
+        }
+        None => whole,
+    };
+    scan.access = Access::Key(Box::new(key));
 }
 
 /// All of a tree, in the order of its key.

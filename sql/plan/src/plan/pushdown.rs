@@ -6,10 +6,10 @@
 //! and INTERSECT what each side can be asked; limits and EXCEPT nothing. Into what a view of security_barrier shows go only conditions that cannot tell what they were asked of ([`Scalar::may_leak`];
 //! `qual_is_pushdown_safe`).
 
-use super::build::Planner;
-use super::physical::{Again, Join, Plan, SetColumn, SetOperation};
+use super::build::{FirstRows, Planner};
+use super::physical::{Again, Join, Limit, Plan, SetColumn, SetOperation};
 use super::scalar::{Scalar, Var};
-use super::{access_path, join_order, order, sublinks};
+use super::{access_path, estimate, join_order, order, sublinks};
 use crate::bind::Quantifier;
 use crate::bind::logical::{JoinKind, SetKind};
 use crate::settings::Rule;
@@ -72,9 +72,12 @@ fn optimise_rows(planner: &mut Planner<'_>, plan: Plan, conjuncts: Vec<Scalar>) 
 }
 
 fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>) -> Plan {
+    // What gives its input's rows one by one hands on that only the first are wanted.
+    let wanted = planner.wanted.take();
     match plan {
         Plan::Filter(input, own) => {
             conjuncts.extend(own);
+            planner.wanted = wanted;
             optimise(planner, *input, conjuncts)
         }
         Plan::Scan(scan) => access_path::choose(planner, *scan, conjuncts, &|_| false),
@@ -83,23 +86,34 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             access_path::choose_system(&mut scan, &|_| false);
             Plan::System(scan)
         }
-        Plan::Join(join) => match join.kind {
-            JoinKind::Inner => join_order::inner(planner, *join, conjuncts),
-            _ => outer(planner, *join, conjuncts),
-        },
+        Plan::Join(join) => {
+            planner.wanted = wanted;
+            match join.kind {
+                JoinKind::Inner => join_order::inner(planner, *join, conjuncts),
+                _ => outer(planner, *join, conjuncts),
+            }
+        }
         Plan::Barrier(input, alias) => {
             let (above, below) =
                 conjuncts.into_iter().partition(|one: &Scalar| one.may_leak() || one.volatile());
+            planner.wanted = wanted;
             let input = optimise(planner, *input, below);
             filter(Plan::Barrier(Box::new(input), alias), above)
         }
         Plan::Project(input, slot, columns) => {
             let (above, below) =
                 through(planner, conjuncts, slot, &|column| columns.get(column as usize));
+            planner.wanted = wanted;
             let input = optimise(planner, *input, below);
             filter(Plan::Project(Box::new(input), slot, columns), above)
         }
         Plan::Sort(mut sort) => {
+            planner.wanted = match &sort.keys[..] {
+                [(Scalar::Var(first), _), ..] if sort.top.is_some() => {
+                    wanted.map(|wanted| FirstRows { leads: Some(first.slot), ..wanted })
+                }
+                _ => None,
+            };
             sort.input = optimise(planner, sort.input, conjuncts);
             let plan = Plan::Sort(sort);
             let plan = planner.apply(Rule::SortBelowDistinct, plan, |planner, plan| match plan {
@@ -108,7 +122,7 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             });
             let plan = plan.unwrap_or_else(|plan| plan);
             let plan = planner.apply(Rule::AvoidSorts, plan, |planner, plan| match plan {
-                Plan::Sort(sort) => order::avoid(*sort, planner.figures.methods().sorts),
+                Plan::Sort(sort) => order::avoid(planner, *sort),
                 distinct => distinct,
             });
             plan.unwrap_or_else(|plan| plan)
@@ -120,6 +134,7 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             // Whether rows can be locked at all rests on which joins are outer ones still.
             let needed = [Rule::PushDownConditions, Rule::ReduceOuterJoins];
             let input = std::mem::replace(&mut lock.input, Plan::Nothing);
+            planner.wanted = wanted;
             lock.input = planner.with_rules(&needed, |planner| optimise(planner, input, conjuncts));
             Plan::LockRows(lock)
         }
@@ -177,12 +192,68 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             filter(Plan::SetOperation(set), above)
         }
         Plan::Limit(mut limit) => {
-            limit.input = optimise(planner, limit.input, Vec::new());
+            let input = std::mem::replace(&mut limit.input, Plan::Nothing);
+            limit.input = for_first_rows(planner, input, first_rows(&limit));
             filter(Plan::Limit(limit), conjuncts)
         }
         // Queries of their own have been through here already.
         other => filter(other, conjuncts),
     }
+}
+
+/// Up to so many queries of a statement with a LIMIT are planned both ways.
+const LIMITED_MAX: u32 = 8;
+
+/// How many rows a LIMIT wants of its input, if that is known.
+fn first_rows(limit: &Limit) -> Option<FirstRows> {
+    let number = |scalar: &Scalar| match scalar {
+        Scalar::Constant(row, _) => match row.get(0) {
+            Datum::Int8(count) => Some(count.max(0) as f64),
+            _ => None,
+        },
+        _ => None,
+    };
+    let skipped = limit.offset.as_ref().map_or(Some(0.0), number)?;
+    let rows = number(limit.limit.as_ref()?)? + skipped;
+    limit.ties.is_none().then_some(FirstRows { rows, leads: None })
+}
+
+/// Whether rows that joins give go out one by one, or in an order in which they may come.
+fn joins_below(plan: &Plan) -> bool {
+    match plan {
+        Plan::Filter(input, _)
+        | Plan::OneTimeFilter(input, _)
+        | Plan::Barrier(input, _)
+        | Plan::Project(input, ..) => joins_below(input),
+        Plan::LockRows(lock) => joins_below(&lock.input),
+        Plan::Sort(sort) => {
+            sort.keys.iter().all(|(key, _)| matches!(key, Scalar::Var(_)))
+                && joins_below(&sort.input)
+        }
+        Plan::Join(_) => true,
+        _ => false,
+    }
+}
+
+/// The input of a LIMIT, planned for all of its rows or for the first: whichever costs less for these.
+fn for_first_rows(planner: &mut Planner<'_>, input: Plan, wanted: Option<FirstRows>) -> Plan {
+    let Some(wanted) = wanted.filter(|_| {
+        planner.allows(Rule::PlanForFirstRows)
+            && planner.limited < LIMITED_MAX
+            && joins_below(&input)
+    }) else {
+        return optimise(planner, input, Vec::new());
+    };
+    planner.limited += 1;
+    let all = optimise(planner, input.clone(), Vec::new());
+    let before = planner.before(Rule::PlanForFirstRows, &all);
+    planner.wanted = Some(wanted);
+    let first = optimise(planner, input, Vec::new());
+    planner.wanted = None;
+    let cost = |plan: &Plan| wanted.cost(estimate::of(&planner.figures, plan));
+    let best = if cost(&first) < cost(&all) { first } else { all };
+    planner.after(before, &best);
+    best
 }
 
 /// A filter, if there is anything to filter by.
@@ -328,10 +399,12 @@ fn has_elements(array: &Scalar) -> bool {
 
 /// Outer, semi and anti joins keep their place; a left join whose right side must not be NULL is an inner one.
 fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> Plan {
+    let wanted = planner.wanted.take();
     if join.kind == JoinKind::Right && !join.dependent {
         // A right join is a left join seen from the other side; homes do not care.
         std::mem::swap(&mut join.left, &mut join.right);
         join.kind = JoinKind::Left;
+        planner.wanted = wanted;
         return outer(planner, join, conjuncts);
     }
     let (left_slots, right_slots) = (planner.slots(&join.left), planner.slots(&join.right));
@@ -341,7 +414,10 @@ fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> P
             join
         });
         match reduced {
-            Ok(join) => return join_order::inner(planner, join, conjuncts),
+            Ok(join) => {
+                planner.wanted = wanted;
+                return join_order::inner(planner, join, conjuncts);
+            }
             Err(same) => join = same,
         }
     }
@@ -370,7 +446,10 @@ fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> P
                 let join = sublinks::semi(planner, join, left, right);
                 return filter(join, above);
             }
+            // Each left row gives one at least.
+            planner.wanted = wanted.filter(|_| join.kind == JoinKind::Left);
             join.left = optimise(planner, join.left, left);
+            planner.wanted = wanted;
             let join = join_order::two_sided(planner, join, right);
             filter(join, above)
         }

@@ -608,9 +608,12 @@ impl Session {
         frame: &Frame,
         max_rows: u64,
     ) -> Result<(Arc<Prepared>, Vec<RowBuf>)> {
-        let prepared = Arc::clone(&text.prepared);
         let parameters = frame.row().clone();
-        self.check_presets(&prepared, &parameters)?;
+        self.check_presets(&text.prepared, &parameters)?;
+        let prepared = match self.custom(&text.prepared, &parameters)? {
+            Some(custom) => custom,
+            None => Arc::clone(&text.prepared),
+        };
         let changes = prepared.planned.as_ref().is_some_and(|planned| planned.program.changes);
         let mut portal = Portal::new(Arc::clone(&prepared));
         portal.parameters = parameters;

@@ -230,7 +230,8 @@ impl Session {
         parameters: RowBuf,
     ) -> Result<Box<Portal>> {
         self.check_presets(&prepared, &parameters)?;
-        let mut portal = Portal::new(prepared);
+        let custom = self.custom(&prepared, &parameters)?;
+        let mut portal = Portal::new(custom.unwrap_or(prepared));
         portal.parameters = parameters;
         portal.depth = self.block.depth();
         self.watch_opened(&mut portal);

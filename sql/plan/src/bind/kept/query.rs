@@ -209,7 +209,7 @@ impl Binder<'_> {
             let columns = self.cte_columns(&output, &cte.columns, &cte.name)?;
             let name = cte.name.clone();
             let entry = CteEntry { name, part, columns, rows: true, added: 0, recursing: None };
-            scope.enter((before, &mut bound), inner, (entry, body));
+            scope.enter((before, &mut bound), inner, (entry, body, self.merges(part)));
         }
         Ok(bound)
     }
