@@ -125,6 +125,10 @@ const BELOW: &[(usize, &str)] = &[
         "SELECT b.id, s.n FROM big b JOIN (SELECT id, count(*) AS n FROM more GROUP BY id) s ON s.id = b.id WHERE b.id = 6",
     ),
     (
+        2,
+        "SELECT b.id, s.n FROM big b LEFT JOIN (SELECT id, count(*) AS n FROM more GROUP BY id) s ON s.id = b.id WHERE b.id = 6",
+    ),
+    (
         3,
         "SELECT f.id, s.k FROM few f JOIN (SELECT id, k FROM big UNION ALL SELECT id, big + 1 FROM more) s ON s.id = f.id WHERE f.id < 4",
     ),

@@ -67,6 +67,33 @@ pub fn with_values(mut conditions: Vec<Scalar>, is_own: &dyn Fn(Var) -> bool) ->
     conditions
 }
 
+/// What the right rows of an outer join meet that have a partner at all, where `given` holds for each left row: a column that
+/// the join compares with a left column that has a value is compared with that (`reconsider_outer_join_clauses`).
+#[must_use]
+pub fn of_partners(
+    on: &[Scalar],
+    given: &[Scalar],
+    is_left: &dyn Fn(Var) -> bool,
+    is_right: &dyn Fn(Var) -> bool,
+) -> Vec<Scalar> {
+    let is_own = |var| is_left(var) || is_right(var);
+    let values: Vec<_> = given.iter().filter_map(|one| known(one, &is_own)).collect();
+    let implied = |condition: &Scalar| {
+        let (operator, one, other) = tie(condition, &is_own)?;
+        let (with, member) = match (is_left(one), is_left(other)) {
+            (true, false) => (one, other),
+            (false, true) => (other, one),
+            _ => return None,
+        };
+        let (.., value) = values.iter().find(|(by, var, _)| *by == operator && *var == with)?;
+        let Scalar::Call { callee, position, .. } = condition else { return None };
+        let (callee, position) = (callee.clone(), *position);
+        let arguments = Box::new([Scalar::Var(member), (*value).clone()]);
+        Some(Scalar::Call { callee, arguments, position })
+    };
+    on.iter().filter_map(implied).collect()
+}
+
 /// An equality between two columns of which one has a value: where it stands, its operator, the other column, and the value.
 fn next_class(
     conditions: &[Scalar],

@@ -9,7 +9,7 @@
 use super::build::{FirstRows, Planner};
 use super::physical::{Again, Join, Limit, Plan, SetColumn, SetOperation};
 use super::scalar::{Scalar, Var};
-use super::{access_path, estimate, join_order, order, sublinks};
+use super::{access_path, equivalence, estimate, join_order, order, sublinks};
 use crate::bind::Quantifier;
 use crate::bind::logical::{JoinKind, SetKind};
 use crate::settings::Rule;
@@ -435,13 +435,25 @@ fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> P
                 on = both;
                 left.extend::<Vec<_>>(own);
             }
-            let (on, right): (Vec<_>, Vec<_>) = on.into_iter().partition(|one| {
+            // A scan finds its rows by the left row's values; what stands before them does not.
+            let implied = match join.right {
+                Plan::Scan(_) | Plan::System(_) => Vec::new(),
+                _ if !planner.allows(Rule::ImplyEqualities) => Vec::new(),
+                _ => equivalence::of_partners(
+                    &on,
+                    &left,
+                    &|var| left_slots.contains(&var.slot),
+                    &|var| right_slots.contains(&var.slot),
+                ),
+            };
+            let (on, mut right): (Vec<_>, Vec<_>) = on.into_iter().partition(|one| {
                 !planner.allows(Rule::PushDownConditions)
                     || reads(planner, one, &left_slots)
                     || one.volatile()
                     || !one.subqueries().is_empty()
             });
             join.on = on;
+            right.extend(implied);
             if join.kind == JoinKind::Semi {
                 let join = sublinks::semi(planner, join, left, right);
                 return filter(join, above);
