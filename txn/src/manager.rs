@@ -80,7 +80,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             storage: storage::Options::default(),
-            record_buckets: 1 << 16,
+            record_buckets: 1 << 18,
             write_set_bytes_max: 64 << 20,
             read_set_bytes_max: 1 << 20,
             serializable_kept_max: 2048,

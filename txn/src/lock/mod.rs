@@ -160,7 +160,7 @@ impl LockManager {
         let (node, made) = self.records.pin_or_make(tree, key, lock);
         if made {
             // Asked behind that: a lock stands in scratch space before its node goes.
-            if self.spilled.is_empty() {
+            if self.spilled.is_empty() || !self.spilled.may_have(tree, key) {
                 return Ok(RowGrant::Granted(node, 0));
             }
             let mut granted = Vec::new();

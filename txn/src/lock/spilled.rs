@@ -137,6 +137,14 @@ impl SpilledLocks {
         self.made.load(Ordering::Acquire)
     }
 
+    /// Whether there may be a lock on a record, by the runs' filters. Reads nothing.
+    pub(super) fn may_have(&self, tree: TreeId, key: &[u8]) -> bool {
+        let list = lock(&self.list);
+        let Some(first) = list.first() else { return false };
+        let hash = first.run.hash(tree, key);
+        list.iter().any(|run| run.run.may_have((tree, key), hash))
+    }
+
     /// Looks for locks on a record that exclude `mode`, and whether `owner` has one that covers it.
     #[cold]
     pub(super) fn look(
@@ -222,7 +230,8 @@ impl LockManager {
         let (below, back) = (AtomicU64::new(u64::MAX), Mutex::new(Some(Vec::new())));
         let run = Arc::new(LockRun { owner, run, below, back });
         self.spilled.add(&run);
-        for HeldRow { node, command, .. } in going {
+        // Rows are mostly locked in the order of their keys: the last of them is the first of its bucket.
+        for HeldRow { node, command, .. } in going.into_iter().rev() {
             self.records.unpin_after(node, |node, state, _| {
                 let mut back = lock(&run.back);
                 let Some(back) = &mut *back else { return };

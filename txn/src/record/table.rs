@@ -22,6 +22,9 @@ use storage::TreeId;
 /// The tag of a node that is to be unlinked.
 const UNLINKED: usize = 1;
 
+/// Buckets that are walked under one guard, by who sees all nodes.
+const SEEN_AT_ONCE: usize = 64;
+
 /// Record nodes by (tree, key).
 #[derive(Debug)]
 pub struct RecordTable {
@@ -49,6 +52,23 @@ impl RecordTable {
         wanted: &dyn Fn(&Node) -> bool,
         guard: &'g Guard,
     ) -> (Shared<'g, Node>, Option<&'g Node>) {
+        self.walk(bucket, wanted, std::ptr::null(), guard)
+    }
+
+    /// Unlinks a node that is to be, unless somebody else does. Who lets go of what it locked last first finds it at the head, and
+    /// looks at no other node of the bucket.
+    fn unlink(&self, node: &Node, guard: &Guard) {
+        self.walk(self.bucket(node.hash), &|_| false, node, guard);
+    }
+
+    /// As [`RecordTable::search`]; ends too where it has unlinked `gone`.
+    fn walk<'g>(
+        &self,
+        bucket: &Atomic<Node>,
+        wanted: &dyn Fn(&Node) -> bool,
+        gone: *const Node,
+        guard: &'g Guard,
+    ) -> (Shared<'g, Node>, Option<&'g Node>) {
         'again: loop {
             let head = bucket.load(Ordering::Acquire, guard);
             let mut before = bucket;
@@ -66,15 +86,17 @@ impl RecordTable {
                         Ordering::Relaxed,
                         guard,
                     );
-                    if unlinked.is_err() || std::ptr::eq(before, bucket) {
-                        if unlinked.is_ok() {
-                            // SAFETY: unlinked by us alone, so no new reader reaches it.
-                            unsafe { guard.defer_destroy(at) };
-                        }
+                    if unlinked.is_err() {
                         continue 'again;
                     }
-                    // SAFETY: as above.
+                    // SAFETY: unlinked by us alone, so no new reader reaches it.
                     unsafe { guard.defer_destroy(at) };
+                    if std::ptr::eq(node, gone) {
+                        return (head, None);
+                    }
+                    if std::ptr::eq(before, bucket) {
+                        continue 'again;
+                    }
                     at = next;
                     continue;
                 }
@@ -197,7 +219,7 @@ impl RecordTable {
         drop(state);
         // From here the guard alone keeps the node from being freed.
         node.next.fetch_or(UNLINKED, Ordering::AcqRel, guard);
-        self.search(self.bucket(node.hash), &|_| false, guard);
+        self.unlink(&node, guard);
         result
     }
 
@@ -219,13 +241,15 @@ impl RecordTable {
 
     /// Shows every node, one after another: for `pg_locks` and tests. Nodes that come and go meanwhile may be missed.
     pub fn for_each(&self, see: &mut dyn FnMut(&Node)) {
-        for bucket in &self.buckets {
+        for some in self.buckets.chunks(SEEN_AT_ONCE) {
             let guard = epoch::pin();
-            let mut at = bucket.load(Ordering::Acquire, &guard);
-            // SAFETY: a node reached under the guard is not freed before the guard goes.
-            while let Some(node) = unsafe { at.as_ref() } {
-                see(node);
-                at = node.next.load(Ordering::Acquire, &guard).with_tag(0);
+            for bucket in some {
+                let mut at = bucket.load(Ordering::Acquire, &guard);
+                // SAFETY: a node reached under the guard is not freed before the guard goes.
+                while let Some(node) = unsafe { at.as_ref() } {
+                    see(node);
+                    at = node.next.load(Ordering::Acquire, &guard).with_tag(0);
+                }
             }
         }
     }
