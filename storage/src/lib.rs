@@ -90,8 +90,8 @@ pub use backup::Backup;
 pub use breakdown::{Breakdown, Class};
 #[cfg(not(loom))]
 pub use btree::{
-    Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Loaded, Loading, Newer,
-    Packing, ReadToken, Record, RecordBuffer, Room, Tree, TreeLoad,
+    Applied, BulkBuilder, Change, Cursor, Direction, Duplicate, Forest, Gap, Loaded, Loading,
+    Newer, Packing, ReadToken, Record, RecordBuffer, Room, Tree, TreeLoad,
 };
 #[cfg(not(loom))]
 pub use checkpoint::{CheckpointReason, CheckpointReport, CheckpointWatch};

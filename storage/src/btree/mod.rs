@@ -14,6 +14,7 @@ mod crash_tests;
 pub mod cursor;
 mod descend;
 pub mod forest;
+mod gap;
 mod life;
 pub mod load;
 mod merge;
@@ -31,6 +32,7 @@ pub use bulk::BulkBuilder;
 pub use compact::Packing;
 pub use cursor::Cursor;
 pub use forest::Forest;
+pub use gap::Gap;
 pub use load::{Duplicate, Loaded, Loading, TreeLoad};
 pub use newer::Newer;
 
@@ -369,14 +371,27 @@ impl Tree {
     }
 
     /// As [`Tree::get`], of a key that is likely to be beside the one that `into` was read at before: its leaf is looked at
-    /// first.
+    /// first. Where it belongs at that one's place, too, and is not there, `gap` says so of others.
     ///
     /// # Errors
     /// I/O and corruption.
-    pub fn get_beside(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
+    pub fn get_beside(&self, key: &[u8], into: &mut RecordBuffer, gap: &mut Gap) -> Result<bool> {
         let _class = breakdown::enter(Class::Index);
         let leaf = self.leaf_beside(&into.token, key);
-        match leaf.and_then(|leaf| self.read_leaf_near(&leaf, key, into)) {
+        let read = leaf.and_then(|leaf| {
+            let before = into.token;
+            let place = self.place_near(&leaf, key, into);
+            let again = (before.page, before.slot as usize) == (leaf.page().id().0, place.slot);
+            if again && !place.found {
+                gap.read(leaf.page(), place, key);
+            }
+            let found = self.read_place(&leaf, place, into)?;
+            if again && !found {
+                gap.stands_under(into.token);
+            }
+            Ok(found)
+        });
+        match read {
             Ok(found) => Ok(found),
             Err(stop) => self.get_again(stop, key, into),
         }
@@ -425,9 +440,14 @@ impl Tree {
         key: &[u8],
         into: &mut RecordBuffer,
     ) -> std::result::Result<bool, Stop<'v>> {
+        self.read_place(leaf, self.place_near(leaf, key, into), into)
+    }
+
+    /// Where a key of a leaf is, or belongs, which is likely to be near the place that `into` was read at, or behind the last insert.
+    #[inline]
+    fn place_near(&self, leaf: &OptimisticGuard<'_>, key: &[u8], into: &RecordBuffer) -> Place {
         let (page, near) = (leaf.page(), into.token.slot as usize);
-        let place = node::place_near(page, key, [near, node::behind_last_insert(page)]);
-        self.read_place(leaf, place, into)
+        node::place_near(page, key, [near, node::behind_last_insert(page)])
     }
 
     #[inline(always)]
@@ -718,13 +738,33 @@ impl Tree {
         room: Room<'_, '_>,
         before: &mut dyn FnMut(Record<'_>),
     ) -> Result<Applied> {
+        let key = (key, token, &mut ReadToken::NOWHERE.clone());
+        self.apply_beside((lsn, since), key, change, room, before)
+    }
+
+    /// As [`Tree::apply_since`], for one of several changes in the order of keys: where the leaf that the key was read in is not as
+    /// it was, `beside` is looked at, the leaf that was descended to for one before.
+    ///
+    /// # Errors
+    /// As [`Tree::apply`].
+    pub fn apply_beside(
+        &self,
+        (lsn, since): (Lsn, Lsn),
+        (key, token, beside): (&[u8], Option<&ReadToken>, &mut ReadToken),
+        change: Change<'_>,
+        room: Room<'_, '_>,
+        before: &mut dyn FnMut(Record<'_>),
+    ) -> Result<Applied> {
         let _class = breakdown::enter(Class::Index);
         let value_len = match change {
             Change::Put(value) => value.len(),
             Change::Patch { .. } | Change::Delete => 0,
         };
         self.check_size(key, value_len)?;
-        let again = token.and_then(|token| self.leaf_again(token));
+        let covers = |leaf: &OptimisticGuard<'_>| leaf.page().covers(key);
+        let again = token
+            .and_then(|token| self.leaf_again(token))
+            .or_else(|| self.leaf_again(beside).filter(covers));
         if let Some(Ok(leaf)) = again.map(|leaf| leaf.upgrade()) {
             self.count_hints(1);
             let applied = self.apply_to(leaf, (lsn, since), (key, token), change, before)?;
@@ -732,7 +772,7 @@ impl Tree {
                 return Ok(applied);
             }
         }
-        self.apply_by_descent((lsn, since), (key, token), change, room, before)
+        self.apply_by_descent((lsn, since), (key, token, beside), change, room, before)
     }
 
     /// Applies a change whose leaf is not where it was, or has no room.
@@ -740,7 +780,7 @@ impl Tree {
     fn apply_by_descent(
         &self,
         (lsn, since): (Lsn, Lsn),
-        (key, token): (&[u8], Option<&ReadToken>),
+        (key, token, beside): (&[u8], Option<&ReadToken>, &mut ReadToken),
         change: Change<'_>,
         mut room: Room<'_, '_>,
         before: &mut dyn FnMut(Record<'_>),
@@ -749,7 +789,10 @@ impl Tree {
         let mut held = None;
         let mut spins = 0;
         loop {
-            let leaf = self.leaf(Target::At(key)).and_then(|leaf| Ok(leaf.upgrade()?));
+            let leaf = self.leaf(Target::At(key)).and_then(|leaf| {
+                *beside = self.token(&leaf, 0);
+                Ok(leaf.upgrade()?)
+            });
             match leaf {
                 Ok(leaf) => {
                     match self.apply_to(leaf, (lsn, since), (key, token), change, before)? {

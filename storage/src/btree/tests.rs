@@ -445,6 +445,40 @@ fn a_token_notices_changes_of_its_leaf_only() {
 }
 
 #[test]
+fn nothing_stands_in_a_gap_until_its_leaf_changes() {
+    let component = fresh(&tiny());
+    let (tree, other) = (component.create_tree().unwrap(), component.create_tree().unwrap());
+    let key = |n: u64| n.to_be_bytes();
+    for n in 0..40 {
+        put(&component, &tree, &key(100 * n), Some(&[1; 100]));
+        put(&component, &other, &key(100 * n), Some(&[1; 100]));
+    }
+    let (mut buffer, mut gap) = (RecordBuffer::default(), super::Gap::default());
+    let mut look = |gap: &mut super::Gap, n| {
+        assert!(!tree.get_beside(&key(n), &mut buffer, gap).unwrap());
+    };
+    for place in [0, 7, 20, 38, 39] {
+        let (before, behind) = (100 * place, 100 * (place + 1));
+        look(&mut gap, before + 10);
+        assert!(!tree.is_in_gap(&key(before + 11), &gap), "one look is not enough for a gap");
+        look(&mut gap, before + 20);
+        assert!(tree.is_in_gap(&key(before + 21), &gap));
+        for n in [before, before + 10, before + 20, behind] {
+            assert_eq!(tree.is_in_gap(&key(n), &gap), n == behind && place == 39, "{n}");
+        }
+        assert!(!other.is_in_gap(&key(before + 21), &gap), "it is no gap of another tree");
+        // Another key comes to the same leaf, then the leaf is cut.
+        put(&component, &tree, &key(before + 50), Some(&[2; 100]));
+        assert!(!tree.is_in_gap(&key(before + 21), &gap));
+        look(&mut gap, before + 30);
+        look(&mut gap, before + 31);
+        assert!(tree.is_in_gap(&key(before + 32), &gap));
+        tree.split_leaf_at(&key(before + 31), &key(before + 31)).unwrap();
+        assert!(!tree.is_in_gap(&key(before + 32), &gap));
+    }
+}
+
+#[test]
 fn a_leaf_is_looked_for_where_it_was_and_found_where_it_is() {
     let component = fresh(&tiny());
     let tree = component.create_tree().unwrap();
@@ -469,9 +503,23 @@ fn a_leaf_is_looked_for_where_it_was_and_found_where_it_is() {
         assert_eq!((buffer.lsn(), buffer.value()), (lsn, Some(&[2; 100][..])));
     };
     put_again(0, token(0));
+    for (n, near) in [(1, 0), (2, 1), (0, 199), (199, 0)] {
+        // Not where it was, and maybe beside another.
+        let (lsn, mut beside) = (stamp(&component), token(near));
+        let (at, room) = ((lsn, lsn), crate::Room::AtHand);
+        let (key, change) = (key(n), Change::Put(&[1; 100]));
+        let to = (&key[..], Some(&super::ReadToken::NOWHERE), &mut beside);
+        assert_eq!(tree.apply_beside(at, to, change, room, &mut |_| ()).unwrap(), Applied::Done);
+        let there = token(n);
+        assert_eq!((beside.page, beside.structure), (there.page, there.structure));
+        let mut buffer = RecordBuffer::default();
+        assert!(tree.get(&key, &mut buffer).unwrap());
+        assert_eq!((buffer.lsn(), buffer.value()), (lsn, Some(&[1; 100][..])));
+    }
+    put_again(0, token(0));
     let mut buffer = RecordBuffer::default();
     for n in (0..200).chain([0, 199]) {
-        assert!(tree.get_beside(&key(n), &mut buffer).unwrap());
+        assert!(tree.get_beside(&key(n), &mut buffer, &mut super::Gap::default()).unwrap());
         assert_eq!(buffer.value(), Some(&[if n == 0 { 2 } else { 1 }; 100][..]));
     }
     let last = token(199);

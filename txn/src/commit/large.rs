@@ -22,7 +22,7 @@ use crate::transaction::state::State;
 use crate::wait::SessionWait;
 use crate::writeset::WriteSet;
 use crate::{Error, Lsn, Result};
-use storage::{Applied, Reservation, Room, SpaceClass};
+use storage::{Applied, ReadToken, Reservation, Room, SpaceClass};
 
 /// A part at most, in bytes of payload.
 const PART_BYTES_MAX: usize = 256 << 10;
@@ -104,6 +104,7 @@ impl Manager {
         let mut merge = writes.merge_all()?;
         let (mut started, mut piece) = (false, 0usize);
         let worker = self.worker();
+        let mut beside = ReadToken::NOWHERE;
         let State { trees, notes, .. } = state;
         while let Some(write) = merge.advance(&mut started)? {
             self.interrupt();
@@ -113,7 +114,7 @@ impl Manager {
             }
             let tree = trees.get(&self.data, write.tree)?;
             let room = Room::Reserved(&mut *room);
-            let to = (tree, None, &[][..]);
+            let to = (tree, (None, &mut beside), &[][..]);
             let mut pushed = Pushed::of(self, worker);
             let applied = self.apply_one(to, &write, at, room, &mut pushed, notes)?;
             drop(pushed);

@@ -579,6 +579,7 @@ impl Manager {
         let writes = elsewhere.unwrap_or(writes);
         let mut left = writes.keys();
         let (mut prepared, mut pushed) = (prepared.iter(), Pushed::of(self, worker));
+        let mut beside = ReadToken::NOWHERE;
         for write in writes.iter() {
             left -= 1;
             if left == 0 && self.planted(Fault::WriteLost) {
@@ -586,7 +587,7 @@ impl Manager {
             }
             self.interrupt();
             let tree = trees.get(&self.data, write.tree)?;
-            let to = (tree, prepared.next(), rows.as_slice());
+            let to = (tree, (prepared.next(), &mut beside), rows.as_slice());
             let applied = self.apply_one(to, &write, at, room.again(), &mut pushed, notes)?;
             if applied == Applied::WouldWait {
                 return Ok(false);
@@ -598,7 +599,11 @@ impl Manager {
     #[inline(always)]
     fn apply_one(
         &self,
-        (tree, prepared, rows): (&Arc<Tree>, Option<&PreparedWrite>, &[HeldRow]),
+        (tree, (prepared, beside), rows): (
+            &Arc<Tree>,
+            (Option<&PreparedWrite>, &mut ReadToken),
+            &[HeldRow],
+        ),
         write: &Write<'_>,
         (lsn, since): (Lsn, Lsn),
         mut room: Room<'_, '_>,
@@ -630,13 +635,14 @@ impl Manager {
             }
             pushed.add(bytes);
         };
-        let (at, key) = ((lsn, since), (write.key, prepared.map(|prepared| &prepared.leaf)));
+        let (at, leaf) = ((lsn, since), prepared.map(|prepared| &prepared.leaf));
         // What is logged is what changes the page.
         let change = prepared.map_or_else(|| as_change(write), |ready| ready.form.change(write));
-        let applied = match tree.apply_since(at, key, change, room.again(), &mut keep) {
+        let key = (write.key, leaf, &mut *beside);
+        let applied = match tree.apply_beside(at, key, change, room.again(), &mut keep) {
             // Nobody has kept the base of a delta, as where locks are switched off: the last write stands.
             Err(storage::Error::CorruptLog(_)) => {
-                tree.apply_since(at, key, as_change(write), room, &mut keep)?
+                tree.apply_since(at, (write.key, leaf), as_change(write), room, &mut keep)?
             }
             applied => applied?,
         };

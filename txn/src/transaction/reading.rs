@@ -51,9 +51,14 @@ impl Transaction {
     ) -> Result<bool> {
         let found = match purpose {
             Purpose::Claim => {
-                // Keys that are inserted one behind the other share a leaf.
-                into.look_near(self.state().leaves.of(tree.id()));
-                tree.get_beside(key, into)?
+                // Keys that are inserted one behind the other share a leaf, and mostly a gap there. Whoever is watched reads it.
+                let watched = self.tracking.is_some();
+                let leaves = &mut self.state_mut().leaves;
+                if !watched && tree.is_in_gap(key, leaves.gap(tree.id())) {
+                    return Ok(false);
+                }
+                into.look_near(leaves.of(tree.id()));
+                tree.get_beside(key, into, leaves.gap(tree.id()))?
             }
             Purpose::Look | Purpose::Way(_) | Purpose::Lock(..) => tree.get(key, into)?,
         };
