@@ -39,5 +39,8 @@ drop index pv_k;
 execute pv_below (3);
 create function pv_f (int) returns bigint language plpgsql as 'declare c bigint; begin select count(*) into c from pv where k < $1; return c; end';
 select pv_f (5), pv_f (4500);
+create function pv_g (int) returns setof int language plpgsql as 'declare r record; begin for r in select id from pv where k < $1 loop return next r.id; end loop; update pv set s = s where k < $1; perform id from pv where k < $1; return query select id from pv where k < $1; end';
+select * from pv_g (3) order by 1;
+drop function pv_g (int);
 drop function pv_f (int);
 drop table pv;

@@ -75,7 +75,8 @@ impl Session {
         row: &mut RowBuf,
     ) -> Result<Option<(CommandTag, usize)>> {
         let aside = self.called_view.is_some() || self.tracking.watches_bodies;
-        let Some(planned) = text.plan_at_once().filter(|_| !aside) else {
+        let at_once = text.plan_at_once();
+        let Some(planned) = at_once.filter(|planned| !aside && !planned.goes_by_values) else {
             return Ok(None);
         };
         self.basis();

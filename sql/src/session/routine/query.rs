@@ -152,7 +152,8 @@ impl Session {
         (max_rows, limit): (u64, usize),
         told: bool,
     ) -> Result<Ran> {
-        let mut portal = self.new_portal(Arc::clone(prepared));
+        let custom = self.custom(prepared, parameters)?;
+        let mut portal = self.new_portal(custom.unwrap_or_else(|| Arc::clone(prepared)));
         std::mem::swap(&mut portal.parameters, parameters);
         portal.depth = self.block.depth();
         portal.once = true;
