@@ -314,7 +314,7 @@ impl Session {
     }
 
     /// Locks the relations of a plan.
-    fn lock_planned(&mut self, planned: &Planned) -> Result<()> {
+    pub(super) fn lock_planned(&mut self, planned: &Planned) -> Result<()> {
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
         for held in &planned.locks {
             match held {

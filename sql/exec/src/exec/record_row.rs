@@ -17,6 +17,8 @@ pub struct RecordRow<'r> {
     record: OpenRecord<'r>,
     /// The columns of the record that those of the row are.
     live: &'r [usize],
+    /// The texts with which it begins, looked at once.
+    texts: Option<&'r str>,
     failed: RefCell<Option<SqlError>>,
 }
 
@@ -24,13 +26,17 @@ impl<'r> RecordRow<'r> {
     /// The row in `slot` whose columns are these of a record, all of which lie in place.
     #[must_use]
     pub fn new(slot: u32, record: OpenRecord<'r>, live: &'r [usize]) -> RecordRow<'r> {
-        RecordRow { slot, record, live, failed: RefCell::new(None) }
+        let texts = record.leading_texts();
+        RecordRow { slot, record, live, texts, failed: RefCell::new(None) }
     }
 
     /// The value of a home, if it is in this row.
     #[inline]
     pub fn get(&self, var: Var) -> Option<Datum<'r>> {
-        (var.slot == self.slot).then(|| match self.record.view(self.live[var.column as usize]) {
+        if var.slot != self.slot {
+            return None;
+        }
+        Some(match self.record.view(self.live[var.column as usize], self.texts) {
             Ok(value) => value.unwrap_or(Datum::Null),
             Err(error) => {
                 self.failed.replace(Some(error));

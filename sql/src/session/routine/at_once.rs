@@ -84,7 +84,7 @@ impl Session {
             return Ok(None);
         }
         if !text.was_held_at(self.changes) {
-            self.lock_relations(&planned.relations)?;
+            self.lock_planned(planned)?;
         }
         if !self.catalog.is_current() {
             return Ok(None);

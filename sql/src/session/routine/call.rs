@@ -3,12 +3,11 @@
 use super::context::Place;
 use super::frame::{Frame, Shape};
 use super::machine::Kit;
-use super::query::Kept;
 use super::text::Text;
 use super::{Execution, Returned};
 use crate::bind::type_name::{format_type_be, has_fields};
 use crate::bind::{self, Environment, VariableConflict};
-use crate::catalog::routine::{INTERNAL, Routine, SQL};
+use crate::catalog::routine::{INTERNAL, Parameter, Routine, SQL};
 use crate::ddl::routine::EVENT_TRIGGER;
 use crate::error::{Result, SqlError};
 use crate::exec::routine::RoutineCall;
@@ -388,7 +387,9 @@ impl Session {
         let run = (compiled.id, Some(program), 0);
         let ran = self.run_by(run, Arc::clone(&name), body, kit, returned, ends_transactions);
         let (returned, mut kit) = ran?;
-        kit.frame.fold_all()?;
+        for variable in outputs.iter().copied().chain(returned.slot.map(u32::from)) {
+            kit.frame.fold(variable)?;
+        }
         if let Some((_, rows)) = returned.set {
             return Ok((Outcome { rows: Some(rows), ..Outcome::default() }, kit));
         }
@@ -618,10 +619,10 @@ impl Session {
         let mut portal = Portal::new(Arc::clone(&prepared));
         portal.parameters = parameters;
         portal.depth = self.block.depth();
-        let mut kept = Kept::default();
+        let mut kept = self.keeping(usize::MAX);
         let limit = if changes { 0 } else { max_rows };
         let ran = crate::types::depth::deeper(|| self.run_for_body(&mut portal, limit, &mut kept));
-        let rows = kept.finish(self.notices.get_mut());
+        let rows = self.kept_rows(kept);
         self.leave_watched(&mut portal);
         self.let_go(&portal);
         if !matches!(portal.progress, Stage::Failed) {
@@ -639,16 +640,20 @@ impl Session {
         arguments: &RowBuf,
         ends_transactions: bool,
     ) -> Result<RowBuf> {
-        let mut inputs = RowBuf::new();
-        let mut input_types = Vec::new();
-        for (at, parameter) in routine.parameters.iter().enumerate() {
-            if parameter.is_input() {
-                inputs.push_column(arguments, at);
-                input_types.extend(types.arguments.get(at).copied());
+        let (_, kit) = if routine.parameters.iter().all(Parameter::is_input) {
+            self.called(routine, types, arguments, ends_transactions)?
+        } else {
+            let mut inputs = RowBuf::new();
+            let mut input_types = Vec::new();
+            for (at, parameter) in routine.parameters.iter().enumerate() {
+                if parameter.is_input() {
+                    inputs.push_column(arguments, at);
+                    input_types.extend(types.arguments.get(at).copied());
+                }
             }
-        }
-        let types = CallTypes { arguments: input_types, ..types.clone() };
-        let (_, kit) = self.called(routine, &types, &inputs, ends_transactions)?;
+            let types = CallTypes { arguments: input_types, ..types.clone() };
+            self.called(routine, &types, &inputs, ends_transactions)?
+        };
         let mut row = RowBuf::new();
         for number in routine.outputs() {
             row.push_column(kit.frame.row(), number as usize);

@@ -3,8 +3,10 @@
 use super::Execution;
 use super::context::Place;
 use super::query::{command_of, in_statement};
+use super::text::alone;
 use crate::bind::{self, Expr, Literal, Required};
 use crate::catalog::routine::Routine;
+use crate::compile::code::Code;
 use crate::ddl;
 use crate::error::{Result, SqlError};
 use crate::exec::sink::{ColumnDescription, RowSink};
@@ -44,6 +46,8 @@ pub(in crate::session) struct ReadyCall {
     routine: Arc<Routine>,
     types: CallTypes,
     arguments: Planned,
+    /// The same, where they need nothing but the statement's parameters.
+    alone: Option<Code>,
     /// Of each parameter that gives something back, the variable that is its argument, or the field of one; nothing where it is
     /// another expression.
     outputs: Box<[(u32, Option<Output>)]>,
@@ -159,12 +163,15 @@ impl Session {
         };
         let outputs = outputs_of(&bound.routine, &bound.arguments);
         let arguments = without_outputs(&bound.routine, bound.arguments);
+        let arguments =
+            self.planned_values(arguments, basis, (bound.parameters, bound.required))?;
         let ready = Arc::new(ReadyCall {
             source: Arc::clone(parsed),
             parameters: given.to_vec(),
             routine: bound.routine,
             types,
-            arguments: self.planned_values(arguments, basis, (bound.parameters, bound.required))?,
+            alone: alone(&arguments.program).map(Code::of).filter(Code::is_bare),
+            arguments,
             outputs,
         });
         if !bound.momentary {
@@ -197,6 +204,20 @@ impl Session {
         (!outputs.is_empty()).then(|| columns.collect())
     }
 
+    /// The arguments of a CALL, for who may make it.
+    fn call_values(&mut self, ready: &ReadyCall, parameters: &RowBuf) -> Result<RowBuf> {
+        let Some(alone) = &ready.alone else {
+            return self.values_by(&ready.arguments, parameters);
+        };
+        self.may_run(&ready.arguments)?;
+        self.block.ensure(self.engine.manager(), &self.wait).begin_statement()?;
+        let mut values = std::mem::take(&mut self.spare_value);
+        match alone.run_into(parameters, &mut values)? {
+            true => Ok(values),
+            false => self.values_by(&ready.arguments, parameters),
+        }
+    }
+
     /// CALL.
     pub(in crate::session) fn call(
         &mut self,
@@ -206,12 +227,12 @@ impl Session {
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
         let ready = self.ready_call(parsed, call, &portal.prepared.parameters)?;
-        let routine = Arc::clone(&ready.routine);
-        let parameters = std::mem::take(&mut portal.parameters);
-        let values = self.values_by(&ready.arguments, &parameters)?;
+        let routine = &ready.routine;
+        let values = self.call_values(&ready, &portal.parameters)?;
         let alone = self.is_alone_at_top();
-        let row = self.call_procedure(&routine, &ready.types, &values, alone)?;
-        let Some(columns) = self.call_columns(&routine) else { return done("CALL") };
+        let row = self.call_procedure(routine, &ready.types, &values, alone)?;
+        self.keep_value(values);
+        let Some(columns) = self.call_columns(routine) else { return done("CALL") };
         self.with_context(|context| {
             let row: Vec<_> = row.iter().collect();
             sink.row(context, &columns, &row).map(|_| ())
@@ -274,7 +295,7 @@ impl Execution<'_> {
         let ReadyCall { routine, types, .. } = &*ready;
         let targets = self.call_targets(&ready)?;
         let variables = self.kit.frame.take_row();
-        let values = self.session.values_by(&ready.arguments, &variables);
+        let values = self.session.call_values(&ready, &variables);
         self.kit.frame.put_row(variables);
         let values = values.map_err(|error| in_statement(error, &sql.text))?;
         let ends = self.ends_transactions && self.subtransactions == 0;

@@ -5,7 +5,7 @@
 
 use super::Execution;
 use super::create::command_tag;
-use super::query::{Kept, demand_runnable, in_statement};
+use super::query::{demand_runnable, in_statement};
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::message::Progress;
@@ -21,9 +21,16 @@ use std::sync::Arc;
 
 /// What a FETCH has come to.
 pub(super) struct Fetched {
-    pub columns: Arc<[ColumnDescription]>,
+    prepared: Arc<Prepared>,
     pub rows: Vec<RowBuf>,
     count: u64,
+}
+
+impl Fetched {
+    /// What the columns of its rows are.
+    pub fn columns(&self) -> &[ColumnDescription] {
+        self.prepared.columns.as_deref().unwrap_or_default()
+    }
 }
 
 impl Session {
@@ -51,20 +58,18 @@ impl Session {
             ));
         };
         let prepared = Arc::clone(&cursor.prepared);
-        let columns: Arc<[ColumnDescription]> =
-            prepared.columns.as_deref().unwrap_or_default().into();
         let fetch = ast::Fetch { name: name.into(), direction, moves };
-        let mut portal = Portal::new(prepared);
-        let mut kept = Kept::default();
+        let mut portal = Portal::new(Arc::clone(&prepared));
+        let mut kept = self.keeping(usize::MAX);
         let done = crate::types::depth::deeper(|| {
             self.beside_answer(|session| session.fetch(&fetch, &mut portal, 0, &mut kept))
         });
-        let rows = kept.finish(self.notices.get_mut());
+        let rows = self.kept_rows(kept);
         let count = match done? {
             Progress::Complete(tag) => tag.rows.unwrap_or(0),
             _ => rows.len() as u64,
         };
-        Ok(Fetched { columns, rows, count })
+        Ok(Fetched { prepared, rows, count })
     }
 }
 
@@ -200,10 +205,11 @@ impl Execution<'_> {
         };
         let fetched = self.session.fetch_rows(&name, direction, fetch.moves)?;
         if !fetch.moves {
-            self.put_into(&fetch.places, &fetched.columns, fetched.rows.first())?;
+            self.put_into(&fetch.places, fetched.columns(), fetched.rows.first())?;
         }
         self.row_count = fetched.count;
         self.set_found(fetched.count > 0);
+        self.session.spare_rows(fetched.rows);
         Ok(())
     }
 

@@ -373,9 +373,9 @@ impl Execution<'_> {
             }
             Source::Cursor { name, .. } => {
                 let fetched = self.session.fetch_rows(name, FetchDirection::Forward(1), false)?;
-                *rows = RowSet::new(fetched.columns.len());
+                *rows = RowSet::new(fetched.columns().len());
                 fetched.rows.iter().for_each(|row| rows.push(row.iter()));
-                looped.columns = fetched.columns;
+                looped.columns = fetched.columns().into();
                 if let Action::ForQuery(own) = &looped.statement.action {
                     looped.target = self.target_of(own, &looped.columns);
                 }

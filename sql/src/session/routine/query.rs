@@ -32,20 +32,6 @@ pub(super) struct Kept {
     notices: Vec<Notice>,
 }
 
-impl Default for Kept {
-    fn default() -> Kept {
-        Kept { rows: Vec::new(), limit: usize::MAX, spare: Vec::new(), notices: Vec::new() }
-    }
-}
-
-impl Kept {
-    /// The rows; what was told meanwhile goes to the session's notices.
-    pub fn finish(mut self, notices: &mut Vec<Notice>) -> Vec<RowBuf> {
-        notices.append(&mut self.notices);
-        self.rows
-    }
-}
-
 impl RowSink for Kept {
     fn row(
         &mut self,
@@ -87,8 +73,22 @@ const FEW_ROWS: usize = 2;
 const ALL: usize = usize::MAX;
 
 impl Session {
+    /// Keeps so many rows, in memory of those that nobody needs any more.
+    pub(super) fn keeping(&mut self, limit: usize) -> Kept {
+        let spare = std::mem::take(&mut self.spare_rows);
+        let rows = std::mem::take(&mut self.spare_list);
+        Kept { rows, limit, spare, notices: Vec::new() }
+    }
+
+    /// The rows that have been kept; what was told meanwhile goes to the session's notices.
+    pub(super) fn kept_rows(&mut self, mut kept: Kept) -> Vec<RowBuf> {
+        self.spare_rows = kept.spare;
+        self.notices.get_mut().append(&mut kept.notices);
+        kept.rows
+    }
+
     /// Keeps a few rows that nobody needs any more, and the memory of their list.
-    fn spare_rows(&mut self, mut rows: Vec<RowBuf>) {
+    pub(super) fn spare_rows(&mut self, mut rows: Vec<RowBuf>) {
         while let Some(row) = rows.pop() {
             if self.spare_rows.len() < SPARE_ROWS && row.capacity_bytes() <= REST_BYTES_MAX {
                 self.spare_rows.push(row);
@@ -107,21 +107,16 @@ impl Session {
         (max_rows, limit): (u64, usize),
         told: bool,
     ) -> Result<(Option<CommandTag>, Vec<RowBuf>)> {
-        let spare = std::mem::take(&mut self.spare_rows);
-        let rows = std::mem::take(&mut self.spare_list);
-        let mut kept = Kept { rows, limit, spare, notices: Vec::new() };
+        let mut kept = self.keeping(limit);
         let progress = match told {
             true => self.run_for_body(portal, max_rows, &mut kept),
             false => {
                 self.beside_answer(|session| session.run_portal(portal, "", max_rows, &mut kept))
             }
         };
-        self.spare_rows = kept.spare;
-        if !kept.notices.is_empty() {
-            self.notices.get_mut().append(&mut kept.notices);
-        }
+        let rows = self.kept_rows(kept);
         self.speak();
-        Ok((tag_of(progress?)?, kept.rows))
+        Ok((tag_of(progress?)?, rows))
     }
 
     /// A statement that a body runs, with the text around what it says in which it stands; `custom` says that it is planned

@@ -12,7 +12,7 @@ use crate::compile::code::{Code, ElementCode};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Ident;
 use crate::plan::physical::Plan as PlanNode;
-use crate::plan::scalar::{Scalar, Target};
+use crate::plan::scalar::{Scalar, Target, Var};
 use crate::plpgsql::parse::find;
 use crate::plpgsql::tree::{Body, Sql, VariableType};
 use crate::prepared::{Basis, Planned, Prepared};
@@ -396,16 +396,8 @@ pub(super) fn simple(prepared: &Prepared) -> Option<Scalar> {
 
 /// The same; it may call routines.
 fn scalar_of(prepared: &Prepared, calls: bool) -> Option<Scalar> {
-    let program = &prepared.planned.as_ref()?.program;
-    let PlanNode::Project(input, slot, columns) = &program.plan else { return None };
-    let ([scalar], [output]) = (&columns[..], &program.output[..]) else { return None };
-    let plain = matches!(**input, PlanNode::Unit)
-        && output.slot == *slot
-        && program.subplans.is_empty()
-        && program.ctes.is_empty()
-        // What its constants fail with it fails with as a statement; its variables are none to its plan, which is for all values.
-        && program.presets.as_ref().is_none_or(|presets| presets.failure.is_none());
-    let mut evaluates = plain;
+    let [scalar] = alone(&prepared.planned.as_ref()?.program)? else { return None };
+    let mut evaluates = true;
     scalar.walk(&mut |part| {
         evaluates &= !matches!(part, Scalar::Subquery(_) | Scalar::Var(_))
             && (calls
@@ -413,6 +405,19 @@ fn scalar_of(prepared: &Prepared, calls: bool) -> Option<Scalar> {
         evaluates
     });
     evaluates.then(|| scalar.clone())
+}
+
+/// What a program computes, if that is one row from nothing and it runs no query for it.
+pub(super) fn alone(program: &crate::compile::Program) -> Option<&[Scalar]> {
+    let PlanNode::Project(input, slot, columns) = &program.plan else { return None };
+    let plain = matches!(**input, PlanNode::Unit)
+        && program.output.len() == columns.len()
+        && (0..).zip(&program.output).all(|(at, output)| *output == Var { slot: *slot, column: at })
+        && program.subplans.is_empty()
+        && program.ctes.is_empty()
+        // What its constants fail with it fails with as a statement; its variables are none to its plan, which is for all values.
+        && program.presets.as_ref().is_none_or(|presets| presets.failure.is_none());
+    plain.then_some(columns)
 }
 
 fn is_routine(target: &Target) -> bool {
@@ -589,6 +594,9 @@ impl Session {
             && !planned.required.is_empty()
         {
             self.may_run(planned)?;
+        }
+        if code.run_into(parameters, into)? {
+            return Ok(true);
         }
         self.with_context(|context| code.compute_over(context, parameters, into))
     }

@@ -245,7 +245,14 @@ fn remainder<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>
 
 fn apply_modifier<'a>(context: &CallContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let (number, typmod) = (view(&a[0]), a[1].int4());
-    if let (Some((precision, scale)), Some(small)) = (text::modifier(typmod), Small::of(number))
+    let limits = text::modifier(typmod);
+    if let (Some((precision, scale)), Some(finite)) = (limits, number.finite())
+        && i32::from(finite.scale) == scale
+        && 4 * (i32::from(finite.weight) + 1) <= precision - scale
+    {
+        return Ok(a[0]);
+    }
+    if let (Some((precision, scale)), Some(small)) = (limits, Small::of(number))
         && let Some(limited) = small.within(precision, scale)
     {
         let stays = limited == small;

@@ -364,18 +364,25 @@ impl<'r> OpenRecord<'r> {
     /// once and not one by one. None where they are long, where one is elsewhere and the whole is no text, and of records of
     /// fewer columns.
     pub fn texts(&self, heap: &mut Heap) -> Texts {
-        let nothing = Texts::default();
+        match self.leading_texts() {
+            Some(texts) => heap.store_texts(self.layout.texts as usize, texts),
+            None => Texts::default(),
+        }
+    }
+
+    /// The same texts where they lie, for [`OpenRecord::view`].
+    #[must_use]
+    pub fn leading_texts(&self) -> Option<&'r str> {
         let count = self.layout.texts as usize;
         if count == 0 || self.count != self.layout.columns.len() {
-            return nothing;
+            return None;
         }
-        let Ok(end) = self.end_of(count - 1) else { return nothing };
-        let bytes = self.record.get(self.data..self.data + usize::from(end & !LONG));
-        let bytes = bytes.filter(|bytes| bytes.len() <= TEXT_BYTES * count);
-        match bytes.and_then(|bytes| simdutf8::basic::from_utf8(bytes).ok()) {
-            Some(texts) => heap.store_texts(count, texts),
-            None => nothing,
+        let end = usize::from(self.end_of(count - 1).ok()? & !LONG);
+        let bytes = self.record.get(self.data..self.data + end)?;
+        if bytes.len() > TEXT_BYTES * count {
+            return None;
         }
+        simdutf8::basic::from_utf8(bytes).ok()
     }
 
     /// The same into `value`, where these texts of the record have been copied to the heap. False where the bytes are elsewhere
@@ -428,12 +435,12 @@ impl<'r> OpenRecord<'r> {
     }
 
     /// A column where it lies; nothing where its value is not made of these bytes alone: it is elsewhere, or of a form that
-    /// [`Form::lies_in_place`] excludes.
+    /// [`Form::lies_in_place`] excludes. `texts` are its [`OpenRecord::leading_texts`], which are looked at once and not one by one.
     ///
     /// # Errors
     /// XX001.
     #[inline]
-    pub fn view(&self, column: usize) -> Result<Option<Datum<'r>>> {
+    pub fn view(&self, column: usize, texts: Option<&'r str>) -> Result<Option<Datum<'r>>> {
         let place = &self.layout.columns[column];
         let short = || corrupt("it is too short");
         if column >= self.count {
@@ -454,6 +461,11 @@ impl<'r> OpenRecord<'r> {
                 let (range, long) = self.range_of(index as usize)?;
                 if long {
                     return Ok(None);
+                }
+                if index < self.layout.texts
+                    && let Some(text) = texts.and_then(|texts| texts.get(range.clone()))
+                {
+                    return Ok(Some(Datum::Text(text)));
                 }
                 let bytes = self.record.get(self.data + range.start..self.data + range.end);
                 bytes.ok_or_else(short)?
@@ -519,15 +531,14 @@ impl OpenRecord<'_> {
         if self.count != self.layout.columns.len() || self.number.is_some() {
             return Ok(false);
         }
-        for index in 0..self.layout.total.1 as usize {
-            if self.end_of(index)? & LONG != 0 {
-                return Ok(false);
-            }
+        let ends = self.record.get(self.ends..self.data);
+        let (ends, _) = ends.ok_or_else(|| corrupt("it is too short"))?.as_chunks();
+        let ends = ends.iter().map(|end| u16::from_le_bytes(*end));
+        let (all, last) = ends.fold((0, 0), |(all, _), end| (all | end, end));
+        if all & LONG != 0 {
+            return Ok(false);
         }
-        let last = match self.layout.total.1 as usize {
-            0 => 0,
-            some => usize::from(self.end_of(some - 1)?),
-        };
+        let last = usize::from(last);
         if self.record.len() != self.data + last {
             return Err(corrupt("it is not as long as it says"));
         }
@@ -924,8 +935,11 @@ mod tests {
                 assert!(layout.nulls_of(&written).eq(nulls));
                 let record = here(&layout, &written);
                 for (at, value) in mixed.iter().enumerate() {
-                    let read = record.view(at).expect("it is whole").expect("it lies there");
-                    assert_eq!(format!("{read:?}"), format!("{value:?}"));
+                    for texts in [None, record.leading_texts()] {
+                        let read = record.view(at, texts).expect("it is whole");
+                        let read = read.expect("it lies there");
+                        assert_eq!(format!("{read:?}"), format!("{value:?}"));
+                    }
                 }
             }
         }

@@ -55,7 +55,6 @@ impl Compiler {
         Code {
             stops: steps.iter().any(stops),
             bare: steps.iter().all(Step::is_bare)
-                && results.len() == 1
                 && registers as usize <= super::FEW
                 && reads_no_row(&steps, &results),
             steps: steps.into(),

@@ -222,20 +222,40 @@ impl Code {
         }
     }
 
-    /// Runs it over parameters alone; nothing where it needs more than these, if only room for a value.
+    /// The one value that it computes over parameters alone; nothing where it needs more than these, if only room for a value.
     ///
     /// # Errors
     /// Those of its operations.
     #[inline]
     pub fn run<'x>(&'x self, parameters: &'x RowBuf) -> Result<Option<Datum<'x>>> {
-        if !self.bare {
-            return Ok(None);
-        }
+        let (true, [result]) = (self.bare, &*self.results) else { return Ok(None) };
         let (mut registers, mut lists) = ([Datum::Null; FEW], Vec::new());
         let Stop::End = self.go(parameters, &mut registers, &mut lists, 0)? else {
             return Ok(None);
         };
-        Ok(Some(self.value(self.results[0], parameters, &registers)))
+        Ok(Some(self.value(*result, parameters, &registers)))
+    }
+
+    /// Puts all that it computes over parameters alone into a row; false where it needs more.
+    ///
+    /// # Errors
+    /// Those of its operations.
+    pub fn run_into(&self, parameters: &RowBuf, into: &mut RowBuf) -> Result<bool> {
+        if !self.bare {
+            return Ok(false);
+        }
+        let (mut registers, mut lists) = ([Datum::Null; FEW], Vec::new());
+        let Stop::End = self.go(parameters, &mut registers, &mut lists, 0)? else {
+            return Ok(false);
+        };
+        into.clear();
+        for result in &self.results {
+            match *result {
+                Operand::Parameter(number) => into.push_column(parameters, number as usize),
+                other => into.push(self.value(other, parameters, &registers)),
+            }
+        }
+        Ok(true)
     }
 }
 

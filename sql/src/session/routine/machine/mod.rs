@@ -570,7 +570,7 @@ impl Session {
             loops: Vec::new(),
         };
         let outer = execution.session.called_view.take();
-        let ran = execution.run_program().and_then(|()| execution.kit.frame.fold_all());
+        let ran = execution.run_program();
         let Execution { session, kit, returned, .. } = execution;
         session.called_view = outer;
         let place = session.within.pop();
