@@ -761,10 +761,14 @@ impl Operator for Modify {
         let (kind, codes) = (Arc::clone(&self.kind), Arc::clone(&self.codes));
         let result = self.step(cx, &mut writer, (&kind, &codes));
         self.writer = Some(writer);
-        if matches!(result, Ok(false)) {
+        if matches!(result, Ok(false)) || result.is_ok() && self.source.is_over() {
             self.end(cx)?;
         }
         result
+    }
+
+    fn is_over(&self) -> bool {
+        self.ended
     }
 
     fn changed(&self) -> Changed {

@@ -655,9 +655,8 @@ impl Session {
             self.called(routine, &types, &inputs, ends_transactions)?
         };
         let mut row = RowBuf::new();
-        for number in routine.outputs() {
-            row.push_column(kit.frame.row(), number as usize);
-        }
+        let outputs = routine.parameters.iter().enumerate().filter(|(_, one)| one.is_output());
+        outputs.for_each(|(number, _)| row.push_column(kit.frame.row(), number));
         self.keep_kit(kit);
         Ok(row)
     }

@@ -5,7 +5,7 @@ use super::context::Place;
 use super::query::{command_of, in_statement};
 use super::text::alone;
 use crate::bind::{self, Expr, Literal, Required};
-use crate::catalog::routine::Routine;
+use crate::catalog::routine::{Parameter, Routine};
 use crate::compile::code::Code;
 use crate::ddl;
 use crate::error::{Result, SqlError};
@@ -189,6 +189,9 @@ impl Session {
         &self,
         routine: &Routine,
     ) -> Option<Vec<ColumnDescription>> {
+        if !routine.parameters.iter().any(Parameter::is_output) {
+            return None;
+        }
         let outputs = routine.outputs();
         let columns = outputs.iter().zip(routine.output_names()).map(|(at, name)| {
             let parameter = &routine.parameters[*at as usize];
@@ -201,7 +204,7 @@ impl Session {
                     .map_or(-1, |ty| ty.length),
             }
         });
-        (!outputs.is_empty()).then(|| columns.collect())
+        Some(columns.collect())
     }
 
     /// The arguments of a CALL, for who may make it.

@@ -632,7 +632,7 @@ impl Execution<'_> {
     }
 
     pub(super) fn set_found(&mut self, found: bool) {
-        self.kit.frame.set(self.body.found, Datum::Bool(found));
+        self.kit.frame.set_plain(self.body.found, Datum::Bool(found));
     }
 
     pub(super) fn execute(&mut self, sql: &Sql, into: Option<&Into>) -> Result<()> {

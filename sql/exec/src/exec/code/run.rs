@@ -323,18 +323,20 @@ impl Code {
                         registers[to as usize] = byte_of(value!(array), integer!(subscript));
                         continue;
                     };
-                    let subscript = integer!(subscript);
-                    registers[to as usize] = match subscript.map(i32::try_from) {
-                        Some(Ok(subscript)) => match Array::of(bytes).element(subscript)? {
-                            Some(element) => element,
-                            None => match sight.eval() {
-                                Some(eval) => {
-                                    Array::of(bytes).subscript(eval.arena, &[subscript])?
-                                }
-                                None => return Ok(Stop::Outside),
-                            },
+                    let Some(Ok(subscript)) = integer!(subscript).map(i32::try_from) else {
+                        registers[to as usize] = Datum::Null;
+                        continue;
+                    };
+                    if let Some(number) = array::number_at(bytes, subscript) {
+                        registers[to as usize] = number;
+                        continue;
+                    }
+                    registers[to as usize] = match Array::of(bytes).element(subscript)? {
+                        Some(element) => element,
+                        None => match sight.eval() {
+                            Some(eval) => Array::of(bytes).subscript(eval.arena, &[subscript])?,
+                            None => return Ok(Stop::Outside),
                         },
-                        _ => Datum::Null,
                     };
                 }
                 Step::Field { record, number, to } => {
