@@ -250,3 +250,13 @@ DO $$ DECLARE p numbered; BEGIN FOREACH p IN ARRAY ARRAY[1, 2] LOOP NULL; END LO
 DO $$ DECLARE e int; BEGIN FOREACH e IN ARRAY NULL::int[] LOOP NULL; END LOOP; END $$;
 DO $$ DECLARE e int; BEGIN FOREACH e IN ARRAY 5 LOOP NULL; END LOOP; END $$;
 DO $$ DECLARE e int[]; BEGIN FOREACH e SLICE 3 IN ARRAY ARRAY[1, 2] LOOP NULL; END LOOP; END $$;
+CREATE TABLE looped (a int, b text);
+INSERT INTO looped SELECT g, 'row ' || g FROM generate_series(1, 120) g;
+DO $$ DECLARE r looped; n int := 0; BEGIN FOR r IN SELECT * FROM looped ORDER BY a LOOP n := n + r.a; END LOOP; RAISE NOTICE '% % %', n, r.a, r; END $$;
+DO $$ DECLARE r looped%ROWTYPE; n int := 0; t text := ''; BEGIN FOR r IN SELECT * FROM looped ORDER BY a LOOP r.a := r.a * 2; n := n + r.a; IF r.a > 200 THEN t := t || r.b; END IF; EXIT WHEN r.a = 210; END LOOP; RAISE NOTICE '% % %', n, t, r; END $$;
+DO $$ DECLARE r looped; n int := 0; BEGIN r.a := 7; FOR r IN SELECT a, b FROM looped WHERE a < 1 LOOP n := n + 1; END LOOP; RAISE NOTICE '% % %', n, r, r IS NULL; END $$;
+DO $$ DECLARE r looped; s looped; BEGIN FOR r IN SELECT * FROM looped ORDER BY a LOOP s := r; IF r.a = 60 THEN INSERT INTO looped VALUES (-r.a, r.b); END IF; END LOOP; RAISE NOTICE '% %', s, r; END $$;
+DO $$ DECLARE r looped; n int := 0; BEGIN FOR r IN SELECT b, a FROM looped LOOP n := n + 1; END LOOP; END $$;
+DO $$ DECLARE r looped; n int := 0; BEGIN FOR r IN SELECT a FROM looped WHERE a > 118 ORDER BY a LOOP RAISE NOTICE '%', r; END LOOP; END $$;
+DO $$ DECLARE r looped; n int := 0; BEGIN FOR r IN SELECT a, b FROM looped ORDER BY a LOOP n := n + 100 / (r.a - 75); END LOOP; EXCEPTION WHEN division_by_zero THEN RAISE NOTICE '% %', n, r; END $$;
+DO $$ DECLARE r looped; n int := 0; BEGIN FOR r IN SELECT a, b FROM looped ORDER BY a LOOP IF r.b IS NULL OR r.a % 50 = 0 THEN CONTINUE; END IF; n := n + length(r.b); END LOOP; RAISE NOTICE '%', n; END $$;

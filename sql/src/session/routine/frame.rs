@@ -138,6 +138,17 @@ impl Frame {
     #[inline]
     pub fn unfold(&mut self, variable: u32, shape: &Arc<Shape>, fill: impl FnOnce(&mut RowBuf)) {
         self.begin_rows(variable, shape);
+        self.unfold_typed(variable, shape, fill);
+    }
+
+    /// The same of a variable whose type says what its rows are.
+    #[inline]
+    pub fn unfold_typed(
+        &mut self,
+        variable: u32,
+        shape: &Arc<Shape>,
+        fill: impl FnOnce(&mut RowBuf),
+    ) {
         self.hold(variable, shape, |fields| {
             fields.clear();
             fill(fields);

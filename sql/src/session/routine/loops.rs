@@ -13,6 +13,7 @@ use super::machine::code::Program;
 use super::machine::{Exit, Kit};
 use super::query::{demand_runnable, in_statement};
 use super::rounds::{Portion, Rounds, Target};
+use super::value::has_fields;
 use crate::error::{Result, SqlError};
 use crate::exec::sink::ColumnDescription;
 use crate::parse::ast::FetchDirection;
@@ -99,7 +100,7 @@ impl OpenLoop {
                     frame.set(*variable, rows.get(row, column));
                 }
             }
-            Target::Other => return false,
+            Target::Row(..) | Target::Other => return false,
         }
         self.next += 1;
         true
@@ -392,12 +393,21 @@ impl Execution<'_> {
     }
 
     /// Where rows of these columns go.
-    fn target_of(&self, looped: &ForQuery, columns: &[ColumnDescription]) -> Target {
+    fn target_of(&mut self, looped: &ForQuery, columns: &[ColumnDescription]) -> Target {
         if let [Place { variable, path }] = &looped.places[..]
             && path.is_empty()
-            && let VariableType::Record = self.body.variables[*variable as usize].ty
         {
-            return Target::Record(*variable, self.shape_for(*variable, columns));
+            match self.body.variables[*variable as usize].ty {
+                VariableType::Record => {
+                    return Target::Record(*variable, self.shape_for(*variable, columns));
+                }
+                VariableType::Row(ty) => {
+                    let shape = self.session.shape_of(ty);
+                    let shape = shape.filter(|shape| has_fields(shape, columns));
+                    return shape.map_or(Target::Other, |shape| Target::Row(*variable, shape));
+                }
+                VariableType::Scalar(_) => {}
+            }
         }
         if looped.places.len() != columns.len() {
             return Target::Other;

@@ -22,6 +22,9 @@ use std::sync::Arc;
 pub enum Target {
     /// Into a record variable, as a row of this shape.
     Record(u32, Arc<Shape>),
+    /// Into a variable of a type of rows, whose fields the columns are as they are. The type may be another one where a body has
+    /// done more than compute: so rows that no rounds are made of are looked at.
+    Row(u32, Arc<Shape>),
     /// Into variables that take them as they are, but for NULL where that is said.
     Variables(Box<[(u32, bool)]>),
     /// Where each value has to be looked at.
@@ -65,15 +68,15 @@ impl Rounds<'_> {
     /// to be looked at.
     #[inline]
     fn put<'c>(&mut self, count: usize, column: impl Fn(usize) -> (&'c RowBuf, usize)) -> bool {
-        match self.target {
-            Target::Record(variable, shape) => {
-                self.frame.unfold(*variable, shape, |fields| {
-                    for at in 0..count {
-                        let (row, column) = column(at);
-                        fields.push_column(row, column);
-                    }
-                });
+        let fill = |fields: &mut RowBuf| {
+            for at in 0..count {
+                let (row, column) = column(at);
+                fields.push_column(row, column);
             }
+        };
+        match self.target {
+            Target::Record(variable, shape) => self.frame.unfold(*variable, shape, fill),
+            Target::Row(variable, shape) => self.frame.unfold_typed(*variable, shape, fill),
             Target::Variables(all) => {
                 let is_refused = |(at, (_, not_null)): (usize, &(u32, bool))| {
                     let (row, column) = column(at);

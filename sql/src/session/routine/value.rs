@@ -277,7 +277,7 @@ fn is_of(shape: &Shape, columns: &[ColumnDescription]) -> bool {
 }
 
 /// Whether columns are the fields of such rows as they are. What a domain says of them is asked of each value.
-fn has_fields(shape: &Shape, columns: &[ColumnDescription]) -> bool {
+pub(super) fn has_fields(shape: &Shape, columns: &[ColumnDescription]) -> bool {
     let is_domain = |ty: SqlType| builtin::is_domain(ty.oid.0);
     !is_domain(shape.ty)
         && shape.fields.len() == columns.len()
