@@ -10,9 +10,10 @@
 use super::build::Planner;
 use super::estimate::DESCENT;
 use super::fold::truth;
-use super::functions::{Comparison, comparison, key_compatible};
+use super::functions::{Comparison, callee, comparison, key_compatible};
 use super::implied::{implies, same};
 use super::join_order::disabled;
+use super::pattern::{self, Pattern};
 use super::physical::{
     self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union, UnionSide,
 };
@@ -21,13 +22,13 @@ use super::translate::constant;
 use super::vars;
 use crate::bind::{Literal, Quantifier};
 use crate::catalog::RelationKind;
-use crate::catalog::relation::EXPRESSIONS;
+use crate::catalog::relation::{EXPRESSIONS, Index};
 use crate::settings::Rule;
 use crate::tuple::KeyLayout;
 use crate::types::array::Array;
 use crate::types::{Datum, Oid, SqlType, oids};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::LazyLock;
 use txn::Direction;
 
@@ -44,11 +45,6 @@ const SIDES_MAX: usize = 16;
 /// Elements of an array that nobody has seen (`estimate_array_length`).
 const ELEMENTS: f64 = 10.0;
 
-/// `nameregexeq`: a name matches a regular expression.
-const NAME_MATCHES: u32 = 79;
-/// LIKE of names.
-const NAME_LIKE: u32 = 858;
-
 /// bool's OID.
 const BOOL: Oid = Oid(16);
 
@@ -61,7 +57,9 @@ struct KeyCondition<'c> {
     at: usize,
     column: usize,
     comparison: Comparison,
-    value: &'c Scalar,
+    value: Cow<'c, Scalar>,
+    /// It is all that the condition at this place says.
+    whole: bool,
 }
 
 /// A scan with these conditions added and its best access. `later` says which homes are not filled yet when the scan
@@ -94,7 +92,10 @@ pub fn choose(
     }
     let single = key.as_ref().is_some_and(|key| key.access.is_single());
     let goes_by_values = total >= SENSITIVE_ROWS
-        && key.as_ref().is_some_and(|key| key.asked.iter().any(|at| takes_parameter(&all[*at])));
+        && (all.iter().any(|one| finds_by_parameter(&scan, one))
+            || key
+                .as_ref()
+                .is_some_and(|key| key.asked.iter().any(|at| takes_parameter(&all[*at]))));
     let limit = key.as_ref().map_or(f64::INFINITY, |key| key.cost).min(scan.cost.max(GROWTH_ROWS));
     let ways = (0..all.len()).filter_map(|at| by_sides(planner, &scan, &all, at, later));
     let either = match single || !methods.keys || !planner.allows(Rule::UnionsOfKeys) {
@@ -130,6 +131,20 @@ pub fn choose(
 
 /// Of tables with so many rows whole ones are not read before it is known whether the values at hand ask for few of them.
 const SENSITIVE_ROWS: f64 = 1_000.0;
+
+/// Whether a condition finds texts of a column, in whose order there is a key, by a pattern that is a parameter.
+fn finds_by_parameter(scan: &Scan, condition: &Scalar) -> bool {
+    let Some(Scalar::Var(var)) = pattern::by_parameter(condition) else { return false };
+    let Some(ScanColumn::Column(column)) = scan.outputs.get(var.column as usize) else {
+        return false;
+    };
+    let own = match &scan.relation.kind {
+        RelationKind::Table { key, .. } => key.first() == Some(column),
+        _ => false,
+    };
+    let leads = |index: &Index| index.columns.first().is_some_and(|first| first.column == *column);
+    var.slot == scan.slot && (own || scan.relation.indexes.iter().any(leads))
+}
 
 /// Whether the value of a parameter is part of a condition.
 fn takes_parameter(condition: &Scalar) -> bool {
@@ -332,11 +347,14 @@ fn key_access(
     while let Some((place, column)) = columns.next() {
         let on_column = || conditions.single.iter().filter(|one| one.column == column.column);
         if let Some(found) = on_column().find(|one| one.comparison == Comparison::Equal) {
-            used.push(found.at);
+            if found.whole {
+                used.push(found.at);
+            }
             asked.push(found.at);
+            let value = found.value.clone().into_owned();
             match several.parts.is_empty() {
-                true => equal.push(found.value.clone()),
-                false => several.parts.push(KeyPart::One(found.value.clone())),
+                true => equal.push(value),
+                false => several.parts.push(KeyPart::One(value)),
             }
             continue;
         }
@@ -396,9 +414,13 @@ fn key_access(
                 Comparison::Equal => continue,
             };
             if bound.is_none() {
-                *bound = Some((found.value.clone(), inclusive));
-                used.push(found.at);
-                asked.push(found.at);
+                *bound = Some((found.value.clone().into_owned(), inclusive));
+                if found.whole {
+                    used.push(found.at);
+                }
+                if !asked.contains(&found.at) {
+                    asked.push(found.at);
+                }
             }
         }
         break;
@@ -599,6 +621,18 @@ fn conditions<'c>(
         known(left).then_some((column, kind.swapped(), left))
     };
     let compared = |condition| between(condition).or_else(|| itself(condition));
+    // A day stands for its midnight where a column of timestamps is compared with it.
+    let widened = |condition: &Scalar| {
+        let Scalar::Call { callee, arguments, .. } = condition else { return None };
+        let [left, right] = &**arguments else { return None };
+        let (kind, left_type, right_type) = comparison(callee.oid)?;
+        let wide = |one: &Scalar, kind, (from, to): (Oid, Oid), value: &Scalar| {
+            let value = widened_value(planner, value, from, to).filter(|_| known(value))?;
+            Some((column(one, to)?, kind, value))
+        };
+        wide(left, kind, (right_type, left_type), right)
+            .or_else(|| wide(right, kind.swapped(), (left_type, right_type), left))
+    };
     let arm = |side: &'c Scalar| {
         let mut arm = Arm { whole: true, ..Arm::default() };
         for part in parts(side) {
@@ -632,8 +666,20 @@ fn conditions<'c>(
                 found.either.push(OrCondition { at, arms, condition });
             }
             _ => {
+                let mut single = |column, comparison, value, whole| {
+                    found.single.push(KeyCondition { at, column, comparison, value, whole });
+                };
                 if let Some((column, comparison, value)) = compared(condition) {
-                    found.single.push(KeyCondition { at, column, comparison, value });
+                    single(column, comparison, Cow::Borrowed(value), true);
+                } else if let Some((column, comparison, value)) = widened(condition) {
+                    single(column, comparison, Cow::Owned(value), true);
+                } else if let Some((text, pattern)) =
+                    pattern::of(condition, &|number| planner.figures.facts().parameter(number))
+                    && let Some(column) = column(text, Oid(oids::TEXT))
+                {
+                    for (comparison, value) in pattern.bounds() {
+                        single(column, comparison, Cow::Owned(value), false);
+                    }
                 }
             }
         }
@@ -641,50 +687,34 @@ fn conditions<'c>(
     found
 }
 
-/// The only text that a regular expression matches, where it is `^(text)$`: so psql asks for names.
-fn only_match(pattern: Datum<'_>) -> Option<Scalar> {
-    let Datum::Text(pattern) = pattern else { return None };
-    let text = pattern.strip_prefix('^')?.strip_suffix('$')?;
-    let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
-    let plain = |c: char| c.is_alphanumeric() || c == '_';
-    let literal = || Literal::of(&Datum::Text(text));
-    text.chars().all(plain).then(|| constant(&literal(), SqlType::plain(oids::TEXT)))
-}
-
-/// What every text begins with that a regular expression matches which begins with `^`: what is plain of it
-/// (`pattern_fixed_prefix`).
-fn beginning_of_matches(pattern: &str) -> Option<&str> {
-    let text = pattern.strip_prefix('^')?;
-    let text = text.strip_prefix('(').unwrap_or(text);
-    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
-    let (plain, rest) = text.split_at(end);
-    if rest.contains('|') {
+/// A day or a moment without a zone as a value of a type of timestamps that it is compared with, where that cannot fail: a
+/// constant, or what is computed of the current day.
+fn widened_value(planner: &Planner<'_>, value: &Scalar, from: Oid, to: Oid) -> Option<Scalar> {
+    let cast = match (from.0, to.0) {
+        (oids::DATE, oids::TIMESTAMPTZ) => 1174,
+        (oids::DATE, oids::TIMESTAMP) => 2024,
+        (oids::TIMESTAMP, oids::TIMESTAMPTZ) => 2028,
+        _ => return None,
+    };
+    if takes_parameter(value) || value.reads(&mut |_| true) || !value.subqueries().is_empty() {
         return None;
     }
-    // What comes next may say how often the last character is there.
-    let counted = rest.starts_with(['*', '+', '?', '{']);
-    let last = plain.char_indices().next_back().map_or(0, |(at, _)| at);
-    Some(if counted { &plain[..last] } else { plain }).filter(|plain| !plain.is_empty())
+    let (from, to) = (SqlType::plain(from.0), SqlType::plain(to.0));
+    let callee = callee(Oid(cast), vec![from], to).ok()?;
+    let call = Scalar::Call { callee, arguments: Box::new([value.clone()]), position: 0 };
+    if !value.is_constant() {
+        return Some(call);
+    }
+    // A day may be too far off to be a moment.
+    let fits = planner.figures.facts().evaluate(&call).is_some_and(|value| value.is_ok());
+    fits.then_some(call)
 }
 
-/// What every text begins with that LIKE finds by this pattern.
-fn beginning_of_likes(pattern: &str) -> Option<&str> {
-    let end = pattern.find(['%', '_', '\\']).unwrap_or(pattern.len());
-    Some(&pattern[..end]).filter(|plain| !plain.is_empty())
-}
-
-/// The column of a system scan whose names must begin so by a condition.
-fn beginning(scan: &SystemScan, condition: &Scalar) -> Option<(usize, Arc<str>)> {
-    let Scalar::Call { callee, arguments, .. } = condition else { return None };
-    let [Scalar::Var(var), Scalar::Constant(pattern, _)] = &**arguments else { return None };
-    let Datum::Text(pattern) = pattern.get(0) else { return None };
-    let plain = match callee.oid {
-        NAME_MATCHES => beginning_of_matches(pattern),
-        NAME_LIKE => beginning_of_likes(pattern),
-        _ => None,
-    }?;
+/// The column of a system scan whose names must begin so by a condition, or must be just that.
+fn beginning(scan: &SystemScan, condition: &Scalar) -> Option<(usize, Pattern)> {
+    let (Scalar::Var(var), pattern) = pattern::of(condition, &|_| None)? else { return None };
     match scan.outputs[var.column as usize] {
-        ScanColumn::Column(column) if var.slot == scan.slot => Some((column, plain.into())),
+        ScanColumn::Column(column) if var.slot == scan.slot => Some((column, pattern)),
         _ => None,
     }
 }
@@ -692,19 +722,18 @@ fn beginning(scan: &SystemScan, condition: &Scalar) -> Option<(usize, Arc<str>)>
 /// Tells a system scan the values its columns must have, and what they must begin with.
 pub fn choose_system(scan: &mut SystemScan, later: &dyn Fn(Var) -> bool) {
     scan.keys.clear();
-    scan.beginnings = scan.filter.iter().filter_map(|one| beginning(scan, one)).collect();
+    scan.beginnings.clear();
     for condition in &scan.filter {
+        match beginning(scan, condition) {
+            Some((column, pattern)) if pattern.whole => {
+                let text = Literal::of(&Datum::Text(&pattern.text));
+                scan.keys.push((column, constant(&text, SqlType::plain(oids::TEXT))));
+            }
+            Some((column, pattern)) => scan.beginnings.push((column, pattern.text.into())),
+            None => {}
+        }
         let Scalar::Call { callee, arguments, .. } = condition else { continue };
         let [left, right] = &**arguments else { continue };
-        if callee.oid == NAME_MATCHES
-            && let Scalar::Var(var) = left
-            && var.slot == scan.slot
-            && let ScanColumn::Column(column) = scan.outputs[var.column as usize]
-            && let Scalar::Constant(pattern, _) = right
-            && let Some(name) = only_match(pattern.get(0))
-        {
-            scan.keys.push((column, name));
-        }
         let Some((Comparison::Equal, ..)) = comparison(callee.oid) else { continue };
         for (one, other) in [(left, right), (right, left)] {
             if let Scalar::Var(var) = one

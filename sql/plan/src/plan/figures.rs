@@ -5,6 +5,7 @@
 //! (`selfuncs.h`) where not.
 
 use super::functions::{Comparison, comparison};
+use super::pattern::{self, Pattern};
 use super::physical::ScanColumn;
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
@@ -24,6 +25,8 @@ pub const EQUAL: f64 = 0.005;
 pub const RANGE: f64 = 1.0 / 3.0;
 /// The part that two bounds of one column keep (`DEFAULT_RANGE_INEQ_SEL`).
 pub const BETWEEN: f64 = 0.005;
+/// The part that a pattern finds (`DEFAULT_MATCH_SEL`).
+pub const MATCH: f64 = 0.005;
 /// The part of the rows in which a value is NULL (`DEFAULT_UNK_SEL`).
 pub const UNKNOWN: f64 = 0.005;
 /// Different values of a column that nobody has looked at (`DEFAULT_NUM_DISTINCT`).
@@ -329,8 +332,12 @@ impl<'a> Figures<'a> {
                         let nulls = self.column(column).map_or(0.0, |column| column.nulls());
                         1.0 - self.comparison(column, Comparison::Equal, value) - nulls
                     }
-                    // A function of one's own (`DEFAULT_...`: a pattern, a test).
-                    _ => RANGE,
+                    _ => match pattern::of(condition, &|number| self.facts.parameter(number)) {
+                        Some((text, pattern)) => self.found(text, &pattern),
+                        None if pattern::by_parameter(condition).is_some() => MATCH,
+                        // A function of one's own (`DEFAULT_...`: a pattern, a test).
+                        None => RANGE,
+                    },
                 }
             }
             Scalar::And(all) => {
@@ -363,6 +370,20 @@ impl<'a> Figures<'a> {
             _ => 0.5,
         };
         part.clamp(0.0, 1.0)
+    }
+
+    /// The part of the rows whose text a pattern with this beginning finds: those that begin so (`prefix_selectivity`).
+    fn found(&self, text: &Scalar, pattern: &Pattern) -> f64 {
+        if self.column(text).is_none_or(|column| column.statistics.is_none()) {
+            return MATCH;
+        }
+        let (mut kept, bounds) = (1.0, pattern.bounds());
+        for (kind, value) in &bounds {
+            kept += self.comparison(text, *kind, value) - 1.0;
+        }
+        let nulls = self.column(text).map_or(0.0, |column| column.nulls());
+        let between = if bounds.len() > 1 { kept + nulls } else { kept };
+        between.clamp(1e-4, 1.0)
     }
 
     /// `column = ANY (array)`: as the OR of its elements.

@@ -26,6 +26,7 @@ mod join_order;
 mod locking;
 pub mod modify;
 pub mod order;
+pub mod pattern;
 pub mod physical;
 pub mod pushdown;
 mod recheck;

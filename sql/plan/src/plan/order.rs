@@ -73,14 +73,56 @@ pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
             _ => None,
         })
         .collect();
+    let alone = matches!(within(&sort.input), Plan::Scan(_));
+    let first = sort.top.as_ref().filter(|_| alone && sorts).and_then(first_rows_of);
     if let Some(keys) = keys
         && let Some(scan) = leading_scan(&mut sort.input)
-        && make_ordered(scan, &keys, sort.top.is_some() || !sorts, Some(planner))
+        && make_ordered(scan, &keys, sort.top.is_some() || !sorts, Some((planner, first)))
     {
         keep_order(&mut sort.input);
         return sort.input;
     }
     Plan::Sort(Box::new(sort))
+}
+
+/// What gives the rows that nodes hand on which neither drop nor double any.
+fn within(plan: &Plan) -> &Plan {
+    match plan {
+        Plan::OneTimeFilter(input, _) | Plan::Barrier(input, _) | Plan::Project(input, ..) => {
+            within(input)
+        }
+        Plan::LockRows(lock) => within(&lock.input),
+        plan => plan,
+    }
+}
+
+/// How many rows a sort has to give that keeps the first only, if that is known.
+fn first_rows_of((limit, offset): &(Option<Scalar>, Option<Scalar>)) -> Option<f64> {
+    let number = |scalar: &Option<Scalar>| match scalar {
+        None => Some(0.0),
+        Some(Scalar::Constant(row, _)) => match row.get(0) {
+            Datum::Int8(count) => Some(count.max(0) as f64),
+            _ => None,
+        },
+        Some(_) => None,
+    };
+    Some(number(limit)? + number(offset)?)
+}
+
+/// Reading by a key in order stops early where the rows that are wanted lie among the others by chance: only where that is by so
+/// much cheaper is it worth to find out.
+const BY_CHANCE: f64 = 4.0;
+
+/// Whether the first rows in the order of a key are found sooner by that key than by reading all as the scan does, and sorting.
+fn is_worth((planner, first): (&Planner<'_>, f64), scan: &Scan, secondary: bool) -> bool {
+    let total = planner.figures.rows(scan.slot).max(1.0);
+    let read = (first * total / scan.rows.max(1.0)).min(total);
+    let ordered = if secondary { read * estimate::DESCENT } else { read };
+    let sorted = scan.cost + scan.rows * first.max(2.0).log2() / 4.0;
+    match scan.access {
+        Access::Full(_) => ordered < sorted,
+        _ => ordered * BY_CHANCE < sorted,
+    }
 }
 
 /// Whether a sort's first keys are just the columns in which the rows of a DISTINCT above it differ.
@@ -263,12 +305,13 @@ fn keep_order(plan: &mut Plan) {
 }
 
 /// Turns a scan so that its rows come by `keys`, if one of its keys can do that at no more cost. With a planner the key takes
-/// over what the scan's conditions say of its columns.
+/// over what the scan's conditions say of its columns, and where it is known how many rows are wanted first another way to
+/// them is weighed against it.
 fn make_ordered(
     scan: &mut Scan,
     keys: &[(Var, Comparator)],
     few: bool,
-    planner: Option<&Planner<'_>>,
+    planner: Option<(&Planner<'_>, Option<f64>)>,
 ) -> bool {
     let wanted: Option<Vec<(usize, bool, bool)>> = keys
         .iter()
@@ -283,6 +326,8 @@ fn make_ordered(
         })
         .collect();
     let Some(wanted) = wanted else { return false };
+    let first = planner.and_then(|(planner, first)| Some((planner, first?)));
+    let planner = planner.map(|(planner, _)| planner);
     match &mut scan.access {
         Access::Key(key) => {
             if key.is_single() && key.index.is_none() {
@@ -294,41 +339,68 @@ fn make_ordered(
                     key.direction = direction;
                     true
                 }
-                None => false,
+                None => first.is_some_and(|first| {
+                    let other = scan.recheck.clone();
+                    let mut whole = scan.clone();
+                    whole.filter = other;
+                    let found = in_order(&mut whole, &wanted, (true, planner), &|secondary| {
+                        is_worth(first, scan, secondary)
+                    });
+                    if found {
+                        *scan = whole;
+                    }
+                    found
+                }),
             }
         }
         Access::Current(_) => true,
         Access::IndexUnion(_) => false,
         Access::Full(_) => {
-            if let RelationKind::Table { key, tree, .. } = &scan.relation.kind
-                && !key.is_empty()
-            {
-                let layout = scan.relation.key_layout(key);
-                if let Some(direction) = direction(&layout.columns, 0, &wanted, &scan.relation) {
-                    read_in_order(planner, scan, whole(None, *tree, layout, direction));
-                    return true;
-                }
-            }
-            // An index in order costs a descent for each row: worth it only for the first few.
-            if !few {
-                return false;
-            }
-            for (at, index) in scan.relation.indexes.iter().enumerate() {
-                let layout = scan.relation.index_layout(index);
-                let columns = entry_columns(&layout, true, &scan.relation);
-                if index.tree != scan.tree
-                    && index.is_valid()
-                    && !index.is_computed()
-                    && let Some(direction) = direction(&columns, 0, &wanted, &scan.relation)
-                {
-                    let tree = index.tree;
-                    read_in_order(planner, scan, whole(Some(at), tree, layout, direction));
-                    return true;
-                }
-            }
-            false
+            let worth: Vec<bool> = [false, true]
+                .map(|secondary| first.is_none_or(|first| is_worth(first, scan, secondary)))
+                .into();
+            in_order(scan, &wanted, (few, planner), &|secondary| worth[usize::from(secondary)])
         }
     }
+}
+
+/// Has a scan read all rows by a key in the order wanted, if it has one and that is `worth` it: by a secondary one only for
+/// the first few.
+fn in_order(
+    scan: &mut Scan,
+    wanted: &[(usize, bool, bool)],
+    (few, planner): (bool, Option<&Planner<'_>>),
+    worth: &dyn Fn(bool) -> bool,
+) -> bool {
+    if let RelationKind::Table { key, tree, .. } = &scan.relation.kind
+        && !key.is_empty()
+    {
+        let layout = scan.relation.key_layout(key);
+        if let Some(direction) = direction(&layout.columns, 0, wanted, &scan.relation)
+            && worth(false)
+        {
+            read_in_order(planner, scan, whole(None, *tree, layout, direction));
+            return true;
+        }
+    }
+    // An index in order costs a descent for each row.
+    if !few || !worth(true) {
+        return false;
+    }
+    for (at, index) in scan.relation.indexes.iter().enumerate() {
+        let layout = scan.relation.index_layout(index);
+        let columns = entry_columns(&layout, true, &scan.relation);
+        if index.tree != scan.tree
+            && index.is_valid()
+            && !index.is_computed()
+            && let Some(direction) = direction(&columns, 0, wanted, &scan.relation)
+        {
+            let tree = index.tree;
+            read_in_order(planner, scan, whole(Some(at), tree, layout, direction));
+            return true;
+        }
+    }
+    false
 }
 
 /// Has a scan of all rows read them by this key, from where and up to where its conditions on the key's columns say.
