@@ -26,6 +26,7 @@ with s as (select id from wm where id = 2) delete from wm using s where s.id = w
 with s as (select 901 as id, 2 as k) insert into wm select id, k, 'n', null from s returning *;
 with s as (select id, k from wm where id = 5 for update) select * from s;
 with s as (select 1 / 0 as z) select 1;
+with s as (select 1 / 0 as z) select 1 from s;
 with s as (select 1 / (id - 7) as z, id from wm) select z from s where id = 8;
 with s as (select 1 as a union all select 2), u as (select a from s union select 3) select * from u where a > 1 order by 1;
 with s as (values (1, 'a'), (2, 'b')) select * from s where column1 = 2;
