@@ -252,12 +252,16 @@ impl Session {
         let methods = self.settings.plain().methods;
         let planned = self.plan(&prepared.parsed, &prepared.parameters, methods);
         self.planned_for = None;
+        let planned = planned?;
+        // The catalog may have changed between the two.
+        let columns = (prepared.columns.as_deref(), planned.program.columns.as_deref());
+        prepared::same_columns(columns.0, columns.1)?;
         Ok(Some(Arc::new(Prepared {
             text: Arc::clone(&prepared.text),
             parameters: prepared.parameters.clone(),
             columns: prepared.columns.clone(),
             told: Told::default(),
-            planned: Some(Arc::new(planned?)),
+            planned: Some(Arc::new(planned)),
             parsed: Arc::clone(&prepared.parsed),
         })))
     }
