@@ -12,20 +12,21 @@
 //! more, and scans nothing meanwhile, sorts its keys once, when it commits. Who needs the order asks for it first
 //! ([`WriteSet::arrange`]).
 //!
-//! Most keys that are looked up have not been written: a *filter*, of the form that runs have, answers for them.
+//! Most keys that are looked up have not been written: a *filter* answers for them ([`filter`]).
 //!
 //! Past what it may hold in memory the set *spills*: all that is in memory is written to scratch space as a sorted run
 //! ([`spilled`]), and memory is empty again. Then every question has two answers, memory's, which is the newer one, and
 //! the runs', which may have to be read.
 
 pub mod delta;
+mod filter;
 pub mod spilled;
 
-use crate::record::hash::brief;
-use crate::run::{BlockCache, Runs, filter_place};
+use crate::run::{BlockCache, Runs};
 use crate::sync::Arc;
 use crate::{CommandId, TreeId};
 use delta::Form;
+use filter::Filter;
 use spilled::{Merge, SpilledWrites};
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -44,50 +45,6 @@ const MET: usize = 256;
 /// What an emptied set keeps for the next transaction, in bytes of arena and in writes.
 const KEPT_BYTES: usize = 256 << 10;
 const KEPT_WRITES: usize = 4096;
-
-/// Which keys in memory may have been written. It only forgets when all is forgotten; a large set fills it, and it is of no
-/// use then, nor asked. Of keys that have not been written one in 700 passes where 30 have been, one in 40 at 100, one in five
-/// at 300. Keys that begin and end alike meet here, which slows nobody but the transaction that wrote them.
-#[derive(Debug, Default)]
-struct Filter {
-    words: [u64; Filter::WORDS],
-    keys: usize,
-}
-
-impl Filter {
-    const WORDS: usize = 16;
-    /// Keys that fill it: of others every second passes.
-    const FULL: usize = 512;
-
-    fn is_full(&self) -> bool {
-        self.keys >= Filter::FULL
-    }
-
-    fn place(tree: TreeId, key: &[u8]) -> (usize, u64) {
-        filter_place(brief(tree, key), Filter::WORDS)
-    }
-
-    /// Adds a key; whether it may have been there.
-    fn add(&mut self, tree: TreeId, key: &[u8]) -> bool {
-        if self.is_full() {
-            return true;
-        }
-        let (word, bits) = Filter::place(tree, key);
-        let before = self.words[word];
-        self.words[word] |= bits;
-        let was_there = before & bits == bits;
-        self.keys += usize::from(!was_there);
-        was_there
-    }
-
-    fn may_have(&self, tree: TreeId, key: &[u8]) -> bool {
-        if self.is_full() {
-            return true;
-        }
-        let (word, bits) = Filter::place(tree, key);
-        self.words[word] & bits == bits
-    }
-}
 
 /// A key in the order: how it begins, and its newest write.
 #[derive(Clone, Copy, Debug)]
