@@ -44,6 +44,23 @@ pub fn of(figures: &Figures<'_>, plan: &Plan) -> Estimate {
     of_node(figures, plan, &inputs)
 }
 
+/// What LIMIT or OFFSET say, where that is known.
+fn count(scalar: &Scalar) -> Option<f64> {
+    match scalar {
+        Scalar::Constant(row, _) => match row.get(0) {
+            Datum::Int8(count) => Some((count as f64).max(0.0)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How many rows LIMIT and OFFSET want of what is below them, where that is known.
+#[must_use]
+pub fn first_rows(limit: Option<&Scalar>, offset: Option<&Scalar>) -> Option<f64> {
+    Some(count(limit?)? + offset.map_or(Some(0.0), count)?)
+}
+
 /// What a plan is expected to give whose inputs, in the order of [`vars::inputs`], are expected to give this.
 #[must_use]
 pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estimate {
@@ -119,13 +136,7 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
         }
         Plan::Limit(limit) => {
             let input = inputs[0];
-            let number = |scalar: &Option<Scalar>| match scalar {
-                Some(Scalar::Constant(row, _)) => match row.get(0) {
-                    Datum::Int8(count) => Some((count as f64).max(0.0)),
-                    _ => None,
-                },
-                _ => None,
-            };
+            let number = |scalar: &Option<Scalar>| scalar.as_ref().and_then(count);
             let skipped = number(&limit.offset).unwrap_or(0.0).min(input.rows);
             let left = (input.rows - skipped).max(1.0);
             let rows = match (&limit.limit, number(&limit.limit)) {

@@ -74,7 +74,11 @@ pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
         })
         .collect();
     let alone = matches!(within(&sort.input), Plan::Scan(_));
-    let first = sort.top.as_ref().filter(|_| alone && sorts).and_then(first_rows_of);
+    let first = sort
+        .top
+        .as_ref()
+        .filter(|_| alone && sorts)
+        .and_then(|(limit, offset)| estimate::first_rows(limit.as_ref(), offset.as_ref()));
     if let Some(keys) = keys
         && let Some(scan) = leading_scan(&mut sort.input)
         && make_ordered(scan, &keys, sort.top.is_some() || !sorts, Some((planner, first)))
@@ -94,19 +98,6 @@ fn within(plan: &Plan) -> &Plan {
         Plan::LockRows(lock) => within(&lock.input),
         plan => plan,
     }
-}
-
-/// How many rows a sort has to give that keeps the first only, if that is known.
-fn first_rows_of((limit, offset): &(Option<Scalar>, Option<Scalar>)) -> Option<f64> {
-    let number = |scalar: &Option<Scalar>| match scalar {
-        None => Some(0.0),
-        Some(Scalar::Constant(row, _)) => match row.get(0) {
-            Datum::Int8(count) => Some(count.max(0) as f64),
-            _ => None,
-        },
-        Some(_) => None,
-    };
-    Some(number(limit)? + number(offset)?)
 }
 
 /// Reading by a key in order stops early where the rows that are wanted lie among the others by chance: only where that is by so

@@ -206,15 +206,7 @@ const LIMITED_MAX: u32 = 8;
 
 /// How many rows a LIMIT wants of its input, if that is known.
 fn first_rows(limit: &Limit) -> Option<FirstRows> {
-    let number = |scalar: &Scalar| match scalar {
-        Scalar::Constant(row, _) => match row.get(0) {
-            Datum::Int8(count) => Some(count.max(0) as f64),
-            _ => None,
-        },
-        _ => None,
-    };
-    let skipped = limit.offset.as_ref().map_or(Some(0.0), number)?;
-    let rows = number(limit.limit.as_ref()?)? + skipped;
+    let rows = estimate::first_rows(limit.limit.as_ref(), limit.offset.as_ref())?;
     limit.ties.is_none().then_some(FirstRows { rows, leads: None })
 }
 
