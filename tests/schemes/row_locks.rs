@@ -1,8 +1,10 @@
-//! FOR UPDATE and its family under each scheme: NOWAIT and SKIP LOCKED wait for nobody on their way to a row by its key, and who only
-//! shares a row stands beside others who do.
+//! FOR UPDATE and its family under each scheme: NOWAIT and SKIP LOCKED wait for nobody on their way to a row, and who only shares a
+//! row stands beside others who do.
 
 use crate::{SCHEMES, TABLE, open, play, play_each};
+use std::time::Duration;
 use tests::atoll::Atoll;
+use tests::client::Client;
 use tests::waiting::{LOOK, answers};
 
 /// The rows of three that a statement shares which nobody has.
@@ -67,6 +69,194 @@ fn nobody_waits_on_the_way_through_a_range() {
             .try_into()
             .expect("eight schemes"),
     );
+}
+
+/// How the jobs of a queue are found, as a setting, what they are ordered by, and the plan says: by their key, by an index with their
+/// state, or by a scan of all of them that is sorted.
+const WAYS: [(&str, &str, &str); 3] = [
+    ("on", "id", "Index Scan using job_pkey"),
+    ("off", "id", "job_done_id_idx"),
+    ("on", "id + 0", "Seq Scan"),
+];
+
+/// A job that nobody has.
+fn next(order: &str) -> String {
+    format!("SELECT id FROM job WHERE done = false ORDER BY {order} LIMIT 1 FOR UPDATE SKIP LOCKED")
+}
+
+/// Makes a database with a queue whose jobs are found this way.
+fn make_queue(atoll: &Atoll, scheme: &str, number: usize, jobs: u32) -> String {
+    let database = format!("d{number}_{scheme}");
+    let (seqscan, order, plan) = WAYS[number];
+    let mut admin = atoll.connect();
+    admin.run(&format!("CREATE DATABASE {database} concurrency_control = '{scheme}'"));
+    admin.run(&format!("ALTER DATABASE {database} SET enable_seqscan = {seqscan}"));
+    let mut client = open(atoll, &database);
+    for sql in [
+        "CREATE TABLE job (id int PRIMARY KEY, done bool NOT NULL, note text)",
+        "ALTER TABLE job ALTER COLUMN note SET STORAGE EXTERNAL",
+        "CREATE INDEX ON job (done, id)",
+        "CREATE TABLE work (job int PRIMARY KEY)",
+    ] {
+        client.run(sql);
+    }
+    client.run(&format!(
+        "INSERT INTO job SELECT g, false, repeat('n', g * 700) FROM generate_series(1, {jobs}) AS g"
+    ));
+    let rows = client.run(&format!("EXPLAIN {}", next(order))).rows;
+    let shown = rows.iter().flatten().flatten().any(|line| line.contains(plan));
+    assert!(shown, "{plan}: {rows:?}");
+    database
+}
+
+/// Who takes a job passes those that others have, whether they have only locked them, changed or deleted them, and those that are
+/// about to come; what was passed is free for the next.
+#[test]
+fn who_skips_takes_the_next_job_that_is_free() {
+    // Where keys say the partition, each job is alone in its own here.
+    let atoll = Atoll::start(&["atoll.partitions=512"]);
+    for scheme in &SCHEMES[1..] {
+        for (number, (_, order, plan)) in WAYS.iter().enumerate() {
+            let take = next(order);
+            // By what stands apart from the row.
+            let by_note = take.replace("done = false", "done = false AND note = repeat('n', 3500)");
+            let steps = [
+                &*format!("a: {take}"),
+                &*format!("b: {take}"),
+                "a: UPDATE job SET done = true WHERE id = 1",
+                "b: DELETE FROM job WHERE id = 2",
+                "i: INSERT INTO job VALUES (0, false, '')",
+                &*format!("e: {by_note}"),
+                &*format!("c: {take}"),
+                &*format!("d: DELETE FROM job WHERE id = ({take}) RETURNING id"),
+                &*format!("f: {take}"),
+                "f: UPDATE job SET done = true, note = 'f' WHERE id = 6",
+                "a: COMMIT",
+                "b: ROLLBACK",
+                "i: COMMIT",
+                "c: COMMIT",
+                "d: COMMIT",
+                "e: COMMIT",
+                "f: COMMIT",
+                "g: SELECT string_agg(id::text, ' ' ORDER BY id) FROM (SELECT id FROM job WHERE done = false \
+                 FOR UPDATE SKIP LOCKED) AS s",
+            ];
+            let database = make_queue(&atoll, scheme, number, 8);
+            let ends = play(atoll.port(), &database, &steps);
+            let commits = match (*scheme, *order) {
+                // As under PostgreSQL's SERIALIZABLE, what was passed counts as read.
+                ("ssi", "id") => "ok, 40001 commit attempt, ok, ok, 0 2 3 4 5 7 8",
+                ("ssi", _) => "ok, 40001 commit attempt, ok, 40001 commit attempt, 0 2 3 4 5 6 7 8",
+                _ => "ok, ok, ok, ok, 0 2 3 5 7 8",
+            };
+            let expected = format!("1, 2, ok, ok, ok, 5, 3, 4, 6, ok, ok, ok, ok, {commits}");
+            assert_eq!(ends, expected, "{scheme}: {plan}");
+        }
+    }
+}
+
+/// What has changed since the statement began is looked at again under its lock; who keeps to a snapshot, or comes before those who
+/// changed it, leaves it out. A cursor goes on by the snapshot that it began with.
+#[test]
+fn what_has_changed_is_looked_at_again() {
+    let steps = [
+        "a: DECLARE c CURSOR FOR SELECT id FROM job WHERE done = false ORDER BY id FOR UPDATE SKIP LOCKED",
+        "a: FETCH c",
+        "b: UPDATE job SET note = 'b' WHERE id = 2",
+        "b: UPDATE job SET done = true WHERE id = 3",
+        "b: UPDATE job SET id = 0 WHERE id = 5",
+        "b: DELETE FROM job WHERE id = 6",
+        "b: COMMIT",
+        "d: UPDATE job SET note = 'd' WHERE id = 7",
+        "a: FETCH c",
+        "a: FETCH c",
+        "a: FETCH c",
+        "a: FETCH c",
+        "a: FETCH c",
+        "a: COMMIT",
+        "d: ROLLBACK",
+    ];
+    let atoll = Atoll::start(&["atoll.partitions=512"]);
+    for scheme in &SCHEMES[1..] {
+        let ends = play(atoll.port(), &make_queue(&atoll, scheme, 0, 8), &steps);
+        let fetched = match *scheme {
+            "ssi" => "40001 concurrent, 25P02, 25P02, 25P02, 25P02",
+            "occ" | "timestamp" | "mvto" => "4, 8, ok, ok, ok",
+            _ => "2, 4, 0, 8, ok",
+        };
+        assert_eq!(ends, format!("ok, 1, ok, ok, ok, ok, ok, ok, {fetched}, ok, ok"), "{scheme}");
+    }
+}
+
+/// Four work on a queue, while somebody has a job of it and goes on having it: nobody waits for that one, and each job is done once.
+#[test]
+fn a_queue_is_worked_off() {
+    const JOBS: u32 = 40;
+    let atoll = Atoll::start(&["atoll.partitions=512"]);
+    for scheme in SCHEMES {
+        for (number, (_, order, way)) in WAYS.iter().enumerate() {
+            let take = &*next(order);
+            let database = &*make_queue(&atoll, scheme, number, JOBS);
+            let mut holder = open(&atoll, database);
+            holder.run("BEGIN");
+            assert_eq!(holder.run(take).value(), "1");
+            holder.run("UPDATE job SET done = true WHERE id = 1");
+            let work = |by_one_statement: bool| {
+                let mut client = open(&atoll, database);
+                client.run("SET lock_timeout = '5s'");
+                let mut again = 0;
+                while again < 50 {
+                    again =
+                        if take_one(&mut client, take, by_one_statement) { 0 } else { again + 1 };
+                }
+            };
+            let work = &work;
+            std::thread::scope(|scope| {
+                (0..4).for_each(|worker| drop(scope.spawn(move || work(worker % 2 == 0))));
+            });
+            let left = "SELECT count(*) FROM job WHERE NOT done";
+            holder.run("ROLLBACK");
+            assert_eq!(holder.run(left).value(), "1", "{scheme}: {way}");
+            work(false);
+            assert_eq!(holder.run(left).value(), "0", "{scheme}: {way}");
+            let done = holder.run("SELECT count(*) || ' ' || count(DISTINCT job) FROM work");
+            assert_eq!(done.value(), format!("{JOBS} {JOBS}"), "{scheme}: {way}");
+        }
+    }
+}
+
+/// Does a job, if one is free; false if none is, or it has to be done again.
+fn take_one(client: &mut Client, take: &str, by_one_statement: bool) -> bool {
+    let taken = match by_one_statement {
+        true => format!("DELETE FROM job WHERE id = ({take}) RETURNING id"),
+        false => take.to_owned(),
+    };
+    let mut run = |sql: &str| {
+        let reply = client.query(sql);
+        match &reply.error {
+            None => Some(reply),
+            Some(error) => {
+                assert_eq!(error.field(b'C'), "40001", "{error:?}");
+                None
+            }
+        }
+    };
+    let mut work = || {
+        run("BEGIN")?;
+        let reply = run(&taken)?;
+        let id = reply.rows.first()?[0].clone()?;
+        run(&format!("INSERT INTO work VALUES ({id})"))?;
+        if !by_one_statement {
+            run(&format!("UPDATE job SET done = true WHERE id = {id}"))?;
+        }
+        run("COMMIT")
+    };
+    let done = work().is_some();
+    if !done {
+        let _ = client.query("ROLLBACK");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    done
 }
 
 /// Two share a row, and who changes it comes behind both; under `hstore` one is in its partition after the other.

@@ -78,8 +78,8 @@ pub use storage::{
 };
 pub use timestamps::{TimestampAllocator, Timestamps};
 pub use transaction::{
-    Begin, Ended, KeyRange, LockMark, Locked, ReadView, RecordBuffer, RecordView, Savepoint, Scan,
-    ScanRow, Transaction,
+    Begin, Beside, Ended, KeyRange, LockMark, Locked, ReadView, RecordBuffer, RecordView,
+    Savepoint, Scan, ScanRow, Transaction,
 };
 pub use wait::{LockWaits, SessionWait};
 pub use without::Without;

@@ -240,7 +240,7 @@ impl LockManager {
     }
 
     /// Makes one lock of all that is held in a tree: at first only if nobody is in the way, and past twice the limit however
-    /// long that takes.
+    /// long that takes, unless nobody may be waited for.
     fn escalate(
         &self,
         asking: Asking<'_>,
@@ -249,7 +249,11 @@ impl LockManager {
         limit: usize,
     ) -> Result<()> {
         let bytes = own.size(mode).bytes;
-        let policy = if bytes > 2 * limit { WaitPolicy::Block } else { WaitPolicy::Skip };
+        // Who skips goes on with what it can lock at once, and tries again when that is twice as much.
+        let policy = match asking.policy {
+            WaitPolicy::Block | WaitPolicy::Error if bytes > 2 * limit => asking.policy,
+            WaitPolicy::Block | WaitPolicy::Error | WaitPolicy::Skip => WaitPolicy::Skip,
+        };
         let all = (tree, &Span::Tree, mode);
         if self.request(Asking { policy, ..asking }, own, all)? == RangeGrant::Skipped {
             own.size(mode).denied = bytes;

@@ -51,8 +51,7 @@ impl Transaction {
         }
     }
 
-    /// Before a range is read: the whole of it, however far the scan will come. There is no part of it that could be skipped, so who
-    /// skips waits.
+    /// Before a range is read: the whole of it, however far the scan will come.
     #[inline(never)]
     pub(super) fn ask_to_scan(
         &mut self,
@@ -61,7 +60,6 @@ impl Transaction {
         policy: WaitPolicy,
     ) -> Result<()> {
         let _class = breakdown::enter(Class::Locking);
-        let policy = if policy == WaitPolicy::Skip { WaitPolicy::Block } else { policy };
         if self.is_stamped() {
             self.stamp_to_scan(tree, bounds, policy)
         } else if self.is_partitioned() {

@@ -119,7 +119,7 @@ impl Transaction {
 
     /// What a level makes of a row that is newer than the view, or has been deleted since.
     fn judge(&self, view: &ReadView, (tree, key): (&Tree, &[u8]), there: bool) -> Result<Locked> {
-        match (self.level == Isolation::ReadCommitted, there) {
+        match (self.level == Isolation::ReadCommitted || view.is_passing(), there) {
             (true, true) => Ok(Locked::Changed),
             (true, false) => Ok(Locked::Gone),
             (false, there) if there || self.has_moved(view, tree, key) => {
@@ -149,6 +149,7 @@ impl Transaction {
         (mode, policy): (RowLock, WaitPolicy),
         into: &mut RecordBuffer,
     ) -> Result<Latest> {
+        let before = self.lock_mark();
         if !self.lock_record(tree, key, mode, policy)? {
             return Ok(Latest::Settled(Locked::Skipped));
         }
@@ -168,11 +169,22 @@ impl Transaction {
         }
         let there = found && into.value().is_some();
         Ok(match (found && !self.shows(view, into.lsn()), there) {
+            (true, _) if view.is_passing() && !self.may_follow(into.lsn()) => {
+                self.unlock_behind(before);
+                Latest::Settled(Locked::Skipped)
+            }
             (true, there) => {
                 into.view = RecordView::of(&ReadView::LATEST);
                 Latest::Newer { there: there && !self.is_another_row(view, tree, key) }
             }
-            (false, true) => Latest::Settled(Locked::Same),
+            (false, true) => {
+                if view.is_passing() {
+                    // Its lock may go with a savepoint.
+                    let (found, token) = (Some(into.lsn()), into.found.token());
+                    self.note_point(view, (tree.id(), key), found, token)?;
+                }
+                Latest::Settled(Locked::Same)
+            }
             (false, false) => Latest::Settled(Locked::Gone),
         })
     }

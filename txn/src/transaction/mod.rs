@@ -61,14 +61,53 @@ pub struct ReadView {
     pub snapshot: Lsn,
     /// Own writes of earlier commands are seen, of this and later ones not.
     pub command: CommandId,
-    /// Under timestamp ordering, what is seen above the snapshot.
-    pub stamp: Option<Stamp>,
+    /// What is to be known beside the snapshot.
+    pub beside: Beside,
 }
+
+/// What a view says beside its snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing.
+    Nothing,
+    /// Under timestamp ordering, the place in the order: commits of older transactions are seen above the snapshot.
+    Place(Stamp),
+    /// Where reads lock, and so see the latest state: the snapshot that its statement has announced.
+    Announced(Lsn),
+    /// Its reads neither lock nor stamp anything, and nobody validates them: rows that SKIP LOCKED may leave out are looked
+    /// for so.
+    Passing,
+}
+
+const _: () = assert!(size_of::<ReadView>() == 32, "a view is copied at every read");
 
 impl ReadView {
     /// The latest committed state, and all own writes: for checks of what is locked.
     pub const LATEST: ReadView =
-        ReadView { snapshot: Lsn::MAX, command: CommandId(u32::MAX), stamp: None };
+        ReadView { snapshot: Lsn::MAX, command: CommandId(u32::MAX), beside: Beside::Nothing };
+
+    /// Under timestamp ordering, what is seen above the snapshot.
+    #[inline]
+    fn stamp(&self) -> Option<Stamp> {
+        match self.beside {
+            Beside::Place(stamp) => Some(stamp),
+            Beside::Nothing | Beside::Announced(_) | Beside::Passing => None,
+        }
+    }
+
+    /// Whether its scheme is not told of what is read by it.
+    #[inline]
+    fn is_passing(&self) -> bool {
+        self.beside == Beside::Passing
+    }
+
+    /// The versions that it needs: those that this snapshot shows.
+    fn announced(&self) -> Lsn {
+        match self.beside {
+            Beside::Announced(snapshot) => snapshot,
+            Beside::Nothing | Beside::Place(_) | Beside::Passing => self.snapshot,
+        }
+    }
 }
 
 /// What a record is read for.
@@ -254,7 +293,11 @@ impl Transaction {
                 }
             }
         };
-        Ok(ReadView { snapshot, command: self.command, stamp: self.stamp })
+        let beside = match self.snapshot {
+            Some(announced) if snapshot == Lsn::MAX => Beside::Announced(announced),
+            _ => self.beside(),
+        };
+        Ok(ReadView { snapshot, command: self.command, beside })
     }
 
     /// Waits until a snapshot shows what the session has seen.
@@ -275,7 +318,26 @@ impl Transaction {
     #[must_use]
     pub fn one_view(&self) -> Option<ReadView> {
         let snapshot = self.snapshot.filter(|_| self.level != Isolation::ReadCommitted)?;
-        Some(ReadView { snapshot, stamp: self.stamp, ..ReadView::LATEST })
+        Some(ReadView { snapshot, beside: self.beside(), ..ReadView::LATEST })
+    }
+
+    /// What its views say beside the snapshot that it keeps to.
+    #[inline]
+    fn beside(&self) -> Beside {
+        self.stamp.map_or(Beside::Nothing, Beside::Place)
+    }
+
+    /// The view by which rows are looked for that are to be locked, waiting so, if a statement's is `view`. Where the scheme is told
+    /// of reads, those of SKIP LOCKED pass it by, as in READ COMMITTED: they are done by a snapshot, and what has changed since is
+    /// looked at again under its lock.
+    #[must_use]
+    pub fn view_to_lock(&self, view: &ReadView, policy: WaitPolicy) -> ReadView {
+        let snapshot = view.announced();
+        // Serializable snapshot isolation has PostgreSQL's rules.
+        let passes = policy == WaitPolicy::Skip
+            && snapshot != Lsn::MAX
+            && !matches!(self.tracking.as_deref(), None | Some(Tracking::Ssi(_)));
+        if passes { ReadView { snapshot, beside: Beside::Passing, ..*view } } else { *view }
     }
 
     /// Ends a statement: under READ COMMITTED nobody needs its snapshot any more, so that a session that is idle in its
@@ -295,13 +357,13 @@ impl Transaction {
 
     /// Keeps the versions `view` sees after its statement has ended (a cursor), until [`Transaction::release_view`].
     pub fn retain_view(&mut self, view: &ReadView) {
-        self.state_mut().retained.push(view.snapshot);
+        self.state_mut().retained.push(view.announced());
     }
 
     /// Gives a retained view up.
     pub fn release_view(&mut self, view: &ReadView) {
         let retained = &mut self.state_mut().retained;
-        if let Some(at) = retained.iter().position(|snapshot| *snapshot == view.snapshot) {
+        if let Some(at) = retained.iter().position(|snapshot| *snapshot == view.announced()) {
             retained.swap_remove(at);
             self.keep_retained(self.snapshot);
         }
@@ -397,7 +459,7 @@ impl Transaction {
         }
         // Whoever is watched keeps no row.
         let keeps = self.tracking.is_none();
-        if !keeps && !self.ask_to_read(tree, key, purpose)? {
+        if !keeps && !view.is_passing() && !self.ask_to_read(tree, key, purpose)? {
             return Ok(false);
         }
         if keeps && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot) {
@@ -421,7 +483,7 @@ impl Transaction {
     /// Whether a view shows the commit at `lsn`.
     #[inline]
     fn shows(&self, view: &ReadView, lsn: Lsn) -> bool {
-        let is_older = || view.stamp.is_some_and(|stamp| self.shows_above(stamp, lsn));
+        let is_older = || view.stamp().is_some_and(|stamp| self.shows_above(stamp, lsn));
         sees(view.snapshot, lsn, is_older)
     }
 
@@ -439,7 +501,7 @@ impl Transaction {
         let Transaction { manager, state, .. } = self;
         let shows = |lsn: Lsn| {
             let of = |stamp: Stamp| manager.order.is_before(lsn, stamp.at);
-            sees(view.snapshot, lsn, || view.stamp.is_some_and(of))
+            sees(view.snapshot, lsn, || view.stamp().is_some_and(of))
         };
         // The oldest commit that was met and is not shown: what is below it has not been looked at.
         let mut met = on_page;
@@ -455,7 +517,7 @@ impl Transaction {
             found(version.lsn(), version.value());
         });
         let mut at =
-            if view.stamp.is_some() { Lsn(met.0.saturating_sub(1)) } else { view.snapshot };
+            if view.stamp().is_some() { Lsn(met.0.saturating_sub(1)) } else { view.snapshot };
         let there = loop {
             if in_chain {
                 break Ok(true);

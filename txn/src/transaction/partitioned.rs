@@ -120,6 +120,11 @@ impl Transaction {
         }
         for number in own.missing(&wanted).iter() {
             let partition = PartitionId { database: begin.database, number };
+            // What it has learnt it will need: so it waits for that, whatever it is that it would skip.
+            let policy = match policy {
+                WaitPolicy::Skip if !wanted.contains(number) => WaitPolicy::Block,
+                _ => policy,
+            };
             let asked = if own.may_wait(number) { policy } else { WaitPolicy::Skip };
             if manager.locks.enter_partition(owner, wait, partition, asked)? {
                 own.held.insert(number);

@@ -63,7 +63,7 @@ impl Transaction {
             Purpose::Look | Purpose::Way(_) | Purpose::Lock(..) => tree.get(key, into)?,
         };
         self.state_mut().leaves.note(tree.id(), into.token());
-        if self.tracking.is_some() {
+        if self.tracking.is_some() && !view.is_passing() {
             let on_page = found.then(|| into.lsn());
             self.note_point(view, (tree.id(), key), on_page, into.token())?;
         }

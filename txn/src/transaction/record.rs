@@ -7,7 +7,7 @@
 //! but who reads records. (PostgreSQL reads the pieces without a snapshot, `SnapshotToast`, and keeps them by VACUUM's
 //! horizon.)
 
-use super::ReadView;
+use super::{Beside, ReadView};
 use crate::CommandId;
 use storage::Lsn;
 
@@ -31,7 +31,7 @@ impl RecordView {
 impl Default for RecordView {
     /// Of no record: it shows none.
     fn default() -> RecordView {
-        RecordView(ReadView { snapshot: Lsn::ZERO, command: CommandId(0), stamp: None })
+        RecordView(ReadView { snapshot: Lsn::ZERO, command: CommandId(0), beside: Beside::Nothing })
     }
 }
 

@@ -151,7 +151,8 @@ impl Transaction {
         self.scan_to_lock(view, tree, range, direction, WaitPolicy::Block)
     }
 
-    /// As [`Transaction::scan`], of rows that are to be locked next: where a range has to wait for others, NOWAIT does not.
+    /// As [`Transaction::scan`], of rows that are to be locked next: where a range has to wait for others, NOWAIT does not. Those of
+    /// SKIP LOCKED are looked for by [`Transaction::view_to_lock`].
     ///
     /// # Errors
     /// Storage's; [`Error::LockNotAvailable`].
@@ -163,7 +164,8 @@ impl Transaction {
         direction: Direction,
         policy: WaitPolicy,
     ) -> Result<Scan> {
-        if self.tracking.is_some() {
+        let tracked = self.tracking.is_some() && !view.is_passing();
+        if tracked {
             self.ask_to_scan(tree, (range.low, range.high), policy)?;
         }
         let view = &self.by_place(view, tree.id());
@@ -171,7 +173,7 @@ impl Transaction {
         let late = self.manager.late.list();
         let mut cursor = tree.cursor();
         cursor.seek(range.low, range.high, direction)?;
-        let noted = if self.tracking.is_some() {
+        let noted = if tracked {
             let bounds = (range.low, range.high);
             self.note_scan(view, tree.id(), bounds, (direction, cursor.token()))?
         } else {
@@ -299,7 +301,9 @@ impl Scan {
                 self.page_ready = true;
                 return Ok(());
             }
-            if let Some(reads) = transaction.noted() {
+            if !self.view.is_passing()
+                && let Some(reads) = transaction.noted()
+            {
                 reads.met(self.view.snapshot, Some(record.lsn));
             }
             self.page.key.clear();

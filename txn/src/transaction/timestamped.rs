@@ -3,7 +3,7 @@
 //! The scheme and its invariants: `scheme/timestamp/mod.rs`. As under two-phase locking the tree that the layer above keeps its own
 //! objects in is no part of it (`Options::unwatched`).
 
-use super::{ReadView, Transaction};
+use super::{Beside, ReadView, Transaction};
 use crate::lock::range::{Asking, RangeGrant, RangeMode, Rule, Span};
 use crate::lock::segments::Edge;
 use crate::lock::{RowLock, WaitPolicy};
@@ -90,8 +90,8 @@ impl Transaction {
     pub(super) fn by_place(&self, view: &ReadView, tree: TreeId) -> ReadView {
         match (self.stamp, self.snapshot) {
             (Some(stamp), Some(snapshot)) if view.snapshot == Lsn::MAX && self.stamps(tree) => {
-                let stamp = Some(Stamp { overwritten: Overwritten::Refused, ..stamp });
-                ReadView { snapshot, stamp, ..*view }
+                let stamp = Stamp { overwritten: Overwritten::Refused, ..stamp };
+                ReadView { snapshot, beside: Beside::Place(stamp), ..*view }
             }
             _ => *view,
         }
@@ -106,7 +106,7 @@ impl Transaction {
     /// A page has a record that a view does not show: whether what was there before may be read.
     #[inline]
     pub(super) fn may_read_older(&self, view: &ReadView, tree: TreeId) -> Result<()> {
-        match view.stamp {
+        match view.stamp() {
             Some(Stamp { overwritten, .. }) if self.stamps(tree) => {
                 overwritten.read().or_else(too_late)
             }
@@ -208,7 +208,8 @@ impl Transaction {
         }
     }
 
-    /// Before a key is written: marks it, and makes sure that no younger one has read or written it. False if it was skipped.
+    /// Before a key is written: marks it, and makes sure that no younger one has read or written it. False if it was skipped: who
+    /// skips what others have locked skips what a younger one has written as well.
     pub(super) fn mark_to_write(
         &mut self,
         tree: &Tree,
@@ -227,29 +228,41 @@ impl Transaction {
         if self.ask(mark, may_wait, policy)? == RangeGrant::Skipped {
             return Ok(false);
         }
+        if policy == WaitPolicy::Skip {
+            let seen = self.sees_newest(tree, key, at);
+            if !matches!(seen, Ok(true)) {
+                self.unmark(tree.id(), key);
+                return seen;
+            }
+        }
         // What it may find there counts as read, whether it will write or not; but not while it waits, or of those who wait for
         // the mark all but the youngest would be too late. Until now nobody older could have come by: the mark was in the way.
         self.leave_stamp(tree.id(), key, at);
         let in_time = self.is_in_time(tree, key, at);
         if !matches!(in_time, Ok(true)) {
-            // It is not marked for what may come after a rollback to a savepoint.
-            let Transaction { manager, state, tracking, .. } = self;
-            if let (Some(Tracking::Stamped(stamped)), Some(state)) =
-                (tracking.as_deref_mut(), state)
-            {
-                manager.locks.unlock_key(state.owner, &mut stamped.held, (tree.id(), key));
-            }
+            self.unmark(tree.id(), key);
         }
         if in_time? { Ok(true) } else { too_late(Reason::WriteTooLate) }
+    }
+
+    /// Takes a mark back: a key is not marked for what may come after a rollback to a savepoint.
+    fn unmark(&mut self, tree: TreeId, key: &[u8]) {
+        let Transaction { manager, state, tracking, .. } = self;
+        if let (Some(Tracking::Stamped(stamped)), Some(state)) = (tracking.as_deref_mut(), state) {
+            manager.locks.unlock_key(state.owner, &mut stamped.held, (tree, key));
+        }
     }
 
     /// Whether no younger one has read or written a key that is marked.
     fn is_in_time(&mut self, tree: &Tree, key: &[u8], at: Timestamp) -> Result<bool> {
         let read = self.manager.read_stamps.of(tree.id(), key);
-        is_in_time(at, read, || {
-            let newest = self.newest_version(tree, key)?;
-            let is_older = || self.manager.order.is_before(newest, at);
-            Ok(self.snapshot.is_none_or(|snapshot| sees(snapshot, newest, is_older)))
-        })
+        is_in_time(at, read, || self.sees_newest(tree, key, at))
+    }
+
+    /// Whether what has been committed last of a key is of no younger one.
+    fn sees_newest(&mut self, tree: &Tree, key: &[u8], at: Timestamp) -> Result<bool> {
+        let newest = self.newest_version(tree, key)?;
+        let is_older = || self.manager.order.is_before(newest, at);
+        Ok(self.snapshot.is_none_or(|snapshot| sees(snapshot, newest, is_older)))
     }
 }

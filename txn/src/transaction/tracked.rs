@@ -167,6 +167,18 @@ impl Transaction {
         }
     }
 
+    /// Whether a row that was found in passing may be taken as the commit at `lsn` has left it, which was not visible then. What keeps
+    /// to a snapshot takes none from behind it, and what has a place none of younger ones: such rows are left out.
+    pub(super) fn may_follow(&self, lsn: Lsn) -> bool {
+        match self.tracking.as_deref() {
+            Some(Tracking::Stamped(_)) => {
+                self.stamp.is_some_and(|stamp| self.shows_above(stamp, lsn))
+            }
+            Some(Tracking::Occ(_)) => false,
+            Some(Tracking::Ssi(_) | Tracking::Locking(_) | Tracking::Partitioned(_)) | None => true,
+        }
+    }
+
     /// Begins to note what a scan reads.
     #[cold]
     pub(super) fn note_scan(

@@ -62,7 +62,7 @@ impl LockRows {
             self.key.clear();
             self.key.extend_from_slice(key);
             let tree = cx.tree(target.scan.tree)?;
-            let view = cx.view;
+            let view = cx.transaction.view_to_lock(&cx.view, target.policy);
             let (policy, into) = (target.policy, &mut self.record);
             let mut lock = |transaction: &mut Transaction, key: &[u8]| match target.lock {
                 RowLock::KeyShare => {

@@ -226,7 +226,7 @@ impl Scan {
             low: Bound::Included(&low[..]),
             high: if prefix_end(&mut high) { Bound::Excluded(&high[..]) } else { Bound::Unbounded },
         };
-        let view = cx.view;
+        let view = view_of(&self.plan, cx);
         let mut scan = begin(cx.transaction, &self.plan, (&view, tree), range, key.direction)?;
         match scan.advance(cx.transaction)? {
             Some(row) => self.combinations.go_on_to(row.key),
@@ -263,7 +263,7 @@ impl Scan {
             low: if low.is_empty() { Bound::Unbounded } else { Bound::Included(low) },
             high: if high.is_empty() { Bound::Unbounded } else { Bound::Excluded(high) },
         };
-        let view = cx.view;
+        let view = view_of(&self.plan, cx);
         let Some((_, tree)) = &self.trees else { return Ok(()) };
         let begun = begin(cx.transaction, &self.plan, (&view, tree), range, key.direction)?;
         self.state = State::Range(begun);
@@ -311,7 +311,7 @@ impl Scan {
     #[inline]
     fn advance_within(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let Some((rows, access)) = &self.trees else { return Ok(false) };
-        let (view, plan, record) = (cx.view, &self.plan, &mut self.record);
+        let (view, plan, record) = (view_of(&self.plan, cx), &self.plan, &mut self.record);
         let row = cx.frame.row_mut(plan.slot);
         let transaction = &mut *cx.transaction;
         let index = matches!(&plan.access, Access::Key(key) if key.index.is_some());
@@ -385,6 +385,15 @@ impl Scan {
                 }
             },
         }
+    }
+}
+
+/// The view that a scan reads by: the statement's, unless rows are looked for that are to be locked.
+#[inline]
+fn view_of(plan: &physical::Scan, cx: &Context<'_>) -> ReadView {
+    match plan.to_lock {
+        Some((_, policy)) => cx.transaction.view_to_lock(&cx.view, policy),
+        None => cx.view,
     }
 }
 
@@ -682,7 +691,7 @@ impl Operator for Scan {
         if let (Access::Full(direction), Some((_, access))) = (&self.plan.access, &self.trees) {
             let direction = *direction;
             let range = KeyRange { low: Bound::Unbounded, high: Bound::Unbounded };
-            let view = cx.view;
+            let view = view_of(&self.plan, cx);
             let begun = begin(cx.transaction, &self.plan, (&view, access), range, direction)?;
             self.state = State::Range(begun);
             self.count_scan(cx);
