@@ -354,6 +354,21 @@ impl Decimal {
     /// Its nearest double.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
+        /// The powers of ten that a double has exactly.
+        const POWERS: [f64; 23] = [
+            1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+        ];
+        // Of two numbers that doubles have exactly the quotient, or the product, is rounded once (Clinger 1990).
+        let unit = (self.weight - self.digits.len() as i32 + 1) * DIGITS;
+        let digits = self.digits.iter();
+        let power = POWERS.get(unit.unsigned_abs() as usize).filter(|_| self.digits.len() <= 4);
+        let value =
+            digits.take(4).fold(0u64, |sum, &digit| sum * u64::from(BASE) + u64::from(digit));
+        if let Some(power) = power.filter(|_| value < 1 << 53) {
+            let value = if unit < 0 { value as f64 / power } else { value as f64 * power };
+            return if self.negative { -value } else { value };
+        }
         let mut text = Vec::new();
         // All digits count, shown or not.
         let all = (self.digits.len() as i32 - self.weight - 1) * DIGITS;

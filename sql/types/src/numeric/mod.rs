@@ -6,9 +6,10 @@
 //!
 //! Two ways to compute: [`small`] works on a 128-bit integer with a scale, without touching the heap, as long as nothing
 //! overflows; [`decimal`] does everything else digit by digit. Both give the same bytes. Roots, logarithms and powers
-//! ([`transcendental`]) carry guard digits and round once at the end.
+//! ([`transcendental`]) are computed in binary ([`fixed`]), carry guard digits and round once at the end.
 
 pub mod decimal;
+mod fixed;
 pub mod functions;
 pub mod key;
 pub mod small;

@@ -124,9 +124,10 @@ enum Pattern {
 
 fn pattern(text: &str) -> Option<(Pattern, bool, usize)> {
     PATTERNS.iter().find_map(|&(name, pattern)| {
-        let head = text.get(..name.len())?;
-        let upper = head == name;
-        (upper || head == name.to_ascii_lowercase()).then_some((pattern, upper, name.len()))
+        let head = text.as_bytes().get(..name.len())?;
+        let upper = head == name.as_bytes();
+        let lower = || name.bytes().map(|byte| byte.to_ascii_lowercase());
+        (upper || head.iter().copied().eq(lower())).then_some((pattern, upper, name.len()))
     })
 }
 

@@ -1,12 +1,11 @@
 //! Square root, exponential, logarithm and power, with PostgreSQL's result scales.
 //!
 //! PostgreSQL: `sqrt_var`, `exp_var`, `ln_var`, `log_var`, `power_var`, `power_var_int`, `estimate_ln_dweight`. The scales are
-//! computed as there, bit by bit, since they show. The digits are our own way: Newton's iteration for the root, the series
-//! of atanh after roots for the logarithm, Taylor's after halving for the exponential, each with guard digits and one
-//! rounding at the end.
+//! computed as there, bit by bit, since they show. The digits are our own way ([`fixed`]), with guard digits and one rounding at
+//! the end.
 
 use super::decimal::{DIGITS, Decimal, Rounding};
-use super::{CHOSEN_SCALE_MAX, SIGNIFICANT_DIGITS, overflow};
+use super::{CHOSEN_SCALE_MAX, SIGNIFICANT_DIGITS, fixed, overflow};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use std::f64::consts::LOG10_E;
@@ -42,15 +41,7 @@ impl Decimal {
     /// # Errors
     /// 2201F.
     pub fn square_root(&self) -> Result<Decimal> {
-        let scale = self.root_scale();
-        let root = self.root_at(scale)?;
-        // The iteration's own rounding may have made a tie of what is not quite one.
-        let half = Decimal::read(&format!("5e-{}", scale + 1))?.unwrap_or_else(one);
-        let below = root.subtract(&half);
-        if !root.is_zero() && below.multiply(&below).compare(self).is_gt() {
-            return Ok(below.subtract(&half).rounded(scale));
-        }
-        Ok(root)
+        self.root_at(self.root_scale())
     }
 
     /// Its square root to `scale` decimals.
@@ -67,26 +58,7 @@ impl Decimal {
         if self.is_zero() {
             return Ok(Decimal::zero(scale));
         }
-        // An even power of 10⁴ out of the number leaves one that a double can start from.
-        let shift = self.weight.div_euclid(2) * 2;
-        let reduced = Decimal { weight: self.weight - shift, ..self.clone() };
-        let start = format!("{:.15e}", reduced.to_f64().sqrt());
-        let mut root = Decimal::read(&start)?.unwrap_or_else(one);
-        root.weight += shift / 2;
-        let working = scale + GUARD;
-        let half = Decimal { weight: -1, scale: 1, digits: vec![5000], negative: false };
-        // A double has 15 digits; each step doubles them.
-        let wanted = working + (self.weight / 2 + 1) * DIGITS;
-        let mut exact = 14;
-        loop {
-            let quotient = self.divide(&root, working, Rounding::Nearest);
-            root = root.add(&quotient).multiply_at(&half, working);
-            if exact > wanted || root.is_zero() {
-                break;
-            }
-            exact *= 2;
-        }
-        Ok(root.rounded(scale))
+        Ok(fixed::root(self, scale))
     }
 
     /// The decimal weight of its natural logarithm, about.
@@ -135,45 +107,7 @@ impl Decimal {
                 "cannot take logarithm of a negative number",
             ));
         }
-        let working = scale + GUARD;
-        if (-1..=0).contains(&self.weight) {
-            return Ok(self.ln_by_roots(working)?.rounded(scale));
-        }
-        // ln(m * 10000^w) = ln(m) + w * ln(10000)
-        let mantissa = Decimal { weight: 0, ..self.clone() };
-        let base = Decimal::from_i128(10_000).ln_by_roots(working + GUARD)?;
-        let whole = base.multiply(&Decimal::from_i128(i128::from(self.weight)));
-        Ok(mantissa.ln_by_roots(working)?.add(&whole).rounded(scale))
-    }
-
-    /// For numbers between 10⁻⁴ and 10⁴ inclusive.
-    fn ln_by_roots(&self, scale: i32) -> Result<Decimal> {
-        let (low, high) = (
-            Decimal { weight: -1, scale: 2, digits: vec![9900], negative: false },
-            Decimal { weight: 0, scale: 2, digits: vec![1, 100], negative: false },
-        );
-        // Each root halves the logarithm and so doubles its error in the end: half a digit for each.
-        let mut working = scale + GUARD;
-        let mut number = self.clone();
-        let mut doublings = 0;
-        while number.compare(&low).is_lt() || number.compare(&high).is_gt() {
-            working += 1;
-            number = number.root_at(working)?;
-            doublings += 1;
-        }
-        // ln x = 2 (z + z³/3 + z⁵/5 + ...), z = (x - 1) / (x + 1)
-        let z = number.subtract(&one()).divide(&number.add(&one()), working, Rounding::Nearest);
-        let square = z.multiply_at(&z, working);
-        let mut power = z.clone();
-        let mut sum = z;
-        let mut n = 3;
-        while !power.is_zero() {
-            power = power.multiply_at(&square, working);
-            let term = power.divide(&Decimal::from_i128(n), working, Rounding::Nearest);
-            sum = sum.add(&term);
-            n += 2;
-        }
-        Ok(sum.multiply_at(&Decimal::from_i128(1 << (doublings + 1)), scale))
+        Ok(fixed::ln(self, scale))
     }
 
     /// e to its power.
@@ -190,26 +124,7 @@ impl Decimal {
         if estimate.abs() >= RESULT_SCALE_MAX * 3.0 {
             return if estimate > 0.0 { Err(overflow()) } else { Ok(Decimal::zero(scale)) };
         }
-        let digits = (scale + (estimate * LOG10_E) as i32).max(0) + 2 * GUARD + 8;
-        // Halve until below 0.01: every squaring back doubles the relative error.
-        let halvings = (estimate.abs() * 100.0).max(1.0).log2().ceil() as u32;
-        let working = digits + halvings as i32;
-        let divisor = Decimal::from_i128(1i128 << halvings);
-        let reduced = self.clone().absolute().divide(&divisor, working, Rounding::Nearest);
-        let (mut sum, mut term, mut n) = (one(), one(), 1);
-        while !term.is_zero() {
-            term = term.multiply_at(&reduced, working);
-            term = term.divide(&Decimal::from_i128(n), working, Rounding::Nearest);
-            sum = sum.add(&term);
-            n += 1;
-        }
-        for _ in 0..halvings {
-            sum = significant(sum.multiply(&sum), working);
-        }
-        if self.negative {
-            return Ok(one().divide(&sum, scale, Rounding::Nearest));
-        }
-        Ok(sum.rounded(scale))
+        Ok(fixed::exp(self, scale))
     }
 
     /// Its logarithm to a base.
