@@ -3,7 +3,7 @@
 //! ADD COLUMN with a default that is the same for all rows and DROP COLUMN touch no row: old rows read the column's
 //! missing value, and keep the bytes of a dropped one. What changes stored values rewrites the table.
 
-use super::build::{Rewrite, contains_null, each_row, is_empty};
+use super::build::{Columns, Rewrite, contains_null, each_row, is_empty};
 use super::create_table::Parts;
 use super::dependency::Dependents;
 use super::index::distinct_keys;
@@ -333,12 +333,11 @@ impl Ddl<'_> {
             return Ok(());
         }
         self.tell_verification(relation);
-        each_row(self.transaction, relation, &mut |_, _, _, row| match columns
-            .iter()
-            .find(|&&at| row.get(at).is_null())
-        {
-            Some(&at) => Err(contains_null(relation, at)),
-            None => Ok(()),
+        each_row(self.transaction, relation, Columns::Only(columns), &mut |_, _, _, row| {
+            match columns.iter().find(|&&at| row.get(at).is_null()) {
+                Some(&at) => Err(contains_null(relation, at)),
+                None => Ok(()),
+            }
         })
     }
 

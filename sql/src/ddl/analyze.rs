@@ -7,7 +7,7 @@
 //! by jumping to random pages.
 
 use super::Ddl;
-use super::build::each_row_beside_writers;
+use super::build::{Columns, each_row_beside_writers};
 use super::resolve::undefined_table;
 use super::value_text::shown;
 use crate::catalog::Named;
@@ -244,23 +244,28 @@ fn sample(ddl: &mut Ddl<'_>, relation: &Relation) -> Result<(TableStatistics, us
     // A table without columns is counted all the same.
     let sample_rows = ROWS_PER_TARGET * targets.iter().copied().max().unwrap_or(0).max(1);
     progress.begin(Command::Analyze, relation.oid, &[(PHASE, ACQUIRING), (PAGES, pages)]);
-    each_row_beside_writers(ddl.transaction, relation, &mut |_, key, record, row| {
-        bytes += (key.len() + record.len()) as u64;
-        progress.set(SAMPLED, (bytes / page_bytes).min(pages.cast_unsigned()).cast_signed());
-        let mut kept = RowBuf::new();
-        if rows.len() < sample_rows {
-            kept.copy_from(row);
-            rows.push((count, kept));
-        } else {
-            let place = chance.below(count + 1) as usize;
-            if place < sample_rows {
+    each_row_beside_writers(
+        ddl.transaction,
+        relation,
+        Columns::All,
+        &mut |_, key, record, row| {
+            bytes += (key.len() + record.len()) as u64;
+            progress.set(SAMPLED, (bytes / page_bytes).min(pages.cast_unsigned()).cast_signed());
+            let mut kept = RowBuf::new();
+            if rows.len() < sample_rows {
                 kept.copy_from(row);
-                rows[place] = (count, kept);
+                rows.push((count, kept));
+            } else {
+                let place = chance.below(count + 1) as usize;
+                if place < sample_rows {
+                    kept.copy_from(row);
+                    rows[place] = (count, kept);
+                }
             }
-        }
-        count += 1;
-        Ok(())
-    })?;
+            count += 1;
+            Ok(())
+        },
+    )?;
     progress.set(SAMPLED, pages);
     progress.set(PHASE, COMPUTING);
     // Correlation compares the values' order with the rows'.

@@ -9,7 +9,7 @@
 //! A batch waits for nobody while it holds a lock, so it is in no deadlock and keeps nobody waiting for long: a row that
 //! somebody is changing is put off, and later waited for alone ([`Backfill::put_off`]).
 
-use super::build::{KeyFunction, LATEST, columns_of, duplicate};
+use super::build::{Columns, KeyFunction, LATEST, columns_of, duplicate};
 use super::{Ddl, Semantics};
 use crate::catalog::CatalogSnapshot;
 use crate::catalog::relation::{Relation, RelationKind};
@@ -186,7 +186,7 @@ impl<'a> Target<'a> {
             long_values: self.long_values,
         };
         let into = (&mut self.heap, &mut self.row);
-        columns_of(transaction, &self.relation, &self.layout, stored, into)?;
+        columns_of(transaction, (&self.relation, Columns::All), &self.layout, stored, into)?;
         let Some(computed) = self.keys.values(&self.row)? else { return Ok(Filled::Done) };
         let index = &self.relation.indexes[self.at];
         let (key, value) = &mut self.entry;

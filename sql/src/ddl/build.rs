@@ -69,9 +69,10 @@ pub type EachRow<'a> = dyn FnMut(&mut Transaction, &[u8], &[u8], &RowBuf) -> Res
 pub fn each_row(
     transaction: &mut Transaction,
     relation: &Relation,
+    columns: Columns<'_>,
     each: &mut EachRow<'_>,
 ) -> Result<()> {
-    each_row_by(transaction, relation, &LATEST, each)
+    each_row_by(transaction, (relation, columns), &LATEST, each)
 }
 
 /// As [`each_row`], where others may be writing: the rows are those of a snapshot that is taken now, at every level.
@@ -81,15 +82,17 @@ pub fn each_row(
 pub fn each_row_beside_writers(
     transaction: &mut Transaction,
     relation: &Relation,
+    columns: Columns<'_>,
     each: &mut EachRow<'_>,
 ) -> Result<()> {
-    transaction
-        .by_newest_snapshot(|transaction, view| each_row_by(transaction, relation, view, each))
+    transaction.by_newest_snapshot(|transaction, view| {
+        each_row_by(transaction, (relation, columns), view, each)
+    })
 }
 
 fn each_row_by(
     transaction: &mut Transaction,
-    relation: &Relation,
+    (relation, columns): (&Relation, Columns<'_>),
     view: &ReadView,
     each: &mut EachRow<'_>,
 ) -> Result<()> {
@@ -109,15 +112,33 @@ fn each_row_by(
         record.extend_from_slice(found.value);
         let (stored, into) =
             (Stored { record: &record, view: found.view, long_values }, (&mut heap, &mut row));
-        columns_of(transaction, relation, &layout, stored, into)?;
+        columns_of(transaction, (relation, columns), &layout, stored, into)?;
         each(transaction, &key, &record, &row)?;
     }
 }
 
-/// Reads all columns of a record that a view has shown, dropped ones as NULL.
+/// Which columns of rows are read; the others are NULL.
+#[derive(Clone, Copy, Debug)]
+pub enum Columns<'c> {
+    /// All.
+    All,
+    /// These.
+    Only(&'c [usize]),
+}
+
+impl Columns<'_> {
+    fn have(self, column: usize) -> bool {
+        match self {
+            Columns::All => true,
+            Columns::Only(columns) => columns.contains(&column),
+        }
+    }
+}
+
+/// Reads columns of a record that a view has shown, dropped ones as NULL.
 pub(super) fn columns_of(
     transaction: &mut Transaction,
-    relation: &Relation,
+    (relation, columns): (&Relation, Columns<'_>),
     layout: &RowLayout,
     stored: Stored<'_>,
     (heap, row): (&mut Heap, &mut RowBuf),
@@ -127,7 +148,7 @@ pub(super) fn columns_of(
     let mut image = Vec::new();
     let record = stored.open(transaction, layout, &mut image)?;
     for (at, column) in relation.columns.iter().enumerate() {
-        if column.dropped {
+        if column.dropped || !columns.have(at) {
             row.push(Datum::Null);
             continue;
         }
@@ -160,7 +181,8 @@ pub(crate) fn duplicate_row(
     };
     let layout = relation.row_layout();
     let into = (&mut Heap::default(), &mut row);
-    columns_of(transaction, relation, &layout, Stored { record, view, long_values }, into)?;
+    let stored = Stored { record, view, long_values };
+    columns_of(transaction, (relation, Columns::All), &layout, stored, into)?;
     Ok(row)
 }
 
@@ -277,24 +299,29 @@ impl Ddl<'_> {
         );
         let page_bytes = u64::from(self.transaction.manager().data().page_bytes());
         let (mut rows, mut bytes) = (0_i64, 0_u64);
-        each_row(self.transaction, relation, &mut |transaction, row_key, record, row| {
-            rows += 1;
-            bytes += (row_key.len() + record.len()) as u64;
-            progress.set(ROWS_DONE, rows);
-            let done = (bytes / page_bytes).min(pages.cast_unsigned());
-            progress.set(PAGES_DONE, done.cast_signed());
-            let Some(computed) = keys.values(row)? else { return Ok(()) };
-            entry::write(
-                &layout,
-                index.uniqueness(),
-                |column| key_value(row, Some(&computed), column),
-                row_key,
-                &mut key,
-                &mut value,
-            )?;
-            check_entry_size(transaction, relation, index, (key.len(), value.len()))?;
-            Ok(load.push(&key, &value).map_err(txn::Error::from)?)
-        })?;
+        each_row(
+            self.transaction,
+            relation,
+            Columns::All,
+            &mut |transaction, row_key, record, row| {
+                rows += 1;
+                bytes += (row_key.len() + record.len()) as u64;
+                progress.set(ROWS_DONE, rows);
+                let done = (bytes / page_bytes).min(pages.cast_unsigned());
+                progress.set(PAGES_DONE, done.cast_signed());
+                let Some(computed) = keys.values(row)? else { return Ok(()) };
+                entry::write(
+                    &layout,
+                    index.uniqueness(),
+                    |column| key_value(row, Some(&computed), column),
+                    row_key,
+                    &mut key,
+                    &mut value,
+                )?;
+                check_entry_size(transaction, relation, index, (key.len(), value.len()))?;
+                Ok(load.push(&key, &value).map_err(txn::Error::from)?)
+            },
+        )?;
         progress.set(PAGES_DONE, pages);
         progress.set(ROWS, rows);
         progress.set(SUBPHASE, LOADING);
@@ -392,7 +419,7 @@ impl Ddl<'_> {
         // A key of eight bytes may be an integer's: only what was a row id stays one.
         let had_key = matches!(&old.kind, RelationKind::Table { key, .. } if !key.is_empty());
         let mut null_key = None;
-        each_row(self.transaction, old, &mut |transaction, old_key, record, row| {
+        each_row(self.transaction, old, Columns::All, &mut |transaction, old_key, record, row| {
             let computed = rewrite
                 .columns
                 .iter_mut()

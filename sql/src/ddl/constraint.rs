@@ -1,6 +1,6 @@
 //! CHECK constraints, and rows that are there held against them.
 
-use super::build::{EachRow, each_row, each_row_beside_writers};
+use super::build::{Columns, EachRow, each_row, each_row_beside_writers};
 use super::{Ddl, name};
 use crate::catalog::relation::{Constraint, ConstraintKind, Deferral, Relation};
 use crate::catalog::system_column::{TABLE_OID, system_column};
@@ -66,6 +66,10 @@ impl Ddl<'_> {
         let is_kept = !constraint.validated;
         let snapshot = self.snapshot();
         let mut evaluate = self.semantics.compute(&snapshot, relation, None, condition)?;
+        let own = condition.edges().own();
+        let known: Option<Vec<usize>> =
+            own.iter().map(|number| usize::try_from(*number).ok()?.checked_sub(1)).collect();
+        let columns = known.as_deref().map_or(Columns::All, Columns::Only);
         let each: &mut EachRow<'_> = &mut |_, _, _, row| {
             let values: Vec<Datum<'_>> = row.iter().collect();
             let result = evaluate(&values)?;
@@ -75,9 +79,9 @@ impl Ddl<'_> {
             Ok(())
         };
         if is_kept {
-            each_row_beside_writers(self.transaction, relation, each)
+            each_row_beside_writers(self.transaction, relation, columns, each)
         } else {
-            each_row(self.transaction, relation, each)
+            each_row(self.transaction, relation, columns, each)
         }
     }
 }

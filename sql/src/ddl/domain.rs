@@ -4,7 +4,7 @@
 //! and keeps the lock to the end: whoever writes behind it binds the statement with the condition. PostgreSQL:
 //! `typecmds.c`.
 
-use super::build::each_row;
+use super::build::{Columns, each_row};
 use super::user_type::{check_name, owned, put, put_new, row_type_refusal};
 use super::{Ddl, name};
 use crate::bind::value_relation;
@@ -355,7 +355,7 @@ fn hold_rows_against(
             Some(check) => Some(semantics.compute(&snapshot, &value, None, &check.condition)?),
             None => None,
         };
-        each_row(ddl.transaction, &table, &mut |_, _, _, row| {
+        each_row(ddl.transaction, &table, Columns::Only(&columns), &mut |_, _, _, row| {
             for &at in &columns {
                 let fits = match &mut condition {
                     None => !row.get(at).is_null(),

@@ -1,6 +1,6 @@
 //! FOREIGN KEY: made, and held against rows that are there.
 
-use super::build::{LATEST, each_row_beside_writers};
+use super::build::{Columns, LATEST, each_row_beside_writers};
 use super::constraint::constraint_is_new;
 use super::resolve::{system_column_named, undefined_table};
 use super::value_text::key_values;
@@ -182,31 +182,39 @@ impl Ddl<'_> {
         let tree = self.transaction.manager().data().tree(index.tree).map_err(txn::Error::from)?;
         let mut wanted = Vec::new();
         let mut buffer = RecordBuffer::default();
-        each_row_beside_writers(self.transaction, relation, &mut |transaction, _, _, row| {
-            let nulls = key.columns.iter().filter(|&&column| row.get(column).is_null()).count();
-            if nulls == key.columns.len() || (nulls > 0 && key.match_type == MatchType::Simple) {
-                return Ok(());
-            }
-            if nulls > 0 {
-                return Err(violation(relation, constraint)
-                    .detail("MATCH FULL does not allow mixing of null and nonnull key values."));
-            }
-            wanted.clear();
-            let arena = Bump::new();
-            for part in &layout.columns {
-                let at = key.referenced.iter().position(|&column| column == part.column);
-                let child = key.columns[at.expect("the index is over the referenced columns")];
-                match converted(row.get(child), relation.columns[child].ty.oid, part, &arena) {
-                    Some(datum) => part.encode(datum, &mut wanted)?,
-                    // The parent's type cannot hold it: no parent has that value.
-                    None => return Err(missing(relation, &parent, constraint, key, row)),
+        let columns = Columns::Only(&key.columns);
+        each_row_beside_writers(
+            self.transaction,
+            relation,
+            columns,
+            &mut |transaction, _, _, row| {
+                let nulls = key.columns.iter().filter(|&&column| row.get(column).is_null()).count();
+                if nulls == key.columns.len() || (nulls > 0 && key.match_type == MatchType::Simple)
+                {
+                    return Ok(());
                 }
-            }
-            if transaction.get(&LATEST, &tree, &wanted, &mut buffer)? {
-                return Ok(());
-            }
-            Err(missing(relation, &parent, constraint, key, row))
-        })
+                if nulls > 0 {
+                    return Err(violation(relation, constraint).detail(
+                        "MATCH FULL does not allow mixing of null and nonnull key values.",
+                    ));
+                }
+                wanted.clear();
+                let arena = Bump::new();
+                for part in &layout.columns {
+                    let at = key.referenced.iter().position(|&column| column == part.column);
+                    let child = key.columns[at.expect("the index is over the referenced columns")];
+                    match converted(row.get(child), relation.columns[child].ty.oid, part, &arena) {
+                        Some(datum) => part.encode(datum, &mut wanted)?,
+                        // The parent's type cannot hold it: no parent has that value.
+                        None => return Err(missing(relation, &parent, constraint, key, row)),
+                    }
+                }
+                if transaction.get(&LATEST, &tree, &wanted, &mut buffer)? {
+                    return Ok(());
+                }
+                Err(missing(relation, &parent, constraint, key, row))
+            },
+        )
     }
 }
 
