@@ -84,3 +84,7 @@ select '{ x ,y}'::int[];
 set array_nulls = off;
 select '{null,NULL }'::text[];
 reset array_nulls;
+select ('{1}'::int[])[date '2020-01-01'];
+select ('{1}'::int[])['2020-01-01'::date];
+select ('{1}'::int[])[cast('2020-01-01' as date)];
+select ('{1}'::int[])[1:date '2020-01-01'];

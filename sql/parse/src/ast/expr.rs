@@ -428,11 +428,22 @@ impl Expr {
     /// Where the expression's text begins, as PostgreSQL's `exprLocation` has it: of an operator's left operand.
     #[must_use]
     pub fn start(&self) -> u32 {
+        self.begins(true)
+    }
+
+    /// The same before it is looked at: a literal that is given a type begins where that does.
+    #[must_use]
+    pub fn written_start(&self) -> u32 {
+        self.begins(false)
+    }
+
+    fn begins(&self, bound: bool) -> u32 {
         let mut expr = self;
         let mut least = u32::MAX;
         loop {
             // A literal that is given a type, and no length, stands where its text does.
-            if let ExprKind::Cast { operand, ty } = &expr.kind
+            if bound
+                && let ExprKind::Cast { operand, ty } = &expr.kind
                 && matches!(operand.kind, ExprKind::String(_) | ExprKind::Null)
                 && ty.modifiers.is_empty()
             {

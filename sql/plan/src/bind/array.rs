@@ -101,7 +101,7 @@ impl Binder<'_> {
                 SqlState::DATATYPE_MISMATCH,
                 "array subscript must have type integer",
             )
-            .at(at));
+            .at(self.position(expr.written_start())));
         }
         // No text shows this cast.
         if self.prints() && bound.ty().oid.0 != oid::UNKNOWN {
