@@ -200,6 +200,32 @@ fn conditions_reach_the_keys_below() {
 }
 
 #[test]
+fn groups_come_in_the_order_of_keys() {
+    const IN_ORDER: &[(bool, &str)] = &[
+        (true, "SELECT k, count(*) FROM big GROUP BY k ORDER BY k LIMIT 2"),
+        (true, "SELECT k, count(*) FROM big GROUP BY k ORDER BY k DESC LIMIT 2"),
+        (true, "SELECT k, count(*) FROM big GROUP BY k LIMIT 2"),
+        (true, "SELECT id, name, count(*) FROM big GROUP BY name, id ORDER BY id"),
+        (
+            true,
+            "SELECT b.id, count(*) FROM big b JOIN more m ON m.id = b.k GROUP BY b.id ORDER BY b.id LIMIT 2",
+        ),
+        (false, "SELECT k, count(*) FROM big GROUP BY k ORDER BY count(*) LIMIT 2"),
+        (false, "SELECT k, count(*) FROM big GROUP BY k ORDER BY k"),
+        (false, "SELECT k, count(*) FROM big GROUP BY ROLLUP (k) ORDER BY k LIMIT 2"),
+        (false, "SELECT name, count(*) FROM big GROUP BY name ORDER BY name LIMIT 2"),
+        (false, "SELECT id % 3, count(*) FROM big GROUP BY id % 3 LIMIT 2"),
+    ];
+    let atoll = Atoll::start(&[]);
+    let mut client = made(&atoll);
+    for (in_order, sql) in IN_ORDER {
+        let plan = lines(&mut client, &format!("EXPLAIN {sql}"));
+        let groups = plan.iter().any(|line| line.contains("GroupAggregate"));
+        assert_eq!(groups, *in_order, "{sql}: {plan:#?}");
+    }
+}
+
+#[test]
 fn plans_go_by_the_values_at_hand() {
     let atoll = Atoll::start(&[]);
     let mut client = atoll.connect();

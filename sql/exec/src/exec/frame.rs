@@ -1,6 +1,7 @@
 //! The frame: one row for each slot of a program, where the values of the current row live.
 
 use super::element_sets::ElementSets;
+use super::kept_values::KeptValues;
 use crate::plan::scalar::Var;
 use crate::tuple::RowBuf;
 use crate::types::Datum;
@@ -11,6 +12,8 @@ pub struct Frame {
     rows: Vec<RowBuf>,
     /// Arrays of the run that are asked for elements.
     pub elements: ElementSets,
+    /// Values of the run that no row changes.
+    pub kept: KeptValues,
 }
 
 impl Frame {
@@ -25,7 +28,7 @@ impl Frame {
                 row
             })
             .collect();
-        Frame { rows, elements: ElementSets::default() }
+        Frame { rows, ..Frame::default() }
     }
 
     /// The value at a home.

@@ -1,6 +1,6 @@
-//! GROUP BY and DISTINCT, by hashing.
+//! GROUP BY and DISTINCT, by hashing, or row behind row where the rows of a group come so.
 //!
-//! Groups come out in the order in which their first rows came in, as many as memory takes; rows of others go to temporary
+//! Groups by hashing come out in the order in which their first rows came in, as many as memory takes; rows of others go to temporary
 //! files, apart by their keys, and their groups come behind, part by part. Aggregates with DISTINCT or ORDER BY keep their
 //! arguments and are fed at the end. DISTINCT hands a row on the first time its key is seen, so that it can stop early.
 
@@ -16,7 +16,7 @@ use crate::plan::physical::{self, AggregateStep};
 use crate::plan::scalar::Var;
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
-use crate::types::{Accumulator, Comparator, Datum, Shapes, check_held};
+use crate::types::{Accumulator, CallContext, Comparator, Datum, Shapes, check_held};
 use std::sync::Arc;
 
 /// One aggregate of one group.
@@ -29,6 +29,35 @@ enum State {
 }
 
 impl State {
+    /// Takes the arguments of a row, behind the keys by which it is kept, and counts the bytes that these take.
+    #[inline]
+    fn take(
+        &mut self,
+        call: &AggregateStep,
+        keys: usize,
+        context: &CallContext<'_>,
+        own: &[Datum<'_>],
+        bytes: &mut usize,
+    ) -> Result<()> {
+        let values = &own[keys..];
+        if call.strict && values.iter().any(Datum::is_null) {
+            return Ok(());
+        }
+        match self {
+            State::Plain(state) => {
+                let before = state.bytes();
+                state.add(context, values)?;
+                *bytes = (*bytes + state.bytes()).saturating_sub(before);
+            }
+            State::Kept(_, sorter) | State::Made(_, sorter) => {
+                let before = sorter.bytes();
+                sorter.rows.push(own.iter().copied());
+                *bytes += sorter.bytes() - before;
+            }
+        }
+        Ok(())
+    }
+
     /// As [`Operator::rest_bytes`].
     fn rest_bytes(&self) -> Option<usize> {
         let (computed, sorter) = match self {
@@ -82,8 +111,6 @@ pub struct Group {
     input: Box<dyn Operator>,
     plan: physical::Aggregate,
     correlated: Box<[u32]>,
-    /// There is one group, and its calls take a row as it comes.
-    lean: bool,
     keys: Arc<Code>,
     codes: Box<[CallCode]>,
     groups: HashRows,
@@ -111,6 +138,8 @@ pub struct Group {
     /// Rows of groups come out by number; filled once the input has ended.
     at: usize,
     filled: bool,
+    /// Where the rows of a group come one behind the other, the row at hand is the first of the next.
+    begun: bool,
 }
 
 impl Group {
@@ -130,12 +159,8 @@ impl Group {
         let mut types: Vec<u32> = plan.keys.iter().map(|(_, ty)| ty.0).collect();
         types.push(23);
         let width = types.len();
-        let lean = plan.keys.is_empty()
-            && plan.sets.len() == 1
-            && plan.calls.iter().all(|call| !call.keeps());
         Group {
             input,
-            lean,
             keys: builder.code(plan.keys.iter().map(|(key, _)| key)),
             codes: plan.calls.iter().map(|call| CallCode::of(call, builder)).collect(),
             plan: physical::Aggregate { input: physical::Plan::Nothing, ..plan.clone() },
@@ -156,6 +181,7 @@ impl Group {
             parts: Vec::new(),
             at: 0,
             filled: false,
+            begun: false,
         }
     }
 
@@ -180,75 +206,18 @@ impl Group {
             .collect()
     }
 
-    /// Feeds the one group's calls row by row.
-    fn run_lean(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let mut states = Group::new_states(&self.plan.calls)?;
-        while self.input.next(cx)? {
-            cx.check_cancel()?;
-            let held = states.iter().map(|state| match state {
-                State::Plain(one) | State::Kept(one, _) => one.bytes(),
-                State::Made(..) => 0,
-            });
-            check_held(held.sum())?;
-            cx.invalidate(&self.correlated);
-            for ((call, code), state) in self.plan.calls.iter().zip(&self.codes).zip(&mut states) {
-                let (State::Plain(state) | State::Kept(state, _)) = state else { continue };
-                if !code.takes(cx)? {
-                    continue;
-                }
-                cx.eval(&code.arguments, |values| {
-                    let mut add = |arguments: &[Datum<'_>]| {
-                        if call.strict && arguments.iter().any(Datum::is_null) {
-                            return Ok(());
-                        }
-                        state.add(&values.eval.call(), arguments)
-                    };
-                    match values.len() {
-                        0 => add(&[]),
-                        1 => add(&[values.get(0)]),
-                        _ => add(values.slice()),
-                    }
-                })?;
-            }
-        }
-        self.groups.insert_new(&[Datum::Int4(0)]);
-        self.states.push(states);
-        self.filled = true;
-        Ok(())
-    }
-
     fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        if self.lean {
-            return self.run_lean(cx);
-        }
         self.limits = (cx.memory_limit(), cx.hash_limit());
+        let whole = self.plan.keys.is_empty() && self.plan.sets.len() == 1;
+        let at_once = (whole || self.plan.is_plain()) && self.shapes.is_none();
         while self.input.next(cx)? {
             cx.check_cancel()?;
-            cx.invalidate(&self.correlated);
-            let (plan, group_keys) = (&self.plan, &mut self.group_keys);
-            group_keys.clear();
-            cx.eval(&self.keys, |keys| {
-                for (number, set) in plan.sets.iter().enumerate() {
-                    let number = i32::try_from(number).unwrap_or(i32::MAX);
-                    let in_set = |at: usize| set.contains(&(at as u32));
-                    group_keys.push(
-                        keys.iter()
-                            .enumerate()
-                            .map(|(at, key)| if in_set(at) { key } else { Datum::Null })
-                            .chain([Datum::Int4(number)]),
-                    );
-                }
-                Ok(())
-            })?;
-            self.arguments.clear();
-            self.taken.clear();
-            for code in &self.codes {
-                let take = code.takes(cx)?;
-                self.taken.push(take);
-                if take {
-                    cx.compute(&code.arguments, &mut self.arguments)?;
-                }
+            // A row that may have to be put aside is computed as a whole.
+            if at_once && self.apart.is_none() {
+                self.take_row(cx)?;
+                continue;
             }
+            self.look_at_row(cx)?;
             if let Some(shapes) = &mut self.shapes {
                 let (group_keys, key_types) = (&self.group_keys, &self.key_types);
                 let call = cx.evaluator().call();
@@ -279,6 +248,111 @@ impl Group {
         Ok(())
     }
 
+    /// Gives the row at hand to its group, which memory takes: each call has its arguments as they are computed.
+    fn take_row(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        cx.invalidate(&self.correlated);
+        let (groups, codes) = (&mut self.groups, &self.keys);
+        // Where there is nothing to group by there is one group.
+        let only = self.plan.keys.is_empty() && !self.states.is_empty();
+        let (new, group) = if only {
+            (false, 0)
+        } else {
+            cx.eval(codes, |keys| {
+                let key = keys.iter().chain([Datum::Int4(0)]);
+                let key: &[Datum<'_>] = match keys.len() {
+                    1 => &[keys.get(0), Datum::Int4(0)],
+                    _ => bumpalo::collections::Vec::from_iter_in(key, keys.eval.arena)
+                        .into_bump_slice(),
+                };
+                Ok(groups.insert_new(key))
+            })?
+        };
+        if new {
+            self.states.push(Group::new_states(&self.plan.calls)?);
+        }
+        let calls = self.plan.calls.iter().zip(&self.codes).zip(&self.kept_keys);
+        let (states, before) = (&mut self.states[group], self.state_bytes);
+        let bytes = &mut self.state_bytes;
+        for (((call, code), kept_keys), state) in calls.zip(states) {
+            if code.takes(cx)? {
+                cx.eval(&code.arguments, |values| {
+                    let context = values.eval.call();
+                    match values.len() {
+                        0 => state.take(call, *kept_keys, &context, &[], bytes),
+                        1 => state.take(call, *kept_keys, &context, &[values.get(0)], bytes),
+                        _ => state.take(call, *kept_keys, &context, values.slice(), bytes),
+                    }
+                })?;
+            }
+        }
+        if new || self.state_bytes != before {
+            self.touched.clear();
+            self.touched.push(group);
+            self.make_room(cx, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Computes of the row at hand its keys and what the calls take of it.
+    fn look_at_row(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        cx.invalidate(&self.correlated);
+        let (plan, group_keys) = (&self.plan, &mut self.group_keys);
+        group_keys.clear();
+        cx.eval(&self.keys, |keys| {
+            for (number, set) in plan.sets.iter().enumerate() {
+                let number = i32::try_from(number).unwrap_or(i32::MAX);
+                let in_set = |at: usize| set.contains(&(at as u32));
+                group_keys.push(
+                    keys.iter()
+                        .enumerate()
+                        .map(|(at, key)| if in_set(at) { key } else { Datum::Null })
+                        .chain([Datum::Int4(number)]),
+                );
+            }
+            Ok(())
+        })?;
+        self.arguments.clear();
+        self.taken.clear();
+        for code in &self.codes {
+            let take = code.takes(cx)?;
+            self.taken.push(take);
+            if take {
+                cx.compute(&code.arguments, &mut self.arguments)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the rows of the next group, up to the first row of the one behind it. False where there is none.
+    fn run_group(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        self.limits = (cx.memory_limit(), usize::MAX);
+        self.forget_groups();
+        if std::mem::take(&mut self.begun) {
+            self.absorb(cx, 0)?;
+        }
+        while !self.filled {
+            if !self.input.next(cx)? {
+                self.filled = true;
+                break;
+            }
+            cx.check_cancel()?;
+            self.look_at_row(cx)?;
+            let key: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(self.group_keys.row(0));
+            self.begun = !self.states.is_empty() && self.groups.find(key).is_none();
+            if self.begun {
+                break;
+            }
+            self.absorb(cx, 0)?;
+        }
+        Ok(!self.states.is_empty())
+    }
+
+    fn forget_groups(&mut self) {
+        self.groups.clear();
+        self.states.clear();
+        (self.state_bytes, self.files, self.at) = (0, 0, 0);
+    }
+
     /// Gives the row at hand to its groups. Rows of groups that memory does not take any more are put aside, one level deeper
     /// than this.
     fn absorb(&mut self, cx: &mut Context<'_>, level: u32) -> Result<()> {
@@ -294,6 +368,12 @@ impl Group {
             self.touched.push(group);
             self.advance(cx, group)?;
         }
+        self.make_room(cx, level)
+    }
+
+    /// Sees to it that no more is held than may be, behind a row.
+    fn make_room(&mut self, cx: &mut Context<'_>, level: u32) -> Result<()> {
+        let one = self.plan.keys.is_empty() && self.plan.sets.len() == 1;
         // What is put aside stays so: who has been may not be in memory, too.
         let (limit, most) = self.limits;
         if self.groups.bytes() + self.state_bytes > limit {
@@ -342,22 +422,7 @@ impl Group {
             let width = call.arguments.len();
             let (own, after) = rest.split_at(kept_keys[at] + width);
             rest = after;
-            let values = &own[own.len() - width..];
-            if call.strict && values.iter().any(Datum::is_null) {
-                continue;
-            }
-            match state {
-                State::Plain(state) => {
-                    let before = state.bytes();
-                    state.add(&context, values)?;
-                    *bytes = (*bytes + state.bytes()).saturating_sub(before);
-                }
-                State::Kept(_, sorter) | State::Made(_, sorter) => {
-                    let before = sorter.bytes();
-                    sorter.rows.push(own.iter().copied());
-                    *bytes += sorter.bytes() - before;
-                }
-            }
+            state.take(call, kept_keys[at], &context, own, bytes)?;
         }
         Ok(())
     }
@@ -370,9 +435,7 @@ impl Group {
                 break part;
             }
         };
-        self.groups.clear();
-        self.states.clear();
-        (self.state_bytes, self.files, self.at) = (0, 0, 0);
+        self.forget_groups();
         let level = filled.level() + 1;
         let mut reader: PartitionReader = filled.read();
         let (width, calls) = (self.key_types.len(), self.plan.calls.len());
@@ -483,20 +546,20 @@ fn keys_of(call: &AggregateStep) -> Vec<Comparator> {
 
 impl Operator for Group {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        self.groups.clear();
+        self.forget_groups();
         self.shapes = Shapes::of(&self.key_types);
-        self.states.clear();
-        self.files = 0;
-        self.state_bytes = 0;
         self.apart = None;
         self.parts.clear();
-        self.at = 0;
-        self.filled = false;
+        (self.filled, self.begun) = (false, false);
         self.input.open(cx)
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        if !self.filled {
+        if self.plan.ordered {
+            if !self.run_group(cx)? {
+                return Ok(false);
+            }
+        } else if !self.filled {
             self.run(cx)?;
         }
         while self.at == self.groups.rows.len() {

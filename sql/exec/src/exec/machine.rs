@@ -257,6 +257,7 @@ impl Machine {
         state.processed = 0;
         state.arena.reset();
         state.frame.elements.clear();
+        state.frame.kept.clear();
         if !self.holds {
             state.checks.clear();
         }

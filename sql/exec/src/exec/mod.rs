@@ -20,6 +20,7 @@ pub mod index_keys;
 mod index_union;
 pub mod instead;
 mod join;
+mod kept_values;
 pub mod key_match;
 pub mod lock_rows;
 pub mod machine;

@@ -43,6 +43,8 @@ pub struct RowSorter {
     merge: Option<Merge>,
     /// How many rows of `order` have been given.
     at: usize,
+    /// The beginning of the first key of the last row that is wanted, while there are enough of them.
+    last_wanted: Option<u64>,
 }
 
 /// Runs in a temporary file.
@@ -69,6 +71,7 @@ impl RowSorter {
             spilled: None,
             merge: None,
             at: 0,
+            last_wanted: None,
         }
     }
 
@@ -85,6 +88,7 @@ impl RowSorter {
         self.spilled = None;
         self.merge = None;
         self.at = 0;
+        self.last_wanted = None;
     }
 
     /// Whether some rows are in a temporary file.
@@ -165,8 +169,25 @@ impl RowSorter {
         for (_, row) in self.order.iter().take(wanted) {
             best.push(self.rows.row(*row as usize));
         }
+        // Rows that are not kept cannot come to stand beside one that they cannot be compared with.
+        self.last_wanted = match self.order.get(wanted.wrapping_sub(1)) {
+            Some((beginning, _)) if !self.strict => Some(*beginning),
+            _ => None,
+        };
         self.rows = best;
         Ok(())
+    }
+
+    /// Whether the first key of a row tells that it comes behind all that are wanted since [`RowSorter::cut_back`]; `value` gives
+    /// what stands at a place of it.
+    #[inline]
+    pub fn is_passed<'r>(&self, value: impl FnOnce(usize) -> Datum<'r>) -> bool {
+        self.last_wanted.is_some_and(|last| beginning(&self.keys, || value(self.places[0])) > last)
+    }
+
+    /// All rows are wanted from now on.
+    pub fn want_all(&mut self) {
+        self.last_wanted = None;
     }
 
     /// Moves what is in memory to a temporary file, as one more run.

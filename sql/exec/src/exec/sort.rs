@@ -1,8 +1,8 @@
 //! ORDER BY: the input's rows are kept and put in order; with a LIMIT above, only as many as are wanted.
 //!
 //! Past `work_mem` they go to a temporary file ([`super::row_sorter`]). With a limit of n rows the set is cut back to the n
-//! best whenever it has grown to twice that, unless even these are more than memory takes. A key that is a column of the
-//! row is kept once.
+//! best whenever it has grown to twice that, unless even these are more than memory takes; from then on a row is not even kept
+//! whose first key tells that it is none of them. A key that is a column of the row is kept once.
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
@@ -79,15 +79,24 @@ impl Sort {
         while self.input.next(cx)? {
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
-            let (rows, saved) = (&mut self.sorter.rows, &self.saved);
-            if rows.width() == saved.len() {
+            let (sorter, saved) = (&mut self.sorter, &self.saved);
+            if sorter.rows.width() == saved.len() {
                 // Every key is a column of the row.
                 let frame = &*cx.frame;
-                rows.push(saved.iter().map(|var| frame.get(*var)));
+                if !sorter.is_passed(|place| frame.get(saved[place])) {
+                    sorter.rows.push(saved.iter().map(|var| frame.get(*var)));
+                }
             } else {
                 cx.eval(&self.keys, |keys| {
-                    let saved = saved.iter().map(|var| keys.eval.frame.get(*var));
-                    rows.push(saved.chain(keys.iter()));
+                    let frame = keys.eval.frame;
+                    let value = |place: usize| match saved.get(place) {
+                        Some(var) => frame.get(*var),
+                        None => keys.get(place - saved.len()),
+                    };
+                    if !sorter.is_passed(value) {
+                        let saved = saved.iter().map(|var| frame.get(*var));
+                        sorter.rows.push(saved.chain(keys.iter()));
+                    }
                     Ok(())
                 })?;
             }
@@ -102,6 +111,7 @@ impl Sort {
                             continue;
                         }
                         wanted = None;
+                        self.sorter.want_all();
                     }
                     self.sorter.spill(cx)?;
                 }

@@ -722,7 +722,10 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 item.kind.push(("Partial Mode", "Simple".into()));
                 return item;
             }
-            return hash_aggregate(keys);
+            return match aggregate.ordered {
+                true => group_aggregate(keys, aggregate.calls.is_empty()),
+                false => hash_aggregate(keys),
+            };
         }
         let mixed = aggregate.sets.iter().any(Vec::is_empty);
         let mut item = plain("Aggregate");
@@ -912,6 +915,18 @@ fn hash_aggregate(keys: Vec<String>) -> Item {
     item.title = "HashAggregate".to_owned();
     item.kind.push(("Strategy", "Hashed".into()));
     item.kind.push(("Partial Mode", "Simple".into()));
+    item.properties.push(("Group Key", Value::List(keys)));
+    item
+}
+
+/// Groups whose rows come one behind the other; without aggregates PostgreSQL has a node of its own for them.
+fn group_aggregate(keys: Vec<String>, alone: bool) -> Item {
+    let mut item = plain(if alone { "Group" } else { "Aggregate" });
+    if !alone {
+        item.title = "GroupAggregate".to_owned();
+        item.kind.push(("Strategy", "Sorted".into()));
+        item.kind.push(("Partial Mode", "Simple".into()));
+    }
     item.properties.push(("Group Key", Value::List(keys)));
     item
 }

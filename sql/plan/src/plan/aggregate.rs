@@ -36,7 +36,7 @@ impl Planner<'_> {
         })?;
         let width = keys.len() + calls.len() + usize::from(sets.len() > 1);
         let slot = self.slot(width);
-        let aggregate = Aggregate { input, slot, keys, sets: sets.to_vec(), calls };
+        let aggregate = Aggregate { input, slot, keys, sets: sets.to_vec(), calls, ordered: false };
         Ok((Plan::Aggregate(Box::new(aggregate)), Self::layout(slot, width)))
     }
 

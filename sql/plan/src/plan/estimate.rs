@@ -197,7 +197,9 @@ fn of_aggregate(figures: &Figures<'_>, aggregate: &Aggregate, input: Estimate) -
     let calls = aggregate.calls.iter().map(|call| type_width(call.types.result));
     let width = keys.chain(calls).fold(0.0, std::ops::Add::add);
     let cost = input.cost + input.rows * (1.0 + aggregate.calls.len() as f64) / 2.0;
-    Estimate { rows, startup: cost, cost: cost + rows, width }
+    // Groups that come in order go out one by one.
+    let startup = if aggregate.ordered { input.startup + cost / rows.max(1.0) } else { cost };
+    Estimate { rows, startup, cost: cost + rows, width }
 }
 
 /// How many different rows of these expressions there are (`estimate_num_groups`, without its care for columns that go

@@ -77,16 +77,98 @@ pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
     let first = sort
         .top
         .as_ref()
-        .filter(|_| alone && sorts)
+        .filter(|_| sorts)
         .and_then(|(limit, offset)| estimate::first_rows(limit.as_ref(), offset.as_ref()));
-    if let Some(keys) = keys
-        && let Some(scan) = leading_scan(&mut sort.input)
-        && make_ordered(scan, &keys, sort.top.is_some() || !sorts, Some((planner, first)))
+    let few = sort.top.is_some() || !sorts;
+    let Some(keys) = keys else { return Plan::Sort(Box::new(sort)) };
+    if let Some(scan) = leading_scan(&mut sort.input)
+        && make_ordered(scan, &keys, few, Some((planner, first.filter(|_| alone))))
     {
         keep_order(&mut sort.input);
         return sort.input;
     }
+    if groups_come_in(planner, &mut sort.input, &keys, (few, first)) {
+        return sort.input;
+    }
     Plan::Sort(Box::new(sort))
+}
+
+/// Has groups come in the order of these keys of theirs, each once its last row is in (`GroupAggregate`), where a key of the
+/// table gives it. `few`: not all of them are wanted; as many as `first`, if that is known.
+pub fn groups_come_in(
+    planner: &Planner<'_>,
+    plan: &mut Plan,
+    sorted: &[(Var, Comparator)],
+    (few, first): (bool, Option<f64>),
+) -> bool {
+    let groups = estimate::of(&planner.figures, plan).rows.max(1.0);
+    let Some(aggregate) = plain_groups(plan) else { return false };
+    let Some(mut wanted) = rows_of_groups(aggregate, sorted) else { return false };
+    let alone = matches!(within(&aggregate.input), Plan::Scan(_));
+    let Some(scan) = leading_scan(&mut aggregate.input) else { return false };
+    // Of all rows joined none goes out sooner; without an order any groups will do, so it has to be known that it pays.
+    if !alone && (!few || sorted.is_empty()) {
+        return false;
+    }
+    if let RelationKind::Table { key, .. } = &scan.relation.kind
+        && !key.is_empty()
+    {
+        let column = |var: &Var| match scan.outputs.get(var.column as usize) {
+            Some(&ScanColumn::Column(column)) if var.slot == scan.slot => Some(column),
+            _ => None,
+        };
+        let columns: Vec<Option<usize>> = wanted.iter().map(|(var, _)| column(var)).collect();
+        let known = |end: &usize| key.iter().all(|one| columns[..*end].contains(&Some(*one)));
+        // What stands behind a row's whole key in the same row has one value.
+        if let Some(end) = (1..columns.len()).find(known)
+            && columns[end..].iter().all(Option::is_some)
+        {
+            wanted.truncate(end);
+        }
+    }
+    let first = first.map(|first| (first * scan.rows / groups).clamp(first, scan.rows.max(first)));
+    if !make_ordered(scan, &wanted, few, Some((planner, first))) {
+        return false;
+    }
+    aggregate.ordered = true;
+    keep_order(&mut aggregate.input);
+    true
+}
+
+/// The groups that a plan hands on, if these do not come in an order already.
+fn plain_groups(plan: &mut Plan) -> Option<&mut Aggregate> {
+    match plan {
+        Plan::Filter(input, _)
+        | Plan::OneTimeFilter(input, _)
+        | Plan::Barrier(input, _)
+        | Plan::Project(input, ..) => plain_groups(input),
+        Plan::Aggregate(aggregate) if aggregate.is_plain() && !aggregate.ordered => Some(aggregate),
+        _ => None,
+    }
+}
+
+/// In which order rows have to come so that their groups come by these keys, and the rows of each one behind the other.
+fn rows_of_groups(
+    aggregate: &Aggregate,
+    sorted: &[(Var, Comparator)],
+) -> Option<Vec<(Var, Comparator)>> {
+    let key = |at: usize| match aggregate.keys.get(at)? {
+        (Scalar::Var(var), ty) => Some((*var, *ty)),
+        _ => None,
+    };
+    let mut wanted = Vec::new();
+    for (var, order) in sorted {
+        let (own, _) = key(var.column as usize).filter(|_| var.slot == aggregate.slot)?;
+        wanted.push((own, *order));
+    }
+    let descending = sorted.first().is_some_and(|(_, order)| order.descending);
+    for at in 0..aggregate.keys.len() {
+        if sorted.iter().all(|(var, _)| var.column as usize != at) {
+            let (own, ty) = key(at)?;
+            wanted.push((own, comparator(ty, descending, descending).ok()?));
+        }
+    }
+    Some(wanted)
 }
 
 /// What gives the rows that nodes hand on which neither drop nor double any.
@@ -201,6 +283,7 @@ fn each_first(aggregate: &Aggregate, slot: &mut dyn FnMut() -> u32) -> Option<Pl
             keys: Vec::new(),
             sets: aggregate.sets.clone(),
             calls: vec![call.clone()],
+            ordered: false,
         }));
         beside = Some(match beside {
             None => one,

@@ -461,6 +461,17 @@ pub struct Aggregate {
     pub sets: Vec<Vec<u32>>,
     /// Aggregates.
     pub calls: Vec<AggregateStep>,
+    /// The rows of a group come one behind the other, so that it goes out once its last one is in.
+    pub ordered: bool,
+}
+
+impl Aggregate {
+    /// Whether each group is made of all keys: one is there where one of its rows is.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let whole = |set: &Vec<u32>| set.len() == self.keys.len();
+        !self.keys.is_empty() && self.sets.len() <= 1 && self.sets.iter().all(whole)
+    }
 }
 
 /// One aggregate.

@@ -7,7 +7,7 @@
 //! `qual_is_pushdown_safe`).
 
 use super::build::{FirstRows, Planner};
-use super::physical::{Again, Join, Limit, Plan, SetColumn, SetOperation};
+use super::physical::{Again, Join, Limit, Plan, SetColumn, SetOperation, Sort};
 use super::scalar::{Scalar, Var};
 use super::{access_path, equivalence, estimate, join_order, order, sublinks};
 use crate::bind::Quantifier;
@@ -108,12 +108,9 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             filter(Plan::Project(Box::new(input), slot, columns), above)
         }
         Plan::Sort(mut sort) => {
-            planner.wanted = match &sort.keys[..] {
-                [(Scalar::Var(first), _), ..] if sort.top.is_some() => {
-                    wanted.map(|wanted| FirstRows { leads: Some(first.slot), ..wanted })
-                }
-                _ => None,
-            };
+            let leads = first_sorted(&sort).filter(|_| sort.top.is_some()).map(|(slot, _)| slot);
+            planner.wanted =
+                wanted.filter(|_| leads.is_some()).map(|wanted| FirstRows { leads, ..wanted });
             sort.input = optimise(planner, sort.input, conjuncts);
             let plan = Plan::Sort(sort);
             let plan = planner.apply(Rule::SortBelowDistinct, plan, |planner, plan| match plan {
@@ -149,18 +146,15 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
         }
         Plan::Aggregate(mut aggregate) => {
             // A group is there where one of its rows is; without keys, or by an empty set, there is one in any case.
-            let plain = match &aggregate.sets[..] {
-                [] => true,
-                [set] => set.len() == aggregate.keys.len(),
-                _ => false,
-            };
-            let (above, below) = if plain && !aggregate.keys.is_empty() {
+            let (above, below) = if aggregate.is_plain() {
                 let keys = &aggregate.keys;
                 let key = |column: u32| keys.get(column as usize).map(|(key, _)| key);
                 through(planner, conjuncts, aggregate.slot, &key)
             } else {
                 (conjuncts, Vec::new())
             };
+            // An order of groups is one of their rows.
+            planner.wanted = wanted.filter(|wanted| wanted.leads.is_some() && aggregate.is_plain());
             aggregate.input = optimise(planner, aggregate.input, below);
             filter(Plan::Aggregate(aggregate), above)
         }
@@ -193,7 +187,16 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
         }
         Plan::Limit(mut limit) => {
             let input = std::mem::replace(&mut limit.input, Plan::Nothing);
-            limit.input = for_first_rows(planner, input, first_rows(&limit));
+            let wanted = first_rows(&limit);
+            limit.input = for_first_rows(planner, input, wanted);
+            if let Some(wanted) = wanted {
+                let input = std::mem::replace(&mut limit.input, Plan::Nothing);
+                let input = planner.apply(Rule::PlanForFirstRows, input, |planner, mut plan| {
+                    order::groups_come_in(planner, &mut plan, &[], (true, Some(wanted.rows)));
+                    plan
+                });
+                limit.input = input.unwrap_or_else(|input| input);
+            }
             filter(Plan::Limit(limit), conjuncts)
         }
         // Queries of their own have been through here already.
@@ -218,13 +221,35 @@ fn joins_below(plan: &Plan) -> bool {
         | Plan::Barrier(input, _)
         | Plan::Project(input, ..) => joins_below(input),
         Plan::LockRows(lock) => joins_below(&lock.input),
-        Plan::Sort(sort) => {
-            sort.keys.iter().all(|(key, _)| matches!(key, Scalar::Var(_)))
-                && joins_below(&sort.input)
-        }
+        Plan::Sort(sort) => first_sorted(sort).is_some_and(|(_, input)| joins_below(input)),
         Plan::Join(_) => true,
         _ => false,
     }
+}
+
+/// The slot whose rows have to lead for rows to come in a sort's order, and what gives these; none where they cannot.
+fn first_sorted(sort: &Sort) -> Option<(u32, &Plan)> {
+    fn leads(plan: &Plan, var: Var) -> Option<(u32, &Plan)> {
+        match plan {
+            Plan::Filter(input, _)
+            | Plan::OneTimeFilter(input, _)
+            | Plan::Barrier(input, _)
+            | Plan::Project(input, ..) => leads(input, var),
+            // In the order of a key of groups their rows can come, in that of what is computed of them not.
+            Plan::Aggregate(aggregate) if aggregate.slot == var.slot => {
+                match aggregate.keys.get(var.column as usize) {
+                    Some((Scalar::Var(key), _)) if aggregate.is_plain() => {
+                        Some((key.slot, &aggregate.input))
+                    }
+                    _ => None,
+                }
+            }
+            _ => Some((var.slot, plan)),
+        }
+    }
+    let Some(&(Scalar::Var(first), _)) = sort.keys.first() else { return None };
+    let alone = sort.keys.iter().all(|(key, _)| matches!(key, Scalar::Var(_)));
+    leads(&sort.input, first).filter(|_| alone)
 }
 
 /// The input of a LIMIT, planned for all of its rows or for the first: whichever costs less for these.

@@ -23,6 +23,10 @@ pub(super) struct Compiler {
     homes: Vec<(Var, Operand)>,
     registers: u32,
     lists: u32,
+    /// Whether what is computed is asked for row after row, so that what needs no row is computed once.
+    by_row: bool,
+    /// Whether a value around the one at hand is computed once.
+    once: bool,
 }
 
 impl Compiler {
@@ -39,6 +43,7 @@ impl Compiler {
 
     /// Demands that conditions are true, in their order.
     pub fn demands<'s>(mut self, conditions: impl IntoIterator<Item = &'s Scalar>) -> Code {
+        self.by_row = true;
         for condition in conditions {
             let demand = match self.comparison(condition, 0) {
                 Some((what, left, right)) => Step::DemandIntegers { what, left, right },
@@ -178,11 +183,57 @@ impl Compiler {
                 let home = self.homes.iter().rev().find(|(home, _)| home == var);
                 home.map_or(Operand::Var(*var), |(_, operand)| *operand)
             }
+            _ if self.by_row && self.is_kept(scalar) => self.kept(scalar, to),
             _ => {
                 deeper(|| self.compute(scalar, to));
                 Operand::Register(to)
             }
         }
+    }
+
+    /// Whether a value follows from parameters alone, and takes more than looking it up again.
+    fn is_kept(&self, scalar: &Scalar) -> bool {
+        /// So many parts are looked at, of arrays so many for each element.
+        const PARTS: (usize, usize) = (32, 4);
+        let takes_time = match scalar {
+            Scalar::Call { callee, .. } => callee.primitive.is_none(),
+            Scalar::Array(..) | Scalar::ArrayCast { .. } | Scalar::ViaText(..) => true,
+            _ => false,
+        };
+        if self.once || !takes_time {
+            return false;
+        }
+        let elements = if let Scalar::Array(elements, ..) = scalar { elements.len() } else { 0 };
+        let mut left = PARTS.0 + PARTS.1 * elements;
+        let (mut own, mut fits, mut of_parameters) = (Vec::new(), true, false);
+        scalar.walk(&mut |part| {
+            own.extend(part.own_home());
+            of_parameters |= matches!(part, Scalar::Parameter(_));
+            fits &= left > 0
+                && match part {
+                    Scalar::Var(var) => own.contains(var),
+                    Scalar::Subquery(_) => false,
+                    Scalar::Call { callee, .. }
+                    | Scalar::IsDistinct(_, _, callee, _)
+                    | Scalar::NullIf(_, _, callee)
+                    | Scalar::ScalarArray { callee, .. } => callee.immutable && !is_routine(callee),
+                    _ => true,
+                };
+            left = left.saturating_sub(1);
+            fits
+        });
+        fits && of_parameters && scalar.is_immutable()
+    }
+
+    /// Computes a scalar into this register, once in a run.
+    fn kept(&mut self, scalar: &Scalar, to: u32) -> Operand {
+        let head = self.push(Step::Recall { to, end: 0 });
+        self.once = true;
+        deeper(|| self.compute(scalar, to));
+        self.once = false;
+        self.push(Step::Retain { one: Operand::Register(to), head: head as u32 });
+        self.land(&[head]);
+        Operand::Register(to)
     }
 
     /// Computes a scalar into this register.
@@ -252,12 +303,17 @@ impl Compiler {
                 self.subscript(operand, indices, *slice, to);
             }
             Scalar::ScalarArray { left, callee, array, quantifier, .. } => {
-                let (left, array) = self.pair(left, array, to);
+                let left = self.value(left, to);
+                let free = behind(left, to);
+                let kept = self.is_kept(array);
+                let array = if kept { self.kept(array, free) } else { self.value(array, free) };
                 match is_routine(callee) {
                     false => {
                         let callee = self.callee(callee);
                         let quantifier = *quantifier;
-                        self.push(Step::Among { left, array, callee, quantifier, to });
+                        let stays =
+                            kept || matches!(array, Operand::Constant(_) | Operand::Parameter(_));
+                        self.push(Step::Among { left, array, callee, quantifier, stays, to });
                     }
                     true => {
                         let any = *quantifier == crate::bind::Quantifier::Any;

@@ -103,6 +103,16 @@ pub(crate) enum Step {
     Jump {
         end: u32,
     },
+    /// On behind the steps that compute a value of parameters alone, with that value, where the run has computed it.
+    Recall {
+        to: u32,
+        end: u32,
+    },
+    /// Keeps what the steps behind a [`Step::Recall`] have computed.
+    Retain {
+        one: Operand,
+        head: u32,
+    },
     /// On, if it is true; else the program ends refused.
     Demand {
         one: Operand,
@@ -205,6 +215,8 @@ pub(crate) enum Step {
         array: Operand,
         callee: Number,
         quantifier: Quantifier,
+        /// Whether the array stays the same for a whole run.
+        stays: bool,
         to: u32,
     },
     CurrentValue {
@@ -281,6 +293,7 @@ impl Step {
             | Step::UnlessNull { end, .. }
             | Step::Null { end, .. }
             | Step::Next { end, .. }
+            | Step::Recall { end, .. }
             | Step::Jump { end } => Some(end),
             _ => None,
         }
@@ -337,7 +350,10 @@ impl Step {
                 Effect { reads: [Some(one), None], jump: Some((end, Some(to))), ..NONE }
             }
             Step::Jump { end } => Effect { jump: Some((end, None)), falls: false, ..NONE },
-            Step::Demand { one } => Effect { reads: [Some(one), None], ..NONE },
+            Step::Recall { to, end } => Effect { jump: Some((end, Some(to))), ..NONE },
+            Step::Demand { one } | Step::Retain { one, .. } => {
+                Effect { reads: [Some(one), None], ..NONE }
+            }
             Step::DemandIntegers { left, right, .. } => {
                 Effect { reads: [Some(left), Some(right)], ..NONE }
             }

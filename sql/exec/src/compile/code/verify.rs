@@ -70,6 +70,9 @@ pub(super) fn holds(code: &Code) -> bool {
                 })
                 && match step {
                     Step::Again { head } => leads_back(code, at, *head as usize),
+                    Step::Retain { head, .. } => {
+                        matches!(code.steps[..at].get(*head as usize), Some(Step::Recall { .. }))
+                    }
                     _ => true,
                 };
         if !fits {

@@ -38,6 +38,14 @@ pub(super) fn among<'x>(
             return Ok(found.map_or(Datum::Null, |found| Datum::Bool(found == decisive)));
         }
     }
+    if is_equality_of_bytes(callee.oid)
+        && is_membership(callee, quantifier)
+        && let Datum::Text(text) = left
+    {
+        let found = array.slots().any(|slot| slot.is_some_and(|bytes| bytes == text.as_bytes()));
+        let decided = found || array.slots().all(|slot| slot.is_some());
+        return Ok(if decided { Datum::Bool(found == decisive) } else { Datum::Null });
+    }
     let mut unknown = false;
     for element in array.datums(arena) {
         let element = element?;
@@ -52,6 +60,13 @@ pub(super) fn among<'x>(
         }
     }
     Ok(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
+}
+
+/// Whether texts are equal, or not, where their bytes are: `texteq` and `textne`, as no collation makes others equal.
+fn is_equality_of_bytes(function: u32) -> bool {
+    const TEXT_EQUAL: u32 = 67;
+    const TEXT_NOT_EQUAL: u32 = 157;
+    matches!(function, TEXT_EQUAL | TEXT_NOT_EQUAL)
 }
 
 /// Whether `= ANY` or `<> ALL` is asked, which only has to know whether a value is among the elements.

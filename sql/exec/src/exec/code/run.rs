@@ -318,6 +318,19 @@ impl Code {
                     }
                 }
                 Step::Jump { end } => at = end as usize,
+                Step::Recall { to, end } => {
+                    let asked = std::ptr::from_ref(step).addr();
+                    if let Some(value) = sight.eval().and_then(|eval| eval.frame.kept.get(asked)) {
+                        registers[to as usize] = value;
+                        at = end as usize;
+                    }
+                }
+                Step::Retain { one, head } => {
+                    if let Some(eval) = sight.eval() {
+                        let asked = std::ptr::from_ref(&self.steps[head as usize]).addr();
+                        eval.frame.kept.keep(asked, value!(one));
+                    }
+                }
                 Step::Element { array, subscript, to } => {
                     let Some(bytes) = self.array(array, sight, registers) else {
                         registers[to as usize] = byte_of(value!(array), integer!(subscript));
@@ -561,9 +574,8 @@ impl Code {
                     },
                 }
             }
-            Step::Among { left, array, callee, quantifier, .. } => {
-                let constant = matches!(array, Operand::Constant(_) | Operand::Parameter(_));
-                let kept = constant.then(|| std::ptr::from_ref(step).addr());
+            Step::Among { left, array, callee, quantifier, stays, .. } => {
+                let kept = stays.then(|| std::ptr::from_ref(step).addr());
                 let callee = self.callee(callee);
                 let (left, array) = (value(left), value(array));
                 among(around, (callee, quantifier), (left, array), kept)?
