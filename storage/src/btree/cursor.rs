@@ -172,6 +172,12 @@ impl Cursor {
         Some(self.batch.record(last).key)
     }
 
+    /// Whether all of the range has been read, handed out or not.
+    #[must_use]
+    pub fn has_read_all(&self) -> bool {
+        self.next == Next::Nowhere
+    }
+
     /// Reads on there, one leaf at most, so that [`Cursor::token`] can be asked of each.
     ///
     /// # Errors

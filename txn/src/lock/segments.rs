@@ -3,6 +3,7 @@
 //! A question for one key is one look-up; a range costs as many steps as there are segments in it. A scan that goes on moves its
 //! last edge, which cuts one segment and joins another, so a long scan stays one segment where nobody else is.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -31,6 +32,17 @@ impl Edge {
             Bound::Unbounded => Edge::End,
             Bound::Included(key) => Edge::At(key.to_vec(), true),
             Bound::Excluded(key) => Edge::At(key.to_vec(), false),
+        }
+    }
+
+    /// Whether a range that goes this way to the edge has the key in it.
+    pub fn is_past(&self, key: &[u8], upwards: bool) -> bool {
+        match self {
+            Edge::At(edge, behind) => match key.cmp(edge) {
+                Ordering::Equal => *behind == upwards,
+                order => (order == Ordering::Less) == upwards,
+            },
+            Edge::End => upwards,
         }
     }
 
@@ -195,6 +207,15 @@ mod tests {
                 ranges.remove(low, high, |holders| holders.retain(|holder| holder != who));
             }
             assert!(ranges.is_empty(), "seed {seed}: {ranges:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_past_as_the_edges_beside_it_say() {
+        let edges = [Edge::At(b"b".to_vec(), false), Edge::At(b"b".to_vec(), true), Edge::End];
+        for (edge, key) in edges.iter().flat_map(|edge| [b"a", b"b", b"c"].map(|key| (edge, key))) {
+            assert_eq!(edge.is_past(key, true), Edge::At(key.to_vec(), true) <= *edge);
+            assert_eq!(edge.is_past(key, false), Edge::At(key.to_vec(), false) >= *edge);
         }
     }
 }

@@ -14,6 +14,7 @@ use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::commit::late::LateList;
 use crate::lock::WaitPolicy;
 use crate::scheme::occ::RangeId;
+use crate::scheme::ssi::Read;
 use crate::writeset::spilled::Merge;
 use crate::writeset::{Moment, Place, Write, WriteSet};
 use crate::{CommandId, Error, Result};
@@ -339,7 +340,11 @@ impl Scan {
         let Some(id) = self.noted else { return Ok(()) };
         let shown = found.then_some(&self.row.key[..]);
         let bounds = (borrowed(&self.low), borrowed(&self.high));
-        transaction.note_reached(id, (shown, self.cursor.last_read()), bounds)
+        let read = match self.cursor.has_read_all() {
+            true => Read::All,
+            false => self.cursor.last_read().map_or(Read::Nothing, Read::To),
+        };
+        transaction.note_reached(id, (shown, read), bounds)
     }
 
     /// Brings every walk over runs behind the last row, where there are any.

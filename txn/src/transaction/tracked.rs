@@ -7,7 +7,7 @@ use super::state::State;
 use super::{ReadView, Transaction};
 use crate::lock::WaitPolicy;
 use crate::scheme::occ::{Bounds, RangeId, ReadSet};
-use crate::scheme::ssi::{Inner, Part};
+use crate::scheme::ssi::{Inner, Part, Read};
 use crate::scheme::{SchemeKind, Tracking};
 use crate::{Begin, CommandId, Error, Isolation, Result, TreeId};
 use std::sync::Arc;
@@ -209,18 +209,18 @@ impl Transaction {
         }
     }
 
-    /// Notes how far a scan has come: to a key, having read to another, or (no key) to its end.
+    /// Notes how far a scan has come: to a key, having read so far, or (no key) to its end.
     pub(super) fn note_reached(
         &mut self,
         id: RangeId,
-        (key, last): (Option<&[u8]>, Option<&[u8]>),
+        (key, read): (Option<&[u8]>, Read<'_>),
         bounds: Bounds<'_>,
     ) -> Result<()> {
         let _class = breakdown::enter(Class::Locking);
         let limit = self.manager.options.read_set_bytes_max;
         match (self.tracking.as_deref_mut(), key) {
             (Some(Tracking::Ssi(part)), _) => {
-                part.reached(&self.manager.ssi, id, (key, last), limit)?;
+                part.reached(&self.manager.ssi, id, (key, read), limit)?;
             }
             (Some(Tracking::Occ(reads)), Some(key)) => reads.reached(id, key),
             (Some(Tracking::Occ(reads)), None) => reads.ended(id, bounds),

@@ -42,8 +42,8 @@ use storage::{Direction, Environment, WaitCell};
 const ENTRY_BYTES: usize = 160;
 /// Locks in the record of a prepared transaction; of one with more the record has trees.
 const RECORDED: usize = 256;
-/// Rows of a scan that are locked one by one; afterwards it is done leaf by leaf.
-const ROWS: u32 = 32;
+/// Rows of a scan that are locked one by one; afterwards what it has read is locked at once.
+const ROWS: u32 = 3;
 
 /// What stands under the latch.
 #[derive(Debug)]
@@ -65,6 +65,17 @@ pub(crate) struct Ssi {
     /// Committed ones that are kept one by one.
     kept_max: usize,
     planted: Planted,
+}
+
+/// How far a scan has read, which may be beyond what it has shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Read<'k> {
+    /// Nothing yet.
+    Nothing,
+    /// To this key.
+    To(&'k [u8]),
+    /// All there is in its range.
+    All,
 }
 
 /// One scan's lock.
@@ -370,12 +381,12 @@ impl Part {
         Ok(Some(number))
     }
 
-    /// A scan has handed out `key`, and has read as far as `last`; no key: it has come to its end.
+    /// A scan has handed out `key`, and has read so far; no key: it has come to its end.
     pub(crate) fn reached(
         &mut self,
         ssi: &Ssi,
         number: RangeId,
-        (key, last): (Option<&[u8]>, Option<&[u8]>),
+        (key, read): (Option<&[u8]>, Read<'_>),
         limit: usize,
     ) -> Result<()> {
         let Some(id) = self.live(Reason::DoomedRead)? else { return Ok(()) };
@@ -388,15 +399,24 @@ impl Part {
         let further = |one: &Edge, other: &Edge| if upwards { one > other } else { one < other };
         let behind = |key: &[u8]| Edge::At(key.to_vec(), upwards);
         let to = match key {
+            None if scan.reached.as_ref() == Some(&scan.end) => {
+                return self.is_over(ssi, number, limit);
+            }
             None => scan.end.clone(),
             Some(key) => {
                 scan.rows += 1;
-                let to = behind(key);
-                if scan.reached.as_ref().is_some_and(|reached| !further(&to, reached)) {
+                // Of most rows, which have been read with others: no copy of the key is made.
+                if scan.reached.as_ref().is_some_and(|reached| reached.is_past(key, upwards)) {
                     return Ok(());
                 }
-                let last = last.filter(|_| scan.rows > ROWS).map(behind);
-                last.filter(|last| further(last, &to)).unwrap_or(to)
+                let to = behind(key);
+                let ahead = match read {
+                    _ if scan.rows <= ROWS => None,
+                    Read::Nothing => None,
+                    Read::To(key) => Some(behind(key)),
+                    Read::All => Some(scan.end.clone()),
+                };
+                ahead.filter(|ahead| further(ahead, &to)).unwrap_or(to)
             }
         };
         let to = if further(&to, &scan.end) { scan.end.clone() } else { to };
@@ -406,10 +426,10 @@ impl Part {
         }
         let mut bytes = 0;
         let part = if upwards { (from, to.clone()) } else { (to.clone(), from) };
-        let (found, ended) = (scan.number, key.is_none());
+        let found = scan.number;
         let of = self.table(tree);
-        let mut inner = ssi.lock();
-        let inner = &mut *inner;
+        let mut guard = ssi.lock();
+        let inner = &mut *guard;
         inner.find_writers(id, tree, (&part.0, &part.1));
         match found {
             Some(found) => inner.locks.extend_range(id, tree, (found, upwards), to),
@@ -421,14 +441,21 @@ impl Part {
                 }
             }
         }
-        if ended && let Some(scan) = self.scans.remove(&number) {
-            let (low, high) = scan.bounds;
-            bytes += ENTRY_BYTES;
-            self.complete.insert((tree, low, high));
-        }
         inner.read_past(id)?;
         if bytes > 0 && self.is_past(limit, tree, bytes) {
             self.reads_all(ssi, inner, (id, tree))?;
+        }
+        drop(guard);
+        if key.is_none() { self.is_over(ssi, number, limit) } else { Ok(()) }
+    }
+
+    /// A scan whose whole range is locked has come to its end.
+    fn is_over(&mut self, ssi: &Ssi, number: RangeId, limit: usize) -> Result<()> {
+        let (Some(id), Some(scan)) = (self.id, self.scans.remove(&number)) else { return Ok(()) };
+        let (tree, (low, high)) = (scan.tree, scan.bounds);
+        let is_new = !self.whole.contains(&tree) && self.complete.insert((tree, low, high));
+        if is_new && self.is_past(limit, tree, 0) {
+            self.reads_all(ssi, &mut ssi.lock(), (id, tree))?;
         }
         Ok(())
     }
