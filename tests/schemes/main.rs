@@ -640,16 +640,25 @@ fn the_bank_is_in_balance() {
 #[test]
 fn a_thousand_wait_for_one_row() {
     const CROWD: usize = 1000;
-    for scheme in ["occ", "2pl_detect", "mvto", "hstore"] {
+    for scheme in ["ssi", "occ", "2pl_detect", "2pl_wait_die", "timestamp", "mvto", "hstore"] {
         let atoll =
             Atoll::start_with(&["--concurrency-control", scheme], &["max_connections=1100"]);
         let mut holder = atoll.connect();
         holder.run("CREATE TABLE t (id int PRIMARY KEY, v int)");
         holder.run("INSERT INTO t VALUES (1, 0)");
         let mut crowd: Vec<Client> = (0..CROWD).map(|_| atoll.connect()).collect();
+        let mut change = "UPDATE t SET v = v + 1 WHERE id = 1";
+        if scheme == "2pl_wait_die" {
+            // Only who is older waits.
+            for client in &mut crowd {
+                client.run("BEGIN");
+                client.run("SELECT FROM t WHERE id = 2");
+            }
+            change = "UPDATE t SET v = v + 1 WHERE id = 1; COMMIT";
+        }
         holder.run("BEGIN");
         holder.run("UPDATE t SET v = v + 1 WHERE id = 1");
-        crowd.iter_mut().for_each(|client| client.start("UPDATE t SET v = v + 1 WHERE id = 1"));
+        crowd.iter_mut().for_each(|client| client.start(change));
         let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
         let until_waiting = |holder: &mut Client, count: usize| {
             while holder.run(waiting).value() != count.to_string() {
@@ -673,6 +682,73 @@ fn a_thousand_wait_for_one_row() {
         // Nobody has anything locked, or the definition would wait.
         holder.run("SET lock_timeout = '5s'");
         holder.run("DROP TABLE t");
+    }
+}
+
+/// What nobody should ask for, or only with care: each is answered with its code under every scheme, whoever waits goes when he is told
+/// to, and nothing stays locked.
+#[test]
+fn what_is_asked_for_amiss_is_answered() {
+    for scheme in SCHEMES {
+        let atoll = Atoll::start_with(&["--concurrency-control", scheme], &[]);
+        let (mut one, mut two) = (atoll.connect(), atoll.connect());
+        one.run("CREATE TABLE t (id int PRIMARY KEY, v int)");
+        one.run("INSERT INTO t SELECT g, 0 FROM generate_series(1, 10100) AS g");
+        assert_eq!(code(&mut one, "LOCK TABLE t"), "25P01", "{scheme}");
+        assert_eq!(code(&mut one, "SET lock_timeout = -1"), "22023", "{scheme}");
+        let change = "UPDATE t SET v = v + 1 WHERE id = 1";
+        // Nobody waits under the one, only who is older under the other.
+        let refused: &[&str] = match scheme {
+            "2pl_no_wait" => &["40001"],
+            "2pl_wait_die" => &["40001", "55P03"],
+            _ => &["55P03"],
+        };
+        let is_refused = |client: &mut Client, sql: &str| {
+            let code = code(client, sql);
+            assert!(refused.contains(&&*code), "{scheme}: {sql}: {code}");
+        };
+        one.run("BEGIN");
+        one.run("UPDATE t SET v = 1 WHERE id = 1");
+        for timeout in ["1", "'1ms'", "7"] {
+            two.run(&format!("SET lock_timeout = {timeout}"));
+            is_refused(&mut two, change);
+        }
+        // None at all, also where it is less than can be told apart.
+        let pid = two.run("SELECT pg_backend_pid()").value().to_owned();
+        for timeout in ["0", "'10us'"] {
+            two.run(&format!("SET lock_timeout = {timeout}"));
+            two.start(change);
+            let waits = !answers(&mut two, &mut one, LOOK);
+            assert_eq!(waits, refused[0] == "55P03", "{scheme}: {timeout}");
+            if waits {
+                one.run(&format!("SELECT pg_cancel_backend({pid})"));
+            }
+            let ends = outcome(&mut two);
+            assert!(ends.starts_with(if waits { "57014" } else { "40001" }), "{scheme}: {ends}");
+        }
+        one.run("ROLLBACK");
+        // Ten thousand rows in one statement, and one by one.
+        for locks in [
+            "SELECT count(*) FROM (SELECT FROM t WHERE id <= 10000 FOR UPDATE) AS s",
+            "DO $$ BEGIN FOR at IN 1 .. 10000 LOOP PERFORM FROM t WHERE id = at FOR UPDATE; END LOOP; END $$",
+        ] {
+            one.run("BEGIN");
+            one.run(locks);
+            two.run("SET lock_timeout = '20ms'");
+            for id in [1, 5000, 10_000] {
+                is_refused(&mut two, &format!("UPDATE t SET v = 2 WHERE id = {id}"));
+            }
+            one.run("UPDATE t SET v = v + 1 WHERE id <= 10000");
+            one.run("ROLLBACK");
+        }
+        let held = "SELECT count(*) FROM pg_locks WHERE pid <> pg_backend_pid()";
+        assert_eq!(one.run(held).value(), "0", "{scheme}");
+        assert_eq!(
+            two.run(&change.replace("= 1", "IN (1, 10000)")).tag.as_deref(),
+            Some("UPDATE 2")
+        );
+        assert_eq!(two.run("SELECT sum(v) FROM t").value(), "2", "{scheme}");
+        two.run("DROP TABLE t");
     }
 }
 
