@@ -96,6 +96,61 @@ fn every_scheme_holds_every_condition() {
     assert!(rows.iter().all(|row| row.per_second > 0.0), "{rows:?}");
 }
 
+/// The same over the wire, where the server dies under the load: the conditions hold behind it.
+#[test]
+fn every_scheme_holds_every_condition_behind_process_death() {
+    let scale = Scale { warehouses: 1, items: 100, customers: 30 };
+    for scheme in sql::SchemeKind::ALL.map(sql::SchemeKind::name) {
+        let mut atoll = Atoll::start_with(&["--concurrency-control", scheme], &[]);
+        let mut client = Url::local(atoll.port()).connect().expect("the server answers");
+        client
+            .execute("SET atoll.require_partition_key = off", &mut Rows::default())
+            .expect("it is a setting");
+        load::load(&mut *client, scale, true).expect("the server answers");
+        for life in 0..2 {
+            let url = Url::local(atoll.port());
+            let load = Load {
+                scale,
+                clients: 3,
+                warm_up: Duration::ZERO,
+                time: Duration::from_secs(20),
+                isolation: Isolation::Serializable,
+                form: Form::Statements,
+                only: None,
+                transactions_max: None,
+                seed: Some(life),
+            };
+            let before = orders(&atoll);
+            std::thread::scope(|scope| {
+                let run = scope.spawn(|| driver::run(&url, &load, &mut || ()));
+                while orders(&atoll) < before + 20 && !run.is_finished() {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                atoll.kill();
+                assert!(run.join().expect("nobody panics").is_err(), "{scheme}: nobody notices");
+            });
+            atoll.restart();
+            client = Url::local(atoll.port()).connect().expect("the server answers again");
+            assert_eq!(consistency::check(&mut *client, &scale), Ok([0; 12]), "{scheme}: {life}");
+        }
+        drop(client);
+        atoll.stop();
+        atoll.check();
+    }
+}
+
+/// Orders there are, in databases of every scheme.
+fn orders(atoll: &Atoll) -> u64 {
+    let mut client = atoll.connect();
+    loop {
+        // Others may be in its way.
+        let reply = client.query("SELECT count(*) FROM orders");
+        if reply.error.is_none() {
+            return reply.value().parse().expect("a number");
+        }
+    }
+}
+
 /// Straight on the transaction component: the same transactions, and the same conditions, counted by hand.
 #[test]
 fn a_run_without_sql_holds_every_condition() {

@@ -636,6 +636,83 @@ fn the_bank_is_in_balance() {
     }
 }
 
+/// The same where the server dies under them, again and again: what was acknowledged is there, and nothing by half.
+#[test]
+fn the_bank_is_in_balance_behind_process_death() {
+    const SESSIONS: u64 = 4;
+    for scheme in SCHEMES {
+        let mut atoll = Atoll::start_with(&["--concurrency-control", scheme], &[]);
+        let mut admin = atoll.connect();
+        admin.run("CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL)");
+        admin.run("INSERT INTO account SELECT g, 100 FROM generate_series(0, 5) AS g");
+        admin.run("CREATE TABLE transfer (session int, number int, PRIMARY KEY (session, number))");
+        let mut told = [0; SESSIONS as usize];
+        for life in 0..3 {
+            let port = atoll.port();
+            std::thread::scope(|scope| {
+                let sessions: Vec<_> = (0..SESSIONS)
+                    .zip(told)
+                    .map(|(session, told)| scope.spawn(move || transfer(port, session, told)))
+                    .collect();
+                std::thread::sleep(Duration::from_millis(400 + 150 * life));
+                atoll.kill();
+                for (session, told) in sessions.into_iter().zip(&mut told) {
+                    *told = session.join().expect("nobody panics");
+                }
+            });
+            atoll.restart();
+            let mut admin = atoll.connect();
+            let sum = admin.run("SELECT sum(balance) FROM account");
+            assert_eq!(sum.value(), "600", "{scheme}");
+            for (session, told) in told.iter_mut().enumerate() {
+                let of = format!("FROM transfer WHERE session = {session}");
+                let count = admin.run(&format!("SELECT count(*) {of}")).value().parse::<u64>();
+                let last = admin.run(&format!("SELECT coalesce(max(number), 0) {of}"));
+                let (count, last) = (count.expect("a number"), last.value().parse::<u64>());
+                assert_eq!(Ok(count), last, "{scheme}");
+                // The last one may be there without a word to anybody.
+                assert!(count == *told || count == *told + 1, "{scheme}: {count} of {told}");
+                *told = count;
+            }
+        }
+        assert!(told.iter().sum::<u64>() > 20, "{scheme}: {told:?}");
+        atoll.stop();
+        atoll.check();
+    }
+}
+
+/// Moves money until the server is gone; how many transfers it has been told of, with those before.
+fn transfer(port: u16, session: u64, mut told: u64) -> u64 {
+    let Ok(mut client) = Client::try_connect(port, "postgres", "postgres") else { return told };
+    let mut random = session * 7 + told;
+    let mut run = move |sql: &str| -> std::io::Result<bool> {
+        client.send(b'Q', &[sql.as_bytes(), b"\0"].concat())?;
+        Ok(client.replies()?.iter().all(|reply| reply.error.is_none()))
+    };
+    // Of the default's locks a cycle is looked for only then.
+    let _ = run("SET deadlock_timeout = '10ms'");
+    loop {
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (from, to) = ((random >> 40) % 6, (random >> 50) % 6);
+        let mut work = || {
+            let done = run("BEGIN")?
+                && run(&format!("UPDATE account SET balance = balance - 1 WHERE id = {from}"))?
+                && run(&format!("UPDATE account SET balance = balance + 1 WHERE id = {to}"))?
+                && run(&format!("INSERT INTO transfer VALUES ({session}, {})", told + 1))?
+                && run("COMMIT")?;
+            if !done {
+                run("ROLLBACK")?;
+            }
+            std::io::Result::Ok(done)
+        };
+        match work() {
+            Ok(done) => told += u64::from(done),
+            Err(_) => return told,
+        }
+    }
+}
+
 /// A thousand sessions want one row that somebody has: each is answered, in its turn or with a reason, and what they did is there.
 #[test]
 fn a_thousand_wait_for_one_row() {
