@@ -78,6 +78,7 @@ const BY_RULE: &[(&str, &str)] = &[
     ("atoll.enable_avoid_sorts", "SELECT id, k FROM big ORDER BY id"),
     ("atoll.enable_sort_below_distinct", "SELECT DISTINCT id, k FROM big ORDER BY k, id"),
     ("atoll.enable_bound_sorts", "SELECT id, name FROM big ORDER BY name DESC LIMIT 3"),
+    ("enable_incremental_sort", "SELECT id, k, name FROM big ORDER BY k, name LIMIT 3"),
     (
         "atoll.enable_plan_for_first_rows",
         "SELECT b.id, m.id FROM big b JOIN more m ON m.id = b.k + 1 ORDER BY b.id LIMIT 3",
@@ -210,6 +211,8 @@ fn groups_come_in_the_order_of_keys() {
             true,
             "SELECT b.id, count(*) FROM big b JOIN more m ON m.id = b.k GROUP BY b.id ORDER BY b.id LIMIT 2",
         ),
+        (true, "SELECT k, name, count(*) FROM big GROUP BY k, name ORDER BY k LIMIT 2"),
+        (true, "SELECT k, count(*) FROM big GROUP BY k ORDER BY k, count(*) LIMIT 2"),
         (false, "SELECT k, count(*) FROM big GROUP BY k ORDER BY count(*) LIMIT 2"),
         (false, "SELECT k, count(*) FROM big GROUP BY k ORDER BY k"),
         (false, "SELECT k, count(*) FROM big GROUP BY ROLLUP (k) ORDER BY k LIMIT 2"),

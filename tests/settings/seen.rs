@@ -159,6 +159,10 @@ pub const SEEN: &[(&str, Seen)] = &[
         "enable_hashjoin",
         By("off", "EXPLAIN (COSTS OFF) SELECT * FROM looked a JOIN looked b USING (k)"),
     ),
+    (
+        "enable_incremental_sort",
+        By("off", "EXPLAIN (COSTS OFF) SELECT * FROM looked ORDER BY k, v LIMIT 3"),
+    ),
     ("enable_indexonlyscan", By("off", "EXPLAIN (COSTS OFF) SELECT k FROM looked WHERE k = 5")),
     ("enable_indexscan", Behind("off", "SET enable_bitmapscan = off", PLANNED)),
     (

@@ -225,6 +225,7 @@ const FOLLOWED: &[&str] = &[
     "default_transaction_read_only",
     "enable_bitmapscan",
     "enable_hashjoin",
+    "enable_incremental_sort",
     "enable_indexonlyscan",
     "enable_indexscan",
     "enable_material",

@@ -57,6 +57,8 @@ pub enum Rule {
     SortBelowDistinct,
     /// A sort below a LIMIT keeps the first rows only.
     BoundSorts,
+    /// Rows that a key has in the order of the first columns are sorted by the others, part by part.
+    IncrementalSorts,
     /// Joins as they give the first rows soonest, below a LIMIT.
     PlanForFirstRows,
     /// The least and the greatest value by a key.
@@ -90,7 +92,7 @@ const fn rule(
 }
 
 /// The rules, in the order of [`Rule`].
-pub static RULES: [Description; 22] = [
+pub static RULES: [Description; 23] = [
     rule(
         Rule::InlineFunctions,
         ("inline_functions", "atoll.enable_inline_functions"),
@@ -204,6 +206,12 @@ pub static RULES: [Description; 22] = [
         ("bound_sorts", "atoll.enable_bound_sorts"),
         "Enables the planner to have sorts keep no more rows than LIMIT lets through.",
         ("executor/execProcnode.c", "ExecSetTupleBound"),
+    ),
+    rule(
+        Rule::IncrementalSorts,
+        ("incremental_sorts", "enable_incremental_sort"),
+        "",
+        ("optimizer/path/costsize.c", "cost_incremental_sort"),
     ),
     rule(
         Rule::PlanForFirstRows,

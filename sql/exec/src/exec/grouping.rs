@@ -119,10 +119,7 @@ pub struct Group {
     states: Vec<Vec<State>>,
     /// How many sort keys each call's arguments have before them.
     kept_keys: Vec<usize>,
-    /// Of the row at hand: its key in each grouping set, the calls' arguments, and which calls take it.
-    group_keys: RowSet,
-    arguments: RowBuf,
-    taken: Vec<bool>,
+    row: RowAtHand,
     /// The groups of the row at hand, one for each grouping set.
     touched: Vec<usize>,
     /// How many calls of groups have what they keep in temporary files.
@@ -138,8 +135,22 @@ pub struct Group {
     /// Rows of groups come out by number; filled once the input has ended.
     at: usize,
     filled: bool,
-    /// Where the rows of a group come one behind the other, the row at hand is the first of the next.
+    /// Where rows come in order, the first of the groups that come next, if it is there.
+    next: RowAtHand,
     begun: bool,
+}
+
+/// A row as it has been computed: its key in each grouping set, the calls' arguments, and which calls take it.
+struct RowAtHand {
+    group_keys: RowSet,
+    arguments: RowBuf,
+    taken: Vec<bool>,
+}
+
+impl RowAtHand {
+    fn new(width: usize) -> RowAtHand {
+        RowAtHand { group_keys: RowSet::new(width), arguments: RowBuf::new(), taken: Vec::new() }
+    }
 }
 
 impl Group {
@@ -170,9 +181,7 @@ impl Group {
             key_types: types,
             states: Vec::new(),
             kept_keys: plan.calls.iter().map(|call| keys_of(call).len()).collect(),
-            group_keys: RowSet::new(width),
-            arguments: RowBuf::new(),
-            taken: Vec::new(),
+            row: RowAtHand::new(width),
             touched: Vec::new(),
             files: 0,
             state_bytes: 0,
@@ -181,6 +190,7 @@ impl Group {
             parts: Vec::new(),
             at: 0,
             filled: false,
+            next: RowAtHand::new(width),
             begun: false,
         }
     }
@@ -219,7 +229,7 @@ impl Group {
             }
             self.look_at_row(cx)?;
             if let Some(shapes) = &mut self.shapes {
-                let (group_keys, key_types) = (&self.group_keys, &self.key_types);
+                let (group_keys, key_types) = (&self.row.group_keys, &self.key_types);
                 let call = cx.evaluator().call();
                 for set in 0..group_keys.len() {
                     // Each set would be sorted by itself.
@@ -296,7 +306,7 @@ impl Group {
     /// Computes of the row at hand its keys and what the calls take of it.
     fn look_at_row(&mut self, cx: &mut Context<'_>) -> Result<()> {
         cx.invalidate(&self.correlated);
-        let (plan, group_keys) = (&self.plan, &mut self.group_keys);
+        let (plan, group_keys) = (&self.plan, &mut self.row.group_keys);
         group_keys.clear();
         cx.eval(&self.keys, |keys| {
             for (number, set) in plan.sets.iter().enumerate() {
@@ -311,23 +321,24 @@ impl Group {
             }
             Ok(())
         })?;
-        self.arguments.clear();
-        self.taken.clear();
+        self.row.arguments.clear();
+        self.row.taken.clear();
         for code in &self.codes {
             let take = code.takes(cx)?;
-            self.taken.push(take);
+            self.row.taken.push(take);
             if take {
-                cx.compute(&code.arguments, &mut self.arguments)?;
+                cx.compute(&code.arguments, &mut self.row.arguments)?;
             }
         }
         Ok(())
     }
 
-    /// Reads the rows of the next group, up to the first row of the one behind it. False where there is none.
+    /// Reads the rows of the next groups, up to the first row of those behind them. False where there is none.
     fn run_group(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        self.limits = (cx.memory_limit(), usize::MAX);
+        self.limits = (cx.memory_limit(), cx.hash_limit());
         self.forget_groups();
         if std::mem::take(&mut self.begun) {
+            std::mem::swap(&mut self.row, &mut self.next);
             self.absorb(cx, 0)?;
         }
         while !self.filled {
@@ -337,12 +348,17 @@ impl Group {
             }
             cx.check_cancel()?;
             self.look_at_row(cx)?;
-            let key: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(self.group_keys.row(0));
-            self.begun = !self.states.is_empty() && self.groups.find(key).is_none();
+            let key: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(self.row.group_keys.row(0));
+            let same = |first| self.groups.agrees(first, key, &self.plan.ordered);
+            self.begun = !self.states.is_empty() && !same(0);
             if self.begun {
+                std::mem::swap(&mut self.row, &mut self.next);
                 break;
             }
             self.absorb(cx, 0)?;
+        }
+        if let Some(apart) = self.apart.take() {
+            self.parts.extend(apart.finish(cx)?);
         }
         Ok(!self.states.is_empty())
     }
@@ -358,7 +374,7 @@ impl Group {
     fn absorb(&mut self, cx: &mut Context<'_>, level: u32) -> Result<()> {
         self.touched.clear();
         let one = self.plan.keys.is_empty() && self.plan.sets.len() == 1;
-        for at in 0..self.group_keys.len() {
+        for at in 0..self.row.group_keys.len() {
             // Where there is nothing to group by there is one group.
             let group = match one && !self.states.is_empty() {
                 true => Some(0),
@@ -390,13 +406,13 @@ impl Group {
 
     /// Which group the row at hand belongs to by one of its keys; none where it has been put aside.
     fn group_of(&mut self, cx: &Context<'_>, at: usize, level: u32) -> Result<Option<usize>> {
-        let key: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(self.group_keys.row(at));
+        let key: &[Datum<'_>] = cx.arena.alloc_slice_fill_iter(self.row.group_keys.row(at));
         if let Some(apart) = &mut self.apart {
             let found = self.groups.find(key);
             if found.is_none() {
                 debug_assert!(level < LEVELS, "past the last level all groups are in memory");
-                let taken = self.taken.iter().map(|taken| Datum::Bool(*taken));
-                let row = key.iter().copied().chain(taken).chain(self.arguments.iter());
+                let taken = self.row.taken.iter().map(|taken| Datum::Bool(*taken));
+                let row = key.iter().copied().chain(taken).chain(self.row.arguments.iter());
                 apart.push(cx, key, row)?;
             }
             return Ok(found);
@@ -411,7 +427,7 @@ impl Group {
     /// Gives the arguments of the row at hand to the calls of a group.
     fn advance(&mut self, cx: &mut Context<'_>, group: usize) -> Result<()> {
         let (plan, states) = (&self.plan, &mut self.states[group]);
-        let (arguments, taken, kept_keys) = (&self.arguments, &self.taken, &self.kept_keys);
+        let (arguments, taken, kept_keys) = (&self.row.arguments, &self.row.taken, &self.kept_keys);
         let bytes = &mut self.state_bytes;
         let context = cx.evaluator().call();
         let mut rest: &[Datum<'_>] = context.arena.alloc_slice_fill_iter(arguments.iter());
@@ -443,13 +459,13 @@ impl Group {
         while reader.next(&mut row)? {
             cx.check_cancel()?;
             cx.arena.reset();
-            self.group_keys.clear();
-            self.group_keys.push(row.iter().take(width));
-            self.taken.clear();
+            self.row.group_keys.clear();
+            self.row.group_keys.push(row.iter().take(width));
+            self.row.taken.clear();
             let taken = row.iter().skip(width).take(calls);
-            self.taken.extend(taken.map(|taken| matches!(taken, Datum::Bool(true))));
-            self.arguments.clear();
-            row.iter().skip(width + calls).for_each(|argument| self.arguments.push(argument));
+            self.row.taken.extend(taken.map(|taken| matches!(taken, Datum::Bool(true))));
+            self.row.arguments.clear();
+            row.iter().skip(width + calls).for_each(|argument| self.row.arguments.push(argument));
             self.absorb(cx, level)?;
         }
         if let Some(apart) = self.apart.take() {
@@ -555,15 +571,12 @@ impl Operator for Group {
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        if self.plan.ordered {
-            if !self.run_group(cx)? {
-                return Ok(false);
-            }
-        } else if !self.filled {
+        let ordered = !self.plan.ordered.is_empty();
+        if !ordered && !self.filled {
             self.run(cx)?;
         }
         while self.at == self.groups.rows.len() {
-            if !self.next_part(cx)? {
+            if !(self.next_part(cx)? || ordered && self.run_group(cx)?) {
                 return Ok(false);
             }
         }

@@ -74,14 +74,23 @@ impl HashRows {
     }
 
     fn matches(&self, row: u32, key: &[Datum<'_>]) -> bool {
-        self.types.iter().zip(key).enumerate().all(|(at, (ty, datum))| {
-            let stored = self.rows.get(row as usize, at);
-            match (stored.is_null(), datum.is_null()) {
-                (true, true) => true,
-                (false, false) => compare(*ty, &stored, datum).is_eq(),
-                _ => false,
-            }
-        })
+        let mut key = key.iter().take(self.types.len()).enumerate();
+        key.all(|(at, datum)| self.equal_at(row as usize, at, datum))
+    }
+
+    fn equal_at(&self, row: usize, column: usize, datum: &Datum<'_>) -> bool {
+        let stored = self.rows.get(row, column);
+        match (stored.is_null(), datum.is_null()) {
+            (true, true) => true,
+            (false, false) => compare(self.types[column], &stored, datum).is_eq(),
+            _ => false,
+        }
+    }
+
+    /// Whether a row has these columns of a key.
+    #[must_use]
+    pub fn agrees(&self, row: usize, key: &[Datum<'_>], columns: &[u32]) -> bool {
+        columns.iter().all(|&at| self.equal_at(row, at as usize, &key[at as usize]))
     }
 
     /// The first row with this key.

@@ -81,6 +81,17 @@ impl RowSorter {
         &self.keys
     }
 
+    /// The first keys, with where each stands in a row.
+    pub fn presorted(&self, count: usize) -> impl Iterator<Item = (&Comparator, usize)> {
+        self.keys.iter().zip(self.places.iter().copied()).take(count)
+    }
+
+    /// How many rows have been given, of those in memory.
+    #[must_use]
+    pub fn given(&self) -> usize {
+        self.at
+    }
+
     /// Forgets all rows, and gives its files back.
     pub fn clear(&mut self) {
         self.rows.clear();

@@ -2,7 +2,8 @@
 //!
 //! Past `work_mem` they go to a temporary file ([`super::row_sorter`]). With a limit of n rows the set is cut back to the n
 //! best whenever it has grown to twice that, unless even these are more than memory takes; from then on a row is not even kept
-//! whose first key tells that it is none of them. A key that is a column of the row is kept once.
+//! whose first key tells that it is none of them. A key that is a column of the row is kept once. Where rows come in the order of
+//! the first keys already they are sorted part by part, those that are equal in these (PostgreSQL: `nodeIncrementalSort.c`).
 
 use super::context::Context;
 use super::operator::{Builder, Operator};
@@ -12,6 +13,8 @@ use crate::compile::code::Code;
 use crate::error::Result;
 use crate::plan::physical;
 use crate::plan::scalar::{Scalar, Var};
+use crate::tuple::RowBuf;
+use crate::types::Datum;
 use std::sync::Arc;
 
 /// A running sort.
@@ -23,7 +26,26 @@ pub struct Sort {
     top: Option<(Option<Arc<Code>>, Option<Arc<Code>>)>,
     correlated: Box<[u32]>,
     sorter: RowSorter,
+    /// How many rows are wanted, if not all.
+    wanted: Option<u64>,
+    begun: bool,
+    /// The part at hand, all of the input where nothing is presorted, has been sorted.
     sorted: bool,
+    /// The input has ended.
+    ended: bool,
+    part: Part,
+}
+
+/// Rows that are equal in the keys by which they come in order already.
+struct Part {
+    /// How many keys these are.
+    presorted: usize,
+    /// Their values, once a part has begun.
+    keys: RowBuf,
+    begun: bool,
+    /// The first row of the next part, if it is there.
+    next: RowBuf,
+    has_next: bool,
 }
 
 /// Below this many wanted rows, cutting back is worth its work.
@@ -62,12 +84,24 @@ impl Sort {
             saved: sort.saved.clone(),
             top,
             sorter: RowSorter::new(width, comparators, places),
+            wanted: None,
+            begun: false,
             sorted: false,
+            ended: false,
+            part: Part {
+                presorted: sort.presorted,
+                keys: RowBuf::new(),
+                begun: false,
+                next: RowBuf::new(),
+                has_next: false,
+            },
         }
     }
 
-    fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let mut wanted = match &self.top {
+    /// Finds out how many rows are wanted, where keeping no more is worth its work.
+    fn begin(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        self.begun = true;
+        self.wanted = match &self.top {
             Some((limit, offset)) => {
                 let limit = count(cx, limit.as_deref(), false)?;
                 let offset = count(cx, offset.as_deref(), true)?.unwrap_or(0);
@@ -75,34 +109,32 @@ impl Sort {
             }
             None => None,
         };
+        Ok(())
+    }
+
+    /// Reads the input up to its end, or to the end of the part at hand, and sorts it.
+    fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        if !self.begun {
+            self.begin(cx)?;
+        }
         let limit = cx.memory_limit();
-        while self.input.next(cx)? {
+        let mut wanted = self.wanted;
+        if let Some(row) = self.part.take_next() {
+            self.sorter.rows.push(row.iter());
+        }
+        loop {
+            if !self.input.next(cx)? {
+                self.ended = true;
+                break;
+            }
             cx.check_cancel()?;
             cx.invalidate(&self.correlated);
-            let (sorter, saved) = (&mut self.sorter, &self.saved);
-            if sorter.rows.width() == saved.len() {
-                // Every key is a column of the row.
-                let frame = &*cx.frame;
-                if !sorter.is_passed(|place| frame.get(saved[place])) {
-                    sorter.rows.push(saved.iter().map(|var| frame.get(*var)));
-                }
-            } else {
-                cx.eval(&self.keys, |keys| {
-                    let frame = keys.eval.frame;
-                    let value = |place: usize| match saved.get(place) {
-                        Some(var) => frame.get(*var),
-                        None => keys.get(place - saved.len()),
-                    };
-                    if !sorter.is_passed(value) {
-                        let saved = saved.iter().map(|var| frame.get(*var));
-                        sorter.rows.push(saved.chain(keys.iter()));
-                    }
-                    Ok(())
-                })?;
+            if !self.keep_row(cx)? {
+                break;
             }
             match wanted {
-                Some(wanted) if self.sorter.rows.len() as u64 > 2 * wanted + 100 => {
-                    self.sorter.cut_back(wanted as usize, cx)?;
+                Some(rows) if self.sorter.rows.len() as u64 > 2 * rows + 100 => {
+                    self.sorter.cut_back(rows as usize, cx)?;
                 }
                 _ if self.sorter.bytes() > limit => {
                     if let Some(rows) = wanted {
@@ -122,12 +154,79 @@ impl Sort {
         self.sorted = true;
         Ok(())
     }
+
+    /// Keeps the row at hand, unless it comes behind all that are wanted. False where it is the first of the next part.
+    fn keep_row(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let (sorter, part, saved) = (&mut self.sorter, &mut self.part, &self.saved);
+        if sorter.rows.width() == saved.len() {
+            // Every key is a column of the row.
+            let frame = &*cx.frame;
+            let value = |place: usize| frame.get(saved[place]);
+            let row = || saved.iter().map(|var| frame.get(*var));
+            return Ok(part.take(sorter, value, row));
+        }
+        cx.eval(&self.keys, |keys| {
+            let frame = keys.eval.frame;
+            let value = |place: usize| match saved.get(place) {
+                Some(var) => frame.get(*var),
+                None => keys.get(place - saved.len()),
+            };
+            let row = || saved.iter().map(|var| frame.get(*var)).chain(keys.iter());
+            Ok(part.take(sorter, value, row))
+        })
+    }
+}
+
+impl Part {
+    /// Gives a row to the sorter of the part at hand, or keeps it where it begins the next one: false.
+    #[inline]
+    fn take<'r, I: Iterator<Item = Datum<'r>>>(
+        &mut self,
+        sorter: &mut RowSorter,
+        value: impl Fn(usize) -> Datum<'r>,
+        row: impl FnOnce() -> I,
+    ) -> bool {
+        if self.presorted > 0 {
+            let mut keys = sorter.presorted(self.presorted).enumerate();
+            if self.begun
+                && !keys.all(|(at, (order, place))| {
+                    order.compare(&self.keys.get(at), &value(place)).is_eq()
+                })
+            {
+                self.next.clear();
+                row().for_each(|datum| self.next.push(datum));
+                self.keys.clear();
+                sorter
+                    .presorted(self.presorted)
+                    .for_each(|(_, place)| self.keys.push(value(place)));
+                self.has_next = true;
+                return false;
+            }
+            if !self.begun {
+                self.begun = true;
+                self.keys.clear();
+                sorter
+                    .presorted(self.presorted)
+                    .for_each(|(_, place)| self.keys.push(value(place)));
+            }
+        }
+        if !sorter.is_passed(value) {
+            sorter.rows.push(row());
+        }
+        true
+    }
+
+    /// The first row of the part that comes next, if there is one.
+    fn take_next(&mut self) -> Option<&RowBuf> {
+        std::mem::take(&mut self.has_next).then_some(&self.next)
+    }
 }
 
 impl Operator for Sort {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.sorter.clear();
-        self.sorted = false;
+        (self.begun, self.sorted, self.ended) = (false, false, false);
+        (self.part.begun, self.part.has_next) = (false, false);
         self.input.open(cx)
     }
 
@@ -135,8 +234,15 @@ impl Operator for Sort {
         if !self.sorted {
             self.run(cx)?;
         }
-        if !self.sorter.advance(cx)? {
-            return Ok(false);
+        while !self.sorter.advance(cx)? {
+            if self.ended {
+                return Ok(false);
+            }
+            // What the next part may give is what is wanted still.
+            let given = self.sorter.given() as u64;
+            self.wanted = self.wanted.map(|wanted| wanted.saturating_sub(given).max(1));
+            self.sorter.clear();
+            self.run(cx)?;
         }
         cx.arena.reset();
         self.sorter.restore(cx.frame, &self.saved);

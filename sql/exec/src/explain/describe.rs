@@ -467,13 +467,19 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 item
             }
             Plan::Sort(sort) => {
-                let mut item = plain("Sort");
-                let keys = sort
+                let mut item = plain(if sort.presorted == 0 { "Sort" } else { "Incremental Sort" });
+                let keys: Vec<String> = sort
                     .keys
                     .iter()
                     .map(|(key, order)| self.printer.sort_key(key, order, scope))
                     .collect();
+                let presorted = sort.keys[..sort.presorted].iter();
+                let presorted: Vec<String> =
+                    presorted.map(|(key, _)| self.printer.text(key, scope)).collect();
                 item.properties.push(("Sort Key", Value::List(keys)));
+                if !presorted.is_empty() {
+                    item.properties.push(("Presorted Key", Value::List(presorted)));
+                }
                 item.children.push(outer(&sort.input));
                 item
             }
@@ -722,9 +728,9 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 item.kind.push(("Partial Mode", "Simple".into()));
                 return item;
             }
-            return match aggregate.ordered {
-                true => group_aggregate(keys, aggregate.calls.is_empty()),
-                false => hash_aggregate(keys),
+            return match aggregate.ordered.is_empty() {
+                true => hash_aggregate(keys),
+                false => group_aggregate(keys, aggregate.calls.is_empty()),
             };
         }
         let mixed = aggregate.sets.iter().any(Vec::is_empty);

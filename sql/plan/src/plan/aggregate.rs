@@ -36,7 +36,8 @@ impl Planner<'_> {
         })?;
         let width = keys.len() + calls.len() + usize::from(sets.len() > 1);
         let slot = self.slot(width);
-        let aggregate = Aggregate { input, slot, keys, sets: sets.to_vec(), calls, ordered: false };
+        let aggregate =
+            Aggregate { input, slot, keys, sets: sets.to_vec(), calls, ordered: Vec::new() };
         Ok((Plan::Aggregate(Box::new(aggregate)), Self::layout(slot, width)))
     }
 

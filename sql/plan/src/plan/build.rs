@@ -282,7 +282,7 @@ impl<'a> Planner<'a> {
                 let mut saved = layout.clone();
                 saved.sort_unstable();
                 saved.dedup();
-                let sort = Sort { input, keys, saved, top: None };
+                let sort = Sort { input, keys, presorted: 0, saved, top: None };
                 (Plan::Sort(Box::new(sort)), layout)
             }
             Node::Limit { input, limit, offset, with_ties } => {

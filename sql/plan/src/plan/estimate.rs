@@ -129,10 +129,13 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
             let width = input.width + VALUE_WIDTH * window.calls.len() as f64;
             Estimate { startup: cost, cost: cost + input.rows, width, ..input }
         }
-        Plan::Sort(_) => {
+        Plan::Sort(sort) => {
             let input = inputs[0];
-            let cost = input.cost + input.rows * input.rows.max(2.0).log2() / 4.0;
-            Estimate { startup: cost, cost: cost + input.rows, ..input }
+            let presorted = sort.keys[..sort.presorted].iter().map(|(key, _)| key);
+            let parts = groups(figures, &presorted.collect::<Vec<_>>(), input.rows);
+            let compared = input.rows * (input.rows / parts).max(2.0).log2() / 4.0;
+            let startup = input.startup + (input.cost - input.startup + compared) / parts;
+            Estimate { startup, cost: input.cost + compared + input.rows, ..input }
         }
         Plan::Limit(limit) => {
             let input = inputs[0];
@@ -198,13 +201,14 @@ fn of_aggregate(figures: &Figures<'_>, aggregate: &Aggregate, input: Estimate) -
     let width = keys.chain(calls).fold(0.0, std::ops::Add::add);
     let cost = input.cost + input.rows * (1.0 + aggregate.calls.len() as f64) / 2.0;
     // Groups that come in order go out one by one.
-    let startup = if aggregate.ordered { input.startup + cost / rows.max(1.0) } else { cost };
+    let startup =
+        if !aggregate.ordered.is_empty() { input.startup + cost / rows.max(1.0) } else { cost };
     Estimate { rows, startup, cost: cost + rows, width }
 }
 
 /// How many different rows of these expressions there are (`estimate_num_groups`, without its care for columns that go
 /// together).
-fn groups(figures: &Figures<'_>, keys: &[&Scalar], rows: f64) -> f64 {
+pub fn groups(figures: &Figures<'_>, keys: &[&Scalar], rows: f64) -> f64 {
     let mut groups = 1.0;
     for key in keys {
         groups *= figures.distinct(key, rows);

@@ -74,11 +74,7 @@ pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
         })
         .collect();
     let alone = matches!(within(&sort.input), Plan::Scan(_));
-    let first = sort
-        .top
-        .as_ref()
-        .filter(|_| sorts)
-        .and_then(|(limit, offset)| estimate::first_rows(limit.as_ref(), offset.as_ref()));
+    let first = First::of(&sort).filter(|_| sorts);
     let few = sort.top.is_some() || !sorts;
     let Some(keys) = keys else { return Plan::Sort(Box::new(sort)) };
     if let Some(scan) = leading_scan(&mut sort.input)
@@ -87,50 +83,96 @@ pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
         keep_order(&mut sort.input);
         return sort.input;
     }
-    if groups_come_in(planner, &mut sort.input, &keys, (few, first)) {
+    // Of groups that come by parts the last part that is wanted has to be read whole.
+    let part = part_rows(planner, &sort.input, &keys);
+    if groups_come_in(planner, &mut sort.input, &keys, (few, first), true)
+        || groups_come_in(
+            planner,
+            &mut sort.input,
+            &keys,
+            (few, first.map(|first| first.and(part))),
+            false,
+        )
+    {
         return sort.input;
     }
     Plan::Sort(Box::new(sort))
 }
 
+/// A sort whose input comes in the order of its first keys, if a key gives that: it sorts part by part, rows that are equal in
+/// these (PostgreSQL's incremental sort). An index is read for it only below a LIMIT.
+#[must_use]
+pub fn presort(planner: &Planner<'_>, mut sort: Sort) -> Plan {
+    let vars = sort.keys.iter().map_while(|(key, order)| match key {
+        Scalar::Var(var) => Some((*var, *order)),
+        _ => None,
+    });
+    let keys: Vec<(Var, Comparator)> = vars.collect();
+    let first = First::of(&sort);
+    let (alone, limited) = (matches!(within(&sort.input), Plan::Scan(_)), sort.top.is_some());
+    for count in (1..sort.keys.len()).rev().filter(|count| *count <= keys.len()) {
+        let keys = &keys[..count];
+        let part = part_rows(planner, &sort.input, keys);
+        let first = first.map(|first| first.and(part));
+        let few = limited && first.is_some();
+        let found = match leading_scan(&mut sort.input) {
+            Some(scan) if alone || limited => {
+                let known = first.filter(|_| alone);
+                make_ordered(scan, keys, few && alone, Some((planner, known)))
+            }
+            _ => false,
+        };
+        if found {
+            keep_order(&mut sort.input);
+        }
+        if found
+            || groups_come_in(planner, &mut sort.input, keys, (few, first), true)
+            || groups_come_in(planner, &mut sort.input, keys, (few, first), false)
+        {
+            sort.presorted = count;
+            break;
+        }
+    }
+    Plan::Sort(Box::new(sort))
+}
+
+/// How many rows of a plan are equal in these keys, about.
+fn part_rows(planner: &Planner<'_>, plan: &Plan, keys: &[(Var, Comparator)]) -> f64 {
+    let rows = estimate::of(&planner.figures, plan).rows;
+    let keys: Vec<Scalar> = keys.iter().map(|(var, _)| Scalar::Var(*var)).collect();
+    rows / estimate::groups(&planner.figures, &keys.iter().collect::<Vec<_>>(), rows)
+}
+
 /// Has groups come in the order of these keys of theirs, each once its last row is in (`GroupAggregate`), where a key of the
-/// table gives it. `few`: not all of them are wanted; as many as `first`, if that is known.
+/// table gives it. `few`: not all of them are wanted; as many as `first`, if that is known. Unless they come `singly` those
+/// that are equal in these keys come together.
 pub fn groups_come_in(
     planner: &Planner<'_>,
     plan: &mut Plan,
     sorted: &[(Var, Comparator)],
-    (few, first): (bool, Option<f64>),
+    (few, first): (bool, Option<First>),
+    singly: bool,
 ) -> bool {
     let groups = estimate::of(&planner.figures, plan).rows.max(1.0);
     let Some(aggregate) = plain_groups(plan) else { return false };
-    let Some(mut wanted) = rows_of_groups(aggregate, sorted) else { return false };
+    let Some(wanted) = rows_of_groups(aggregate, sorted, singly) else { return false };
     let alone = matches!(within(&aggregate.input), Plan::Scan(_));
     let Some(scan) = leading_scan(&mut aggregate.input) else { return false };
     // Of all rows joined none goes out sooner; without an order any groups will do, so it has to be known that it pays.
     if !alone && (!few || sorted.is_empty()) {
         return false;
     }
-    if let RelationKind::Table { key, .. } = &scan.relation.kind
-        && !key.is_empty()
-    {
-        let column = |var: &Var| match scan.outputs.get(var.column as usize) {
-            Some(&ScanColumn::Column(column)) if var.slot == scan.slot => Some(column),
-            _ => None,
-        };
-        let columns: Vec<Option<usize>> = wanted.iter().map(|(var, _)| column(var)).collect();
-        let known = |end: &usize| key.iter().all(|one| columns[..*end].contains(&Some(*one)));
-        // What stands behind a row's whole key in the same row has one value.
-        if let Some(end) = (1..columns.len()).find(known)
-            && columns[end..].iter().all(Option::is_some)
-        {
-            wanted.truncate(end);
-        }
-    }
-    let first = first.map(|first| (first * scan.rows / groups).clamp(first, scan.rows.max(first)));
+    let first = first.map(|first| First {
+        read: (first.read * scan.rows / groups).clamp(first.read, scan.rows.max(first.read)),
+        ..first
+    });
     if !make_ordered(scan, &wanted, few, Some((planner, first))) {
         return false;
     }
-    aggregate.ordered = true;
+    aggregate.ordered = match singly {
+        true => (0..aggregate.keys.len() as u32).collect(),
+        false => sorted.iter().map(|(var, _)| var.column).collect(),
+    };
     keep_order(&mut aggregate.input);
     true
 }
@@ -142,15 +184,19 @@ fn plain_groups(plan: &mut Plan) -> Option<&mut Aggregate> {
         | Plan::OneTimeFilter(input, _)
         | Plan::Barrier(input, _)
         | Plan::Project(input, ..) => plain_groups(input),
-        Plan::Aggregate(aggregate) if aggregate.is_plain() && !aggregate.ordered => Some(aggregate),
+        Plan::Aggregate(aggregate) if aggregate.is_plain() && aggregate.ordered.is_empty() => {
+            Some(aggregate)
+        }
         _ => None,
     }
 }
 
-/// In which order rows have to come so that their groups come by these keys, and the rows of each one behind the other.
+/// In which order rows have to come so that their groups come by these keys, and, if `singly`, the rows of each one behind the
+/// other.
 fn rows_of_groups(
     aggregate: &Aggregate,
     sorted: &[(Var, Comparator)],
+    singly: bool,
 ) -> Option<Vec<(Var, Comparator)>> {
     let key = |at: usize| match aggregate.keys.get(at)? {
         (Scalar::Var(var), ty) => Some((*var, *ty)),
@@ -163,7 +209,7 @@ fn rows_of_groups(
     }
     let descending = sorted.first().is_some_and(|(_, order)| order.descending);
     for at in 0..aggregate.keys.len() {
-        if sorted.iter().all(|(var, _)| var.column as usize != at) {
+        if singly && sorted.iter().all(|(var, _)| var.column as usize != at) {
             let (own, ty) = key(at)?;
             wanted.push((own, comparator(ty, descending, descending).ok()?));
         }
@@ -185,13 +231,46 @@ fn within(plan: &Plan) -> &Plan {
 /// Reading by a key in order stops early where the rows that are wanted lie among the others by chance: only where that is by so
 /// much cheaper is it worth to find out.
 const BY_CHANCE: f64 = 4.0;
+/// So few rows a sort below a LIMIT keeps and no more.
+const FEW: f64 = 10_000.0;
+
+/// The first rows of an order.
+#[derive(Clone, Copy, Debug)]
+pub struct First {
+    /// How many have to be read, in a key's order.
+    pub read: f64,
+    /// How many a sort of all keeps.
+    pub kept: f64,
+}
+
+impl First {
+    /// So many.
+    #[must_use]
+    pub fn rows(rows: f64) -> First {
+        First { read: rows, kept: rows }
+    }
+
+    /// Those that a sort's LIMIT wants, if it is known.
+    fn of(sort: &Sort) -> Option<First> {
+        let (limit, offset) = sort.top.as_ref()?;
+        estimate::first_rows(limit.as_ref(), offset.as_ref()).map(First::rows)
+    }
+
+    /// As many more have to be read.
+    fn and(self, more: f64) -> First {
+        First { read: self.read + more, ..self }
+    }
+}
 
 /// Whether the first rows in the order of a key are found sooner by that key than by reading all as the scan does, and sorting.
-fn is_worth((planner, first): (&Planner<'_>, f64), scan: &Scan, secondary: bool) -> bool {
+fn is_worth((planner, first): (&Planner<'_>, First), scan: &Scan, secondary: bool) -> bool {
     let total = planner.figures.rows(scan.slot).max(1.0);
-    let read = (first * total / scan.rows.max(1.0)).min(total);
+    let read = (first.read * total / scan.rows.max(1.0)).min(total);
     let ordered = if secondary { read * estimate::DESCENT } else { read };
-    let sorted = scan.cost + scan.rows * first.max(2.0).log2() / 4.0;
+    // Of a sort that keeps few most rows are seen to come behind them by their first key.
+    let compared =
+        (first.kept.max(2.0).log2() / 4.0).min(if first.kept <= FEW { 0.5 } else { f64::MAX });
+    let sorted = scan.cost + scan.rows * compared;
     match scan.access {
         Access::Full(_) => ordered < sorted,
         _ => ordered * BY_CHANCE < sorted,
@@ -283,7 +362,7 @@ fn each_first(aggregate: &Aggregate, slot: &mut dyn FnMut() -> u32) -> Option<Pl
             keys: Vec::new(),
             sets: aggregate.sets.clone(),
             calls: vec![call.clone()],
-            ordered: false,
+            ordered: Vec::new(),
         }));
         beside = Some(match beside {
             None => one,
@@ -385,7 +464,7 @@ fn make_ordered(
     scan: &mut Scan,
     keys: &[(Var, Comparator)],
     few: bool,
-    planner: Option<(&Planner<'_>, Option<f64>)>,
+    planner: Option<(&Planner<'_>, Option<First>)>,
 ) -> bool {
     let wanted: Option<Vec<(usize, bool, bool)>> = keys
         .iter()
@@ -399,7 +478,25 @@ fn make_ordered(
             }
         })
         .collect();
-    let Some(wanted) = wanted else { return false };
+    let Some(mut wanted) = wanted else { return false };
+    // What stands behind a row's whole key has one value.
+    if let RelationKind::Table { key, .. } = &scan.relation.kind
+        && !key.is_empty()
+    {
+        let fixed = match &scan.access {
+            Access::Key(key) => &key.layout.columns[..key.equal.len()],
+            _ => &[],
+        };
+        let known = |end: &usize| {
+            key.iter().all(|one| {
+                wanted[..*end].iter().any(|(column, ..)| column == one)
+                    || fixed.iter().any(|fixed| fixed.column == *one)
+            })
+        };
+        if let Some(end) = (1..wanted.len()).find(known) {
+            wanted.truncate(end);
+        }
+    }
     let first = planner.and_then(|(planner, first)| Some((planner, first?)));
     let planner = planner.map(|(planner, _)| planner);
     match &mut scan.access {

@@ -461,8 +461,9 @@ pub struct Aggregate {
     pub sets: Vec<Vec<u32>>,
     /// Aggregates.
     pub calls: Vec<AggregateStep>,
-    /// The rows of a group come one behind the other, so that it goes out once its last one is in.
-    pub ordered: bool,
+    /// Keys, by their numbers, whose equal values come one behind the other: the groups that have them go out once the values
+    /// change. None where rows come anyhow.
+    pub ordered: Vec<u32>,
 }
 
 impl Aggregate {
@@ -621,6 +622,8 @@ pub struct Sort {
     pub input: Plan,
     /// Keys.
     pub keys: Vec<(Scalar, Comparator)>,
+    /// So many of the first keys the rows come in the order of already.
+    pub presorted: usize,
     /// What a row consists of.
     pub saved: Vec<Var>,
     /// Only so many rows are wanted (LIMIT plus OFFSET above it).

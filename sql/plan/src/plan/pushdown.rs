@@ -122,6 +122,11 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
                 Plan::Sort(sort) => order::avoid(planner, *sort),
                 distinct => distinct,
             });
+            let plan = plan.unwrap_or_else(|plan| plan);
+            let plan = planner.apply(Rule::IncrementalSorts, plan, |planner, plan| match plan {
+                Plan::Sort(sort) => order::presort(planner, *sort),
+                other => other,
+            });
             plan.unwrap_or_else(|plan| plan)
         }
         Plan::LockRows(mut lock) => {
@@ -192,7 +197,8 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             if let Some(wanted) = wanted {
                 let input = std::mem::replace(&mut limit.input, Plan::Nothing);
                 let input = planner.apply(Rule::PlanForFirstRows, input, |planner, mut plan| {
-                    order::groups_come_in(planner, &mut plan, &[], (true, Some(wanted.rows)));
+                    let first = order::First::rows(wanted.rows);
+                    order::groups_come_in(planner, &mut plan, &[], (true, Some(first)), true);
                     plan
                 });
                 limit.input = input.unwrap_or_else(|input| input);
