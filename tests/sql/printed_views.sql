@@ -72,3 +72,7 @@ create view hides as with hidden as (select 1 as a) select hidden.a from hidden 
 create view hides_within as select (with hidden as (select 2 as a) select x.a from hidden x, (select a from public.hidden) y limit 1) as a, (select a from hidden) as b;
 select pg_get_viewdef('hides'), pg_get_viewdef('hides_within');
 select * from hides, hides_within;
+create table trimmed (v varchar(10), t text);
+create view trims as select trim(both from (select v from trimmed limit 1)) a, trim(leading 'x' from (select v from trimmed limit 1)) c, substring((select v from trimmed limit 1) from 2) d, position('a' in (select v from trimmed limit 1)) e, overlay((select v from trimmed limit 1) placing (select v from trimmed limit 1) from 2) f, trim(both (select v from trimmed limit 1) from t) g, normalize((select v from trimmed limit 1)) i, trim(both from v || 'x') j, trim(both from (select t from trimmed limit 1)) l, (select v from trimmed limit 1) is normalized m, (select now() limit 1) at time zone 'utc' o, substring(v similar t escape (select v from trimmed limit 1)) p from trimmed;
+select pg_get_viewdef('trims'::regclass, true);
+select pg_get_viewdef('trims'::regclass);

@@ -616,7 +616,10 @@ impl Printer<'_, '_> {
         if let CallForm::Standard { given } = form {
             let shown: Vec<&Expr> =
                 arguments.iter().zip(given).map(|(argument, ty)| as_given(argument, *ty)).collect();
-            if self.standard_form(procedure.name, &shown, out)? {
+            let cast =
+                shown.iter().zip(arguments).filter(|(shown, own)| !std::ptr::eq(**shown, *own));
+            let cast: Vec<&Expr> = cast.map(|(shown, _)| *shown).collect();
+            if self.standard_form(procedure.name, (&shown, &cast), out)? {
                 return Ok(());
             }
         }

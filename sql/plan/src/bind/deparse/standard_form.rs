@@ -2,7 +2,7 @@
 //!
 //! A call is printed this way only if it was written this way: `btrim(x)` stays what it is.
 
-use super::simple::Parent;
+use super::simple::{Parent, is_simple};
 use super::{Layout, Printer};
 use crate::bind::type_name::oid;
 use crate::bind::typed::{Expr, Literal};
@@ -11,21 +11,22 @@ use crate::error::Result;
 use std::fmt::Write;
 
 impl Printer<'_, '_> {
-    /// Writes a call of `name` as the standard has it; says whether there is such a form.
+    /// Writes a call of `name` as the standard has it; says whether there is such a form. A cast around each of the `cast`
+    /// arguments is not shown.
     pub(super) fn standard_form(
         &self,
         name: &str,
-        arguments: &[&Expr],
+        (arguments, cast): (&[&Expr], &[&Expr]),
         out: &mut Layout,
     ) -> Result<bool> {
         match (name, arguments) {
             ("extract", [Expr::Constant(Literal::Text(field), _), value]) => {
                 write!(out.text, "EXTRACT({}", identifier(field)).expect("a string grows");
-                self.worded(&[(" FROM ", value)], out)?;
+                self.worded(cast, &[(" FROM ", value)], out)?;
             }
             ("normalize", [value, form @ ..]) => {
                 out.push_str("NORMALIZE(");
-                self.write(value, out)?;
+                self.argument(value, cast, out)?;
                 if let [Expr::Constant(Literal::Text(form), _)] = form {
                     write!(out.text, ", {}", form.to_ascii_uppercase()).expect("a string grows");
                 }
@@ -33,7 +34,7 @@ impl Printer<'_, '_> {
             }
             ("is_normalized", [value, form @ ..]) => {
                 out.push('(');
-                self.operand(value, Parent::Cast, out)?;
+                self.operand_of_form(value, cast, out)?;
                 let form = match form {
                     [Expr::Constant(Literal::Text(form), _)] => {
                         format!("{} ", form.to_ascii_uppercase())
@@ -44,58 +45,62 @@ impl Printer<'_, '_> {
             }
             ("timezone", [zone, value]) => {
                 out.push('(');
-                self.operand(value, Parent::Cast, out)?;
+                self.operand_of_form(value, cast, out)?;
                 out.push_str(" AT TIME ZONE ");
-                self.operand(zone, Parent::Cast, out)?;
+                self.operand_of_form(zone, cast, out)?;
                 out.push(')');
             }
             ("overlaps", [a, b, c, d]) => {
                 out.push_str("((");
-                self.worded(&[("", a), (", ", b)], out)?;
+                self.worded(cast, &[("", a), (", ", b)], out)?;
                 out.push_str(" OVERLAPS (");
-                self.worded(&[("", c), (", ", d)], out)?;
+                self.worded(cast, &[("", c), (", ", d)], out)?;
                 out.push(')');
             }
             ("pg_collation_for", [value]) => {
                 out.push_str("COLLATION FOR (");
-                self.worded(&[("", value)], out)?;
+                self.worded(cast, &[("", value)], out)?;
             }
             ("overlay", [value, part, from]) => {
                 out.push_str("OVERLAY(");
-                self.worded(&[("", value), (" PLACING ", part), (" FROM ", from)], out)?;
+                self.worded(cast, &[("", value), (" PLACING ", part), (" FROM ", from)], out)?;
             }
             ("overlay", [value, part, from, length]) => {
                 let words: [(&str, &Expr); 4] =
                     [("", value), (" PLACING ", part), (" FROM ", from), (" FOR ", length)];
                 out.push_str("OVERLAY(");
-                self.worded(&words, out)?;
+                self.worded(cast, &words, out)?;
             }
             // Both sides stand in parentheses: only some expressions may stand there without.
             ("position", [whole, part]) => {
                 out.push_str("POSITION((");
-                self.write(part, out)?;
+                self.argument(part, cast, out)?;
                 out.push_str(") IN (");
-                self.write(whole, out)?;
+                self.argument(whole, cast, out)?;
                 out.push_str("))");
             }
             ("xmlexists", [path, document]) => {
                 out.push_str("XMLEXISTS((");
-                self.write(path, out)?;
+                self.argument(path, cast, out)?;
                 out.push_str(") PASSING (");
-                self.write(document, out)?;
+                self.argument(document, cast, out)?;
                 out.push_str("))");
             }
             ("substring", [value, from]) if from.ty().oid.0 == oid::INT4 => {
                 out.push_str("SUBSTRING(");
-                self.worded(&[("", value), (" FROM ", from)], out)?;
+                self.worded(cast, &[("", value), (" FROM ", from)], out)?;
             }
             ("substring", [value, from, length]) if from.ty().oid.0 == oid::INT4 => {
                 out.push_str("SUBSTRING(");
-                self.worded(&[("", value), (" FROM ", from), (" FOR ", length)], out)?;
+                self.worded(cast, &[("", value), (" FROM ", from), (" FOR ", length)], out)?;
             }
             ("substring", [value, pattern, escape]) => {
                 out.push_str("SUBSTRING(");
-                self.worded(&[("", value), (" SIMILAR ", pattern), (" ESCAPE ", escape)], out)?;
+                self.worded(
+                    cast,
+                    &[("", value), (" SIMILAR ", pattern), (" ESCAPE ", escape)],
+                    out,
+                )?;
             }
             ("btrim" | "ltrim" | "rtrim", [value, characters @ ..]) => {
                 out.push_str(match name {
@@ -105,9 +110,9 @@ impl Printer<'_, '_> {
                 });
                 if let [characters] = characters {
                     out.push(' ');
-                    self.write(characters, out)?;
+                    self.argument(characters, cast, out)?;
                 }
-                self.worded(&[(" FROM ", value)], out)?;
+                self.worded(cast, &[(" FROM ", value)], out)?;
             }
             _ => return Ok(false),
         }
@@ -115,12 +120,29 @@ impl Printer<'_, '_> {
     }
 
     /// Words with the arguments behind them, up to the parenthesis that ends the call.
-    fn worded(&self, parts: &[(&str, &Expr)], out: &mut Layout) -> Result<()> {
+    fn worded(&self, cast: &[&Expr], parts: &[(&str, &Expr)], out: &mut Layout) -> Result<()> {
         for (word, value) in parts {
             out.push_str(word);
-            self.write(value, out)?;
+            self.argument(value, cast, out)?;
         }
         out.push(')');
+        Ok(())
+    }
+
+    /// An argument: where a cast is not shown it stands as that cast's operand does.
+    fn argument(&self, value: &Expr, cast: &[&Expr], out: &mut Layout) -> Result<()> {
+        match cast.iter().any(|cast| std::ptr::eq(*cast, value)) {
+            true => self.operand(value, Parent::Cast, out),
+            false => self.write(value, out),
+        }
+    }
+
+    /// An argument that no parentheses of the form hold, so that the pretty one has its own.
+    fn operand_of_form(&self, value: &Expr, cast: &[&Expr], out: &mut Layout) -> Result<()> {
+        let parentheses = self.pretty && !is_simple(value, Parent::Cast);
+        out.push_str(if parentheses { "(" } else { "" });
+        self.argument(value, cast, out)?;
+        out.push_str(if parentheses { ")" } else { "" });
         Ok(())
     }
 }
