@@ -45,16 +45,16 @@ impl Decimal {
 
     /// Whether it is exactly `odd * 2^exponent`, a midpoint between two floating-point numbers.
     fn is_exactly(&self, odd: u128, exponent: i32) -> bool {
-        let mut value: u128 = 0;
-        for &digit in &self.digits[..self.count] {
-            value = value * 10 + u128::from(digit - b'0');
-        }
         let tens = self.exponent - (self.count as i32 - 1);
-        if value == 0 || tens.unsigned_abs() > 27 {
+        // All digits fit: no number has more than eighteen here.
+        let digits = self.digits[..self.count].iter();
+        let value = digits.fold(0u64, |sum, &digit| sum * 10 + u64::from(digit - b'0'));
+        // Most numbers are told apart by their powers of two.
+        let twos = value.trailing_zeros() as i32 + tens;
+        if value == 0 || tens.unsigned_abs() > 27 || twos != exponent {
             return false;
         }
-        let twos = value.trailing_zeros() as i32 + tens;
-        let mut mine = value >> value.trailing_zeros();
+        let mut mine = u128::from(value >> value.trailing_zeros());
         let mut theirs = odd;
         let fives = 5u128.pow(tens.unsigned_abs());
         let side = if tens >= 0 { &mut mine } else { &mut theirs };
@@ -62,7 +62,7 @@ impl Decimal {
             Some(product) => *side = product,
             None => return false,
         }
-        mine == theirs && twos == exponent
+        mine == theirs
     }
 
     /// Of two shortest numbers that are as near to `mantissa * 2^exponent` takes the one that ends in an even digit, as

@@ -250,6 +250,7 @@ impl Operator for Sort {
     }
 
     fn rest_bytes(&self) -> Option<usize> {
-        Some(self.input.rest_bytes()? + self.sorter.rest_bytes()?)
+        let part = self.part.keys.capacity_bytes() + self.part.next.capacity_bytes();
+        Some(self.input.rest_bytes()? + self.sorter.rest_bytes()? + part)
     }
 }

@@ -17,7 +17,7 @@ use crate::bind::logical::JoinKind;
 use crate::catalog::{Relation, RelationKind, builtin};
 use crate::settings::Rule;
 use crate::tuple::{Form, KeyColumn, KeyLayout};
-use crate::types::{Comparator, Datum, Oid, SqlType, oids};
+use crate::types::{Comparator, Datum, Oid, Shapes, SqlType, oids};
 use std::collections::BTreeSet;
 use txn::{Direction, TreeId};
 
@@ -155,6 +155,11 @@ pub fn groups_come_in(
 ) -> bool {
     let groups = estimate::of(&planner.figures, plan).rows.max(1.0);
     let Some(aggregate) = plain_groups(plan) else { return false };
+    // Whether rows can be compared is found out over all of them.
+    let types: Vec<u32> = aggregate.keys.iter().map(|(_, ty)| ty.0).collect();
+    if Shapes::of(&types).is_some() {
+        return false;
+    }
     let Some(wanted) = rows_of_groups(aggregate, sorted, singly) else { return false };
     let alone = matches!(within(&aggregate.input), Plan::Scan(_));
     let Some(scan) = leading_scan(&mut aggregate.input) else { return false };
