@@ -71,6 +71,45 @@ fn nobody_waits_on_the_way_through_a_range() {
     );
 }
 
+/// It is refused for the rows that it comes to, and not for others of the range: by key upwards and downwards.
+#[test]
+fn nobody_is_in_the_way_who_is_not_met() {
+    let of = |who: &str, order: &str, limit: u32| {
+        format!(
+            "{who}: SELECT v FROM t WHERE id < 4 ORDER BY id {order} LIMIT {limit} FOR UPDATE NOWAIT"
+        )
+    };
+    let steps = [
+        "a: UPDATE t SET v = 21 WHERE id = 2",
+        "i: INSERT INTO t VALUES (0, 4, 0)",
+        &*of("b", "DESC", 1),
+        &*of("c", "DESC", 2),
+        "i: ROLLBACK",
+        &*of("d", "", 1),
+        &*of("e", "", 2),
+        "b: UPDATE t SET v = 31 WHERE id = 3",
+        "d: UPDATE t SET v = 11 WHERE id = 1",
+        "f: INSERT INTO t VALUES (4, 4, 40)",
+        "a: COMMIT",
+        "b: COMMIT",
+        "d: COMMIT",
+        "f: COMMIT",
+    ];
+    let each = "ok, ok, 30, 55P03, ok, 10, 55P03, ok, ok, ok, ok, ok, ok, ok";
+    // In partitions a range is all of them, and who leaves his own is run again.
+    let in_partitions = "ok, ok, 55P03, 55P03, ok, 55P03, 55P03, 25P02, 25P02, ok, ok, ok, ok, ok";
+    play_each(
+        &TABLE,
+        &steps,
+        SCHEMES[1..]
+            .iter()
+            .map(|scheme| (*scheme, if *scheme == "hstore" { in_partitions } else { each }))
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("eight schemes"),
+    );
+}
+
 /// How the jobs of a queue are found, as a setting, what they are ordered by, and the plan says: by their key, by an index with their
 /// state, or by a scan of all of them that is sorted.
 const WAYS: [(&str, &str, &str); 3] = [

@@ -29,7 +29,9 @@ fn step(txn: &mut Transaction, world: &World, chance: &mut Chance) -> Result<()>
         2 => {
             let high = key(number + 3);
             let range = KeyRange { low: Bound::Included(&name), high: Bound::Excluded(&high) };
-            let mut scan = txn.scan(&view, &world.tree, range, Direction::Forward)?;
+            let way = [Direction::Forward, Direction::Backward][chance.below(2) as usize];
+            let view = txn.view_to_lock(&view, policy);
+            let mut scan = txn.scan_to_lock(&view, &world.tree, range, way, policy)?;
             while scan.advance(txn)?.is_some() {}
         }
         3 => {

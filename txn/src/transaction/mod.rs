@@ -14,6 +14,7 @@ mod reading;
 mod record;
 pub mod scan;
 pub mod state;
+mod stepwise;
 mod timestamped;
 mod tracked;
 

@@ -10,6 +10,7 @@
 //! begins it anew from the last key when a run has come or gone. Writes by the command that scans, and by later ones, are
 //! not read, and there may be any number of them: which one is read next is remembered ([`Ahead`]).
 
+use super::stepwise::Steps;
 use super::{ReadView, RecordBuffer, RecordView, Transaction};
 use crate::commit::late::LateList;
 use crate::lock::WaitPolicy;
@@ -87,6 +88,8 @@ pub struct Scan {
     last: Last,
     /// Where the transaction notes what is read, if it does.
     noted: Option<RangeId>,
+    /// What comes behind the part of the range that it is in, where the range is asked for part by part.
+    pub(super) steps: Option<Box<Steps>>,
 }
 
 /// A row that a scan has reached.
@@ -129,11 +132,11 @@ impl Row {
     }
 }
 
-fn owned(bound: Bound<&[u8]>) -> Bound<Vec<u8>> {
+pub(super) fn owned(bound: Bound<&[u8]>) -> Bound<Vec<u8>> {
     bound.map(<[u8]>::to_vec)
 }
 
-fn borrowed(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+pub(super) fn borrowed(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
     bound.as_ref().map(Vec::as_slice)
 }
 
@@ -152,12 +155,29 @@ impl Transaction {
         self.scan_to_lock(view, tree, range, direction, WaitPolicy::Block)
     }
 
-    /// As [`Transaction::scan`], of rows that are to be locked next: where a range has to wait for others, NOWAIT does not. Those of
-    /// SKIP LOCKED are looked for by [`Transaction::view_to_lock`].
+    /// As [`Transaction::scan`], of rows that are to be locked next: where a range has to wait for others, NOWAIT does not, and is
+    /// refused when the scan comes to where they are. Those of SKIP LOCKED are looked for by [`Transaction::view_to_lock`].
     ///
     /// # Errors
     /// Storage's; [`Error::LockNotAvailable`].
     pub fn scan_to_lock(
+        &mut self,
+        view: &ReadView,
+        tree: &Arc<Tree>,
+        range: KeyRange<'_>,
+        direction: Direction,
+        policy: WaitPolicy,
+    ) -> Result<Scan> {
+        if policy == WaitPolicy::Error
+            && let Some(probe) = self.view_to_pass(view)
+        {
+            return self.scan_in_steps((view, &probe), tree, range, direction);
+        }
+        self.scan_whole(view, tree, range, direction, policy)
+    }
+
+    /// Scans a range that is asked for as a whole.
+    pub(super) fn scan_whole(
         &mut self,
         view: &ReadView,
         tree: &Arc<Tree>,
@@ -198,6 +218,7 @@ impl Transaction {
             row: Row::default(),
             last: Last::None,
             noted,
+            steps: None,
         })
     }
 }
@@ -211,11 +232,21 @@ impl Scan {
         if let Some(reason) = transaction.wait.cancel.requested() {
             return Err(Error::Cancelled(reason));
         }
+        if self.steps.is_some() {
+            let found = self.advance_in_steps(transaction)?;
+            return Ok(found.then(|| self.row.shown(&self.view)));
+        }
         let alone = self.late.is_none() && transaction.state().writes.is_empty();
         if alone && self.noted.is_none() && !self.page_ready {
             return self.advance_on_pages(transaction);
         }
         self.take_along();
+        let found = self.advance_merged(transaction)?;
+        Ok(found.then(|| self.row.shown(&self.view)))
+    }
+
+    /// The next visible row of all streams, if there is one.
+    pub(super) fn advance_merged(&mut self, transaction: &mut Transaction) -> Result<bool> {
         loop {
             self.fill(transaction)?;
             self.walk_runs(transaction)?;
@@ -225,7 +256,7 @@ impl Scan {
                 self.note(transaction, found)?;
             }
             if !found {
-                return Ok(None);
+                return Ok(false);
             }
             self.last = Last::Row;
             let row = &self.row;
@@ -233,10 +264,9 @@ impl Scan {
                 transaction.seen = transaction.seen.max(row.lsn);
             }
             if !row.tombstone {
-                break;
+                return Ok(true);
             }
         }
-        Ok(Some(self.row.shown(&self.view)))
     }
 
     /// The next visible row, where there is nothing but the pages: it stays in the cursor's copy.
