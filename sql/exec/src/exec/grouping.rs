@@ -220,6 +220,11 @@ impl Group {
         self.limits = (cx.memory_limit(), cx.hash_limit());
         let whole = self.plan.keys.is_empty() && self.plan.sets.len() == 1;
         let at_once = (whole || self.plan.is_plain()) && self.shapes.is_none();
+        // Where there is nothing to group by there is one group, even of nothing.
+        if whole {
+            self.groups.insert_new(&[Datum::Int4(0)]);
+            self.states.push(Group::new_states(&self.plan.calls)?);
+        }
         while self.input.next(cx)? {
             cx.check_cancel()?;
             // A row that may have to be put aside is computed as a whole.
@@ -244,9 +249,9 @@ impl Group {
         if let Some(apart) = self.apart.take() {
             self.parts.extend(apart.finish(cx)?);
         }
-        // Without keys there is one group even of nothing; so for each empty grouping set.
+        // So it is for each empty grouping set.
         for (number, set) in self.plan.sets.iter().enumerate() {
-            if set.is_empty() {
+            if set.is_empty() && !whole {
                 let mut key = vec![Datum::Null; self.plan.keys.len()];
                 key.push(Datum::Int4(i32::try_from(number).unwrap_or(i32::MAX)));
                 if self.groups.insert_new(&key).0 {
@@ -262,9 +267,7 @@ impl Group {
     fn take_row(&mut self, cx: &mut Context<'_>) -> Result<()> {
         cx.invalidate(&self.correlated);
         let (groups, codes) = (&mut self.groups, &self.keys);
-        // Where there is nothing to group by there is one group.
-        let only = self.plan.keys.is_empty() && !self.states.is_empty();
-        let (new, group) = if only {
+        let (new, group) = if self.plan.keys.is_empty() {
             (false, 0)
         } else {
             cx.eval(codes, |keys| {
