@@ -40,7 +40,8 @@ const FRESH: usize = 32;
 const NONE: u32 = u32::MAX;
 /// Trees whose highest key is known, if their numbers do not meet.
 const TREES: usize = 8;
-/// Writes of which is remembered where their records were met: those of a large transaction are looked for when it commits.
+/// Writes of which is remembered where their records were met, whatever is known of them. Behind them only of those that need no
+/// room where they were met: the others of a large transaction are looked for when it commits.
 const MET: usize = 256;
 /// What an emptied set keeps for the next transaction, in bytes of arena and in writes.
 const KEPT_BYTES: usize = 256 << 10;
@@ -105,6 +106,8 @@ struct Entry {
     /// The write of the same key before this one.
     previous: u32,
     command: CommandId,
+    /// Its place in [`WriteSet::met`]; [`NONE`] if nothing is remembered.
+    met: u32,
     update: bool,
     anew: bool,
 }
@@ -153,13 +156,14 @@ pub struct Met {
     pub leaf: ReadToken,
     /// How many row locks the transaction had: the last of them is likely to be the record's.
     pub rows: usize,
-    /// What the write changes of its record, which was read at `leaf` behind its lock.
-    pub delta: Option<Form>,
+    /// How a write is logged that needs no room: a delta of its record or its delete, where the record was read at `leaf` behind
+    /// its lock.
+    pub in_place: Option<Form>,
 }
 
 impl Met {
     /// It has not been met.
-    pub const NOWHERE: Met = Met { leaf: ReadToken::NOWHERE, rows: 0, delta: None };
+    pub const NOWHERE: Met = Met { leaf: ReadToken::NOWHERE, rows: 0, in_place: None };
 }
 
 /// Where a written key stands.
@@ -210,7 +214,7 @@ impl<'a> Iterator for Writes<'a> {
 pub struct WriteSet {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
-    /// Where the records of the first [`MET`] were met.
+    /// Where the records of the first [`MET`] were met, and of others as far as that is remembered.
     met: Vec<Met>,
     order: Vec<Vec<Ordered>>,
     /// Keys that are not in the order yet, as they were written.
@@ -397,7 +401,8 @@ impl WriteSet {
     /// What it occupies in memory, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.bytes.len() + self.entries.len() * (size_of::<Entry>() + size_of::<Ordered>())
+        let met = self.met.len().saturating_sub(MET) * size_of::<Met>();
+        self.bytes.len() + self.entries.len() * (size_of::<Entry>() + size_of::<Ordered>()) + met
     }
 
     /// Records a write by `command`, which is not before any write so far.
@@ -443,7 +448,9 @@ impl WriteSet {
         };
         let value_at = self.bytes.len();
         self.bytes.extend_from_slice(value.unwrap_or_default());
-        if self.met.len() < MET {
+        let remembered = self.met.len() < MET || met.in_place.is_some();
+        let place = if remembered { self.met.len() as u32 } else { NONE };
+        if remembered {
             self.met.push(met);
         }
         self.entries.push(Entry {
@@ -454,6 +461,7 @@ impl WriteSet {
             value_bytes: value.map_or(NONE, |value| value.len() as u32),
             previous,
             command,
+            met: place,
             update,
             anew: anew || another,
         });
@@ -594,8 +602,10 @@ impl WriteSet {
             self.keys -= usize::from(last.previous == NONE);
             self.entries.pop();
             self.bytes.truncate(last.arena());
+            if last.met != NONE {
+                self.met.pop();
+            }
         }
-        self.met.truncate(self.entries.len());
         self.highest = [Highest::UNKNOWN; TREES];
         if self.is_spilled() {
             self.spilled.undo(from);
@@ -614,6 +624,7 @@ impl WriteSet {
         self.entries.clear();
         self.entries.shrink_to(KEPT_WRITES);
         self.met.clear();
+        self.met.shrink_to(MET);
         self.fresh.clear();
         self.order.truncate(1);
         if let Some(first) = self.order.first_mut() {
@@ -703,7 +714,7 @@ impl WriteSet {
         let value = (entry.value_bytes != NONE)
             .then(|| &self.bytes[entry.value_at..entry.value_at + entry.value_bytes as usize]);
         let Entry { tree, command, update, anew, .. } = *entry;
-        let met = self.met.get(index as usize).unwrap_or(&Met::NOWHERE);
+        let met = self.met.get(entry.met as usize).unwrap_or(&Met::NOWHERE);
         Write { tree, key: self.key(entry), value, command, update, anew, met }
     }
 

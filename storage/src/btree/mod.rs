@@ -370,8 +370,20 @@ impl Tree {
         }
     }
 
-    /// As [`Tree::get`], of a key that is likely to be beside the one that `into` was read at before: its leaf is looked at
-    /// first. Where it belongs at that one's place, too, and is not there, `gap` says so of others.
+    /// As [`Tree::get`], of a key that is likely to be beside the one that `into` was read at before: its leaf is looked at first.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn get_near(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
+        let _class = breakdown::enter(Class::Index);
+        let leaf = self.leaf_beside(&into.token, key);
+        match leaf.and_then(|leaf| self.read_leaf_near(&leaf, key, into)) {
+            Ok(found) => Ok(found),
+            Err(stop) => self.get_again(stop, key, into),
+        }
+    }
+
+    /// As [`Tree::get_near`]. Where the key belongs at that one's place, too, and is not there, `gap` says so of others.
     ///
     /// # Errors
     /// I/O and corruption.
@@ -897,14 +909,29 @@ impl Tree {
     /// # Errors
     /// I/O and corruption.
     pub fn remove_tombstone(&self, key: &[u8], lsn: Lsn) -> Result<()> {
+        let mut near = ReadToken::NOWHERE;
+        self.remove_tombstone_near(key, lsn, &mut near)
+    }
+
+    /// As [`Tree::remove_tombstone`], of one of many, which is likely to be beside the one before: its leaf is `near`, is looked at
+    /// first, and said there for the next one.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    pub fn remove_tombstone_near(&self, key: &[u8], lsn: Lsn, near: &mut ReadToken) -> Result<()> {
         let Some(_inside) = self.enter() else { return Ok(()) };
         let mut held = None;
         let mut spins = 0;
         let small = loop {
-            match self.leaf(Target::At(key)).and_then(|leaf| Ok(leaf.upgrade()?)) {
-                Ok(mut leaf) => {
+            let leaf = self.leaf_beside(near, key).and_then(|leaf| {
+                let (page, slot) = (leaf.page(), near.slot as usize);
+                let place = node::place_near(page, key, [slot, node::behind_last_insert(page)]);
+                *near = self.token(&leaf, place.slot);
+                Ok((leaf.upgrade()?, place))
+            });
+            match leaf {
+                Ok((mut leaf, Place { slot, found })) => {
                     let page = leaf.page();
-                    let Place { slot, found } = node::place(page, key);
                     if !found || !page.value(slot).tombstone || Lsn(page.entry_word(slot)) != lsn {
                         return Ok(());
                     }
@@ -915,7 +942,10 @@ impl Tree {
                     page.count_change();
                     break self.is_small(leaf.page()) && leaf.id() != self.root;
                 }
-                Err(stop) => self.recover(stop, &mut held, &mut spins)?,
+                Err(stop) => {
+                    *near = ReadToken::NOWHERE;
+                    self.recover(stop, &mut held, &mut spins)?;
+                }
             }
         };
         drop(held);

@@ -235,11 +235,42 @@ fn copy_out(source: &Words, target: &mut [u8]) {
     }
 }
 
-/// Copies a block: two words at a time, by instructions that read sixteen bytes.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+/// Copies a block to bytes that are nobody else's.
 #[inline(always)]
 fn copy_block(from: &[AtomicU64; BLOCK], to: &mut [[u8; 8]; BLOCK]) {
-    // SAFETY: it reads what relaxed loads of these words would, and writes as many bytes that are borrowed exclusively.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: these are as many bytes, borrowed exclusively.
+    unsafe {
+        move_block(from, to.as_mut_ptr().cast())
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    for (from, to) in from.iter().zip(to) {
+        *to = from.load(Relaxed).to_le_bytes();
+    }
+}
+
+/// Copies a block to words of a page, which may be some of its own: all of it is read before any of it is written.
+#[inline(always)]
+fn store_block(from: &[AtomicU64; BLOCK], to: &[AtomicU64; BLOCK]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: these are as many bytes, and may be written by who shares them.
+    unsafe {
+        move_block(from, to.as_ptr().cast_mut().cast())
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    for (word, to) in from.each_ref().map(|word| word.load(Relaxed)).into_iter().zip(to) {
+        to.store(word, Relaxed);
+    }
+}
+
+/// Moves a block: two words at a time, by instructions that read and write sixteen bytes.
+///
+/// # Safety
+/// As many bytes from `to` on may be written, as by relaxed stores.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+unsafe fn move_block(from: &[AtomicU64; BLOCK], to: *mut u8) {
+    // SAFETY: it reads what relaxed loads of these words would, and writes what the caller may.
     unsafe {
         std::arch::asm!(
             "movdqu {a}, xmmword ptr [{from}]",
@@ -261,15 +292,6 @@ fn copy_block(from: &[AtomicU64; BLOCK], to: &mut [[u8; 8]; BLOCK]) {
     }
 }
 
-/// Copies a block.
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-#[inline(always)]
-fn copy_block(from: &[AtomicU64; BLOCK], to: &mut [[u8; 8]; BLOCK]) {
-    for (from, to) in from.iter().zip(to) {
-        *to = from.load(Relaxed).to_le_bytes();
-    }
-}
-
 /// Writes the aligned word at `at`. The caller has the page to itself.
 #[inline(always)]
 pub fn set_word(words: &Words, at: usize, value: u64) {
@@ -278,10 +300,32 @@ pub fn set_word(words: &Words, at: usize, value: u64) {
 
 /// Moves the `count` aligned words from `at` on up by one. The caller has the page to itself.
 pub fn move_up(words: &Words, at: usize, count: usize) {
-    let first = at >> 3;
-    for pair in words[first..=first + count].windows(2).rev() {
+    let moved = &words[at >> 3..][..count + 1];
+    let (rest, blocks) = moved[..count].as_rchunks::<BLOCK>();
+    for (number, block) in blocks.iter().enumerate().rev() {
+        store_block(block, of_block(moved, rest.len() + number * BLOCK + 1));
+    }
+    for pair in moved[..=rest.len()].windows(2).rev() {
         pair[1].store(pair[0].load(Relaxed), Relaxed);
     }
+}
+
+/// Moves the `count` aligned words behind the one at `at` down by one, over it. The caller has the page to itself.
+pub fn move_down(words: &Words, at: usize, count: usize) {
+    let moved = &words[at >> 3..][..count + 1];
+    let (blocks, rest) = moved[1..].as_chunks::<BLOCK>();
+    for (number, block) in blocks.iter().enumerate() {
+        store_block(block, of_block(moved, number * BLOCK));
+    }
+    for pair in moved[count - rest.len()..].windows(2) {
+        pair[0].store(pair[1].load(Relaxed), Relaxed);
+    }
+}
+
+/// The block of words that begins there.
+#[inline(always)]
+fn of_block(words: &Words, at: usize) -> &[AtomicU64; BLOCK] {
+    words[at..].first_chunk().expect("the block lies within the words")
 }
 
 /// Writes eight bytes from `at` on, in little-endian order. The caller has the page to itself.
@@ -392,7 +436,11 @@ pub fn copy(source: &Words, from: usize, target: &Words, to: usize, len: usize) 
 /// Copies a whole page.
 pub fn copy_page(source: &Words, target: &Words) {
     assert_eq!(source.len(), target.len(), "pages of one data file have one size");
-    for (from, to) in source.iter().zip(target) {
+    let ((blocks, rest), (to, behind)) = (source.as_chunks::<BLOCK>(), target.as_chunks::<BLOCK>());
+    for (block, to) in blocks.iter().zip(to) {
+        store_block(block, to);
+    }
+    for (from, to) in rest.iter().zip(behind) {
         to.store(from.load(Relaxed), Relaxed);
     }
 }
@@ -419,6 +467,31 @@ mod tests {
         assert_eq!(copies.take(&words, 60, 5, b""), None);
         assert_eq!(copies.take(&words, usize::MAX, 5, b""), None);
         assert_eq!(copies.take(&words, 60, 4, b""), Some(4));
+    }
+
+    #[test]
+    fn words_move_like_an_array() {
+        for count in 0..40 {
+            for first in 0..3 {
+                let words = page(512);
+                for (number, word) in words.iter().enumerate() {
+                    word.store(number as u64, Relaxed);
+                }
+                let mut model: Vec<u64> = (0..64).collect();
+                let numbers = || words.iter().map(|word| word.load(Relaxed)).collect::<Vec<_>>();
+                move_up(&words, first * 8, count);
+                model.copy_within(first..first + count, first + 1);
+                assert_eq!(numbers(), model);
+                move_down(&words, (first + 2) * 8, count);
+                model.copy_within(first + 3..first + 3 + count, first + 2);
+                assert_eq!(numbers(), model);
+            }
+        }
+        let (words, other) = (page(136), page(136));
+        words.iter().enumerate().for_each(|(number, word)| word.store(number as u64, Relaxed));
+        copy_page(&words, &other);
+        assert_eq!(word(&other, 128), 16);
+        assert!((0..17).all(|at| word(&other, at * 8) == at as u64));
     }
 
     proptest! {

@@ -555,10 +555,7 @@ impl PageMut<'_> {
         let bytes = page.heap_bytes(slot);
         self.add_garbage(bytes);
         let slots = page.slots();
-        for moved in slot + 1..slots {
-            let to = HEADER_BYTES + (moved - 1) * SLOT_BYTES;
-            racy::set_word(page.words(), to, page.slot(moved).0);
-        }
+        racy::move_down(page.words(), HEADER_BYTES + slot * SLOT_BYTES, slots - slot - 1);
         self.set_counts(slots - 1, page.heap_start());
     }
 

@@ -384,13 +384,13 @@ fn prepare_leaf(
     growth: &mut Growth,
 ) -> storage::Result<PreparedWrite> {
     let Write { key, value, met, .. } = *write;
-    let known = match met.delta {
+    let known = match met.in_place {
         // It takes no more room than what it changes.
-        Some(_) if tree.has_leaf(&met.leaf) => met.delta,
+        Some(_) if tree.has_leaf(&met.leaf) => met.in_place,
         _ => None,
     };
     let form = match known {
-        Some(delta) => delta,
+        Some(form) => form,
         None => {
             scratch.look_near(&met.leaf);
             let size = value.map_or(0, <[u8]>::len);

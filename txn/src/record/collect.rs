@@ -25,7 +25,7 @@ use crate::sync::{Arc, Mutex, lock, rank};
 use crossbeam_epoch::{self as epoch, Guard};
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
-use storage::Tree;
+use storage::{ReadToken, Tree};
 
 /// Notes that one call takes from a queue at most, so that nobody's commit pays for everybody's past.
 pub(crate) const BATCH: usize = 32;
@@ -384,6 +384,8 @@ impl Collector {
         let due = |note: &Tombstone| note.lsn <= horizon && note.lsn < durable;
         let mut left = lock(&queue.tombstones).len();
         let mut removed = false;
+        // A commit's tombstones come in the order of their keys.
+        let mut near = ReadToken::NOWHERE;
         while left > 0 {
             left -= 1;
             let Some(note) = lock(&queue.tombstones).pop_front_if(|note| due(note)) else { break };
@@ -393,7 +395,10 @@ impl Collector {
                 continue;
             }
             let keep = table.has_node(note.tree.id(), &note.key);
-            let done = if keep { Ok(()) } else { note.tree.remove_tombstone(&note.key, note.lsn) };
+            let done = match keep {
+                true => Ok(()),
+                false => note.tree.remove_tombstone_near(&note.key, note.lsn, &mut near),
+            };
             match done {
                 Ok(()) if !keep => {
                     queue.waiting.fetch_sub(1, Ordering::Relaxed);

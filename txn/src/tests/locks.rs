@@ -325,10 +325,10 @@ fn a_thousand_waiters_proceed_one_after_another() {
     assert_eq!(count, (WAITERS + 1).to_le_bytes());
 }
 
-/// What an update changes is known as soon as it is written, from the row that was read behind its lock; a row that others may have
+/// What an update changes, or that it deletes what is there, is known as soon as it is written, from the row that was read behind its lock; a row that others may have
 /// changed since is read again.
 #[test]
-fn an_update_knows_its_base_as_long_as_its_row_is_locked() {
+fn a_write_knows_its_base_as_long_as_its_row_is_locked() {
     let world = World::new(small());
     world.set(b"a", Some(&[0; 100]));
     let mut txn = world.begin(Isolation::ReadCommitted, 1);
@@ -340,7 +340,7 @@ fn an_update_knows_its_base_as_long_as_its_row_is_locked() {
         value[at] = 1;
         txn.update(&world.tree, b"a", &value).unwrap();
         txn.state_mut().writes.arrange();
-        txn.state().writes.iter().next().unwrap().met.delta
+        txn.state().writes.iter().next().unwrap().met.in_place
     };
     let savepoint = txn.savepoint();
     let Some(Form::Delta { base: first, from: 7, to: 8 }) = update(&mut txn, 7) else {
@@ -354,11 +354,23 @@ fn an_update_knows_its_base_as_long_as_its_row_is_locked() {
     assert!(base > first);
     txn.put(&world.tree, b"b", &[0; 100]).unwrap();
     txn.state_mut().writes.arrange();
-    assert_eq!(txn.state().writes.iter().last().unwrap().met.delta, None);
+    assert_eq!(txn.state().writes.iter().last().unwrap().met.in_place, None);
     world.answer(txn.commit(&mut |_| ()).unwrap());
     let mut txn = world.begin(Isolation::ReadCommitted, 1);
     let view = txn.begin_statement().unwrap();
     let mut wanted = [2; 100];
     wanted[9] = 1;
     assert_eq!(read(&mut txn, &view, &world.tree, b"a").unwrap(), wanted);
+    let (mut found, policy) = (RecordBuffer::default(), WaitPolicy::Block);
+    txn.lock_row(&view, &world.tree, b"a", RowLock::Update, policy, &mut found).unwrap();
+    txn.delete(&world.tree, b"a").unwrap();
+    txn.delete(&world.tree, b"b").unwrap();
+    txn.state_mut().writes.arrange();
+    let known = |write: crate::writeset::Write<'_>| write.met.in_place;
+    let known: Vec<_> = txn.state().writes.iter().map(known).collect();
+    assert_eq!(known, [Some(Form::Whole), None], "what was not read behind its lock is looked for");
+    world.answer(txn.commit(&mut |_| ()).unwrap());
+    let mut txn = world.begin(Isolation::ReadCommitted, 1);
+    let view = txn.begin_statement().unwrap();
+    assert_eq!(read(&mut txn, &view, &world.tree, b"a"), None);
 }

@@ -120,6 +120,8 @@ enum Purpose {
     Way(WaitPolicy),
     /// To be locked next, so and waiting so.
     Lock(RowLock, WaitPolicy),
+    /// It is locked, as the row before it in a scan was.
+    Locked,
     /// It is locked, and about to be written if it is not there: keys of new rows often lie beside one another.
     Claim,
 }
@@ -641,11 +643,14 @@ impl Transaction {
         if writes.bytes() > manager.options.write_set_bytes_max {
             writes.spill(&manager.runs, manager.data.scratch())?;
         }
-        let base = if update { kept.base(tree.id(), key) } else { None };
+        let base = if update || value.is_none() { kept.base(tree.id(), key) } else { None };
         let met = Met {
             leaf: base.map_or_else(|| *leaves.of(tree.id()), |base| base.token()),
             rows: rows.len(),
-            delta: base.zip(value).and_then(|(base, value)| Form::delta(value, base)),
+            in_place: base.and_then(|base| match value {
+                Some(value) => Form::delta(value, base),
+                None => Some(Form::Whole),
+            }),
         };
         let anew = if writes.is_spilled() {
             writes.spilled_is_another((tree.id(), key), update, spilled)?
