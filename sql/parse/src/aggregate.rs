@@ -1,7 +1,8 @@
 //! CREATE AGGREGATE, in the form that lists its arguments and in the old one, whose one argument is BASETYPE.
 
 use super::ast::{
-    AggregateOption, CreateAggregate, ParameterMode, RoutineParameter, Statement, TypeName,
+    AggregateOption, CreateAggregate, ParameterMode, RoutineArguments, RoutineParameter, Statement,
+    TypeName,
 };
 use super::keyword::{Category, Keyword};
 use super::lexer::Kind;
@@ -75,14 +76,15 @@ impl Parser<'_> {
     }
 
     /// The types by which an aggregate is told from others of its name.
-    pub(super) fn aggregate_types(&mut self) -> Result<Option<Vec<TypeName>>> {
+    pub(super) fn aggregate_types(&mut self) -> Result<Option<RoutineArguments>> {
         if !self.is_symbol(b'(') || matches!(self.kind_at(1), Kind::Symbol(b')' | b'*')) {
             return self.routine_arguments();
         }
         self.expect_symbol(b'(')?;
         let (parameters, _) = self.aggregate_parameters()?;
         self.expect_symbol(b')')?;
-        Ok(Some(parameters.into_iter().map(|one| one.ty).collect()))
+        let types = parameters.into_iter().map(|one| one.ty).collect();
+        Ok(Some(RoutineArguments { types, has_modes: false }))
     }
 
     fn aggregate_option(&mut self, name: &str) -> Result<AggregateOption> {

@@ -4,8 +4,8 @@ use super::ast::{
     AlterExtension, AlterSettings, Body, Comment, CreateDatabase, CreateExtension, CreateIndex,
     CreateLanguage, CreateSchema, CreateSequence, CreateTable, CreateView, Cte, CteBody, Drop,
     DropDatabase, DropOwned, DropRole, DropRoutine, DropTrigger, ExtensionChange, Ident, IndexKey,
-    ObjectKind, ObjectName, OptionValue, ParameterMode, Query, Select, SequenceOption,
-    SettingChange, Statement, TypeName, With,
+    ObjectKind, ObjectName, OptionValue, ParameterMode, Query, RoutineArguments, Select,
+    SequenceOption, SettingChange, Statement, TypeName, With,
 };
 use super::keyword::Keyword;
 use super::lexer::Kind;
@@ -639,29 +639,34 @@ impl<'t> Parser<'t> {
         Ok(Statement::DropRoutine(DropRoutine { word, routines, if_exists, cascade }))
     }
 
-    /// The arguments by which a routine is told from others of its name, if they are given: the types of what is passed in.
-    pub(super) fn routine_arguments(&mut self) -> Result<Option<Vec<TypeName>>> {
+    /// The arguments by which a routine is told from others of its name, if they are given.
+    pub(super) fn routine_arguments(&mut self) -> Result<Option<RoutineArguments>> {
         if !self.is_symbol(b'(') {
             return Ok(None);
         }
         if self.kind_at(1) == Kind::Symbol(b')') {
             self.advance();
             self.advance();
-            return Ok(Some(Vec::new()));
+            return Ok(Some(RoutineArguments::default()));
         }
         // An aggregate of no argument.
         if self.kind_at(1) == Kind::Symbol(b'*') && self.kind_at(2) == Kind::Symbol(b')') {
             for _ in 0..3 {
                 self.advance();
             }
-            return Ok(Some(Vec::new()));
+            return Ok(Some(RoutineArguments::default()));
         }
-        let all = self.in_parentheses(Parser::argument_type)?;
-        Ok(Some(all.into_iter().flatten().collect()))
+        let mut has_modes = false;
+        let all = self.in_parentheses(|parser| {
+            let (mode, ty) = parser.argument_type()?;
+            has_modes |= mode.is_some();
+            Ok((mode != Some(ParameterMode::Out)).then_some(ty))
+        })?;
+        Ok(Some(RoutineArguments { types: all.into_iter().flatten().collect(), has_modes }))
     }
 
-    /// An argument of a routine, with or without its name: its type, if a value is passed in.
-    pub(super) fn argument_type(&mut self) -> Result<Option<TypeName>> {
+    /// An argument of a routine, with or without its name: how it is passed, if that is said, and its type.
+    pub(super) fn argument_type(&mut self) -> Result<(Option<ParameterMode>, TypeName)> {
         let mut mode = self.parameter_mode();
         // A name is a word with another one behind it. Of the types of two words only one begins with what may be a name.
         let precision = self.is(Keyword::Double) && self.is_at(1, Keyword::Precision);
@@ -671,7 +676,7 @@ impl<'t> Parser<'t> {
             mode = mode.or_else(|| self.parameter_mode());
         }
         let ty = self.type_name()?;
-        Ok((mode != Some(ParameterMode::Out)).then_some(ty))
+        Ok((mode, ty))
     }
 
     /// What a statement calls the routine that it is about.

@@ -191,7 +191,8 @@ impl Parser<'_> {
                 RoutineOption::Body(body, at)
             }
             Keyword::Window => {
-                return Err(self.unsupported("a window function made by CREATE is", at));
+                self.advance();
+                RoutineOption::Window
             }
             Keyword::Support => {
                 self.advance();

@@ -200,7 +200,7 @@ fn target(ddl: &mut Ddl<'_>, comment: &Comment) -> Result<(Oid, ObjectKey)> {
         }
         ObjectKind::Function => {
             let told = |error| super::routine::told_as(error, comment.word);
-            let found = super::routine::named(ddl, name, comment.arguments.as_deref());
+            let found = super::routine::named(ddl, name, comment.arguments.as_ref());
             let Some(found) = found.map_err(told)? else {
                 let found = super::privilege::function(ddl, name, comment.arguments.as_deref());
                 let found = found.map_err(told)?;

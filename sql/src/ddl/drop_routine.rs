@@ -31,7 +31,7 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
             );
             continue;
         }
-        let found = super::routine::named(ddl, name, arguments.as_deref());
+        let found = super::routine::named(ddl, name, arguments.as_ref());
         if let Some(made) = found.map_err(|error| told_as(error, drop.word))? {
             super::routine::may_drop(ddl, &made, drop.word)?;
             going.push(made);
@@ -66,7 +66,8 @@ pub fn drop_routine(ddl: &mut Ddl<'_>, drop: &DropRoutine) -> Result<&'static st
                 return Err(told_as(error.nowhere(), drop.word));
             }
             Err(_) if drop.if_exists => {
-                let types: Vec<String> = arguments.iter().flatten().map(as_written).collect();
+                let types: Vec<String> =
+                    arguments.iter().flat_map(|all| all.iter()).map(as_written).collect();
                 let name = dotted(name);
                 let message =
                     format!("{noun} {name}({}) does not exist, skipping", types.join(","));

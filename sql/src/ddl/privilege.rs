@@ -76,7 +76,7 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
                 }
             }
             ObjectKind::Function => {
-                let signature = grant.signatures.get(at).and_then(Option::as_deref);
+                let signature = grant.signatures.get(at).and_then(Option::as_ref);
                 let told = |error| super::routine::told_as(error, grant.word);
                 match super::routine::named(ddl, name, signature).map_err(told)? {
                     Some(made) => {
@@ -84,6 +84,7 @@ pub fn grant(ddl: &mut Ddl<'_>, grant: &Grant) -> Result<&'static str> {
                         on_function(ddl, grant, &grantees, &made.procedure())?;
                     }
                     None => {
+                        let signature = signature.map(|all| &all[..]);
                         let function = function(ddl, name, signature).map_err(told)?;
                         on_function(ddl, grant, &grantees, function)?;
                     }

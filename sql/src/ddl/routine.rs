@@ -19,8 +19,8 @@ use crate::catalog::privilege::{Grantable, kept};
 use crate::catalog::routine::{self, PLPGSQL, Parameter, Routine, SQL};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
-    AlterRoutine, CreateRoutine, ObjectName, ParameterMode, Returns, RoutineChange, RoutineOption,
-    SettingChange, StandardBody, TypeName,
+    AlterRoutine, CreateRoutine, ObjectName, ParameterMode, Returns, RoutineArguments,
+    RoutineChange, RoutineOption, SettingChange, StandardBody, TypeName,
 };
 use crate::sqlstate::SqlState;
 use crate::types::type_name::format_type;
@@ -72,6 +72,7 @@ impl Options {
                     | RoutineOption::Cost(_)
                     | RoutineOption::Rows(_)
                     | RoutineOption::Support(_)
+                    | RoutineOption::Window
             );
             if procedure && of_function {
                 return Err(invalid("invalid attribute in procedure definition").at(position()));
@@ -117,6 +118,10 @@ impl Options {
                     false
                 }
                 RoutineOption::Support(name) => all.support.replace(support(name)?).is_some(),
+                RoutineOption::Window => {
+                    let what = "a window function made by CREATE is";
+                    return Err(SqlError::unsupported(what).at(position()));
+                }
                 RoutineOption::Body(body, _) => all.body.replace(Arc::clone(body)).is_some(),
                 RoutineOption::Standard(body) => all.standard.replace(body.clone()).is_some(),
             };
@@ -624,7 +629,7 @@ fn find(ddl: &mut Ddl<'_>, schema: Oid, name: &str, inputs: &[u32]) -> Option<Ar
 pub(super) fn named(
     ddl: &mut Ddl<'_>,
     name: &ObjectName,
-    types: Option<&[TypeName]>,
+    arguments: Option<&RoutineArguments>,
 ) -> Result<Option<Arc<Routine>>> {
     let snapshot = ddl.snapshot();
     let schemas: Vec<Oid> = match name.schema() {
@@ -634,9 +639,9 @@ pub(super) fn named(
         None => ddl.path().schemas,
     };
     let mut wanted = None;
-    if let Some(types) = types {
+    if let Some(types) = arguments {
         let mut all = Vec::with_capacity(types.len());
-        for ty in types {
+        for ty in types.iter() {
             match ddl.semantics.type_of(&snapshot, ty) {
                 Ok(found) => all.push(found.oid.0),
                 Err(_) => return Ok(None),
@@ -667,11 +672,12 @@ pub(super) fn named(
             }
         };
     };
-    // Of a procedure they may be the types of all its parameters, too.
+    // Of a procedure they may be the types of all its parameters, too, where none is said to go in or out.
+    let may_be_all = arguments.is_some_and(|arguments| !arguments.has_modes);
     let all =
         |known: &Routine| known.parameters.iter().map(|one| one.ty.0).eq(wanted.iter().copied());
     let by_inputs = found.iter().find(|known| known.input_types() == wanted);
-    let mut by_all = found.iter().filter(|known| known.procedure && all(known));
+    let mut by_all = found.iter().filter(|known| may_be_all && known.procedure && all(known));
     let first = by_all.next();
     let second = by_all.next().map(|known| known.schema);
     match (by_inputs, first) {
@@ -915,10 +921,10 @@ pub fn alter_routine(ddl: &mut Ddl<'_>, alter: &AlterRoutine) -> Result<&'static
     let mut locked = None;
     // The one of this name once it is locked.
     let routine = loop {
-        let arguments = alter.arguments.as_deref();
+        let arguments = alter.arguments.as_ref();
         let found = named(ddl, &alter.name, arguments);
         let Some(routine) = found.map_err(|error| told_as(error, alter.word))? else {
-            let found = super::privilege::function(ddl, &alter.name, arguments)
+            let found = super::privilege::function(ddl, &alter.name, arguments.map(|all| &all[..]))
                 .map_err(|error| told_as(error, alter.word))?;
             return Err(must_own("function", found.name));
         };

@@ -14,8 +14,8 @@ use crate::catalog::relation::{Relation, RelationKind};
 use crate::catalog::trigger::{self, Trigger};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
-    CreateTrigger, DropTrigger, Ident, ObjectName, Rename, ToggledTrigger, TriggerEvent,
-    TriggerTime,
+    CreateTrigger, DropTrigger, Ident, ObjectName, Rename, RoutineArguments, ToggledTrigger,
+    TriggerEvent, TriggerTime,
 };
 use crate::sqlstate::SqlState;
 use crate::types::Oid;
@@ -179,7 +179,8 @@ fn columns_of(create: &CreateTrigger, relation: &Relation) -> Result<Vec<usize>>
 fn function_of(ddl: &mut Ddl<'_>, name: &ObjectName) -> Result<Oid> {
     let mut held = None;
     loop {
-        let Some(found) = super::routine::named(ddl, name, Some(&[]))? else {
+        let Some(found) = super::routine::named(ddl, name, Some(&RoutineArguments::default()))?
+        else {
             return built_in_function(ddl, name);
         };
         if !ddl.snapshot().may_call(ddl.user, &found.procedure()) {

@@ -829,7 +829,7 @@ pub struct Comment {
     /// Which; a constraint's own name is the last part behind its table's.
     pub name: ObjectName,
     /// The types by which a routine is told from others of its name, if they are given.
-    pub arguments: Option<Vec<super::TypeName>>,
+    pub arguments: Option<super::RoutineArguments>,
     /// What the statement calls a routine: `PROCEDURE`.
     pub word: &'static str,
     /// Which, where no name alone tells it.

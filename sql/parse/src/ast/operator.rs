@@ -1,6 +1,6 @@
 //! Operators, casts and event triggers as written.
 
-use super::{Ident, ObjectName, Operator, TypeName};
+use super::{Ident, ObjectName, Operator, RoutineArguments, TypeName};
 
 /// An option of CREATE OPERATOR: its name and what stands behind the sign, if there is one.
 pub type DefinitionOption = (Ident, Option<DefinitionValue>);
@@ -86,7 +86,7 @@ pub struct CreateCast {
 #[derive(Clone, Debug, PartialEq)]
 pub enum CastWay {
     /// WITH FUNCTION.
-    Function(ObjectName, Option<Vec<TypeName>>),
+    Function(ObjectName, Option<RoutineArguments>),
     /// WITHOUT FUNCTION.
     Binary,
     /// WITH INOUT.

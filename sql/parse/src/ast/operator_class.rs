@@ -1,6 +1,6 @@
 //! Operator classes, operator families and conversions as written.
 
-use super::{Ident, ObjectName, Operator, OperatorSignature, TypeName};
+use super::{Ident, ObjectName, Operator, OperatorSignature, RoutineArguments, TypeName};
 
 /// CREATE OPERATOR CLASS.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ pub enum ClassItem {
         /// The function.
         name: ObjectName,
         /// What it takes.
-        arguments: Option<Vec<TypeName>>,
+        arguments: Option<RoutineArguments>,
     },
     /// STORAGE.
     Storage(TypeName),

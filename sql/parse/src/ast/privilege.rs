@@ -81,7 +81,7 @@ pub struct Grant {
     /// Which.
     pub names: Vec<ObjectName>,
     /// Of functions: the types of their arguments, where they are given.
-    pub signatures: Vec<Option<Vec<super::TypeName>>>,
+    pub signatures: Vec<Option<super::RoutineArguments>>,
     /// GRANTED BY.
     pub granted_by: Option<Ident>,
     /// TO, FROM; `public` is everybody.

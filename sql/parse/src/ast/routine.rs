@@ -1,6 +1,7 @@
 //! Routines as written: functions, procedures and aggregates, made, changed and dropped.
 
 use super::{Ident, ObjectName};
+use std::ops::Deref;
 
 /// CREATE AGGREGATE.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +112,8 @@ pub enum RoutineOption {
     Body(Ident, u32),
     /// SUPPORT.
     Support(ObjectName),
+    /// WINDOW.
+    Window,
     /// RETURN, BEGIN ATOMIC.
     Standard(StandardBody),
 }
@@ -145,7 +148,7 @@ pub struct AlterRoutine {
     /// Its name.
     pub name: ObjectName,
     /// The types of what is passed in, where they are given.
-    pub arguments: Option<Vec<super::TypeName>>,
+    pub arguments: Option<RoutineArguments>,
     /// What becomes of it.
     pub change: RoutineChange,
 }
@@ -163,13 +166,30 @@ pub enum RoutineChange {
     Options(Vec<(RoutineOption, u32)>),
 }
 
+/// The arguments by which a routine is told from others of its name: the types of what is passed in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RoutineArguments {
+    /// These types.
+    pub types: Vec<super::TypeName>,
+    /// Whether IN, OUT, INOUT or VARIADIC is said of one. Where not, they may be the types of all parameters of a procedure.
+    pub has_modes: bool,
+}
+
+impl Deref for RoutineArguments {
+    type Target = [super::TypeName];
+
+    fn deref(&self) -> &[super::TypeName] {
+        &self.types
+    }
+}
+
 /// DROP FUNCTION, PROCEDURE, ROUTINE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DropRoutine {
     /// Which of these words the statement says.
     pub word: &'static str,
-    /// Which, with the types of the arguments that are passed in, where they are given.
-    pub routines: Vec<(ObjectName, Option<Vec<super::TypeName>>)>,
+    /// Which, with their arguments, where they are given.
+    pub routines: Vec<(ObjectName, Option<RoutineArguments>)>,
     /// IF EXISTS.
     pub if_exists: bool,
     /// CASCADE.

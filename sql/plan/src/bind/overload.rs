@@ -526,6 +526,15 @@ impl Binder<'_> {
             }
             element = Some(of);
         }
+        let family = [oid::ANYELEMENT, oid::ANYNONARRAY, oid::ANYARRAY, oid::ANYENUM];
+        // Of a column like those of pg_statistic nobody knows what its arrays are of: it goes where nothing depends on that.
+        if array.is_some_and(|array| array.0 == oid::ANYARRAY)
+            && (declared.iter().filter(|ty| family.contains(ty)).count() != 1
+                || (result != oid::ANYARRAY && family.contains(&result)))
+        {
+            let message = "cannot determine element type of \"anyarray\" argument";
+            return Err(mismatch(message.to_owned()).nowhere());
+        }
         let generic = declared.iter().chain([&result]);
         let uses = |which: &[u32]| generic.clone().any(|ty| which.contains(ty));
         let undetermined = || {
@@ -534,10 +543,7 @@ impl Binder<'_> {
             )
             .nowhere()
         };
-        if element.is_none()
-            && array.is_none()
-            && uses(&[oid::ANYELEMENT, oid::ANYNONARRAY, oid::ANYARRAY, oid::ANYENUM])
-        {
+        if element.is_none() && array.is_none() && uses(&family) {
             return Err(undetermined());
         }
         let common =
