@@ -370,20 +370,8 @@ impl Tree {
         }
     }
 
-    /// As [`Tree::get`], of a key that is likely to be beside the one that `into` was read at before: its leaf is looked at first.
-    ///
-    /// # Errors
-    /// I/O and corruption.
-    pub fn get_near(&self, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
-        let _class = breakdown::enter(Class::Index);
-        let leaf = self.leaf_beside(&into.token, key);
-        match leaf.and_then(|leaf| self.read_leaf_near(&leaf, key, into)) {
-            Ok(found) => Ok(found),
-            Err(stop) => self.get_again(stop, key, into),
-        }
-    }
-
-    /// As [`Tree::get_near`]. Where the key belongs at that one's place, too, and is not there, `gap` says so of others.
+    /// As [`Tree::get`], of a key that is likely to be beside the one that `into` was read at before: its leaf is looked at
+    /// first. Where it belongs at that one's place, too, and is not there, `gap` says so of others.
     ///
     /// # Errors
     /// I/O and corruption.

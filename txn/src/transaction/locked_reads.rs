@@ -45,7 +45,7 @@ impl Transaction {
         match purpose {
             Purpose::Lock(mode, policy) => self.ask_to_lock(tree, key, mode, policy),
             Purpose::Way(policy) => self.ask_to_lock(tree, key, RowLock::Share, policy),
-            Purpose::Look | Purpose::Locked | Purpose::Claim => {
+            Purpose::Look | Purpose::Claim => {
                 self.ask_to_lock(tree, key, RowLock::Share, WaitPolicy::Block)
             }
         }

@@ -263,7 +263,7 @@ impl Transaction {
             into.copy_from(row);
             return Ok(true);
         }
-        let found = self.read_page(view, (tree, key), Purpose::Locked, into)?;
+        let found = self.read_page(view, (tree, key), Purpose::Look, into)?;
         if keeps && found {
             self.state_mut().kept.keep(tree.id(), key, into, Some(mode));
         }

@@ -120,8 +120,6 @@ enum Purpose {
     Way(WaitPolicy),
     /// To be locked next, so and waiting so.
     Lock(RowLock, WaitPolicy),
-    /// It is locked, as the row before it in a scan was.
-    Locked,
     /// It is locked, and about to be written if it is not there: keys of new rows often lie beside one another.
     Claim,
 }

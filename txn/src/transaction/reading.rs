@@ -60,10 +60,6 @@ impl Transaction {
                 into.look_near(leaves.of(tree.id()));
                 tree.get_beside(key, into, leaves.gap(tree.id()))?
             }
-            Purpose::Locked => {
-                into.look_near(self.state().leaves.of(tree.id()));
-                tree.get_near(key, into)?
-            }
             Purpose::Look | Purpose::Way(_) | Purpose::Lock(..) => tree.get(key, into)?,
         };
         self.state_mut().leaves.note(tree.id(), into.token());
