@@ -299,25 +299,29 @@ pub fn set_word(words: &Words, at: usize, value: u64) {
 }
 
 /// Moves the `count` aligned words from `at` on up by one. The caller has the page to itself.
+#[inline]
 pub fn move_up(words: &Words, at: usize, count: usize) {
     let moved = &words[at >> 3..][..count + 1];
-    let (rest, blocks) = moved[..count].as_rchunks::<BLOCK>();
-    for (number, block) in blocks.iter().enumerate().rev() {
-        store_block(block, of_block(moved, rest.len() + number * BLOCK + 1));
+    let mut left = count;
+    while left >= BLOCK {
+        left -= BLOCK;
+        store_block(of_block(moved, left), of_block(moved, left + 1));
     }
-    for pair in moved[..=rest.len()].windows(2).rev() {
+    for pair in moved[..=left].windows(2).rev() {
         pair[1].store(pair[0].load(Relaxed), Relaxed);
     }
 }
 
 /// Moves the `count` aligned words behind the one at `at` down by one, over it. The caller has the page to itself.
+#[inline]
 pub fn move_down(words: &Words, at: usize, count: usize) {
     let moved = &words[at >> 3..][..count + 1];
-    let (blocks, rest) = moved[1..].as_chunks::<BLOCK>();
-    for (number, block) in blocks.iter().enumerate() {
-        store_block(block, of_block(moved, number * BLOCK));
+    let mut done = 0;
+    while count - done >= BLOCK {
+        store_block(of_block(moved, done + 1), of_block(moved, done));
+        done += BLOCK;
     }
-    for pair in moved[count - rest.len()..].windows(2) {
+    for pair in moved[done..].windows(2) {
         pair[0].store(pair[1].load(Relaxed), Relaxed);
     }
 }
