@@ -32,6 +32,7 @@ mod partial_update;
 mod partitions;
 pub mod preset;
 pub mod probe;
+pub mod record_filter;
 pub mod record_row;
 pub mod referential_action;
 pub mod routine;

@@ -9,6 +9,7 @@ use super::combinations::Combinations;
 use super::context::Context;
 use super::lock_rows::refused;
 use super::operator::{Builder, Operator};
+use super::record_filter::{RecordFilter, Verdict};
 use crate::bind::logical::CursorName;
 use crate::catalog::relation_counts::{Count, Event};
 use crate::catalog::system_column::XMIN;
@@ -33,6 +34,10 @@ use txn::{Direction, KeyRange, Lsn, ReadView, RecordBuffer, ScanRow, Transaction
 pub struct Scan {
     plan: physical::Scan,
     filter: Arc<Code>,
+    /// What of it is asked before a row is read.
+    of_records: Option<RecordFilter>,
+    /// Whether the row at hand has been taken by that.
+    taken: bool,
     /// Everything that the key access evaluates, in the order of [`KeyAccess::scalars`].
     key_code: Arc<Code>,
     /// The columns that somebody reads, and where they go.
@@ -86,10 +91,13 @@ impl Scan {
         };
         let outputs = plan.outputs.iter().copied().enumerate();
         let outputs: Box<[_]> = outputs.filter(|(at, _)| plan.wanted[*at]).collect();
+        let filter = builder.conditions(&plan.filter);
         Scan {
             outputs,
             filter_subqueries: builder.correlated(&plan.filter),
-            filter: builder.conditions(&plan.filter),
+            of_records: RecordFilter::of(plan, &filter, builder),
+            taken: false,
+            filter,
             key_subqueries,
             key_code,
             plan: plan.clone(),
@@ -148,10 +156,7 @@ impl Scan {
     #[inline]
     fn count_row(&self) {
         if let Some(count) = &self.count {
-            count.add(Event::Returned);
-            if matches!(self.plan.access, Access::Key(_)) && self.covering.is_none() {
-                count.add(Event::Fetched);
-            }
+            count_row(count, &self.plan, self.covering.is_some());
         }
     }
 
@@ -310,81 +315,131 @@ impl Scan {
     /// As [`Scan::advance`], among the records of the value at hand.
     #[inline]
     fn advance_within(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        let Some((rows, access)) = &self.trees else { return Ok(false) };
-        let (view, plan, record) = (view_of(&self.plan, cx), &self.plan, &mut self.record);
-        let row = cx.frame.row_mut(plan.slot);
-        let transaction = &mut *cx.transaction;
-        let index = matches!(&plan.access, Access::Key(key) if key.index.is_some());
-        let source = RowSource {
-            layout: &plan.layout,
-            long_values: plan.long_values,
-            width: plan.outputs.len(),
-            oid: plan.relation.oid.0,
-            number: self.number,
-            rows,
-        };
-        let outputs = self.outputs.iter().map(|(at, output)| (*at, output));
-        let refused = |error| refused(&plan.relation, error);
-        let read = |transaction: &mut Transaction, key: &[u8], record: &mut RecordBuffer| match plan
-            .to_lock
-        {
-            Some(how) => transaction.get_to_lock(&view, rows, key, how, record),
-            None => transaction.get(&view, rows, key, record),
-        };
-        match &mut self.state {
+        match self.state {
             State::Done => Ok(false),
-            State::Point => {
-                self.state = State::Done;
-                if !index {
-                    if !read(transaction, &self.key, record).map_err(refused)? {
-                        return Ok(false);
-                    }
-                } else {
-                    let policy = plan.to_lock.map(|(_, policy)| policy).unwrap_or_default();
-                    let key = &self.key[..];
-                    let met = transaction.get_on_the_way(&view, access, key, policy, record);
-                    if !met.map_err(refused)? {
-                        return Ok(false);
-                    }
-                    let value = record.value().unwrap_or_default();
-                    let row_key = entry::row_key(&self.key, value)?;
-                    if let Some(covering) = &self.covering {
-                        read_entry(covering, &self.key, row_key, &mut self.parts, row)?;
-                        return Ok(true);
-                    }
-                    self.key = row_key.to_vec();
-                    if !read(transaction, &self.key, record).map_err(refused)? {
-                        return Ok(false);
-                    }
-                }
-                let Some(found) = ScanRow::found(&self.key, record) else { return Ok(false) };
-                source.read(transaction, outputs, found, row)?;
-                Ok(true)
+            State::Point => self.read_point(cx),
+            State::Range(_) => self.advance_in_range(cx),
+        }
+    }
+
+    /// Reads the one record that the key names, if it is there.
+    #[inline]
+    fn read_point(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        self.state = State::Done;
+        self.taken = false;
+        let Some((rows, access)) = &self.trees else { return Ok(false) };
+        let (plan, record) = (&self.plan, &mut self.record);
+        let index = matches!(&plan.access, Access::Key(key) if key.index.is_some());
+        if index {
+            let policy = plan.to_lock.map(|(_, policy)| policy).unwrap_or_default();
+            let view = view_of(plan, cx);
+            let met = cx.transaction.get_on_the_way(&view, access, &self.key, policy, record);
+            if !met.map_err(|error| refused(&plan.relation, error))? {
+                return Ok(false);
             }
-            State::Range(scan) => loop {
-                let Some(next) = scan.advance(transaction)? else {
-                    self.state = State::Done;
-                    return Ok(false);
-                };
-                if !index {
-                    source.read(transaction, outputs, next, row)?;
-                    return Ok(true);
-                }
+            let value = record.value().unwrap_or_default();
+            let row_key = entry::row_key(&self.key, value)?;
+            if let Some(covering) = &self.covering {
+                let row = cx.frame.row_mut(plan.slot);
+                read_entry(covering, &self.key, row_key, &mut self.parts, row)?;
+                return Ok(true);
+            }
+            self.key = row_key.to_vec();
+        }
+        if !read_row(cx, plan, rows, &self.key, record)? {
+            return Ok(false);
+        }
+        let Some(found) = ScanRow::found(&self.key, record) else { return Ok(false) };
+        let source = source_of(plan, self.number, rows);
+        let outputs = self.outputs.iter().map(|(at, output)| (*at, output));
+        source.read(cx.transaction, outputs, found, cx.frame.row_mut(plan.slot))?;
+        Ok(true)
+    }
+
+    /// As [`Scan::advance`], in the range at hand, past the rows that their records refuse.
+    fn advance_in_range(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        let Scan { plan, outputs, of_records, key, record, covering, .. } = self;
+        let (State::Range(scan), Some((rows, _))) = (&mut self.state, &self.trees) else {
+            return Ok(false);
+        };
+        let index = matches!(&plan.access, Access::Key(key) if key.index.is_some());
+        self.taken = false;
+        loop {
+            let Some(next) = scan.advance(cx.transaction)? else {
+                self.state = State::Done;
+                return Ok(false);
+            };
+            let found = if index {
                 let row_key = entry::row_key(next.key, next.value)?;
-                if let Some(covering) = &self.covering {
+                if let Some(covering) = covering {
+                    let row = cx.frame.row_mut(plan.slot);
                     read_entry(covering, next.key, row_key, &mut self.parts, row)?;
                     return Ok(true);
                 }
-                self.key.clear();
-                self.key.extend_from_slice(row_key);
-                if read(transaction, &self.key, record).map_err(refused)?
-                    && let Some(found) = ScanRow::found(&self.key, record)
-                {
-                    source.read(transaction, outputs, found, row)?;
-                    return Ok(true);
+                key.clear();
+                key.extend_from_slice(row_key);
+                let there = read_row(cx, plan, rows, key, record)?;
+                match ScanRow::found(key, record).filter(|_| there) {
+                    Some(found) => found,
+                    None => continue,
                 }
-            },
+            } else {
+                next
+            };
+            if let Some(filter) = of_records {
+                match filter.ask(cx, &plan.layout, found.value)? {
+                    Verdict::Refused => {
+                        if let Some(count) = &self.count {
+                            count_row(count, plan, false);
+                        }
+                        cx.arena.reset();
+                        continue;
+                    }
+                    verdict => self.taken = verdict == Verdict::Taken,
+                }
+            }
+            let source = source_of(plan, self.number, rows);
+            let outputs = outputs.iter().map(|(at, output)| (*at, output));
+            source.read(cx.transaction, outputs, found, cx.frame.row_mut(plan.slot))?;
+            return Ok(true);
         }
+    }
+}
+
+/// Reads the row at a key, if it is there.
+fn read_row(
+    cx: &mut Context<'_>,
+    plan: &physical::Scan,
+    rows: &Arc<Tree>,
+    key: &[u8],
+    record: &mut RecordBuffer,
+) -> Result<bool> {
+    let view = view_of(plan, cx);
+    let read = match plan.to_lock {
+        Some(how) => cx.transaction.get_to_lock(&view, rows, key, how, record),
+        None => cx.transaction.get(&view, rows, key, record),
+    };
+    read.map_err(|error| refused(&plan.relation, error))
+}
+
+/// How the records of a plan's table become rows.
+fn source_of<'s>(plan: &'s physical::Scan, number: Option<u32>, rows: &'s Tree) -> RowSource<'s> {
+    RowSource {
+        layout: &plan.layout,
+        long_values: plan.long_values,
+        width: plan.outputs.len(),
+        oid: plan.relation.oid.0,
+        number,
+        rows,
+    }
+}
+
+/// Counts a row that has been read.
+#[inline]
+fn count_row(count: &Count, plan: &physical::Scan, is_covered: bool) {
+    count.add(Event::Returned);
+    if matches!(plan.access, Access::Key(_)) && !is_covered {
+        count.add(Event::Fetched);
     }
 }
 
@@ -727,7 +782,7 @@ impl Operator for Scan {
             if !self.advance(cx)? {
                 return Ok(false);
             }
-            if cx.holds(&self.filter, &self.filter_subqueries)? {
+            if self.taken || cx.holds(&self.filter, &self.filter_subqueries)? {
                 return Ok(true);
             }
             cx.check_cancel()?;

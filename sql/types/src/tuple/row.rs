@@ -434,6 +434,29 @@ impl<'r> OpenRecord<'r> {
         Ok(true)
     }
 
+    /// The integer in a column, or its NULL. None of a column of another form, and of one that the table got behind this record.
+    #[inline]
+    #[must_use]
+    pub fn integer(&self, column: usize) -> Option<Option<i64>> {
+        let ColumnPlace { place: Place::Fixed(offset), form, .. } = self.layout.columns[column]
+        else {
+            return None;
+        };
+        if column >= self.count {
+            return None;
+        }
+        if self.record.get(2 + column / 8)? >> (column % 8) & 1 == 1 {
+            return Some(None);
+        }
+        let bytes = self.record.get(self.fixed + offset as usize..)?;
+        Some(Some(match form {
+            Form::Int4 => i32::from_le_bytes(*bytes.first_chunk()?).into(),
+            Form::Int8 => i64::from_le_bytes(*bytes.first_chunk()?),
+            Form::Int2 => i16::from_le_bytes(*bytes.first_chunk()?).into(),
+            _ => return None,
+        }))
+    }
+
     /// A column where it lies; nothing where its value is not made of these bytes alone: it is elsewhere, or of a form that
     /// [`Form::lies_in_place`] excludes. `texts` are its [`OpenRecord::leading_texts`], which are looked at once and not one by one.
     ///
