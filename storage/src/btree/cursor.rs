@@ -139,14 +139,32 @@ impl Cursor {
     /// # Errors
     /// I/O and corruption.
     pub fn advance(&mut self) -> Result<Option<Record<'_>>> {
+        Ok(self.step()?.and_then(|_| self.current()))
+    }
+
+    /// Goes to the next record, which [`Cursor::current`] is then: its commit, and whether it is no tombstone.
+    ///
+    /// # Errors
+    /// I/O and corruption.
+    #[inline]
+    pub fn step(&mut self) -> Result<Option<(Lsn, bool)>> {
+        if self.given == self.batch.records.len() && !self.load_more()? {
+            return Ok(None);
+        }
+        let Copied { lsn, tombstone, .. } = self.batch.records[self.given];
+        self.given += 1;
+        Ok(Some((lsn, !tombstone)))
+    }
+
+    /// Reads on until there is a record; false at the end.
+    fn load_more(&mut self) -> Result<bool> {
         while self.given == self.batch.records.len() {
             if self.next == Next::Nowhere {
-                return Ok(None);
+                return Ok(false);
             }
             self.load()?;
         }
-        self.given += 1;
-        Ok(self.current())
+        Ok(true)
     }
 
     /// The record that [`Cursor::advance`] has handed out last. None before the first, and where more has been read
@@ -160,6 +178,7 @@ impl Cursor {
     /// The key at which the next leaf is read, or the rest of this one, if all that was read has been handed out: from
     /// there on in the direction of the scan. None while there is more, and at the end.
     #[must_use]
+    #[inline]
     pub fn reads_on_at(&self) -> Option<&[u8]> {
         let used_up = self.given == self.batch.records.len() && self.next != Next::Nowhere;
         used_up.then_some(&self.next_key)

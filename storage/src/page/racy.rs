@@ -185,8 +185,15 @@ impl Copies {
         self.used = end;
         copy_out(source, &mut self.bytes[begin..end]);
         let start = begin + at % 8 - front.len();
-        if !front.is_empty() {
-            self.bytes[start..start + front.len()].copy_from_slice(front);
+        match front.len() {
+            0 => {}
+            // Room was made for eight bytes: what is in front of it is nobody's.
+            len @ 1..=8 => {
+                let front = key_chunk(front) >> (8 * (8 - len));
+                let end = start + len;
+                self.bytes[end - 8..end].copy_from_slice(&front.to_be_bytes());
+            }
+            len => self.bytes[start..start + len].copy_from_slice(front),
         }
         Some(start)
     }
@@ -517,6 +524,12 @@ mod tests {
                 let mut copies = Copies::default();
                 let first = copies.take(&words, *at, probe.len(), b"").expect("it is on the page");
                 let second = copies.take(&words, *at, probe.len(), b"in front").expect("it is, too");
+                for len in 1..12 {
+                    let front = &b"before it all"[..len];
+                    let third = copies.take(&words, *at, probe.len(), front).expect("so it is");
+                    prop_assert_eq!(&copies.bytes()[third..][..len], front);
+                    prop_assert_eq!(&copies.bytes()[third + len..][..probe.len()], copied.as_slice());
+                }
                 prop_assert_eq!(&copies.bytes()[first..][..probe.len()], copied.as_slice());
                 prop_assert_eq!(&copies.bytes()[second..][..8], b"in front");
                 prop_assert_eq!(&copies.bytes()[second + 8..][..probe.len()], copied.as_slice());

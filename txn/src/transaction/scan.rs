@@ -275,15 +275,16 @@ impl Scan {
             if self.cursor.reads_on_at().is_some() {
                 self.take_along();
             }
-            let Some(record) = self.cursor.advance()? else { return Ok(None) };
-            if transaction.shows(&self.view, record.lsn) {
-                transaction.seen = transaction.seen.max(record.lsn);
+            let Some((lsn, there)) = self.cursor.step()? else { return Ok(None) };
+            if transaction.shows(&self.view, lsn) {
+                transaction.seen = transaction.seen.max(lsn);
                 self.last = Last::Cursor;
-                if record.value.is_some() {
+                if there {
                     break;
                 }
                 continue;
             }
+            let Some(record) = self.cursor.current() else { return Ok(None) };
             let (row, view, on_page) = (&mut self.row, &self.view, record.lsn);
             row.key.clear();
             row.key.extend_from_slice(record.key);

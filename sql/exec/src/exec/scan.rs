@@ -830,27 +830,27 @@ impl RowSource<'_> {
         row.begin(self.width);
         let stored =
             Stored { record: found.value, view: found.view, long_values: self.long_values };
-        let mut image = Vec::new();
-        let record = stored.open(transaction, self.layout, &mut image)?;
-        for (at, output) in outputs {
-            match output {
-                ScanColumn::Column(column) => {
-                    let (values, heap) = row.parts_mut();
-                    record.read_into(transaction, *column, &mut values[at], heap)?;
+        stored.with(transaction, self.layout, |record, transaction| {
+            for (at, output) in outputs {
+                match output {
+                    ScanColumn::Column(column) => {
+                        let (values, heap) = row.parts_mut();
+                        record.read_into(transaction, *column, &mut values[at], heap)?;
+                    }
+                    ScanColumn::Key => row.set(at, Datum::Bytea(found.key)),
+                    ScanColumn::System(attnum) => row.set(
+                        at,
+                        match attnum {
+                            -1 => Datum::Int8(row_number(found.key)),
+                            -2 => Datum::Oid(self.xmin(transaction, found, record.number())?),
+                            -6 => Datum::Oid(self.oid),
+                            _ => Datum::Oid(0),
+                        },
+                    ),
                 }
-                ScanColumn::Key => row.set(at, Datum::Bytea(found.key)),
-                ScanColumn::System(attnum) => row.set(
-                    at,
-                    match attnum {
-                        -1 => Datum::Int8(row_number(found.key)),
-                        -2 => Datum::Oid(self.xmin(transaction, found, record.number())?),
-                        -6 => Datum::Oid(self.oid),
-                        _ => Datum::Oid(0),
-                    },
-                ),
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -119,18 +119,54 @@ impl<'r> Stored<'r> {
         layout: &'r RowLayout,
         image: &'r mut Vec<u8>,
     ) -> Result<StoredColumns<'r>> {
-        let Stored { record, view, long_values } = self;
-        match layout.open(record)? {
-            Opened::Here(record) => Ok(StoredColumns { record, view, long_values, image: None }),
+        match layout.open(self.record)? {
+            Opened::Here(record) => Ok(self.here(record)),
             Opened::Elsewhere(pointer, number) => {
-                *image = pointer.bytes(transaction, view, long_values)?;
-                let Opened::Here(mut record) = layout.open(image)? else {
-                    return Err(corrupt("a row that is elsewhere is nowhere"));
-                };
-                record.number = number;
-                Ok(StoredColumns { record, view, long_values, image: Some(pointer) })
+                self.fetch(transaction, layout, (pointer, number), image)
             }
         }
+    }
+
+    /// What `body` makes of the row.
+    ///
+    /// # Errors
+    /// XX001; storage's; those of `body`.
+    #[inline]
+    pub fn with<T>(
+        self,
+        transaction: &mut Transaction,
+        layout: &RowLayout,
+        body: impl FnOnce(&StoredColumns<'_>, &mut Transaction) -> Result<T>,
+    ) -> Result<T> {
+        match layout.open(self.record)? {
+            Opened::Here(record) => body(&self.here(record), transaction),
+            Opened::Elsewhere(pointer, number) => {
+                let mut image = Vec::new();
+                let row = self.fetch(transaction, layout, (pointer, number), &mut image)?;
+                body(&row, transaction)
+            }
+        }
+    }
+
+    #[inline]
+    fn here<'o>(&self, record: OpenRecord<'o>) -> StoredColumns<'o> {
+        StoredColumns { record, view: self.view, long_values: self.long_values, image: None }
+    }
+
+    #[cold]
+    fn fetch<'i>(
+        &self,
+        transaction: &mut Transaction,
+        layout: &'i RowLayout,
+        (pointer, number): (LongValue, Option<u32>),
+        image: &'i mut Vec<u8>,
+    ) -> Result<StoredColumns<'i>> {
+        *image = pointer.bytes(transaction, self.view, self.long_values)?;
+        let Opened::Here(mut record) = layout.open(image)? else {
+            return Err(corrupt("a row that is elsewhere is nowhere"));
+        };
+        record.number = number;
+        Ok(StoredColumns { image: Some(pointer), ..self.here(record) })
     }
 }
 
