@@ -185,15 +185,8 @@ impl Copies {
         self.used = end;
         copy_out(source, &mut self.bytes[begin..end]);
         let start = begin + at % 8 - front.len();
-        match front.len() {
-            0 => {}
-            // Room was made for eight bytes: what is in front of it is nobody's.
-            len @ 1..=8 => {
-                let front = key_chunk(front) >> (8 * (8 - len));
-                let end = start + len;
-                self.bytes[end - 8..end].copy_from_slice(&front.to_be_bytes());
-            }
-            len => self.bytes[start..start + len].copy_from_slice(front),
+        if !front.is_empty() {
+            self.bytes[start..start + front.len()].copy_from_slice(front);
         }
         Some(start)
     }
