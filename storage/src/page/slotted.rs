@@ -271,6 +271,14 @@ impl<'a> Page<'a> {
         (low + from, false)
     }
 
+    /// How a suffix, whose first bytes are `chunk`, compares with that of a slot.
+    #[inline(always)]
+    fn order_at(self, slot: usize, (chunk, suffix): (u64, &[u8])) -> Ordering {
+        let slot = self.slot(slot);
+        let heads = ((chunk >> 32) as u32).cmp(&slot.head());
+        if heads.is_ne() { heads } else { self.compare(slot, chunk, suffix) }
+    }
+
     /// As [`Page::search`], of a key that was at slot `near` or belonged there, and is likely to be there still: right before it, at
     /// it or right behind it. None if it is elsewhere. Whatever `near` is, an answer is right.
     #[inline]
@@ -278,22 +286,19 @@ impl<'a> Page<'a> {
     pub fn search_near(self, suffix: &[u8], near: usize) -> Option<(usize, bool)> {
         let chunk = racy::key_chunk(suffix);
         let slots = self.slots();
-        let against = |slot: usize| {
-            let slot = self.slot(slot);
-            let heads = ((chunk >> 32) as u32).cmp(&slot.head());
-            if heads.is_ne() { heads } else { self.compare(slot, chunk, suffix) }
-        };
-        let here = if near < slots { against(near) } else { Ordering::Less };
+        let key = (chunk, suffix);
+        let here = if near < slots { self.order_at(near, key) } else { Ordering::Less };
         match here {
             Ordering::Equal => Some((near, true)),
             Ordering::Less if near > slots => None,
-            Ordering::Less => match near.checked_sub(1).map(against) {
-                None | Some(Ordering::Greater) => Some((near, false)),
-                Some(Ordering::Equal) => Some((near - 1, true)),
-                Some(Ordering::Less) => None,
+            Ordering::Less if near == 0 => Some((near, false)),
+            Ordering::Less => match self.order_at(near - 1, key) {
+                Ordering::Greater => Some((near, false)),
+                Ordering::Equal => Some((near - 1, true)),
+                Ordering::Less => None,
             },
             Ordering::Greater if near + 1 == slots => Some((slots, false)),
-            Ordering::Greater => match against(near + 1) {
+            Ordering::Greater => match self.order_at(near + 1, key) {
                 Ordering::Greater => None,
                 order => Some((near + 1, order.is_eq())),
             },
@@ -306,11 +311,7 @@ impl<'a> Page<'a> {
     #[must_use]
     pub fn search_from(self, suffix: &[u8], from: usize) -> (usize, bool) {
         let chunk = racy::key_chunk(suffix);
-        let against = |slot: usize| {
-            let slot = self.slot(slot);
-            let heads = ((chunk >> 32) as u32).cmp(&slot.head());
-            if heads.is_ne() { heads } else { self.compare(slot, chunk, suffix) }
-        };
+        let against = |slot: usize| self.order_at(slot, (chunk, suffix));
         let (mut low, mut high) = (from, self.slots().max(from));
         let mut distance = 0;
         while low + distance < high {

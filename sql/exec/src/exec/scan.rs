@@ -22,7 +22,7 @@ use crate::tuple::key::prefix_end;
 use crate::tuple::long_value::Stored;
 use crate::tuple::row;
 use crate::tuple::row_id::row_number;
-use crate::tuple::{KeyColumn, RowBuf, RowLayout, corrupt, entry};
+use crate::tuple::{KeyColumn, RowBuf, RowLayout, Texts, corrupt, entry};
 use crate::types::Datum;
 use crate::types::array::Array;
 use crate::types::check_held;
@@ -835,14 +835,16 @@ impl RowSource<'_> {
                 match output {
                     ScanColumn::Column(column) => {
                         let (values, heap) = row.parts_mut();
-                        record.read_into(transaction, *column, &mut values[at], heap)?;
+                        if !record.read_into(*column, Texts::default(), &mut values[at], heap)? {
+                            values[at] = stored.read_long(transaction, record, *column, heap)?;
+                        }
                     }
                     ScanColumn::Key => row.set(at, Datum::Bytea(found.key)),
                     ScanColumn::System(attnum) => row.set(
                         at,
                         match attnum {
                             -1 => Datum::Int8(row_number(found.key)),
-                            -2 => Datum::Oid(self.xmin(transaction, found, record.number())?),
+                            -2 => Datum::Oid(self.xmin(transaction, found, record.number)?),
                             -6 => Datum::Oid(self.oid),
                             _ => Datum::Oid(0),
                         },

@@ -127,7 +127,7 @@ impl<'r> Stored<'r> {
         }
     }
 
-    /// What `body` makes of the row.
+    /// What `body` makes of the row's record. A column of it that is elsewhere is read by [`Stored::read_long`].
     ///
     /// # Errors
     /// XX001; storage's; those of `body`.
@@ -136,16 +136,31 @@ impl<'r> Stored<'r> {
         self,
         transaction: &mut Transaction,
         layout: &RowLayout,
-        body: impl FnOnce(&StoredColumns<'_>, &mut Transaction) -> Result<T>,
+        body: impl FnOnce(&OpenRecord<'_>, &mut Transaction) -> Result<T>,
     ) -> Result<T> {
         match layout.open(self.record)? {
-            Opened::Here(record) => body(&self.here(record), transaction),
+            Opened::Here(record) => body(&record, transaction),
             Opened::Elsewhere(pointer, number) => {
                 let mut image = Vec::new();
                 let row = self.fetch(transaction, layout, (pointer, number), &mut image)?;
-                body(&row, transaction)
+                body(&row.record, transaction)
             }
         }
+    }
+
+    /// A column of the row whose bytes are elsewhere.
+    ///
+    /// # Errors
+    /// XX001; storage's.
+    #[cold]
+    pub fn read_long(
+        &self,
+        transaction: &mut Transaction,
+        record: &OpenRecord<'_>,
+        column: usize,
+        heap: &mut Heap,
+    ) -> Result<Value> {
+        self.here(*record).read_long(transaction, record.long(column)?, heap)
     }
 
     #[inline]
@@ -197,24 +212,6 @@ impl StoredColumns<'_> {
             value = self.read_long(transaction, long, heap)?;
         }
         Ok(value)
-    }
-
-    /// The same into `value`.
-    ///
-    /// # Errors
-    /// As [`StoredColumns::read`].
-    #[inline(always)]
-    pub fn read_into(
-        &self,
-        transaction: &mut Transaction,
-        column: usize,
-        value: &mut Value,
-        heap: &mut Heap,
-    ) -> Result<()> {
-        if !self.record.read_into(column, Texts::default(), value, heap)? {
-            *value = self.read_long(transaction, self.record.long(column)?, heap)?;
-        }
-        Ok(())
     }
 
     #[cold]
