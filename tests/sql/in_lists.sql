@@ -86,3 +86,18 @@ select 1 where 'pg_class'::regclass not in ('int4'::regtype, 'int8'::regtype);
 select 1 where 1 in ('pg_class'::regclass, 'int8'::regtype);
 select 1 where 1 in (1, 'a'::text, 2);
 select 1 where now() in ('2020-01-01'::date, '10:00'::time);
+-- Integers of all widths among elements, by every comparison.
+create table widths (s int2, i int4, b int8);
+insert into widths values (1, 1, 1), (-2, -2, -2), (32767, 2147483647, 9223372036854775807), (-32768, -2147483648, -9223372036854775808), (null, null, null), (3, 300000, 30000000000);
+select s, s in (1, 3, 300000), s in (1, 30000000000), s not in (1, 2), s in (5, null), s not in (5, null), s not in (1, null) from widths;
+select i, i in (1, 300000), i in (1, 30000000000), i = any ('{1,-2}'::int2[]), i = any ('{1,300000}'::int8[]), i <> all ('{1,-2}'::int2[]), i <> all ('{}'::int[]), i = any ('{}'::int[]) from widths;
+select b, b in (1, 30000000000), b = any ('{1,-2}'::int2[]), b = any ('{1,300000}'::int4[]), b = any (null::int8[]), b = any ('{{1,2},{-2,null}}'::int8[]), b <> all ('{{1,2},{-2,null}}'::int8[]) from widths;
+select i, i < any ('{-5,1}'::int8[]), i <= all ('{1,2}'::int2[]), i > any ('{-5,null}'::int4[]), i >= all ('{-5,null}'::int4[]), i > all ('{-5,-4}'::int8[]) from widths;
+select count(*) from generate_series(1, 1000) g where g in (5, 7, 9) or g = any ('{11,13}'::int8[]);
+select count(*) from generate_series(1, 1000) g where g <> all ('{1,2,3}'::int2[]) and g < any (array[10, g]);
+prepare among (int[], int8[]) as select count(*) from generate_series(1, 100) g where g = any ($1) and g <> all ($2);
+execute among ('{1,2,3,null}', '{3}');
+execute among ('{1,2,3}', '{3,null}');
+execute among (null, '{3}');
+deallocate among;
+drop table widths;

@@ -8,6 +8,7 @@ use crate::plan::functions::is_not_equal;
 use crate::plan::scalar::Callee;
 use crate::types::Datum;
 use crate::types::array::Array;
+use crate::types::primitive::{Comparison, Primitive};
 
 /// Whether the operator is true of a value and any element of an array, or all. `kept` is what the array is known by, if it
 /// stays the same for a whole run: then a long one is asked by hash from the second time on.
@@ -46,6 +47,11 @@ pub(super) fn among<'x>(
         let decided = found || array.slots().all(|slot| slot.is_some());
         return Ok(if decided { Datum::Bool(found == decisive) } else { Datum::Null });
     }
+    if let Some(Primitive::Integers(what)) = callee.primitive
+        && let Some(found) = integer_among(what, decisive, left, array)
+    {
+        return Ok(found);
+    }
     let mut unknown = false;
     for element in array.datums(arena) {
         let element = element?;
@@ -60,6 +66,37 @@ pub(super) fn among<'x>(
         }
     }
     Ok(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
+}
+
+/// The answer of a comparison of integers, whose elements are read where they lie; none where one is no integer.
+fn integer_among(
+    what: Comparison,
+    decisive: bool,
+    left: Datum<'_>,
+    array: Array<'_>,
+) -> Option<Datum<'static>> {
+    let left = match left {
+        Datum::Int2(value) => i64::from(value),
+        Datum::Int4(value) => i64::from(value),
+        Datum::Int8(value) => value,
+        _ => return None,
+    };
+    let mut unknown = false;
+    for slot in array.slots() {
+        let Some(bytes) = slot else {
+            unknown = true;
+            continue;
+        };
+        let element = match *bytes {
+            [a, b] => i16::from_le_bytes([a, b]).into(),
+            [a, b, c, d] => i32::from_le_bytes([a, b, c, d]).into(),
+            _ => i64::from_le_bytes(bytes.try_into().ok()?),
+        };
+        if what.of_integers(left, element) == decisive {
+            return Some(Datum::Bool(decisive));
+        }
+    }
+    Some(if unknown { Datum::Null } else { Datum::Bool(!decisive) })
 }
 
 /// Whether texts are equal, or not, where their bytes are: `texteq` and `textne`, as no collation makes others equal.
