@@ -61,6 +61,7 @@ mod replica_identity;
 pub mod resolve;
 pub mod role;
 pub mod routine;
+mod routine_options;
 mod row_shape;
 pub mod schema;
 pub mod scram;

@@ -8,6 +8,7 @@ use super::dependency::{Dependents, SEVERAL};
 use super::kept_settings;
 use super::rename::give_acl;
 use super::resolve::{must_own, undefined_schema};
+use super::routine_options::{INTERNAL, Options};
 use super::type_dependents::{Dependent, What};
 use crate::bind::routine_body::Parameters;
 use crate::bind::type_name::oid;
@@ -16,11 +17,11 @@ use crate::catalog::builtin;
 use crate::catalog::definition::{Definition, Edge, Edges};
 use crate::catalog::object::{Class, Object, ObjectKey, Schema, SettingList};
 use crate::catalog::privilege::{Grantable, kept};
-use crate::catalog::routine::{self, PLPGSQL, Parameter, Routine, SQL};
+use crate::catalog::routine::{self, Parameter, Routine, SQL};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{
     AlterRoutine, CreateRoutine, ObjectName, ParameterMode, Returns, RoutineArguments,
-    RoutineChange, RoutineOption, SettingChange, StandardBody, TypeName,
+    RoutineChange, StandardBody, TypeName,
 };
 use crate::sqlstate::SqlState;
 use crate::types::type_name::format_type;
@@ -28,8 +29,6 @@ use crate::types::{Oid, SqlType, oids};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// `internal`, which only built-in functions have.
-const INTERNAL: u32 = 2281;
 /// `trigger`.
 pub const TRIGGER: u32 = 2279;
 /// `event_trigger`.
@@ -37,134 +36,6 @@ pub const EVENT_TRIGGER: u32 = 3838;
 
 pub(super) fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message)
-}
-
-/// What the options of CREATE and ALTER say.
-#[derive(Default)]
-struct Options {
-    language: Option<u32>,
-    volatility: Option<u8>,
-    strict: Option<bool>,
-    security_definer: Option<bool>,
-    leakproof: Option<bool>,
-    parallel: Option<u8>,
-    cost: Option<f64>,
-    rows: Option<f64>,
-    /// By SET and RESET, in their order.
-    settings: Vec<SettingChange>,
-    support: Option<Oid>,
-    body: Option<Arc<str>>,
-    standard: Option<StandardBody>,
-}
-
-impl Options {
-    /// What they are, each with its place in the statement.
-    fn of(ddl: &Ddl<'_>, options: &[(RoutineOption, u32)], procedure: bool) -> Result<Options> {
-        let mut all = Options::default();
-        for (option, at) in options {
-            let position = || ddl.semantics.position(*at);
-            let of_function = matches!(
-                option,
-                RoutineOption::Volatility(_)
-                    | RoutineOption::Strict(_)
-                    | RoutineOption::Leakproof(_)
-                    | RoutineOption::Parallel(_)
-                    | RoutineOption::Cost(_)
-                    | RoutineOption::Rows(_)
-                    | RoutineOption::Support(_)
-                    | RoutineOption::Window
-            );
-            if procedure && of_function {
-                return Err(invalid("invalid attribute in procedure definition").at(position()));
-            }
-            let again = match option {
-                RoutineOption::Language(name) => all.language.replace(language(name)?).is_some(),
-                RoutineOption::Volatility(letter) => all.volatility.replace(*letter).is_some(),
-                RoutineOption::Strict(strict) => all.strict.replace(*strict).is_some(),
-                RoutineOption::SecurityDefiner(is) => all.security_definer.replace(*is).is_some(),
-                RoutineOption::Leakproof(is) => all.leakproof.replace(*is).is_some(),
-                RoutineOption::Parallel(word) => {
-                    let letter = match &**word {
-                        "safe" => b's',
-                        "restricted" => b'r',
-                        "unsafe" => b'u',
-                        _ => {
-                            return Err(SqlError::new(
-                                SqlState::SYNTAX_ERROR,
-                                "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE",
-                            ));
-                        }
-                    };
-                    all.parallel.replace(letter).is_some()
-                }
-                RoutineOption::Cost(text) => {
-                    let cost = text.parse().unwrap_or(0.0);
-                    if cost <= 0.0 {
-                        let message = "COST must be positive";
-                        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
-                    }
-                    all.cost.replace(cost).is_some()
-                }
-                RoutineOption::Rows(text) => {
-                    let rows = text.parse().unwrap_or(0.0);
-                    if rows <= 0.0 {
-                        let message = "ROWS must be positive";
-                        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
-                    }
-                    all.rows.replace(rows).is_some()
-                }
-                RoutineOption::Setting(change) => {
-                    all.settings.push(change.clone());
-                    false
-                }
-                RoutineOption::Support(name) => all.support.replace(support(name)?).is_some(),
-                RoutineOption::Window => {
-                    let what = "a window function made by CREATE is";
-                    return Err(SqlError::unsupported(what).at(position()));
-                }
-                RoutineOption::Body(body, _) => all.body.replace(Arc::clone(body)).is_some(),
-                RoutineOption::Standard(body) => all.standard.replace(body.clone()).is_some(),
-            };
-            if again {
-                let message = "conflicting or redundant options";
-                return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(position()));
-            }
-        }
-        Ok(all)
-    }
-}
-
-/// A support function by name: one of those that are built in.
-fn support(name: &ObjectName) -> Result<Oid> {
-    let built_in = name.schema().is_none_or(|schema| &**schema == "pg_catalog");
-    let mut named = builtin::functions_named(name.name()).iter().filter(|_| built_in);
-    let Some(found) = named.find(|found| *found.arguments == [INTERNAL]) else {
-        return Err(SqlError::new(
-            SqlState::UNDEFINED_FUNCTION,
-            format!("function {name}(internal) does not exist"),
-        ));
-    };
-    if found.result != INTERNAL {
-        return Err(SqlError::new(
-            SqlState::INVALID_OBJECT_DEFINITION,
-            format!("support function {name} must return type internal"),
-        ));
-    }
-    Ok(Oid(found.oid))
-}
-
-/// A language by name.
-fn language(name: &str) -> Result<u32> {
-    match name.to_ascii_lowercase().as_str() {
-        "sql" => Ok(SQL),
-        "plpgsql" => Ok(PLPGSQL),
-        "internal" => Ok(routine::INTERNAL),
-        "c" => Err(SqlError::unsupported("a function in the language c is")),
-        _ => Err(SqlError::new(
-            SqlState::UNDEFINED_OBJECT,
-            format!("language \"{name}\" does not exist"),
-        )),
-    }
 }
 
 /// The parameters and the result.
