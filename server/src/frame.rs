@@ -10,6 +10,7 @@
 
 use sql::SqlError;
 use sql::sqlstate::SqlState;
+use sql::types::text::utf8::utf8;
 
 /// The largest message that may carry a user's data, in bytes: PostgreSQL's `PQ_LARGE_MESSAGE_LIMIT`.
 pub const LARGE_MESSAGE_BYTES: usize = 0x3FFF_FFFE;
@@ -166,12 +167,12 @@ impl<'a> Reader<'a> {
             self.rest = rest;
             return Ok("");
         }
-        let Some(end) = self.rest.iter().position(|&byte| byte == 0) else {
+        let Some(end) = memchr::memchr(0, self.rest) else {
             return Err(violation("invalid string in message"));
         };
         let text = &self.rest[..end];
         self.rest = &self.rest[end + 1..];
-        std::str::from_utf8(text).map_err(|_| invalid_encoding(text))
+        utf8(text).ok_or_else(|| invalid_encoding(text))
     }
 
     /// How many bytes are left.

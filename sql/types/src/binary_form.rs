@@ -11,6 +11,7 @@ use crate::builtin::{self, stand_in};
 use crate::contrib::contrib_type;
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::text::utf8::plain_ascii;
 
 /// Appends the binary form of a value of type `ty`; NULL has none.
 ///
@@ -93,6 +94,9 @@ fn byte(bytes: &[u8]) -> Result<u8> {
 /// # Errors
 /// 22021.
 pub fn check_text(bytes: &[u8]) -> Result<&str> {
+    if let Some(text) = plain_ascii(bytes) {
+        return Ok(text);
+    }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let rest = &bytes[error.valid_up_to()..];
         // PostgreSQL shows the whole character that its first byte announces, as far as there are bytes.

@@ -8,6 +8,7 @@ use super::form::{Form, form};
 use super::{Datum, Interval, TimeTz};
 use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
+use crate::text::utf8::utf8;
 use bumpalo::Bump;
 
 /// Appends a value that is not NULL.
@@ -96,7 +97,7 @@ pub fn read_in_place(oid: u32, bytes: &[u8]) -> Result<Option<Datum<'_>>> {
         Form::Float4 => Datum::Float4(f32::from_bits(u32::from_le_bytes(fixed(bytes)?))),
         Form::Float8 => Datum::Float8(f64::from_bits(u64::from_le_bytes(fixed(bytes)?))),
         Form::Numeric => Datum::Numeric(bytes),
-        Form::Text => Datum::Text(std::str::from_utf8(bytes).map_err(|_| corrupt())?),
+        Form::Text => Datum::Text(utf8(bytes).ok_or_else(corrupt)?),
         Form::Bytea => Datum::Bytea(bytes),
         Form::Date => Datum::Date(i32::from_le_bytes(fixed(bytes)?)),
         Form::Time => Datum::Time(i64::from_le_bytes(fixed(bytes)?)),

@@ -22,6 +22,7 @@ pub mod quote;
 pub mod regular;
 mod simulation;
 mod translate;
+pub mod utf8;
 
 use crate::account;
 pub use growing::check_growth;

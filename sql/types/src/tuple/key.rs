@@ -16,6 +16,7 @@ use crate::depth::deeper;
 use crate::error::Result;
 use crate::order::without_blanks;
 use crate::text::case::folded;
+use crate::text::utf8::utf8;
 use crate::{Datum, Oid, oids, record, stored};
 use bumpalo::Bump;
 
@@ -200,8 +201,7 @@ impl KeyColumn {
                     turned = bytes.iter().map(|byte| byte ^ turn).collect();
                     &turned
                 };
-                let text = simdutf8::basic::from_utf8(bytes)
-                    .map_err(|_| corrupt("its text is not UTF-8"))?;
+                let text = utf8(bytes).ok_or_else(|| corrupt("its text is not UTF-8"))?;
                 heap.store(Datum::Text(text))
             }
             Form::Bytea => {

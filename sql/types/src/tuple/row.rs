@@ -22,6 +22,7 @@ use super::form::Form;
 use super::long_value::LongValue;
 use super::value::{Heap, Texts, Value};
 use crate::error::Result;
+use crate::text::utf8::utf8;
 use crate::{Datum, Interval, TimeTz};
 use std::sync::Arc;
 
@@ -382,7 +383,7 @@ impl<'r> OpenRecord<'r> {
         if bytes.len() > TEXT_BYTES * count {
             return None;
         }
-        simdutf8::basic::from_utf8(bytes).ok()
+        utf8(bytes)
     }
 
     /// The same into `value`, where these texts of the record have been copied to the heap. False where the bytes are elsewhere
@@ -495,9 +496,7 @@ impl<'r> OpenRecord<'r> {
             }
         };
         Ok(Some(match place.form {
-            Form::Text => Datum::Text(
-                simdutf8::basic::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?,
-            ),
+            Form::Text => Datum::Text(utf8(bytes).ok_or_else(|| corrupt("its text is not UTF-8"))?),
             Form::Numeric => Datum::Numeric(bytes),
             Form::Bytea => Datum::Bytea(bytes),
             Form::Array => Datum::Array(bytes),
@@ -811,11 +810,7 @@ fn decode_fixed(form: Form, bytes: &[u8]) -> Result<Value> {
 /// XX001.
 pub fn decode(form: Form, bytes: &[u8], heap: &mut Heap) -> Result<Value> {
     Ok(match form {
-        Form::Text => {
-            let text =
-                simdutf8::basic::from_utf8(bytes).map_err(|_| corrupt("its text is not UTF-8"))?;
-            heap.store(Datum::Text(text))
-        }
+        Form::Text => heap.store_text(utf8(bytes).ok_or_else(|| corrupt("its text is not UTF-8"))?),
         Form::Numeric => heap.store(Datum::Numeric(bytes)),
         Form::Bytea => heap.store(Datum::Bytea(bytes)),
         Form::Array => heap.store(Datum::Array(bytes)),

@@ -198,7 +198,24 @@ impl Heap {
     }
 
     /// Copies a datum in. A long one is copied a stretch at a time, with [`account::insist`] at each.
+    #[inline]
     pub fn store(&mut self, datum: Datum<'_>) -> Value {
+        match datum {
+            Datum::Null => Value::Null,
+            Datum::Int4(v) => Value::Int4(v),
+            Datum::Int8(v) => Value::Int8(v),
+            other => self.store_other(other),
+        }
+    }
+
+    /// Copies a text in.
+    #[inline]
+    pub fn store_text(&mut self, text: &str) -> Value {
+        Value::Text(self.text_span(text))
+    }
+
+    /// What is not seen to at once.
+    fn store_other(&mut self, datum: Datum<'_>) -> Value {
         match datum {
             Datum::Null => Value::Null,
             Datum::Bool(v) => Value::Bool(v),
@@ -226,15 +243,15 @@ impl Heap {
     }
 
     /// Copies a value of another heap in: what has no bytes is taken as it is.
-    #[inline]
+    #[inline(always)]
     fn carry(&mut self, from: &Heap, value: Value) -> Value {
         match value {
-            Value::Text(span) => Value::Text(self.text_span(from.text_of(span))),
-            Value::Numeric(span) => Value::Numeric(self.span(from.bytes_of(span))),
-            Value::Bytea(span) => Value::Bytea(self.span(from.bytes_of(span))),
-            Value::Array(span) => Value::Array(self.span(from.bytes_of(span))),
-            Value::Record(span) => Value::Record(self.span(from.bytes_of(span))),
-            Value::Jsonb(span) => Value::Jsonb(self.span(from.bytes_of(span))),
+            Value::Text(_)
+            | Value::Numeric(_)
+            | Value::Bytea(_)
+            | Value::Array(_)
+            | Value::Record(_)
+            | Value::Jsonb(_) => self.carry_bytes(from, value),
             Value::Null
             | Value::Bool(_)
             | Value::Int2(_)
@@ -251,6 +268,19 @@ impl Heap {
             | Value::TimestampTz(_)
             | Value::Interval(_)
             | Value::Uuid(_) => value,
+        }
+    }
+
+    /// A value of another heap, with its bytes.
+    fn carry_bytes(&mut self, from: &Heap, value: Value) -> Value {
+        match value {
+            Value::Text(span) => Value::Text(self.text_span(from.text_of(span))),
+            Value::Numeric(span) => Value::Numeric(self.span(from.bytes_of(span))),
+            Value::Bytea(span) => Value::Bytea(self.span(from.bytes_of(span))),
+            Value::Array(span) => Value::Array(self.span(from.bytes_of(span))),
+            Value::Record(span) => Value::Record(self.span(from.bytes_of(span))),
+            Value::Jsonb(span) => Value::Jsonb(self.span(from.bytes_of(span))),
+            plain => plain,
         }
     }
 
@@ -349,6 +379,7 @@ impl RowBuf {
     }
 
     /// Appends a column.
+    #[inline]
     pub fn push(&mut self, datum: Datum<'_>) {
         let value = self.heap.store(datum);
         self.values.push(value);
