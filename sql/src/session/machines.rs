@@ -101,9 +101,17 @@ mod tests {
             ("distinct a % 2 from t where a < 9", 1),
             ("distinct b from t order by b", 0),
             ("b from t where a = (select max(a) from t where a < 9) limit 1", 1),
+            ("p.b from t p join t q on q.a = p.a + 1 where p.a < 4", 1),
+            ("p.b from t p, t q where p.a < 4 and q.a < 4 and p.b || 1 = q.b", 1),
+            ("p.b from t p join t q on q.b = p.b", 0),
+            ("b from t where a < 4 union select b from t where a < 5", 1),
+            ("with r as materialized (select b from t where a < 4) select p.b from r p, r q", 1),
+            ("n from unnest(array[1, 2]) as n", 1),
+            ("unnest(array[1, 2])", 1),
         ] {
             let before = session.machines.0.len();
-            let body = format!("declare x record; begin select {query} into x; end");
+            let select = if query.starts_with("with ") { "" } else { "select " };
+            let body = format!("declare x record; begin {select}{query} into x; end");
             say(&mut session, &format!("do $$ {body} $$"));
             assert_eq!(session.machines.0.len() - before, kept, "{query}");
         }

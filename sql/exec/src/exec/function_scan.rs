@@ -36,6 +36,19 @@ enum Set {
     },
 }
 
+impl Set {
+    /// What its rows occupy.
+    fn capacity_bytes(&self) -> usize {
+        match self {
+            Set::Empty | Set::Series(..) => 0,
+            Set::Rows(rows, _) => rows.capacity_bytes(),
+            Set::Counted { rows, arguments, .. } => {
+                rows.capacity_bytes() + arguments.capacity_bytes()
+            }
+        }
+    }
+}
+
 /// How many rows of a series are made at a time.
 const ROWS_AT_A_TIME: usize = 256;
 
@@ -393,6 +406,10 @@ impl Operator for FunctionScan {
         }
         Ok(true)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(self.set.capacity_bytes() + self.whole.capacity_bytes())
+    }
 }
 
 /// Set-returning functions in a select list: as many rows as the longest gives, NULLs behind the others' ends.
@@ -523,5 +540,10 @@ impl Operator for ProjectSet {
             filled?;
             return Ok(true);
         }
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        let sets = self.sets.iter().map(Set::capacity_bytes).sum::<usize>();
+        Some(self.input.rest_bytes()? + sets + self.sets.capacity() * size_of::<Set>())
     }
 }

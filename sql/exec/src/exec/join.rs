@@ -435,4 +435,13 @@ impl Operator for HashJoin {
             cx.check_cancel()?;
         }
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        if self.part.is_some() || !self.parts.is_empty() {
+            return None;
+        }
+        let rows = self.table.capacity_bytes() + self.met.capacity();
+        let own = rows + self.key.capacity_bytes() + self.row.capacity_bytes();
+        Some(self.left.rest_bytes()? + self.right.rest_bytes()? + own)
+    }
 }

@@ -237,7 +237,10 @@ impl Machine {
         if let Some(kept) = &self.kept {
             bytes += Some(kept.rows.capacity_bytes()).filter(|_| kept.rows.is_empty())?;
         }
-        bytes += self.root.rest_bytes().filter(|_| ctes.is_empty())?;
+        bytes += self.root.rest_bytes()?;
+        for cte in ctes {
+            bytes += cte.rest_bytes()?;
+        }
         for subplan in subplans {
             bytes += subplan.rest_bytes()?;
         }

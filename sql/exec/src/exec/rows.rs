@@ -459,6 +459,13 @@ impl Operator for Materialize {
         }
         Ok(true)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        if self.rows.is_filed() {
+            return None;
+        }
+        Some(self.input.rest_bytes()? + self.rows.capacity_bytes())
+    }
 }
 
 /// The rows of a common table expression.
@@ -485,6 +492,10 @@ impl Operator for CteScan {
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         cx.read_cte(self.number, &mut self.at, self.slot)
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        Some(0)
     }
 }
 
@@ -523,5 +534,9 @@ impl Operator for WithCtes {
             }
         }
         Ok(false)
+    }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        self.input.rest_bytes()
     }
 }

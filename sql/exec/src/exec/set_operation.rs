@@ -305,4 +305,14 @@ impl Operator for SetOperation {
         }
         Ok(false)
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        if self.apart.is_some() || self.part.is_some() || !self.parts.is_empty() {
+            return None;
+        }
+        let rows = self.table.capacity_bytes() + self.gone.capacity_bytes();
+        let shapes = self.shapes.as_ref().map_or(0, Shapes::bytes);
+        let own = rows + self.counts.capacity() * size_of::<u64>() + shapes;
+        Some(self.left.rest_bytes()? + self.right.rest_bytes()? + own + self.row.capacity_bytes())
+    }
 }

@@ -105,6 +105,12 @@ impl Spool {
         self.memory.capacity_bytes()
     }
 
+    /// Whether some rows are in a file.
+    #[must_use]
+    pub fn is_filed(&self) -> bool {
+        self.filed.is_some()
+    }
+
     fn in_file(&self) -> usize {
         self.filed.as_ref().map_or(0, |filed| filed.rows)
     }

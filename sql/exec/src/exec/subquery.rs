@@ -105,6 +105,21 @@ impl SubplanState {
 }
 
 impl CteState {
+    /// As [`Operator::rest_bytes`], with its rows.
+    pub(super) fn rest_bytes(&self) -> Option<usize> {
+        let Recursion { working, fresh, seen, .. } = &self.recursion;
+        let rows = [&self.rows, working, fresh];
+        if seen.is_some() || rows.iter().any(|rows| rows.is_filed()) {
+            return None;
+        }
+        let rest = |operator: &Option<Box<dyn Operator>>| operator.as_ref()?.rest_bytes();
+        let operators = match &self.body {
+            CteRun::Query(query, _) => rest(query)?,
+            CteRun::Recursive { base: (base, _), step: (step, _), .. } => rest(base)? + rest(step)?,
+        };
+        Some(operators + rows.iter().map(|rows| rows.capacity_bytes()).sum::<usize>())
+    }
+
     /// One that has not run.
     pub(super) fn new(body: CteRun, width: usize, modifies: bool) -> CteState {
         CteState {

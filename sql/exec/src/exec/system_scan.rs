@@ -163,4 +163,11 @@ impl Operator for SystemScan {
             self.next_part(cx)?;
         }
     }
+
+    fn rest_bytes(&self) -> Option<usize> {
+        if self.state.is_some() {
+            return None;
+        }
+        Some(self.rows.capacity_bytes() + self.keys.capacity_bytes())
+    }
 }

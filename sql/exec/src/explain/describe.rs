@@ -992,7 +992,7 @@ fn named(title: &str, name: &str, alias: &str) -> String {
 /// Whether a side of a join gives at most one row for each row of the other.
 fn inner_unique(plan: &Plan) -> bool {
     match plan {
-        Plan::Scan(scan) => matches!(&scan.access, Access::Key(key) if key.is_single()),
+        Plan::Scan(scan) => scan.access.is_single(),
         _ => false,
     }
 }

@@ -635,8 +635,11 @@ fn finish(
         return join;
     }
     join.cost = loop_cost;
-    if !join.dependent && !matches!(join.right, Plan::Unit | Plan::Values(..) | Plan::Constants(..))
-    {
+    // A right side that is read once, or lies in memory anyhow, is not kept.
+    let once = matches!(&join.left, Plan::Scan(scan) if scan.access.is_single())
+        && !access_path::depends(&join.left, &|var| !left_set.contains(&var.slot));
+    let lies = matches!(join.right, Plan::Unit | Plan::Values(..) | Plan::Constants(..));
+    if !join.dependent && !once && !lies {
         join.right = materialized(planner, join.right);
     }
     join

@@ -403,12 +403,7 @@ fn extreme(call: &AggregateStep) -> Option<(Var, Comparator)> {
 
 /// Turns a scan so that it begins with the value that comes first in this order, and leaves NULLs out.
 fn begins_with(scan: &mut Scan, (var, order): (Var, Comparator), few: bool) -> bool {
-    let one_row = match &scan.access {
-        Access::Key(key) => key.is_single(),
-        Access::Current(_) => true,
-        Access::Full(_) | Access::IndexUnion(_) => false,
-    };
-    if one_row {
+    if scan.access.is_single() {
         return false;
     }
     let other = Comparator { nulls_first: !order.nulls_first, ..order };

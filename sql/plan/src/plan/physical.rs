@@ -143,6 +143,18 @@ pub enum Access {
     Current(crate::bind::logical::CursorName),
 }
 
+impl Access {
+    /// Whether there is at most one record.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        match self {
+            Access::Key(key) => key.is_single(),
+            Access::Current(_) => true,
+            Access::Full(_) | Access::IndexUnion(_) => false,
+        }
+    }
+}
+
 /// Access through a key.
 #[derive(Clone, Debug)]
 pub struct KeyAccess {
