@@ -30,7 +30,7 @@ impl Maker<'_> {
     }
 
     /// A column of the type, or a literal.
-    fn leaf(&mut self, ty: Type, scope: &Scope) -> String {
+    pub fn leaf(&mut self, ty: Type, scope: &Scope) -> String {
         let fitting = |columns: &[(String, Type)]| -> Vec<String> {
             columns.iter().filter(|(_, of)| *of == ty).map(|(text, _)| text.clone()).collect()
         };
@@ -41,10 +41,25 @@ impl Maker<'_> {
         if !outer.is_empty() && self.below(3) > 0 {
             return outer[self.below(outer.len())].clone();
         }
+        if self.parameters.is_some() && self.below(2) == 0 {
+            return self.parameter(ty);
+        }
         if self.below(12) == 0 {
             return format!("NULL::{}", ty.name());
         }
         literal(&mut self.chance, ty)
+    }
+
+    /// A parameter of the type: a new one, or one that is there.
+    fn parameter(&mut self, ty: Type) -> String {
+        let again = self.below(3) == 0;
+        let parameters = self.parameters.get_or_insert_default();
+        let known = parameters.iter().position(|of| again && *of == ty);
+        let at = known.unwrap_or_else(|| {
+            parameters.push(ty);
+            parameters.len() - 1
+        });
+        format!("${}", at + 1)
     }
 
     pub fn expression(&mut self, ty: Type, scope: &Scope, depth: usize) -> String {
@@ -55,6 +70,12 @@ impl Maker<'_> {
         }
         if depth == 0 || self.below(4) == 0 {
             return self.leaf(ty, scope);
+        }
+        if !self.functions.is_empty()
+            && self.below(4) == 0
+            && let Some(call) = self.call(ty, scope, depth)
+        {
+            return call;
         }
         if self.below(4) == 0 {
             return self.of_any_type(ty, scope, depth - 1);

@@ -3,14 +3,21 @@
 //! A seed makes a few small tables, views of random queries, queries and changes. `ATOLL_SEEDS` is a range of seeds in
 //! place of those that are kept; a failure names the seed and the statement, the shortest first.
 //!
+//! Programs in PL/pgSQL, and functions that queries call, are made in the same way, with what they tell and where.
+//!
+//! Some queries have parameters. They run with other values in turn, prepared and in the body of a function, where a
+//! change comes between: plans for these values and for any, and machines that are used again, give the same rows.
+//!
 //! What a statement gives depends on no order of evaluation: expressions are total but for values too large for their
 //! column, LIMIT stands behind an order by all columns, aggregates that care are told their order.
 
 mod changes;
 mod expressions;
+mod programs;
 mod queries;
 mod world;
 
+use programs::Function;
 use queries::Maker;
 use sql::settings::rule::RULES;
 use std::fmt::Write as _;
@@ -19,15 +26,21 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tests::atoll::Atoll;
 use tests::chance::Chance;
-use tests::client::{Client, Reply};
+use tests::client::{Client, Reply, Report};
 use tests::golden::difference;
 use tests::oracle;
-use world::{Table, World};
+use world::{Table, Type, World, literal};
 
 /// Seeds that every run tries.
 const KEPT: Range<u64> = 1..13;
 /// Views, queries and changes of a seed.
 const OF_A_SEED: [usize; 3] = [3, 24, 8];
+/// Queries with parameters.
+const WITH_PARAMETERS: usize = 6;
+/// Functions that expressions may call, queries that call them, programs, triggers, and changes that fire these.
+const PROGRAMS: [usize; 5] = [3, 4, 5, 2, 6];
+/// How often one runs: from the sixth time on PostgreSQL may take a plan for any values.
+const TIMES: usize = 7;
 /// How deep expressions and queries nest.
 const DEPTH: usize = 3;
 /// Differences that a failure shows.
@@ -55,6 +68,8 @@ struct Answer {
     tag: Option<String>,
     /// Of an error its SQLSTATE, message and place; of one of a value its class.
     error: Option<(String, String, String)>,
+    /// What was told on the way, and where.
+    notices: Vec<String>,
 }
 
 impl Answer {
@@ -76,12 +91,15 @@ impl Answer {
                 code => (code.to_owned(), field(b'M'), field(b'P')),
             }
         });
+        let told = |report: &Report| format!("{} {}", report.field(b'M'), report.field(b'W'));
+        let notices = reply.notices.iter().map(told).collect();
         // Rows before an error are shown or not as buffers fill.
         match error {
             Some(error) => {
-                Answer { columns: Vec::new(), rows: Vec::new(), tag: None, error: Some(error) }
+                let (columns, rows) = (Vec::new(), Vec::new());
+                Answer { columns, rows, tag: None, error: Some(error), notices }
             }
-            None => Answer { columns, rows, tag: reply.tag, error },
+            None => Answer { columns, rows, tag: reply.tag, error, notices },
         }
     }
 }
@@ -193,17 +211,127 @@ impl Pair {
                 _ => self.ask(&query, false),
             }
         }
+        let mut chance = Chance(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
+        for number in 0..WITH_PARAMETERS {
+            self.with_parameters(&mut chance, &world, number % 2 == 0);
+        }
+        self.programs(&mut chance, &world);
         self.run("RESET ALL");
         self.run(&format!("DROP SCHEMA q{seed} CASCADE"));
+    }
+
+    /// Functions, queries that call them, and programs.
+    fn programs(&mut self, chance: &mut Chance, world: &World) {
+        let [functions, queries, programs, triggers, changes] = PROGRAMS;
+        let mut known = Vec::new();
+        let maker = |chance: &mut Chance, known: &[Function]| {
+            let mut maker = Maker::new(Chance(chance.next()), &world.tables);
+            maker.functions = known.to_vec();
+            maker
+        };
+        for number in 0..functions {
+            let (function, text) = maker(chance, &known).function(&format!("f{number}"));
+            if self.run(&text) {
+                known.push(function);
+            }
+        }
+        for _ in 0..queries {
+            let mut maker = maker(chance, &known);
+            let types = maker.types(4);
+            let query = maker.query(&types, &[], DEPTH - 1);
+            self.ask(&query, false);
+        }
+        for number in 0..programs {
+            let name = format!("program{number}");
+            let mut maker = maker(chance, &known);
+            maker.mistakes = usize::from(number == 0);
+            let (arguments, text) = maker.program(&name);
+            if !self.run(&text) {
+                continue;
+            }
+            for _ in 0..2 {
+                let given: Vec<String> = arguments.iter().map(|ty| literal(chance, *ty)).collect();
+                self.ask(&format!("SELECT * FROM {name}({}) AS line", given.join(", ")), true);
+            }
+            for table in world.tables.iter().filter(|table| table.name.starts_with('t')) {
+                self.ask(&format!("SELECT * FROM {}", table.name), false);
+            }
+        }
+        let bases: Vec<&Table> =
+            world.tables.iter().filter(|table| table.name.starts_with('t')).collect();
+        for number in 0..triggers {
+            let table = bases[chance.below(bases.len())];
+            let mut maker = maker(chance, &known);
+            for statement in maker.trigger(&format!("trigger{number}"), table) {
+                self.run(&statement);
+            }
+        }
+        for _ in 0..changes {
+            let mut maker = maker(chance, &known);
+            let (change, table) = maker.change(1);
+            self.ask(&change, false);
+            self.ask(&format!("SELECT * FROM {table}"), false);
+        }
+    }
+
+    /// A query with parameters, prepared, or in the body of a function.
+    fn with_parameters(&mut self, chance: &mut Chance, world: &World, prepared: bool) {
+        let mut maker = Maker::new(Chance(chance.next()), &world.tables);
+        maker.parameters = Some(Vec::new());
+        let (types, depth) = (maker.types(4), maker.below(DEPTH) + 1);
+        let query = maker.query(&types, &[], depth);
+        let given = maker.parameters.take().unwrap_or_default();
+        let names: Vec<&str> = given.iter().map(|ty| ty.name()).collect();
+        let list = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
+        let values = |chance: &mut Chance| {
+            let value = |ty: &Type| match chance.below(8) {
+                0 => "NULL".to_owned(),
+                _ => literal(chance, *ty),
+            };
+            let all: Vec<String> = given.iter().map(value).collect();
+            if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) }
+        };
+        let sets = [values(chance), values(chance)];
+        if prepared {
+            if self.run(&format!("PREPARE kept {list} AS {query}")) {
+                for time in 0..TIMES {
+                    self.ask(&format!("EXECUTE kept {}", sets[time % 2]), false);
+                }
+            }
+            for client in &mut self.clients {
+                client.run("DEALLOCATE ALL");
+            }
+            return;
+        }
+        // What changes between are rows of a table, all of them at once.
+        let table = world.tables.iter().find(|table| !table.name.starts_with('v'));
+        let table = table.map_or("t0", |table| table.name.as_str());
+        let body = format!(
+            "DECLARE given record; BEGIN FOR time IN 1 .. 3 LOOP FOR given IN {query} LOOP RETURN NEXT time || given::text; END LOOP; \
+             UPDATE {table} SET id = id + 50 WHERE id % 3 = time - 1; END LOOP; END"
+        );
+        let list = if list.is_empty() { "()" } else { &list };
+        if self.run(&format!(
+            "CREATE FUNCTION kept {list} RETURNS SETOF text LANGUAGE plpgsql AS $body${body}$body$"
+        )) {
+            for set in &sets {
+                let set = if set.is_empty() { "()" } else { set };
+                self.ask(&format!("SELECT * FROM kept {set} AS line"), false);
+            }
+        }
+        for client in &mut self.clients {
+            client.run("DROP FUNCTION IF EXISTS kept");
+        }
     }
 }
 
 /// An answer as lines.
 fn shown(answer: &Answer) -> String {
+    let notices = answer.notices.iter().fold(String::new(), |all, one| all + one + "\n");
     if let Some(error) = &answer.error {
-        return format!("{error:?}");
+        return format!("{notices}{error:?}");
     }
-    let mut text = format!("{:?} {:?}", answer.tag, answer.columns);
+    let mut text = notices + &format!("{:?} {:?}", answer.tag, answer.columns);
     for row in &answer.rows {
         let values: Vec<&str> =
             row.iter().map(|value| value.as_deref().unwrap_or("NULL")).collect();

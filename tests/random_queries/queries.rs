@@ -1,6 +1,7 @@
 //! SELECTs by seed: joins, subqueries, groups, windows, WITH, set operations, each of the types that are asked for.
 
 use crate::expressions::Scope;
+use crate::programs::Function;
 use crate::world::{Table, Type, literal};
 use tests::chance::Chance;
 
@@ -14,18 +15,30 @@ pub struct Maker<'t> {
     names: usize,
     /// How many values of another type than is asked for it may still put in.
     pub mistakes: usize,
+    /// The types of the parameters that it has put in, where it may put in any.
+    pub parameters: Option<Vec<Type>>,
+    /// Functions that it may call.
+    pub functions: Vec<Function>,
 }
 
 impl<'t> Maker<'t> {
     pub fn new(chance: Chance, tables: &'t [Table]) -> Maker<'t> {
-        Maker { chance, tables, with: Vec::new(), names: 0, mistakes: 0 }
+        Maker {
+            chance,
+            tables,
+            with: Vec::new(),
+            names: 0,
+            mistakes: 0,
+            parameters: None,
+            functions: Vec::new(),
+        }
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
         self.chance.below(bound)
     }
 
-    fn name(&mut self, prefix: &str) -> String {
+    pub fn name(&mut self, prefix: &str) -> String {
         self.names += 1;
         format!("{prefix}{}", self.names)
     }

@@ -75,3 +75,7 @@ select case rt when ru then 1 end from rt, ru;
 drop table rt, ru;
 -- The most frequent value, by equality.
 select mode() within group (order by n) from (values (0), (1.0), (1.00)) v(n);
+-- which comparison there is not: the one that is written, of the first columns
+SELECT (1, 2) >= (date '2024-01-01', 2);
+SELECT (1, 2, 'a') < (2, date '2024-01-01', 3);
+SELECT (1, date '2024-01-01') <= (true, 2);

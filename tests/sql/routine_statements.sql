@@ -103,3 +103,6 @@ create or replace function sc_test() returns setof integer as $$ declare c curso
 select * from sc_test();
 create or replace function sc_test() returns setof integer as $$ declare c cursor for select * from generate_series(1, 10); x integer; begin open c; move forward all in c; fetch backward from c into x; if found then return next x; end if; close c; end; $$ language plpgsql;
 select * from sc_test();
+-- A value of CASE that is no list of expressions as it stands.
+DO $$ BEGIN CASE 1 WHEN CASE WHEN true THEN 1 END THEN NULL; END CASE; END $$;
+DO $$ BEGIN CASE 1 WHEN 2, (CASE WHEN true THEN 1 END) THEN RAISE NOTICE 'met'; END CASE; END $$;

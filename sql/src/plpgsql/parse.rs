@@ -218,20 +218,23 @@ impl Parser<'_, '_> {
     }
 
     pub(super) fn sql_text(&mut self, text: Arc<str>, at: u32, is_expression: bool) -> Result<Sql> {
-        self.declared.check(&text, is_expression).map_err(|error| {
-            match error.fields().position {
-                Some(position) => {
-                    let base = self.reader.position(at) - 1;
-                    error.clone().nowhere().at(base + position)
-                }
-                None => error,
-            }
-        })?;
+        self.check(&text, at, is_expression)?;
         let number = self.texts;
         self.texts += 1;
         let (names, wanted) = (self.innermost, None);
         let (is_cursor, assignment) = (false, None);
         Ok(Sql { number, text, is_expression, is_cursor, names, at, wanted, assignment })
+    }
+
+    /// What is wrong with the syntax of a text that begins at `at`.
+    pub(super) fn check(&self, text: &str, at: u32, is_expression: bool) -> Result<()> {
+        self.declared.check(text, is_expression).map_err(|error| match error.fields().position {
+            Some(position) => {
+                let base = self.reader.position(at) - 1;
+                error.clone().nowhere().at(base + position)
+            }
+            None => error,
+        })
     }
 
     /// An expression up to one of these words.

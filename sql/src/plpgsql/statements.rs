@@ -318,6 +318,8 @@ impl Parser<'_, '_> {
             let (start, end) = self.reader.until(&["then"], "THEN", true)?;
             let condition = match &tested {
                 Some((_, name)) => {
+                    // As it stands it has to be a list of expressions already.
+                    self.check(self.reader.slice(start, end), start, true)?;
                     let text = format!("\"{name}\" IN ({})", self.reader.slice(start, end));
                     self.sql_text(text.into(), start, true)?
                 }

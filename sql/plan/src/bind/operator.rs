@@ -147,28 +147,12 @@ impl Binder<'_> {
         match &*operator.name {
             "=" => Ok(Expr::And(all("=")?)),
             "<>" => Ok(Expr::Or(all("<>")?)),
-            "<" | "<=" | ">" | ">=" => {
-                // (a, b) < (c, d) is a < c OR (a = c AND b < d).
-                let strict = op(operator.name.trim_end_matches('='));
-                let mut result: Option<Expr> = None;
-                for (position, (a, b)) in pairs.iter().enumerate().rev() {
-                    let last = position + 1 == pairs.len();
-                    let here = self.infix(
-                        if last { operator } else { &strict },
-                        a.clone(),
-                        b.clone(),
-                        at,
-                    )?;
-                    result = Some(match result {
-                        None => here,
-                        Some(rest) => {
-                            let equal = self.infix(&op("="), a.clone(), b.clone(), at)?;
-                            Expr::Or(vec![here, Expr::And(vec![equal, rest])])
-                        }
-                    });
-                }
-                Ok(result.expect("a row has a field"))
-            }
+            "<" | "<=" | ">" | ">=" => self.rows_in_order(operator, &pairs, at).map_err(|error| {
+                // What is wrong is told of the operator as it is written, and of the first columns that it is wrong of.
+                let each =
+                    pairs.iter().map(|(a, b)| self.infix(operator, a.clone(), b.clone(), at));
+                each.filter_map(Result::err).next().unwrap_or(error)
+            }),
             other => {
                 for (a, b) in &pairs {
                     let compared = self.infix(operator, a.clone(), b.clone(), at)?.ty().oid;
@@ -193,6 +177,30 @@ impl Binder<'_> {
                 .at(at))
             }
         }
+    }
+
+    /// `(a, b) < (c, d)` is `a < c OR (a = c AND b < d)`.
+    fn rows_in_order(
+        &self,
+        operator: &ast::Operator,
+        pairs: &[(Expr, Expr)],
+        at: u32,
+    ) -> Result<Expr> {
+        let strict = op(operator.name.trim_end_matches('='));
+        let mut result: Option<Expr> = None;
+        for (position, (a, b)) in pairs.iter().enumerate().rev() {
+            let last = position + 1 == pairs.len();
+            let here = if last { operator } else { &strict };
+            let here = self.infix(here, a.clone(), b.clone(), at)?;
+            result = Some(match result {
+                None => here,
+                Some(rest) => {
+                    let equal = self.infix(&op("="), a.clone(), b.clone(), at)?;
+                    Expr::Or(vec![here, Expr::And(vec![equal, rest])])
+                }
+            });
+        }
+        Ok(result.expect("a row has a field"))
     }
 
     /// The fields of a row constructor.
