@@ -11,6 +11,7 @@ use crate::respond;
 use sql::encoding::Conversion;
 use sql::exec::sink::{CopyFormat, Flow, RowSink};
 use sql::session::{BoundSink, RowsDescription};
+use sql::types::oids::XML;
 use sql::types::text::check_growth;
 use sql::types::{CallContext, Datum, SqlType, write_binary, write_text};
 use sql::{ColumnDescription, Format, Notice, SqlError};
@@ -99,6 +100,15 @@ impl<'a> WireSink<'a> {
                 continue;
             }
             let at = self.out.len();
+            // Most texts go out as they are.
+            if let (Datum::Text(text), Format::Text, None) = (datum, format, &self.conversion)
+                && column.ty.oid.0 != XML
+            {
+                check_growth(at + 4 - begin, text.len())?;
+                self.out.extend_from_slice(&(text.len() as u32).to_be_bytes());
+                self.out.extend_from_slice(text.as_bytes());
+                continue;
+            }
             self.out.extend_from_slice(&[0; 4]);
             match format {
                 Format::Unknown(code) => return Err(Format::unsupported(code)),
@@ -122,7 +132,7 @@ impl<'a> WireSink<'a> {
 
 /// Whether the binary form of a type is its text.
 fn is_text(ty: SqlType) -> bool {
-    use sql::types::oids::{BPCHAR, JSON, NAME, TEXT, UNKNOWN, VARCHAR, XML};
+    use sql::types::oids::{BPCHAR, JSON, NAME, TEXT, UNKNOWN, VARCHAR};
     matches!(ty.oid.0, BPCHAR | JSON | NAME | TEXT | UNKNOWN | VARCHAR | XML)
 }
 

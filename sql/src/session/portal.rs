@@ -14,7 +14,7 @@ use crate::statement_statistics::Cost;
 use crate::tuple::RowBuf;
 use crate::types::failure::name_left_over;
 use crate::types::{
-    CallContext, Datum, Oid, PlainRoom, SqlType, read_binary, read_plain, read_text,
+    CallContext, Datum, Oid, PlainRoom, SqlType, has_plain_null, read_binary, read_plain, read_text,
 };
 use std::sync::Arc;
 use txn::ReadView;
@@ -301,10 +301,11 @@ impl<'b> ParameterReader<'b> {
                 Format::Unknown(_) => return false,
             };
             let mut room = PlainRoom::default();
-            let Some(datum) = value.and_then(|value| read_plain(*ty, binary, value, &mut room))
-            else {
-                return false;
+            let datum = match value {
+                Some(value) => read_plain(*ty, binary, value, &mut room),
+                None => has_plain_null(*ty).then_some(Datum::Null),
             };
+            let Some(datum) = datum else { return false };
             into.push(datum);
             self.rest = rest;
             self.read += 1;

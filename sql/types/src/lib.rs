@@ -89,7 +89,7 @@ pub use function::{
 };
 pub use literal::copy_to_arena;
 pub use order::{beginning, compare, hash_into};
-pub use plain::{PlainRoom, read_plain};
+pub use plain::{PlainRoom, has_plain_null, read_plain};
 pub use record_order::{Shapes, compare_strictly, may_differ};
 pub use registry::function;
 pub use settings::{ValueSettings, check_held};

@@ -22,9 +22,11 @@ pub fn read_plain<'v>(
     bytes: &'v [u8],
     room: &'v mut PlainRoom,
 ) -> Option<Datum<'v>> {
+    if ty.0 == oids::INT4 && !binary {
+        return Some(Datum::Int4(digits(bytes)?.try_into().ok()?));
+    }
     Some(match (ty.0, binary) {
         (oids::INT2, false) => Datum::Int2(digits(bytes)?.try_into().ok()?),
-        (oids::INT4, false) => Datum::Int4(digits(bytes)?.try_into().ok()?),
         (oids::INT8, false) => Datum::Int8(digits(bytes)?),
         (oids::INT2, true) => Datum::Int2(i16::from_be_bytes(bytes.try_into().ok()?)),
         (oids::INT4, true) => Datum::Int4(i32::from_be_bytes(bytes.try_into().ok()?)),
@@ -38,6 +40,13 @@ pub fn read_plain<'v>(
         (oids::NUMERIC, false) => Datum::Numeric(decimal(bytes)?.store_into(room)),
         _ => return None,
     })
+}
+
+/// Whether NULL of this type is nothing but that: a domain's may be refused.
+#[must_use]
+pub fn has_plain_null(ty: Oid) -> bool {
+    use oids::{BOOL, BPCHAR, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, VARCHAR};
+    matches!(ty.0, INT2 | INT4 | INT8 | TEXT | VARCHAR | BPCHAR | NUMERIC | FLOAT8 | BOOL)
 }
 
 /// Whether there is a minus sign, and what stands behind it.

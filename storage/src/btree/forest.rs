@@ -14,6 +14,7 @@ use crate::sync::{Arc, RwLock};
 use crate::volume::{AbortOnUnwind, Volume};
 use crate::wal::{Log, SpaceClass, SpaceReservation};
 use crate::{Environment, Error, Lsn, PageId, Result, TreeId};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::PoisonError;
 
@@ -21,7 +22,7 @@ use std::sync::PoisonError;
 #[derive(Debug)]
 pub struct Forest {
     volume: Arc<Volume>,
-    trees: RwLock<HashMap<TreeId, Arc<Tree>>>,
+    trees: RwLock<FxHashMap<TreeId, Arc<Tree>>>,
     planted: Planted,
 }
 

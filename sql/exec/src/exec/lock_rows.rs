@@ -13,7 +13,7 @@ use crate::tuple::Heap;
 use crate::tuple::row::{Field, Opened};
 use crate::types::{self, Datum};
 use std::sync::Arc;
-use txn::{ConflictKind, Locked, RecordBuffer, RowLock, Transaction};
+use txn::{ConflictKind, Locked, RecordBuffer, RowLock, Transaction, Tree};
 
 /// What is done again with a row that has changed.
 enum Step {
@@ -25,6 +25,8 @@ enum Step {
 pub struct LockRows {
     input: Box<dyn Operator>,
     targets: Vec<LockTarget>,
+    /// The trees of their rows, once one has been locked.
+    trees: Vec<Arc<Tree>>,
     again: Box<[Step]>,
     correlated: Box<[u32]>,
     record: RecordBuffer,
@@ -46,6 +48,7 @@ impl LockRows {
         LockRows {
             input,
             targets: plan.targets.clone(),
+            trees: Vec::new(),
             correlated: builder.correlated(plan.again.iter().flat_map(Again::scalars)),
             again: plan.again.iter().map(step).collect(),
             record: RecordBuffer::default(),
@@ -56,22 +59,25 @@ impl LockRows {
     /// Locks the row of each target; false if the row does not go on.
     fn lock(&mut self, cx: &mut Context<'_>) -> Result<bool> {
         let mut changed = false;
-        for target in &self.targets {
+        if self.trees.is_empty() {
+            let trees = self.targets.iter().map(|target| cx.tree(target.scan.tree));
+            self.trees = trees.collect::<Result<_>>()?;
+        }
+        for (target, tree) in self.targets.iter().zip(&self.trees) {
             // The nullable side of an outer join has no row here.
             let Datum::Bytea(key) = cx.frame.get(target.scan.key) else { continue };
             self.key.clear();
             self.key.extend_from_slice(key);
-            let tree = cx.tree(target.scan.tree)?;
             let view = cx.transaction.view_to_lock(&cx.view, target.policy);
             let (policy, into) = (target.policy, &mut self.record);
             let mut lock = |transaction: &mut Transaction, key: &[u8]| match target.lock {
                 RowLock::KeyShare => {
                     let keeps = |old: &[u8], new: &[u8]| keeps_keys(&target.scan, old, new);
-                    transaction.lock_row_key(&view, &tree, key, policy, into, &keeps)
+                    transaction.lock_row_key(&view, tree, key, policy, into, &keeps)
                 }
-                mode => transaction.lock_row(&view, &tree, key, mode, policy, into),
+                mode => transaction.lock_row(&view, tree, key, mode, policy, into),
             };
-            let locked = cx.transaction.lock_followed(&view, &tree, &mut self.key, &mut lock);
+            let locked = cx.transaction.lock_followed(&view, tree, &mut self.key, &mut lock);
             let locked = locked.map_err(|error| match error {
                 // Whoever only locks is not told what became of the row.
                 txn::Error::Conflict(ConflictKind::Delete) => {
