@@ -245,25 +245,33 @@ impl Pair {
             let name = format!("program{number}");
             let mut maker = maker(chance, &known);
             maker.mistakes = usize::from(number == 0);
-            let (arguments, text) = maker.program(&name);
+            let procedure = number % 2 == 1;
+            let (arguments, text) = maker.program(&name, procedure);
             if !self.run(&text) {
                 continue;
             }
             for _ in 0..2 {
                 let given: Vec<String> = arguments.iter().map(|ty| literal(chance, *ty)).collect();
-                self.ask(&format!("SELECT * FROM {name}({}) AS line", given.join(", ")), true);
+                let given = given.join(", ");
+                match procedure {
+                    true => self.ask(&format!("CALL {name}({given})"), true),
+                    false => self.ask(&format!("SELECT * FROM {name}({given}) AS line"), true),
+                }
             }
             for table in world.tables.iter().filter(|table| table.name.starts_with('t')) {
                 self.ask(&format!("SELECT * FROM {}", table.name), false);
             }
         }
+        self.run("CREATE TABLE told (what text)");
         let bases: Vec<&Table> =
             world.tables.iter().filter(|table| table.name.starts_with('t')).collect();
         for number in 0..triggers {
             let table = bases[chance.below(bases.len())];
             let mut maker = maker(chance, &known);
-            for statement in maker.trigger(&format!("trigger{number}"), table) {
-                self.run(&statement);
+            let before = maker.trigger(&format!("before{number}"), table);
+            let behind = maker.audit(&format!("behind{number}"), table);
+            for statement in before.iter().chain(&behind) {
+                self.run(statement);
             }
         }
         for _ in 0..changes {
@@ -271,6 +279,7 @@ impl Pair {
             let (change, table) = maker.change(1);
             self.ask(&change, false);
             self.ask(&format!("SELECT * FROM {table}"), false);
+            self.ask("SELECT what FROM told", false);
         }
     }
 

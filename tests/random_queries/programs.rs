@@ -24,6 +24,8 @@ struct Sight {
     loops: Vec<String>,
     /// Nothing is told, returned or changed but variables: it runs for rows in any order.
     quiet: bool,
+    /// It returns nothing, and may end its transaction.
+    procedure: bool,
 }
 
 impl Sight {
@@ -100,10 +102,10 @@ impl Maker<'_> {
         Some(format!("{}({})", one.name, arguments.join(", ")))
     }
 
-    /// A function that gives lines of text, its arguments' types.
-    pub fn program(&mut self, name: &str) -> (Vec<Type>, String) {
+    /// A function that gives lines of text, or a procedure that says them and commits on its way; its arguments' types.
+    pub fn program(&mut self, name: &str, procedure: bool) -> (Vec<Type>, String) {
         let arguments = self.types(3);
-        let mut sight = Sight::default();
+        let mut sight = Sight { procedure, ..Sight::default() };
         let list: Vec<String> = arguments
             .iter()
             .enumerate()
@@ -114,12 +116,71 @@ impl Maker<'_> {
             .collect();
         let declared = self.declared(&mut sight, 4);
         let body = self.statements(&mut sight, 3, 6);
-        let line = self.line(&sight);
+        let said = self.said(&sight);
+        let (form, result) = match procedure {
+            true => ("PROCEDURE", ""),
+            false => ("FUNCTION", "RETURNS SETOF text "),
+        };
         let text = format!(
-            "CREATE FUNCTION {name}({}) RETURNS SETOF text LANGUAGE plpgsql AS $body$\nDECLARE\n{declared}BEGIN\n{body}  RETURN NEXT {line};\nEND $body$",
+            "CREATE {form} {name}({}) {result}LANGUAGE plpgsql AS $body$\nDECLARE\n{declared}BEGIN\n{body}{said}END $body$",
             list.join(", ")
         );
         (arguments, text)
+    }
+
+    /// Tells what the variables are.
+    fn said(&mut self, sight: &Sight) -> String {
+        let line = self.line(sight);
+        match sight.procedure {
+            true => format!("  RAISE NOTICE '%', {line};\n"),
+            false => format!("  RETURN NEXT {line};\n"),
+        }
+    }
+
+    /// A trigger behind changes of a table, which writes down what has changed: its function, and itself.
+    pub fn audit(&mut self, name: &str, table: &Table) -> [String; 2] {
+        let column = table.columns[self.below(table.columns.len())].0.clone();
+        let (event, of_new, of_old) = [
+            ("INSERT", true, false),
+            ("UPDATE", true, true),
+            ("DELETE", false, true),
+            ("INSERT OR UPDATE OR DELETE", false, false),
+        ][self.below(4)];
+        let (body, each, tables);
+        if self.below(2) == 0 || !of_new && !of_old {
+            let values = match (of_new, of_old) {
+                (false, false) => "coalesce(NEW::text, '-') || coalesce(OLD::text, '-')".to_owned(),
+                (true, true) => format!("OLD.{column} || '>' || coalesce(NEW.{column}::text, '-')"),
+                (true, false) => format!("NEW.{column}::text"),
+                (false, true) => format!("OLD::text || OLD.{column}"),
+            };
+            body = format!("INSERT INTO told VALUES (TG_OP || coalesce({values}, '-'));");
+            (each, tables) = ("ROW", String::new());
+        } else {
+            let rows = match (of_new, of_old) {
+                (true, true) => format!(
+                    "(SELECT count(n.{column}) FROM becomes n FULL JOIN was o ON n.id = o.id)"
+                ),
+                (true, false) => format!("(SELECT max({column}::text) FROM becomes)"),
+                _ => format!("(SELECT count({column}) || max(was::text) FROM was)"),
+            };
+            body = format!(
+                "INSERT INTO told VALUES (TG_OP || TG_LEVEL || coalesce({rows}::text, '-'));"
+            );
+            let (new, old) = (
+                ["", "NEW TABLE AS becomes "][usize::from(of_new)],
+                ["", "OLD TABLE AS was"][usize::from(of_old)],
+            );
+            (each, tables) = ("STATEMENT", format!("REFERENCING {new}{old}"));
+        }
+        let function = format!(
+            "CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN {body} RETURN NULL; END $body$"
+        );
+        let trigger = format!(
+            "CREATE TRIGGER {name} AFTER {event} ON {} {tables} FOR EACH {each} EXECUTE FUNCTION {name}()",
+            table.name
+        );
+        [function, trigger]
     }
 
     /// A row trigger before changes of a table: its function, and itself.
@@ -237,10 +298,16 @@ impl Maker<'_> {
     fn statement(&mut self, sight: &mut Sight, depth: usize) -> String {
         let scope = sight.scope();
         let condition = |maker: &mut Self| maker.expression(Type::Bool, &scope, 1);
-        match self.below(if depth == 0 { 12 } else { 24 }) {
+        match self.below(if depth == 0 { 12 } else { 26 }) {
             0..=3 => self.assignment(sight),
             4 | 5 | 9 | 11 | 21.. if sight.quiet => self.assignment(sight),
-            4 => format!("  RETURN NEXT {};\n", self.line(sight)),
+            4 if sight.procedure && self.below(2) == 0 => {
+                format!(
+                    "  {};\n",
+                    ["COMMIT", "COMMIT", "ROLLBACK", "COMMIT AND CHAIN"][self.below(4)]
+                )
+            }
+            4 => self.said(sight),
             5 => {
                 let (one, other) = (self.any_type(), self.any_type());
                 let (one, other) =
@@ -399,14 +466,43 @@ impl Maker<'_> {
                     "  BEGIN\n{body}{fails}  EXCEPTION WHEN {first} THEN\n{told}  WHEN others THEN\n{handled}  END;\n"
                 )
             }
+            23 | 24 => self.cursor(sight, depth),
             _ => {
                 let mut within = sight.clone();
                 let declared = self.declared(&mut within, 2);
                 let body = self.statements(&mut within, depth - 1, 3);
-                let line = self.line(&within);
-                format!("  DECLARE\n{declared}  BEGIN\n{body}  RETURN NEXT {line};\n  END;\n")
+                let said = self.said(&within);
+                format!("  DECLARE\n{declared}  BEGIN\n{body}{said}  END;\n")
             }
         }
+    }
+
+    /// A cursor that goes to and fro, and a loop of its rows.
+    fn cursor(&mut self, sight: &Sight, depth: usize) -> String {
+        let (cursor, value, label) = (self.name("c"), self.name("v"), self.name("l"));
+        let ty = self.any_type();
+        let query = self.ordered(&[ty], sight);
+        let mut within = sight.clone();
+        within.variables.push((value.clone(), ty));
+        let mut moves = String::new();
+        for _ in 0..self.below(4) {
+            let way = ["NEXT", "PRIOR", "FIRST", "LAST", "ABSOLUTE 2", "RELATIVE -1", "FORWARD 2"]
+                [self.below(7)];
+            moves.push_str(&match self.below(3) {
+                0 => format!("  MOVE {way} FROM {cursor};\n"),
+                // Of several rows FETCH takes none.
+                _ if way == "FORWARD 2" => format!("  MOVE {way} FROM {cursor};\n"),
+                _ => format!("  FETCH {way} FROM {cursor} INTO {value};\n"),
+            });
+            if self.below(2) == 0 {
+                moves.push_str(&self.said(&within));
+            }
+        }
+        let body = self.within_loop(&within, &label, Vec::new(), depth);
+        format!(
+            "  DECLARE {cursor} SCROLL CURSOR FOR {query}; {value} {}; BEGIN\n  OPEN {cursor};\n{moves}  <<{label}>> LOOP\n  FETCH {cursor} INTO {value};\n  EXIT WHEN NOT FOUND;\n{body}  END LOOP;\n  CLOSE {cursor};\n  END;\n",
+            ty.name()
+        )
     }
 
     /// The body of a loop, which sees what the loop gives it.
