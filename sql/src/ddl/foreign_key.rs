@@ -13,7 +13,7 @@ use crate::catalog::relation::{
 use crate::catalog::trigger::KeyTriggers;
 use crate::error::{Result, SqlError};
 use crate::exec::key_match::{Comparable, comparable, converted};
-use crate::parse::ast::{Ident, References};
+use crate::parse::ast::{Ident, ObjectName, References};
 use crate::sqlstate::SqlState;
 use bumpalo::Bump;
 use std::sync::Arc;
@@ -107,9 +107,7 @@ impl Ddl<'_> {
         references: &References,
     ) -> Result<Arc<Relation>> {
         // A table that is being made refers to itself by a name that is not in the catalog yet.
-        let own_name = references.table.name() == &relation.name
-            && references.table.schema().is_none_or(|schema| *schema == relation.schema.1);
-        if own_name && self.relation(relation.oid).is_none() {
+        if self.relation(relation.oid).is_none() && self.means(&references.table, relation) {
             return Ok(Arc::new(relation.clone()));
         }
         let found = self.lock_named(&references.table, TableLock::ShareRowExclusive)?;
@@ -139,6 +137,20 @@ impl Ddl<'_> {
             ));
         }
         Ok(parent)
+    }
+
+    /// Whether a name will mean a table that is being made: without a schema, where nothing before that in the path hides it.
+    fn means(&mut self, name: &ObjectName, relation: &Relation) -> bool {
+        if *name.name() != relation.name {
+            return false;
+        }
+        let Some(schema) = name.schema() else {
+            let path = self.path();
+            let snapshot = self.snapshot();
+            let at = path.schemas.iter().position(|schema| *schema == relation.schema.0);
+            return at.is_some_and(|at| snapshot.find(&path.schemas[..at], name.name()).is_none());
+        };
+        *schema == relation.schema.1
     }
 
     /// 42501 unless the current user has REFERENCES on the table or on each of these columns (`checkFkeyPermissions`).

@@ -256,14 +256,17 @@ impl Session {
         // The catalog may have changed between the two.
         let columns = (prepared.columns.as_deref(), planned.program.columns.as_deref());
         prepared::same_columns(columns.0, columns.1)?;
-        Ok(Some(Arc::new(Prepared {
+        let custom = Prepared {
             text: Arc::clone(&prepared.text),
             parameters: prepared.parameters.clone(),
             columns: prepared.columns.clone(),
             told: Told::default(),
             planned: Some(Arc::new(planned)),
             parsed: Arc::clone(&prepared.parsed),
-        })))
+        };
+        // What these values decide may be wrong where the plan for any of them was not.
+        self.check_presets(&custom, values)?;
+        Ok(Some(Arc::new(custom)))
     }
 
     /// What is wrong with a statement may be put right by who has a relation locked that it names: PostgreSQL locks a

@@ -736,6 +736,11 @@ fn refused_arbiter(relation: &Relation, place: usize) -> SqlError {
 impl Operator for Modify {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.changed.clear();
+        if let ModifyKind::Insert { on_conflict: Some(conflict), .. } = &*self.kind
+            && conflict.undecided
+        {
+            return Err(OnConflict::no_arbiter());
+        }
         if self.writer.is_none() {
             self.writer = Some(Box::new(Writer::new(cx, &self.change.table)?));
             self.find_arbiters(cx);

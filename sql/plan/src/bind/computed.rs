@@ -4,7 +4,7 @@
 //! that compares expressions.
 
 use crate::bind::expression::Place;
-use crate::bind::levels::{columns_of_expr, parts};
+use crate::bind::levels::parts;
 use crate::bind::logical::{Arbiters, ComputedIndex};
 use crate::bind::scope::Scope;
 use crate::bind::through::Through;
@@ -17,6 +17,7 @@ use crate::catalog::{IndexColumn, Relation};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind};
 use crate::sqlstate::SqlState;
+use crate::types::Oid;
 
 impl Binder<'_> {
     /// The indexes of a table that have expressions or predicates, and are written.
@@ -103,17 +104,16 @@ impl Binder<'_> {
         let mut scope = Scope::new(None, 0);
         scope.items.push(item);
         let bind = |expr: &ast::Expr| {
-            let binder = Binder::new(self.environment(), &self.positions, &[]);
-            let mut bound = binder.expression(expr, &Place::plain(&scope, None, "ON CONFLICT"))?;
+            let place = Place::plain(&scope, None, "ON CONFLICT");
             // What the inference names is read. Of a view's columns those behind them are, by who owns it.
             if view.is_none() {
-                columns_of_expr(&mut bound, 0, &mut |part, _| {
-                    if let Expr::Column { column, .. } = part {
-                        self.read_column(scope.items[0].columns[*column as usize].origin);
-                    }
-                });
+                return self.expression(expr, &place);
             }
-            Ok::<_, SqlError>(bound)
+            let known: Vec<Oid> = self.parameters.borrow().iter().map(|ty| ty.oid).collect();
+            let binder = Binder::new(self.environment(), &self.positions, &known);
+            let bound = binder.expression(expr, &place)?;
+            *self.parameters.borrow_mut() = binder.parameters.into_inner();
+            Ok(bound)
         };
         let named = view.map_or(relation, Through::view);
         let mut keys = Vec::new();

@@ -108,6 +108,14 @@ pub fn columns_of_node(node: &mut Node, depth: u16, visit: &mut ColumnVisitor<'_
     walk_node(node, depth, &mut Columns(visit));
 }
 
+/// Visits every parameter of an expression without queries.
+pub fn parameters_of(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
+    match expr {
+        Expr::Parameter(..) => visit(expr),
+        _ => children(expr, &mut |child| parameters_of(child, visit)),
+    }
+}
+
 /// Whether a query reads a parameter.
 #[must_use]
 pub fn takes_parameters(query: &Query) -> bool {

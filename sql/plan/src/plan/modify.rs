@@ -11,6 +11,7 @@ use super::pushdown;
 use super::recheck::conditions;
 use super::scalar::{Scalar, Var};
 use crate::bind::Expr;
+use crate::bind::levels::parameters_of;
 use crate::bind::logical;
 use crate::catalog::{ConstraintKind, Relation, RelationKind};
 use crate::error::{Result, SqlError};
@@ -337,9 +338,9 @@ impl Planner<'_> {
         system: &[i16],
         new_layout: &Layout,
     ) -> Result<OnConflict> {
-        let arbiters = self.arbiters(table, &conflict.arbiters)?;
+        let (arbiters, undecided) = self.arbiters(table, &conflict.arbiters)?;
         let Some(update) = &conflict.update else {
-            return Ok(OnConflict { arbiters, update: None });
+            return Ok(OnConflict { arbiters, undecided, update: None });
         };
         let width = table.live.len() + system.len();
         let slot = self.slot(width + 1);
@@ -374,23 +375,37 @@ impl Planner<'_> {
                 .collect::<Result<Vec<_>>>()?;
             let filter = update.filter.as_ref().map(|one| planner.scalar(one)).transpose()?;
             let update = ConflictUpdate { existing, visible, assignments, filter };
-            Ok(OnConflict { arbiters, update: Some(update) })
+            Ok(OnConflict { arbiters, undecided, update: Some(update) })
         })
     }
 
-    /// The places of the indexes that arbitrate; none: any.
-    fn arbiters(&mut self, table: &Table, arbiters: &logical::Arbiters) -> Result<Vec<usize>> {
+    /// The places of the indexes that arbitrate; none: any. And whether the values of parameters decide, and are not known.
+    fn arbiters(
+        &mut self,
+        table: &Table,
+        arbiters: &logical::Arbiters,
+    ) -> Result<(Vec<usize>, bool)> {
         let indexes = &table.relation.indexes;
         let place = |oid: &Oid| indexes.iter().position(|index| index.oid == *oid);
         let (candidates, given) = match arbiters {
-            logical::Arbiters::Any => return Ok(Vec::new()),
-            logical::Arbiters::Named(oid) => return Ok(place(oid).into_iter().collect()),
+            logical::Arbiters::Any => return Ok((Vec::new(), false)),
+            logical::Arbiters::Named(oid) => return Ok((place(oid).into_iter().collect(), false)),
             logical::Arbiters::Inferred { candidates, given } => (candidates, given),
         };
+        let (mut given, mut open) = (given.clone(), false);
+        for one in &mut given {
+            parameters_of(one, &mut |expr| {
+                let Expr::Parameter(number, ty) = *expr else { return };
+                match self.figures.facts().parameter(number) {
+                    Some(value) => *expr = Expr::Constant(value, ty),
+                    None => open = true,
+                }
+            });
+        }
         let width = table.live.len();
         let row = Self::layout(self.slot(width), width);
         let found = self.over(&row, |planner| {
-            let given = planner.conjuncts(given)?;
+            let given = planner.conjuncts(&given)?;
             let mut found = Vec::new();
             for (oid, open) in candidates {
                 if planner.conjuncts(open)?.iter().all(|demand| implies(&given, demand)) {
@@ -399,15 +414,13 @@ impl Planner<'_> {
             }
             Ok(found)
         })?;
-        if found.is_empty() {
-            self.presets.failure.get_or_insert_with(|| {
-                SqlError::new(
-                    SqlState::INVALID_COLUMN_REFERENCE,
-                    "there is no unique or exclusion constraint matching the ON CONFLICT specification",
-                )
-            });
+        let undecided = open && found.is_empty() && !candidates.is_empty();
+        if undecided {
+            self.figures.facts().depends_on_values();
+        } else if found.is_empty() {
+            self.presets.failure.get_or_insert_with(OnConflict::no_arbiter);
         }
-        Ok(found)
+        Ok((found, undecided))
     }
 
     /// What indexes compute, over the homes of a row.

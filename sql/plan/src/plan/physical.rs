@@ -8,6 +8,8 @@ use super::scalar::{CallTypes, Callee, Scalar, Var};
 use crate::bind::logical::{FrameExclude, FrameUnit, JoinKind, SetKind};
 use crate::catalog::routine::Routine;
 use crate::catalog::{Relation, built_in_rows};
+use crate::error::SqlError;
+use crate::sqlstate::SqlState;
 use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
 use crate::types::aggregate::hypothetical;
 use crate::types::function::Accumulator;
@@ -910,6 +912,8 @@ pub struct ReferentialAction {
 pub struct OnConflict {
     /// The indexes that arbitrate, by place in the table's, in the order of their OIDs; none: any.
     pub arbiters: Vec<usize>,
+    /// Which they are is decided by the values of parameters, which were not known: such a plan does not run.
+    pub undecided: bool,
     /// DO UPDATE; none is DO NOTHING.
     pub update: Option<ConflictUpdate>,
 }
@@ -936,6 +940,15 @@ impl ConflictUpdate {
 }
 
 impl OnConflict {
+    /// 42P10: no index arbitrates.
+    #[must_use]
+    pub fn no_arbiter() -> SqlError {
+        SqlError::new(
+            SqlState::INVALID_COLUMN_REFERENCE,
+            "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+        )
+    }
+
     /// Whether what the index at a place finds is settled by the clause.
     #[must_use]
     #[inline]

@@ -1,0 +1,25 @@
+-- REFERENCES of a table that is being made and has a namesake: the path says which of the two is meant.
+CREATE SCHEMA apart;
+CREATE TABLE t (id int PRIMARY KEY);
+CREATE TABLE apart.t (id1 int, FOREIGN KEY (id1) REFERENCES t (id));
+SELECT conname, conrelid::regclass, confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid = 'apart.t'::regclass;
+DROP TABLE apart.t;
+CREATE TABLE apart.t (id int PRIMARY KEY, up int REFERENCES apart.t);
+SELECT conname, conrelid::regclass, confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid = 'apart.t'::regclass;
+DROP TABLE apart.t;
+CREATE TABLE apart.u (id int PRIMARY KEY, up int REFERENCES u);
+SET search_path = apart, public;
+CREATE TABLE t (id int PRIMARY KEY, up int REFERENCES t);
+SELECT conname, conrelid::regclass, confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid = 'apart.t'::regclass;
+CREATE TABLE public.u (id int PRIMARY KEY, up int REFERENCES u);
+DROP TABLE public.u;
+CREATE TABLE apart.v (id int PRIMARY KEY);
+CREATE TABLE public.v (id int PRIMARY KEY, up int REFERENCES v);
+SELECT confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid = 'public.v'::regclass;
+CREATE TEMP TABLE v (id int PRIMARY KEY, up int REFERENCES v);
+SELECT confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid = 'pg_temp.v'::regclass;
+CREATE TABLE apart.w (id int PRIMARY KEY, up int REFERENCES v);
+DROP TABLE pg_temp.v;
+RESET search_path;
+DROP TABLE public.v, t;
+DROP SCHEMA apart CASCADE;
