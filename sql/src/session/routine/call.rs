@@ -285,7 +285,8 @@ impl Session {
     /// The types of the rows that a routine gives.
     fn row_types(&mut self, routine: &Routine, types: &CallTypes) -> Vec<SqlType> {
         let outputs = routine.outputs();
-        if outputs.len() > 1 {
+        // One output of a function is its result, one of a procedure is a row of one column.
+        if outputs.len() > usize::from(!routine.procedure) {
             let resolved = self.parameter_types(routine, types);
             let of = |at: &u32| match &resolved {
                 Some(resolved) => resolved[*at as usize],
@@ -438,7 +439,8 @@ impl Session {
         let listed = routine.result.0 == oids::RECORD
             && !is_whole(types, routine)
             && !types.columns.is_empty();
-        if routine.result.0 == oids::RECORD && is_whole(types, routine) && !listed {
+        let is_told = listed || !routine.outputs().is_empty();
+        if routine.result.0 == oids::RECORD && is_whole(types, routine) && !is_told {
             row_types.clear();
         }
         let count = compiled.statements.len();
@@ -493,23 +495,10 @@ impl Session {
             }
             let same = columns.len() == row_types.len();
             let is_row = matches!(&columns[..], [only] if only.oid.0 == oids::RECORD);
-            // What it reads or returns may have got or lost a column since its body was looked at.
-            if !same && !is_row {
-                let gives_rows = routine.result.0 == oids::RECORD
-                    || routine.outputs().len() > 1
-                    || self.shape_of(result).is_some();
-                let detail = match columns.len() < row_types.len() {
-                    _ if !gives_rows => "Final statement must return exactly one column.",
-                    true => "Final statement returns too few columns.",
-                    false => "Final statement returns too many columns.",
-                };
-                let shown = self.type_text(SqlType { oid: routine.result, typmod: -1 });
-                return Err(SqlError::new(
-                    SqlState::INVALID_FUNCTION_DEFINITION,
-                    format!("return type mismatch in function declared to return {shown}"),
-                )
-                .detail(detail)
-                .within(preparing(routine, count, types)));
+            // What it reads or returns may be another since its body was looked at, if that was done at all.
+            if !is_row {
+                self.demand_columns(routine, &columns, &row_types)
+                    .map_err(|error| error.within(preparing(routine, count, types)))?;
             }
             if is_row && row_types.len() > 1 {
                 for row in &rows {
@@ -560,6 +549,51 @@ impl Session {
             }
         }
         Ok((Outcome { value, ..Outcome::default() }, frame))
+    }
+
+    /// 42P13 where what the last statement gives is not what becomes these columns (`check_sql_fn_retval`).
+    fn demand_columns(
+        &mut self,
+        routine: &Routine,
+        given: &[SqlType],
+        wanted: &[SqlType],
+    ) -> Result<()> {
+        let result = SqlType { oid: routine.result, typmod: -1 };
+        let mut mismatch = None;
+        for (at, (from, to)) in given.iter().zip(wanted).enumerate() {
+            if from.oid != to.oid && !self.may_assign(from.oid, to.oid)? {
+                mismatch = Some((at, *from, *to));
+                break;
+            }
+        }
+        if given.len() == wanted.len() && mismatch.is_none() {
+            return Ok(());
+        }
+        let gives_rows = routine.result.0 == oids::RECORD
+            || routine.outputs().len() > 1
+            || self.shape_of(result).is_some();
+        let detail = match mismatch {
+            _ if !gives_rows && given.len() != 1 => {
+                "Final statement must return exactly one column.".to_owned()
+            }
+            Some((_, from, _)) if !gives_rows => {
+                format!("Actual return type is {}.", self.type_text(from))
+            }
+            Some((at, from, to)) => {
+                let (from, to) = (self.type_text(from), self.type_text(to));
+                format!("Final statement returns {from} instead of {to} at column {}.", at + 1)
+            }
+            None if given.len() < wanted.len() => {
+                "Final statement returns too few columns.".to_owned()
+            }
+            None => "Final statement returns too many columns.".to_owned(),
+        };
+        let shown = self.type_text(result);
+        Err(SqlError::new(
+            SqlState::INVALID_FUNCTION_DEFINITION,
+            format!("return type mismatch in function declared to return {shown}"),
+        )
+        .detail(detail))
     }
 
     /// Whether a column of the last statement is the whole value of a composite type, or of a domain over one, which is
