@@ -22,6 +22,13 @@ SELECT * FROM rows();
 SELECT fewer();
 SELECT later();
 CALL proceeds(1);
+CREATE FUNCTION of_row() RETURNS int LANGUAGE sql SET work_mem = '4MB' AS $$ SELECT ROW(1, 2) $$;
+CREATE FUNCTION of_rows() RETURNS TABLE (a int) LANGUAGE sql SET work_mem = '4MB' AS $$ SELECT ROW(1, 2) $$;
+SELECT of_row();
+SELECT * FROM of_row();
+SELECT of_rows();
+SELECT * FROM of_rows();
+DROP FUNCTION of_row, of_rows;
 RESET check_function_bodies;
 -- what is assigned is converted: literals, numbers, domains, what a user's cast makes
 CREATE DOMAIN small AS int CHECK (VALUE < 100);

@@ -489,18 +489,20 @@ impl Session {
                 continue;
             }
             // A record is what the statement gives, where the caller does not say its columns.
+            let is_said = !row_types.is_empty();
             if row_types.is_empty() {
                 row_types.clone_from(&columns);
                 names = described.iter().map(|column| Arc::clone(&column.name)).collect();
             }
             let same = columns.len() == row_types.len();
-            let is_row = matches!(&columns[..], [only] if only.oid.0 == oids::RECORD);
+            let is_row = matches!(&columns[..], [only] if only.oid.0 == oids::RECORD)
+                && self.gives_rows(routine);
             // What it reads or returns may be another since its body was looked at, if that was done at all.
             if !is_row {
                 self.demand_columns(routine, &columns, &row_types)
                     .map_err(|error| error.within(preparing(routine, count, types)))?;
             }
-            if is_row && row_types.len() > 1 {
+            if is_row && is_said {
                 for row in &rows {
                     let Datum::Record(bytes) = row.get(0) else { continue };
                     let given: Vec<u32> = record::fields(bytes).map(|(ty, _)| ty).collect();
@@ -528,10 +530,7 @@ impl Session {
                 frame,
             ));
         }
-        let is_row = routine.outputs().len() > 1
-            || result.oid.0 == oids::RECORD
-            || self.shape_of(result).is_some();
-        let is_row = is_row && !is_whole_value;
+        let is_row = self.gives_rows(routine) && !is_whole_value;
         let mut value = RowBuf::new();
         match rows.first() {
             None => value.push(Datum::Null),
@@ -549,6 +548,13 @@ impl Session {
             }
         }
         Ok((Outcome { value, ..Outcome::default() }, frame))
+    }
+
+    /// Whether a routine gives rows, and not one value each.
+    fn gives_rows(&mut self, routine: &Routine) -> bool {
+        routine.result.0 == oids::RECORD
+            || routine.outputs().len() > 1
+            || self.shape_of(SqlType { oid: routine.result, typmod: -1 }).is_some()
     }
 
     /// 42P13 where what the last statement gives is not what becomes these columns (`check_sql_fn_retval`).
@@ -569,9 +575,7 @@ impl Session {
         if given.len() == wanted.len() && mismatch.is_none() {
             return Ok(());
         }
-        let gives_rows = routine.result.0 == oids::RECORD
-            || routine.outputs().len() > 1
-            || self.shape_of(result).is_some();
+        let gives_rows = self.gives_rows(routine);
         let detail = match mismatch {
             _ if !gives_rows && given.len() != 1 => {
                 "Final statement must return exactly one column.".to_owned()
