@@ -25,6 +25,14 @@ EXECUTE untyped ('Ann', '17');
 PREPARE twice AS INSERT INTO users (name, age) VALUES ($1, $2) ON CONFLICT (name) WHERE age > $2 DO NOTHING;
 EXECUTE twice ('Ann', 40);
 EXECUTE twice ('Ann', 10);
+-- two indexes, one of them whatever the value
+CREATE UNIQUE INDEX by_name ON users (name, kind);
+CREATE UNIQUE INDEX kinds ON users (name, kind) WHERE age > 17;
+PREPARE both (int) AS INSERT INTO users (name, kind, age) VALUES ('Dan', 'k', 50) ON CONFLICT (name, kind) WHERE age > $1 DO NOTHING;
+EXECUTE both (17);
+EXECUTE both (17);
+EXECUTE both (1);
+DROP INDEX by_name, kinds;
 -- where no index could be meant, whatever the value
 PREPARE nowhere (int) AS INSERT INTO users (name) VALUES ('x') ON CONFLICT (login) WHERE age > $1 DO NOTHING;
 EXECUTE nowhere (1);

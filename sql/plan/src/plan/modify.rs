@@ -415,9 +415,11 @@ impl Planner<'_> {
             Ok(found)
         })?;
         let undecided = open && found.is_empty() && !candidates.is_empty();
-        if undecided {
+        // With values more of them may be meant.
+        if open && found.len() < candidates.len() {
             self.figures.facts().depends_on_values();
-        } else if found.is_empty() {
+        }
+        if found.is_empty() && !undecided {
             self.presets.failure.get_or_insert_with(OnConflict::no_arbiter);
         }
         Ok((found, undecided))
