@@ -19,7 +19,13 @@ SELECT confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid =
 CREATE TEMP TABLE v (id int PRIMARY KEY, up int REFERENCES v);
 SELECT confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid = 'pg_temp.v'::regclass;
 CREATE TABLE apart.w (id int PRIMARY KEY, up int REFERENCES v);
-DROP TABLE pg_temp.v;
+CREATE TEMP TABLE pg_temp.x (id int PRIMARY KEY, up int REFERENCES pg_temp.x);
+SELECT confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid = 'pg_temp.x'::regclass;
+CREATE TABLE apart.y (id int PRIMARY KEY, up int REFERENCES nowhere.y);
+CREATE SCHEMA made CREATE TABLE t (id int PRIMARY KEY, up int REFERENCES made.t, beside int REFERENCES t);
+SELECT confrelid::regclass FROM pg_constraint WHERE contype = 'f' AND conrelid = 'made.t'::regclass ORDER BY conname;
+DROP SCHEMA made CASCADE;
+DROP TABLE pg_temp.v, pg_temp.x;
 RESET search_path;
 DROP TABLE public.v, t;
 DROP SCHEMA apart CASCADE;

@@ -107,7 +107,7 @@ impl Ddl<'_> {
         references: &References,
     ) -> Result<Arc<Relation>> {
         // A table that is being made refers to itself by a name that is not in the catalog yet.
-        if self.relation(relation.oid).is_none() && self.means(&references.table, relation) {
+        if self.relation(relation.oid).is_none() && self.means(&references.table, relation)? {
             return Ok(Arc::new(relation.clone()));
         }
         let found = self.lock_named(&references.table, TableLock::ShareRowExclusive)?;
@@ -140,17 +140,16 @@ impl Ddl<'_> {
     }
 
     /// Whether a name will mean a table that is being made: without a schema, where nothing before that in the path hides it.
-    fn means(&mut self, name: &ObjectName, relation: &Relation) -> bool {
+    fn means(&mut self, name: &ObjectName, relation: &Relation) -> Result<bool> {
         if *name.name() != relation.name {
-            return false;
+            return Ok(false);
         }
-        let Some(schema) = name.schema() else {
-            let path = self.path();
-            let snapshot = self.snapshot();
-            let at = path.schemas.iter().position(|schema| *schema == relation.schema.0);
-            return at.is_some_and(|at| snapshot.find(&path.schemas[..at], name.name()).is_none());
-        };
-        *schema == relation.schema.1
+        if let Some(schema) = self.searched_schema(name)? {
+            return Ok(schema.oid == relation.schema.0);
+        }
+        let (path, snapshot) = (self.path(), self.snapshot());
+        let at = path.schemas.iter().position(|schema| *schema == relation.schema.0);
+        Ok(at.is_some_and(|at| snapshot.find(&path.schemas[..at], name.name()).is_none()))
     }
 
     /// 42501 unless the current user has REFERENCES on the table or on each of these columns (`checkFkeyPermissions`).
