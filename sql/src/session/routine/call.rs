@@ -499,7 +499,8 @@ impl Session {
                 && self.gives_rows(routine);
             // What it reads or returns may be another since its body was looked at, if that was done at all.
             if !is_row {
-                self.demand_columns(routine, &columns, &row_types)
+                let gives_rows = self.gives_rows(routine);
+                self.demand_columns((routine, gives_rows), &columns, &row_types)
                     .map_err(|error| error.within(preparing(routine, count, types)))?;
             }
             if is_row && is_said {
@@ -560,11 +561,10 @@ impl Session {
     /// 42P13 where what the last statement gives is not what becomes these columns (`check_sql_fn_retval`).
     fn demand_columns(
         &mut self,
-        routine: &Routine,
+        (routine, gives_rows): (&Routine, bool),
         given: &[SqlType],
         wanted: &[SqlType],
     ) -> Result<()> {
-        let result = SqlType { oid: routine.result, typmod: -1 };
         let mut mismatch = None;
         for (at, (from, to)) in given.iter().zip(wanted).enumerate() {
             if from.oid != to.oid && !self.may_assign(from.oid, to.oid)? {
@@ -575,7 +575,6 @@ impl Session {
         if given.len() == wanted.len() && mismatch.is_none() {
             return Ok(());
         }
-        let gives_rows = self.gives_rows(routine);
         let detail = match mismatch {
             _ if !gives_rows && given.len() != 1 => {
                 "Final statement must return exactly one column.".to_owned()
@@ -592,12 +591,17 @@ impl Session {
             }
             None => "Final statement returns too many columns.".to_owned(),
         };
-        let shown = self.type_text(result);
-        Err(SqlError::new(
+        Err(self.result_mismatch(routine, detail))
+    }
+
+    /// 42P13.
+    fn result_mismatch(&mut self, routine: &Routine, detail: impl Into<String>) -> SqlError {
+        let shown = self.type_text(SqlType { oid: routine.result, typmod: -1 });
+        SqlError::new(
             SqlState::INVALID_FUNCTION_DEFINITION,
             format!("return type mismatch in function declared to return {shown}"),
         )
-        .detail(detail))
+        .detail(detail)
     }
 
     /// Whether a column of the last statement is the whole value of a composite type, or of a domain over one, which is
@@ -779,29 +783,15 @@ impl Session {
             return Ok(());
         }
         let columns = last.as_ref().and_then(|text| text.prepared.columns.as_ref());
-        let shown = self.type_text(SqlType { oid: routine.result, typmod: -1 });
-        let mismatch = |detail: &str| {
-            SqlError::new(
-                SqlState::INVALID_FUNCTION_DEFINITION,
-                format!("return type mismatch in function declared to return {shown}"),
-            )
-            .detail(detail)
-        };
         let Some(columns) = columns else {
-            return Err(mismatch(
-                "Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING.",
-            ));
+            let detail =
+                "Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING.";
+            return Err(self.result_mismatch(routine, detail));
         };
         let result = SqlType { oid: routine.result, typmod: -1 };
         let made = self.catalog.last_snapshot().user_type(result.oid);
         let is_domain = made.is_some_and(|made| made.domain().is_some());
-        let is_row = !is_domain
-            && (routine.outputs().len() > 1
-                || routine.result.0 == oids::RECORD
-                || self.shape_of(result).is_some());
-        if !is_row && columns.len() != 1 {
-            return Err(mismatch("Final statement must return exactly one column."));
-        }
+        let is_row = !is_domain && self.gives_rows(routine);
         let given: Vec<SqlType> = columns.iter().map(|column| column.ty).collect();
         let wanted = if is_domain { vec![result] } else { self.row_types(routine, &types) };
         let whole = match &given[..] {
@@ -812,23 +802,7 @@ impl Session {
         if whole || wanted.is_empty() {
             return Ok(());
         }
-        if given.len() != wanted.len() {
-            let much = if given.len() < wanted.len() { "few" } else { "many" };
-            return Err(mismatch(&format!("Final statement returns too {much} columns.")));
-        }
-        for (at, (from, to)) in given.iter().zip(&wanted).enumerate() {
-            if polymorphic(to.oid) || self.may_assign(from.oid, to.oid)? {
-                continue;
-            }
-            let (from, to) = (self.type_text(*from), self.type_text(*to));
-            return Err(mismatch(&match is_row {
-                false => format!("Actual return type is {from}."),
-                true => {
-                    format!("Final statement returns {from} instead of {to} at column {}.", at + 1)
-                }
-            }));
-        }
-        Ok(())
+        self.demand_columns((routine, is_row), &given, &wanted)
     }
 
     fn may_assign(&mut self, from: Oid, to: Oid) -> Result<bool> {
