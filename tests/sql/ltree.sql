@@ -22,7 +22,7 @@ SELECT lca('{la.2.3,1.2.3.4.5.6}'), lca('{1.2.3,1.2.3.4.5.6}'), lca('1.2.3', '1.
 SELECT lca('{{1,2},{3,4}}'::ltree[]);
 SELECT lca('{1,NULL}'::ltree[]);
 SELECT '1.2'::ltree < '2.2'::ltree, '1.2'::ltree <= '1.2', '2'::ltree > '1.2', '1.2'::ltree >= '1.2.3', '1.2'::ltree <> '1.3', 'aa.b'::ltree < 'a.c'::ltree, 'A'::ltree = 'a'::ltree;
-SELECT ltree_cmp('1.2', '1.3'), ltree_cmp('1.2', '1.2.3'), ltree_cmp('1.2.3', '1.2'), ltree_cmp('ab', 'a'), ltree_cmp('', 'a.b'), ltree_cmp('a', 'a'), ltree_cmp('a.b.c', 'b'), ltree_cmp('a.abc', 'a.x');
+SELECT sign(ltree_cmp('1.2', '1.3')), ltree_cmp('1.2', '1.2.3'), ltree_cmp('1.2.3', '1.2'), sign(ltree_cmp('ab', 'a')), ltree_cmp('', 'a.b'), ltree_cmp('a', 'a'), sign(ltree_cmp('a.b.c', 'b')), sign(ltree_cmp('a.abc', 'a.x'));
 SELECT '1.2.3'::ltree @> '1.2.3.4', '1.2.3'::ltree <@ '1.2', '1.2.3'::ltree @> '1.2.3', ''::ltree @> 'a', 'a'::ltree <@ '', ltree_isparent('a', 'b'), ltree_risparent('a.b', 'a'), '1.2.3'::ltree ^@> '1.2.3.4', '1'::ltree ^<@ '1.2';
 SELECT '1'::lquery, '4|3|2'::lquery, '1.2'::lquery, '1.4|3|2'::lquery, '1.4|3|2.*'::lquery, '1.4|3|2.*{1,4}'::lquery, '1.4|3|2.*{,4}'::lquery, '1.4|3|2.*{1,}'::lquery, '1.4|3|2.*{1}'::lquery, '*'::lquery, '*{1}|2'::text, 'qwerty%@*.tu'::lquery, '1.*.4|3|2.*{1,4}'::lquery, '1.!4|!3'::text, '!.1'::text, 'a@*%.b*@|c%'::lquery, '!foo*@|x.*{0,0}.abc{2,3}.d{,}.e{2,}.f{,65535}.!g{3}'::lquery, '*{0,65535}'::lquery;
 SELECT ''::lquery;
