@@ -36,9 +36,12 @@ pub use id::TxnId;
 use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
-use points::Points;
+use points::{Noted, Points};
 use std::sync::Arc;
 pub use storage::{Lsn, TreeId};
+
+/// Where both records are.
+const TREE: TreeId = TreeId(1);
 
 /// What a weakened transaction does in another order, or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +92,10 @@ impl Model {
     }
 
     fn act(&self, id: XactId, writes: usize, order: Order) -> Result<(), Reason> {
-        let name = |record: usize| [record as u8; 9];
+        let key = |record: usize| [record as u8];
         let reads = 1 - writes;
-        let is_marked =
-            order == Order::ReadsUnlocked || self.points.read(name(reads).as_slice().into(), id);
+        let is_marked = order == Order::ReadsUnlocked
+            || matches!(self.points.read(TREE, &key(reads), id), Noted::Now { marked: true, .. });
         if is_marked {
             let mut latched = self.latched.lock().expect("no panic");
             let (graph, written) = &mut *latched;
@@ -103,14 +106,19 @@ impl Model {
         {
             let mut latched = self.latched.lock().expect("no panic");
             latched.0.wrote(id);
-            if order != Order::LooksBeforeItMarks {
-                latched.1[writes].push(id);
-                if order != Order::MarksPointLate {
-                    self.points.mark(&name(writes));
+            let mut readers = Vec::new();
+            let marked = key(writes).as_slice().into();
+            match order {
+                Order::LooksBeforeItMarks => self.points.readers(TREE, &key(writes), &mut readers),
+                Order::MarksPointLate => {
+                    latched.1[writes].push(id);
+                    self.points.readers(TREE, &key(writes), &mut readers);
+                }
+                _ => {
+                    latched.1[writes].push(id);
+                    self.points.mark(TREE, &marked, &mut readers);
                 }
             }
-            let mut readers = Vec::new();
-            self.points.readers(&name(writes), &mut readers);
             for reader in readers {
                 latched.0.overwrites(id, (reader.xact, reader.seq), Lsn::ZERO)?;
             }
@@ -119,7 +127,7 @@ impl Model {
                 latched = self.latched.lock().expect("no panic");
                 latched.1[writes].push(id);
             }
-            self.points.mark(&name(writes));
+            self.points.mark(TREE, &marked, &mut Vec::new());
         }
         if order != Order::NoCheck {
             self.latched.lock().expect("no panic").0.check(id)?;
@@ -141,7 +149,7 @@ fn model(order: Order) {
     builder.check(move || {
         let model = Arc::new(Model {
             latched: Mutex::new((Graph::new(), Default::default())),
-            points: Points::with_shards(1),
+            points: Points::with_shards(1, 1),
             tail: AtomicU64::new(2),
             visible: AtomicU64::new(1),
         });

@@ -111,7 +111,7 @@ impl Decider {
             began: Began(vec![0; cores]),
             locks: HashMap::new(),
             versions: HashMap::new(),
-            stamps: ReadStamps::new(limit),
+            stamps: ReadStamps::new(0, limit),
             order: Order::default(),
             partitions: PartitionLocks::default(),
             last: Lsn(0),

@@ -16,7 +16,7 @@ use super::spans::TreeLocks;
 use crate::TreeId;
 use crate::record::hash;
 use crate::sync::{Mutex, lock, rank};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Latches of trees.
 const TREES: usize = 64;
@@ -33,8 +33,8 @@ enum InShard {
 /// All locks on keys and ranges.
 #[derive(Debug)]
 pub(crate) struct RangeLocks {
-    trees: Box<[Mutex<HashMap<TreeId, TreeLocks>, { rank::RANGE_LOCKS }>]>,
-    keys: Box<[Mutex<HashMap<TreeId, InShard>, { rank::RANGE_KEYS }>]>,
+    trees: Box<[Mutex<FxHashMap<TreeId, TreeLocks>, { rank::RANGE_LOCKS }>]>,
+    keys: Box<[Mutex<FxHashMap<TreeId, InShard>, { rank::RANGE_KEYS }>]>,
 }
 
 impl RangeLocks {
@@ -51,7 +51,7 @@ impl RangeLocks {
         }
     }
 
-    fn of_tree(&self, tree: TreeId) -> &Mutex<HashMap<TreeId, TreeLocks>, { rank::RANGE_LOCKS }> {
+    fn of_tree(&self, tree: TreeId) -> &Mutex<FxHashMap<TreeId, TreeLocks>, { rank::RANGE_LOCKS }> {
         &self.trees[tree.0 as usize % self.trees.len()]
     }
 
@@ -131,7 +131,7 @@ impl RangeLocks {
     }
 
     /// Gives the keys of a tree of which nothing else is locked, and where nobody waits, back to their shards.
-    fn settle(&self, trees: &mut HashMap<TreeId, TreeLocks>, tree: TreeId) {
+    fn settle(&self, trees: &mut FxHashMap<TreeId, TreeLocks>, tree: TreeId) {
         if !trees.get(&tree).is_some_and(TreeLocks::has_keys_only) {
             return;
         }

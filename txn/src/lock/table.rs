@@ -17,7 +17,7 @@ use crate::TableId;
 use crate::owner::{OwnerId, Owners};
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, lock, rank};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Flags, and latches over the shared table.
 const FLAGS: usize = 1024;
@@ -32,7 +32,7 @@ const STRONG: Modes = 0b1111_0000;
 #[derive(Debug)]
 pub struct TableLocks {
     flags: Box<[AtomicU32]>,
-    shards: Box<[Mutex<HashMap<TableId, LockQueue>, { rank::TABLE_LOCKS }>]>,
+    shards: Box<[Mutex<FxHashMap<TableId, LockQueue>, { rank::TABLE_LOCKS }>]>,
 }
 
 fn spread(table: TableId) -> usize {

@@ -122,6 +122,29 @@ fn who_is_doomed_is_told_at_its_next_read_or_write() {
     }
 }
 
+/// A row that is read behind its lock, where no page is asked any more, is read as any other; so it is where the lock itself has read it
+/// by the snapshot, and where both have.
+#[test]
+fn a_row_that_is_read_behind_its_lock_is_read() {
+    for (by_snapshot, again) in [(false, true), (true, false), (true, true)] {
+        let world = filled(small());
+        let (mut one, mut two) = (world.begin(SERIALIZABLE, 1), world.begin(SERIALIZABLE, 2));
+        get(&mut two, &world, &key(2)).unwrap();
+        let shown = one.begin_statement().unwrap();
+        let view = if by_snapshot { shown } else { ReadView::LATEST };
+        let (mut buffer, policy) = (RecordBuffer::default(), WaitPolicy::Block);
+        let (lock, row) = (RowLock::NoKeyUpdate, key(0));
+        one.lock_row(&view, &world.tree, &row, lock, policy, &mut buffer).unwrap();
+        if again {
+            assert!(get(&mut one, &world, &row).unwrap());
+        }
+        put(&mut one, &world, &key(2)).unwrap();
+        commit(&world, one).unwrap();
+        let refused = put(&mut two, &world, &row).and_then(|()| commit(&world, two));
+        assert!(reason(refused).is_some(), "{by_snapshot} {again}");
+    }
+}
+
 /// One conflict alone is no cycle: whoever is overwritten comes first in the serial order.
 #[test]
 fn one_conflict_alone_is_nobodys_failure() {

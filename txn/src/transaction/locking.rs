@@ -257,10 +257,12 @@ impl Transaction {
         mode: RowLock,
         into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
-        // Whoever is watched keeps no row.
-        let keeps = self.tracking.is_none();
+        let keeps = self.keeps_rows();
         if keeps && let Some(row) = self.state_mut().kept.locked(tree, key, mode) {
             into.copy_from(row);
+            if self.tracking.is_some() && !view.is_passing() {
+                self.note_point(view, (tree.id(), key), Some(into.lsn()), into.token())?;
+            }
             return Ok(true);
         }
         let found = self.read_page(view, (tree, key), Purpose::Look, into)?;

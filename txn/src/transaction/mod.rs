@@ -458,14 +458,17 @@ impl Transaction {
         if writes.look_up((tree.id(), key), view.command, spilled, own)? {
             return Ok(into.value().is_some());
         }
-        // Whoever is watched keeps no row.
-        let keeps = self.tracking.is_none();
-        if !keeps && !view.is_passing() && !self.ask_to_read(tree, key, purpose)? {
+        let watched = self.tracking.is_some() && !view.is_passing();
+        if watched && !self.ask_to_read(tree, key, purpose)? {
             return Ok(false);
         }
+        let keeps = self.keeps_rows();
         if keeps && let Some(kept) = self.state().kept.settled(tree.id(), key, view.snapshot) {
             into.copy_from(kept);
             self.seen = self.seen.max(into.lsn());
+            if watched {
+                self.note_point(view, (tree.id(), key), Some(into.lsn()), into.token())?;
+            }
             return Ok(true);
         }
         // The list before the page: a commit that has left the list is on the page.

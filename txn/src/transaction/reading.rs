@@ -51,10 +51,11 @@ impl Transaction {
     ) -> Result<bool> {
         let found = match purpose {
             Purpose::Claim => {
-                // Keys that are inserted one behind the other share a leaf, and mostly a gap there. Whoever is watched reads it.
-                let watched = self.tracking.is_some();
+                // Keys that are inserted one behind the other share a leaf, and mostly a gap there. `ssi` notes no claims: they are of the
+                // latest state.
+                let keeps = self.keeps_rows();
                 let leaves = &mut self.state_mut().leaves;
-                if !watched && tree.is_in_gap(key, leaves.gap(tree.id())) {
+                if keeps && tree.is_in_gap(key, leaves.gap(tree.id())) {
                     return Ok(false);
                 }
                 into.look_near(leaves.of(tree.id()));

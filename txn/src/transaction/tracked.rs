@@ -250,9 +250,24 @@ impl Transaction {
             return self.mark_to_write(tree, key, WaitPolicy::Block).map(|_| ());
         }
         let Some(Tracking::Ssi(_)) = self.tracking.as_deref() else { return Ok(()) };
-        let version = self.newest_version(tree, key)?;
+        // Of what is locked, as this is, no commit is on its way to the page.
+        let State { kept, leaves, .. } = self.state_mut();
+        let known = match kept.base(tree.id(), key) {
+            Some(base) => Some(base.lsn()),
+            None => tree.is_in_gap(key, leaves.gap(tree.id())).then_some(Lsn::ZERO),
+        };
+        let version = match known {
+            Some(version) => version,
+            None => self.newest_version(tree, key)?,
+        };
         let Some(Tracking::Ssi(part)) = self.tracking.as_deref_mut() else { return Ok(()) };
         part.writes(&self.manager.ssi, (tree.id(), key), version, (command, limit))
+    }
+
+    /// Whether a row that was read is kept for who locks, reads or writes it next. Other schemes want to be asked for each of these.
+    #[inline]
+    pub(super) fn keeps_rows(&self) -> bool {
+        matches!(self.tracking.as_deref(), None | Some(Tracking::Ssi(_)))
     }
 
     /// The commit of a record's newest version; zero where there is none.

@@ -8,7 +8,7 @@ use crate::TreeId;
 use crate::record::hash::hash;
 use crate::scheme::occ::Bounds;
 use crate::sync::RwLock;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::Bound;
 use std::sync::PoisonError;
 
@@ -48,7 +48,7 @@ pub enum Placement {
 
 /// What has been said.
 #[derive(Debug, Default)]
-pub(crate) struct Placements(RwLock<HashMap<TreeId, Placement>>);
+pub(crate) struct Placements(RwLock<FxHashMap<TreeId, Placement>>);
 
 impl FirstColumn {
     /// The column's bytes and what ends them; none if the key ends before that.

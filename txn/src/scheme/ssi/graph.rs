@@ -14,7 +14,8 @@
 //! began before its end, at least as a summary.
 
 use crate::{Lsn, TxnId};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -179,7 +180,7 @@ pub(crate) enum Release {
 pub(crate) struct Graph {
     last: Seq,
     next: u64,
-    xacts: HashMap<XactId, Xact>,
+    xacts: FxHashMap<XactId, Xact>,
     running: BTreeSet<(Seq, XactId)>,
     /// Committed ones in their order; the first `cleared` have no reads left.
     finished: VecDeque<XactId>,
@@ -195,7 +196,7 @@ impl Graph {
         Graph {
             last: 1,
             next: 1,
-            xacts: HashMap::new(),
+            xacts: FxHashMap::default(),
             running: BTreeSet::new(),
             finished: VecDeque::new(),
             cleared: 0,

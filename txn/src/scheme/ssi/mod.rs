@@ -31,10 +31,10 @@ use crate::scheme::occ::{Bounds, RangeId};
 use crate::sync::{Arc, Mutex, MutexGuard, lock, rank};
 use crate::{CommandId, ConflictKind, Error, Lsn, Result, TableId, TreeId, TxnId};
 use graph::{Begun, DOOMED, Graph, Release, SAFE, UNSAFE, Writer, XactId};
-use points::{Holder, PointKey, Points};
+use points::{Holder, Noted, PointKey, Points};
+use rustc_hash::FxHashMap;
 use siread::Sireads;
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use storage::{Direction, Environment, WaitCell};
 
@@ -51,9 +51,11 @@ pub(crate) struct Inner {
     pub(crate) graph: Graph,
     pub(crate) locks: Sireads,
     /// Where those rest who wait for a safe snapshot.
-    cells: HashMap<XactId, Arc<WaitCell>>,
+    cells: FxHashMap<XactId, Arc<WaitCell>>,
     writers: Vec<Writer>,
     holders: Vec<Holder>,
+    /// Keys whose readers are in the graph no more; who has released these lets go of the keys, behind the latch if it can.
+    unread: Vec<(XactId, PointKey)>,
     planted: Planted,
 }
 
@@ -94,24 +96,33 @@ struct ScanLock {
     rows: u32,
 }
 
+/// What a transaction has read of one tree.
+#[derive(Debug, Default)]
+struct ReadOfTree {
+    /// Whether it is known to read keys there each for itself, and which they are, each once.
+    reads_points: bool,
+    points: Vec<PointKey>,
+    /// Bytes of its locks there.
+    bytes: usize,
+}
+
 /// One transaction's part.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     id: Option<XactId>,
     status: Arc<AtomicU32>,
-    /// The keys of each tree that it has read each for itself.
-    points: HashMap<TreeId, HashSet<PointKey>>,
-    /// A key as it is looked for among these.
-    name: Vec<u8>,
+    /// What it has read of each tree.
+    trees: FxHashMap<TreeId, ReadOfTree>,
     whole: HashSet<TreeId>,
     complete: HashSet<(TreeId, Edge, Edge)>,
     scans: BTreeMap<RangeId, ScanLock>,
     next_scan: u64,
-    tables: BTreeMap<TreeId, TableId>,
-    bytes: HashMap<TreeId, usize>,
+    tables: FxHashMap<TreeId, TableId>,
     total: usize,
     marked: usize,
     marked_whole: HashSet<TreeId>,
+    /// Somebody may have been found to have read what it has written.
+    wrote: bool,
     /// It has passed its check.
     pub(crate) checked: bool,
     /// Its commit stands.
@@ -125,14 +136,16 @@ impl From<Reason> for Error {
 }
 
 impl Ssi {
-    pub(crate) fn new(kept_max: usize, planted: Planted) -> Ssi {
-        let points = Arc::new(Points::new());
+    /// None run; keys are hashed from `seed`, and so many committed ones are kept one by one.
+    pub(crate) fn new(seed: u64, kept_max: usize, planted: Planted) -> Ssi {
+        let points = Arc::new(Points::new(seed));
         let inner = Inner {
             graph: Graph::new(),
             locks: Sireads::new(Arc::clone(&points)),
-            cells: HashMap::new(),
+            cells: FxHashMap::default(),
             writers: Vec::new(),
             holders: Vec::new(),
+            unread: Vec::new(),
             planted,
         };
         Ssi { inner: Mutex::new(inner), points, kept_max, planted }
@@ -140,6 +153,11 @@ impl Ssi {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner, { rank::SERIALIZABLE }> {
         lock(&self.inner)
+    }
+
+    /// Readers let go of keys.
+    fn let_go(&self, keys: impl IntoIterator<Item = (XactId, PointKey)>) {
+        keys.into_iter().for_each(|(id, name)| self.points.unlock(&name, id, graph::Seq::MAX));
     }
 
     /// The newest commit of a serializable transaction.
@@ -181,8 +199,8 @@ impl Inner {
     fn tidy(&mut self, kept_max: usize) {
         while let Some(release) = self.graph.release(kept_max) {
             match release {
-                Release::All(id) => self.locks.release(id, true),
-                Release::Reads(id) => self.locks.release(id, false),
+                Release::All(id) => self.locks.release(id, true, &mut self.unread),
+                Release::Reads(id) => self.locks.release(id, false, &mut self.unread),
                 Release::Summarize(id, writer, seq) => self.locks.summarize(id, writer, seq),
             }
         }
@@ -253,8 +271,9 @@ impl Part {
         if let Some(id) = self.id.take() {
             inner.cells.remove(&id);
             inner.graph.withdraw(id);
-            inner.locks.release(id, true);
+            inner.locks.release(id, true, &mut inner.unread);
             inner.tidy(ssi.kept_max);
+            ssi.let_go(inner.unread.drain(..));
             self.unlock_points(ssi, id);
         }
         self.status.store(0, Ordering::Relaxed);
@@ -302,21 +321,14 @@ impl Part {
         if self.whole.contains(&tree) {
             return Ok(());
         }
-        let of = self.table(tree);
-        let points = match self.points.entry(tree) {
-            Entry::Occupied(points) => points.into_mut(),
-            Entry::Vacant(none) => {
-                ssi.lock().locks.reads_points(id, of);
-                none.insert(HashSet::new())
-            }
-        };
-        let name = points::name(&mut self.name, tree, key);
-        if points.contains(name) {
-            return Ok(());
+        let table = self.tables.get(&tree);
+        let of = self.trees.entry(tree).or_default();
+        if !std::mem::replace(&mut of.reads_points, true) {
+            ssi.lock().locks.reads_points(id, (tree, table.copied()));
         }
-        let name: PointKey = name.into();
-        points.insert(Arc::clone(&name));
-        if ssi.points.read(name, id) {
+        let Noted::Now { name, marked } = ssi.points.read(tree, key, id) else { return Ok(()) };
+        of.points.push(name);
+        if marked {
             let mut inner = ssi.lock();
             let Inner { graph, locks, writers, .. } = &mut *inner;
             locks.writers(tree, key, &|several| graph.next_version(id, several), writers);
@@ -331,7 +343,7 @@ impl Part {
     /// Counts what is locked; whether it is past the limit, and the whole tree is to be locked.
     fn is_past(&mut self, limit: usize, tree: TreeId, bytes: usize) -> bool {
         let bytes = bytes + ENTRY_BYTES;
-        *self.bytes.entry(tree).or_default() += bytes;
+        self.trees.entry(tree).or_default().bytes += bytes;
         self.total += bytes;
         self.total > limit
     }
@@ -344,9 +356,10 @@ impl Part {
     ) -> Result<()> {
         let (_, table) = self.table(tree);
         inner.locks.lock_tree(id, tree, table);
-        self.total -= self.bytes.remove(&tree).unwrap_or(0);
-        for name in self.points.remove(&tree).into_iter().flatten() {
-            ssi.points.unlock(&name, id, graph::Seq::MAX);
+        let before = self.trees.remove(&tree).unwrap_or_default();
+        self.total -= before.bytes;
+        for name in &before.points {
+            ssi.points.unlock(name, id, graph::Seq::MAX);
         }
         self.complete.retain(|(of, ..)| *of != tree);
         self.whole.insert(tree);
@@ -462,9 +475,8 @@ impl Part {
 
     /// Lets go of the keys that it has read each for itself.
     fn unlock_points(&mut self, ssi: &Ssi, id: XactId) {
-        for name in self.points.drain().flat_map(|(_, names)| names) {
-            ssi.points.unlock(&name, id, graph::Seq::MAX);
-        }
+        let names = self.trees.drain().flat_map(|(_, of)| of.points);
+        ssi.let_go(names.map(|name| (id, name)));
     }
 
     /// It writes a key, over a version of the commit at `version` (none: zero).
@@ -476,6 +488,7 @@ impl Part {
         (command, limit): (CommandId, usize),
     ) -> Result<()> {
         let Some(id) = self.live(Reason::DoomedWrite)? else { return Ok(()) };
+        self.wrote = true;
         if self.marked_whole.contains(&tree) {
             return Ok(());
         }
@@ -485,17 +498,17 @@ impl Part {
         let mut inner = ssi.lock();
         let inner = &mut *inner;
         inner.graph.wrote(id);
-        if inner.locks.mark(id, self.table(tree), key, command) {
+        if !inner.locks.mark(id, self.table(tree), key, (command, &mut inner.holders)) {
             return Ok(());
         }
         self.marked += key.len() + ENTRY_BYTES;
-        inner.locks.readers(tree, key, &mut inner.holders);
         Ok(inner.overwrite(id, version)?)
     }
 
     /// It has met, where it would write, what it may not have seen: whether anybody's reading of the key is in its way.
     pub(crate) fn would_write(&mut self, ssi: &Ssi, tree: TreeId, key: &[u8]) -> Result<()> {
         let Some(id) = self.live(Reason::DoomedWrite)? else { return Ok(()) };
+        self.wrote = true;
         let mut inner = ssi.lock();
         let inner = &mut *inner;
         inner.locks.readers(tree, key, &mut inner.holders);
@@ -505,6 +518,7 @@ impl Part {
     /// It replaces all of a tree.
     pub(crate) fn replaces(&mut self, ssi: &Ssi, tree: TreeId) -> Result<()> {
         let Some(id) = self.live(Reason::DoomedWrite)? else { return Ok(()) };
+        self.wrote = true;
         if !self.marked_whole.insert(tree) {
             return Ok(());
         }
@@ -529,7 +543,10 @@ impl Part {
         if self.checked {
             return Ok(());
         }
-        if let Some(id) = self.live(Reason::DoomedCommit)? {
+        if let Some(id) = self.live(Reason::DoomedCommit)?
+            // Who has written nothing is nobody's out, and no pivot: its place in the order of checks says nothing.
+            && self.wrote
+        {
             ssi.lock().graph.check(id)?;
         }
         self.checked = true;
@@ -555,15 +572,14 @@ impl Part {
         let Some(id) = self.id.take() else { return };
         let mut woken = Vec::new();
         let committed = self.committed;
-        let kept = self.points.extract_if(|_, _| committed);
-        let kept: Vec<(TreeId, Vec<PointKey>)> =
-            kept.map(|(tree, names)| (tree, names.into_iter().collect())).collect();
-        {
+        let unread = {
             let mut inner = ssi.lock();
             let inner = &mut *inner;
             inner.cells.remove(&id);
-            for (tree, names) in kept {
-                inner.locks.keep_points(id, tree, names);
+            if committed {
+                for (tree, of) in self.trees.drain().filter(|(_, of)| !of.points.is_empty()) {
+                    inner.locks.keep_points(id, tree, of.points);
+                }
             }
             let watchers = inner.graph.watchers(id);
             // One that was found safe has no place any more.
@@ -571,15 +587,17 @@ impl Part {
             if has_place && inner.graph.end(id, committed) {
                 for safe in inner.graph.found_safe(&watchers) {
                     inner.graph.withdraw(safe);
-                    inner.locks.release(safe, true);
+                    inner.locks.release(safe, true, &mut inner.unread);
                 }
                 woken.extend(watchers.iter().filter_map(|id| inner.cells.get(id).cloned()));
             }
             if !committed || !has_place {
-                inner.locks.release(id, true);
+                inner.locks.release(id, true, &mut inner.unread);
             }
             inner.tidy(ssi.kept_max);
-        }
+            std::mem::take(&mut inner.unread)
+        };
+        ssi.let_go(unread);
         self.unlock_points(ssi, id);
         woken.iter().for_each(|cell| env.wake(cell));
     }
@@ -589,10 +607,9 @@ impl Part {
     pub(crate) fn encode(&self, ssi: &Ssi) -> Option<Vec<Vec<u8>>> {
         let id = self.live(Reason::DoomedCommit).ok().flatten()?;
         let mut reads = ssi.lock().locks.reads_of(id);
-        for name in self.points.values().flatten() {
-            let (tree, key) = points::parts(name);
-            let edge = |behind| Edge::At(key.to_vec(), behind);
-            reads.push((tree, Some((edge(false), edge(true)))));
+        for name in self.trees.values().flat_map(|of| &of.points) {
+            let edge = |behind| Edge::At(name.key.to_vec(), behind);
+            reads.push((name.tree, Some((edge(false), edge(true)))));
         }
         if reads.len() > RECORDED {
             let trees: HashSet<TreeId> = reads.iter().map(|(tree, _)| *tree).collect();
@@ -614,7 +631,7 @@ impl Part {
 
     /// The part of a transaction that was prepared before a restart.
     pub(crate) fn restore(ssi: &Ssi, txn: TxnId, snapshot: Lsn) -> Part {
-        let mut part = Part { checked: true, ..Part::default() };
+        let mut part = Part { checked: true, wrote: true, ..Part::default() };
         part.id = Some(ssi.lock().graph.restore(txn, snapshot, &part.status));
         part
     }
@@ -640,7 +657,10 @@ impl Part {
     /// Marks again what its record says it has written.
     pub(crate) fn wrote_again(&mut self, ssi: &Ssi, tree: TreeId, key: &[u8]) {
         if let Some(id) = self.id {
-            ssi.lock().locks.mark(id, (tree, None), key, CommandId(1));
+            let mut inner = ssi.lock();
+            let inner = &mut *inner;
+            inner.locks.mark(id, (tree, None), key, (CommandId(1), &mut inner.holders));
+            inner.holders.clear();
         }
     }
 }

@@ -9,12 +9,16 @@
 //! has their list, and then it is here.
 
 use super::graph::{Seq, Writer, XactId};
-use super::points::{Holder, PointKey, Points, add, name, parts, remove};
+use super::points::{Holder, PointKey, Points, add, remove};
 use crate::lock::segments::{Edge, Segments};
 use crate::{CommandId, TableId, TreeId};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+/// Trees of which nothing is locked or marked that are known still: those of the next transactions.
+const TREES_MAX: usize = 256;
 /// Locks and marks of the summary that keep their keys; older ones count for the whole tree.
 const OLD_MAX: usize = 1 << 16;
 
@@ -57,7 +61,7 @@ struct HeldInTree {
 /// What one transaction holds.
 #[derive(Debug, Default)]
 struct Held {
-    trees: HashMap<TreeId, HeldInTree>,
+    trees: FxHashMap<TreeId, HeldInTree>,
     marks: Vec<(CommandId, TreeId, Key)>,
 }
 
@@ -76,16 +80,14 @@ pub enum SireadTarget {
 #[derive(Debug)]
 pub(crate) struct Sireads {
     points: Arc<Points>,
-    trees: HashMap<TreeId, TreeLocks>,
-    held: HashMap<XactId, Held>,
+    trees: FxHashMap<TreeId, TreeLocks>,
+    held: FxHashMap<XactId, Held>,
     /// The summary's, in the order of their ends.
     old: VecDeque<(Seq, TreeId, Place)>,
     /// Trees that the summary holds as a whole, and until when.
-    old_whole: HashMap<TreeId, Seq>,
+    old_whole: FxHashMap<TreeId, Seq>,
     /// Trees of a table of which anything is locked or marked.
-    tables: HashMap<TableId, BTreeSet<TreeId>>,
-    /// A key as it is looked for among the points.
-    name: Vec<u8>,
+    tables: FxHashMap<TableId, BTreeSet<TreeId>>,
 }
 
 impl TreeLocks {
@@ -127,19 +129,18 @@ impl Sireads {
     pub(crate) fn new(points: Arc<Points>) -> Sireads {
         Sireads {
             points,
-            trees: HashMap::new(),
-            held: HashMap::new(),
+            trees: FxHashMap::default(),
+            held: FxHashMap::default(),
             old: VecDeque::new(),
-            old_whole: HashMap::new(),
-            tables: HashMap::new(),
-            name: Vec::new(),
+            old_whole: FxHashMap::default(),
+            tables: FxHashMap::default(),
         }
     }
 
     /// Takes marks of a key of a tree away.
     fn unmark(&mut self, tree: TreeId, key: &[u8], is: impl Fn(&Writer) -> bool) {
         if self.trees.get_mut(&tree).is_some_and(|locks| locks.unmark(key, is)) {
-            self.points.unmark(name(&mut self.name, tree, key));
+            self.points.unmark(tree, key);
         }
     }
 
@@ -168,6 +169,10 @@ impl Sireads {
         for other in others {
             let (mut readers, mut writers) = (Vec::new(), Vec::new());
             self.readers_of_all(other, &mut readers);
+            // Not those whose keys are about to be let go of.
+            readers.retain(|reader| {
+                reader.xact == XactId::OLD || self.held.contains_key(&reader.xact)
+            });
             let all = (&Edge::FIRST, &Edge::End);
             self.writers_between(other, all, &|_| None, &mut writers);
             for tree in trees {
@@ -229,8 +234,8 @@ impl Sireads {
     }
 
     /// Who has read `key`.
-    pub(crate) fn readers(&mut self, tree: TreeId, key: &[u8], into: &mut Vec<Holder>) {
-        self.points.readers(name(&mut self.name, tree, key), into);
+    pub(crate) fn readers(&self, tree: TreeId, key: &[u8], into: &mut Vec<Holder>) {
+        self.points.readers(tree, key, into);
         let Some(locks) = self.trees.get(&tree) else { return };
         into.extend(locks.ranges.at(key));
         into.extend(&locks.whole);
@@ -238,9 +243,9 @@ impl Sireads {
 
     /// Who has read anything of a tree.
     pub(crate) fn readers_of_all(&self, tree: TreeId, into: &mut Vec<Holder>) {
-        self.points.for_each(&mut |name, readers| {
-            if parts(name).0 == tree {
-                into.extend(readers);
+        self.points.for_each(&mut |(of, _), reader| {
+            if of == tree {
+                into.push(*reader);
             }
         });
         let Some(locks) = self.trees.get(&tree) else { return };
@@ -300,27 +305,28 @@ impl Sireads {
         *self.of(xact, tree) = HeldInTree { whole: true, ..before_marks(before) };
     }
 
-    /// Marks a write, if it is not marked; whether it was.
+    /// Marks a write, and finds who has read the key; false if it was marked already.
     pub(crate) fn mark(
         &mut self,
         xact: XactId,
         (tree, table): (TreeId, Option<TableId>),
         key: &[u8],
-        command: CommandId,
+        (command, readers): (CommandId, &mut Vec<Holder>),
     ) -> bool {
+        let points = Arc::clone(&self.points);
         let locks = self.tree(tree, table);
         let writer = Writer::Live(xact);
-        if let Some(writers) = locks.marks.get_mut(key) {
-            if writers.contains(&writer) {
-                return true;
-            }
-            writers.push(writer);
-        } else {
-            locks.marks.insert(key.into(), vec![writer]);
-            self.points.mark(name(&mut self.name, tree, key));
+        let key: Key = key.into();
+        match locks.marks.entry(Arc::clone(&key)) {
+            Entry::Occupied(marked) if marked.get().contains(&writer) => return false,
+            Entry::Occupied(mut marked) => marked.get_mut().push(writer),
+            Entry::Vacant(none) => drop(none.insert(vec![writer])),
         }
-        self.held.entry(xact).or_default().marks.push((command, tree, key.into()));
-        false
+        points.mark(tree, &key, readers);
+        readers.extend(locks.ranges.at(&key));
+        readers.extend(&locks.whole);
+        self.held.entry(xact).or_default().marks.push((command, tree, key));
+        true
     }
 
     /// Marks that all of a tree is replaced.
@@ -335,7 +341,7 @@ impl Sireads {
 
     /// The marks of `from` and later commands go with what they stand for.
     pub(crate) fn unmark_since(&mut self, xact: XactId, from: CommandId) {
-        let next = |held: &mut HashMap<XactId, Held>| {
+        let next = |held: &mut FxHashMap<XactId, Held>| {
             held.get_mut(&xact)?.marks.pop_if(|(command, ..)| *command >= from)
         };
         while let Some((_, tree, key)) = next(&mut self.held) {
@@ -343,13 +349,14 @@ impl Sireads {
         }
     }
 
-    /// Lets go of what a transaction has read, and (`all`) written.
-    pub(crate) fn release(&mut self, xact: XactId, all: bool) {
+    /// Lets go of what a transaction has read, and (`all`) written. Its keys are to be let go of by the caller, who need not hold the
+    /// latch for it: nobody heeds a reader that is not in the graph.
+    pub(crate) fn release(&mut self, xact: XactId, all: bool, keys: &mut Vec<(XactId, PointKey)>) {
         let Some(mut held) = self.held.remove(&xact) else { return };
         let live = |writer: &Writer| *writer == Writer::Live(xact);
-        let mut touched = Vec::new();
-        for (id, tree) in &mut held.trees {
-            tree.points.drain(..).for_each(|key| self.points.unlock(&key, xact, Seq::MAX));
+        let mut trees = std::mem::take(&mut held.trees);
+        for (id, tree) in &mut trees {
+            keys.extend(tree.points.drain(..).map(|key| (xact, key)));
             let Some(locks) = self.trees.get_mut(id) else { continue };
             locks.point_readers -= usize::from(std::mem::take(&mut tree.reads_points));
             for (low, high) in tree.ranges.drain(..) {
@@ -360,21 +367,25 @@ impl Sireads {
                 locks.marked_whole.retain(|writer| !live(writer));
                 locks.count(&self.points);
             }
-            touched.push(*id);
+            self.tidy(*id);
         }
         if all {
             for (_, tree, key) in held.marks {
                 self.unmark(tree, &key, live);
-                touched.push(tree);
+                self.tidy(tree);
             }
         } else {
-            held.trees.retain(|_, tree| tree.marked_whole);
+            trees.retain(|_, tree| tree.marked_whole);
+            held.trees = trees;
             self.held.insert(xact, held);
         }
-        touched.iter().for_each(|tree| self.tidy(*tree));
     }
 
+    /// Forgets a tree, if nothing is locked or marked there and there are many.
     fn tidy(&mut self, tree: TreeId) {
+        if self.trees.len() <= TREES_MAX {
+            return;
+        }
         if self.trees.get(&tree).is_some_and(TreeLocks::is_empty)
             && let Some(TreeLocks { table: Some(table), .. }) = self.trees.remove(&tree)
             && let Some(known) = self.tables.get_mut(&table)
@@ -509,10 +520,9 @@ impl Sireads {
                 }
             }
         }
-        self.points.for_each(&mut |name, readers| {
-            let (tree, key) = parts(name);
+        self.points.for_each(&mut |(tree, key), reader| {
             let table = self.trees.get(&tree).and_then(|locks| locks.table);
-            for reader in readers.iter().filter(|reader| reader.xact != XactId::OLD) {
+            if reader.xact != XactId::OLD {
                 each(reader.xact, tree, table, SireadTarget::Key(key.to_vec()));
             }
         });
@@ -533,11 +543,10 @@ impl Sireads {
     /// Whether nothing is locked or marked.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.trees.is_empty()
+        self.trees.values().all(TreeLocks::is_empty)
             && self.held.is_empty()
             && self.old.is_empty()
             && self.old_whole.is_empty()
-            && self.tables.is_empty()
             && self.points.is_empty()
     }
 }
