@@ -157,12 +157,16 @@ fn takes_parameter(condition: &Scalar) -> bool {
 }
 
 /// A way to read a table by a key, and what it costs.
-struct ByKey {
-    access: KeyAccess,
-    rows: f64,
-    cost: f64,
+pub struct ByKey {
+    /// The way.
+    pub access: KeyAccess,
+    /// How many rows are read, about.
+    pub rows: f64,
+    /// What that costs.
+    pub cost: f64,
     asked: Vec<usize>,
-    used: Vec<usize>,
+    /// The conditions that need not be checked again, by their places.
+    pub used: Vec<usize>,
 }
 
 /// The cheapest way by a key under these conditions.
@@ -172,10 +176,26 @@ fn by_key(
     all: &[Scalar],
     later: &dyn Fn(Var) -> bool,
 ) -> Option<ByKey> {
-    let figures = &planner.figures;
-    let total = figures.rows(scan.slot);
+    let ways = ways(planner, scan, (all, later), false);
+    ways.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost))
+}
+
+/// All ways by a key under these conditions, for the sake of the order that one of them may give: a key of which that says nothing is
+/// read whole.
+pub fn in_order(planner: &Planner<'_>, scan: &Scan, all: &[Scalar]) -> Vec<ByKey> {
+    ways(planner, scan, (all, &|_| false), true)
+}
+
+/// The ways by a key under these conditions, each with a range that all rows must be in, and with a union of ranges; if `whole`
+/// also by those keys of which they say nothing. An index of some rows says with each that it meets its predicate.
+fn ways(
+    planner: &Planner<'_>,
+    scan: &Scan,
+    (all, later): (&[Scalar], &dyn Fn(Var) -> bool),
+    whole: bool,
+) -> Vec<ByKey> {
     let on_columns = conditions(planner, scan, &[], all, later);
-    let mut best: Option<ByKey> = None;
+    let mut ways = Vec::new();
     for (index, tree, layout, unique) in keys(scan, all) {
         let own;
         let computed = scan.computed.iter().find(|key| Some(key.index) == index);
@@ -186,51 +206,50 @@ fn by_key(
             }
             None => &on_columns,
         };
-        // With a range that all rows must be in, and with a union of ranges: what asks for less is cheaper.
-        let ways = [false, true]
+        let before = ways.len();
+        let found = [false, true]
             .map(|unions| key_access(index, tree, layout.clone(), unique, conditions, unions));
-        for found in ways.into_iter().flatten() {
-            let Found { access, asked, told, used, lookups } = found;
-            let rows = if access.point {
-                lookups
-            } else {
-                let whole = asked.iter().filter(|at| told.iter().all(|(of, _)| of != *at));
-                let asked: Vec<&Scalar> =
-                    whole.map(|at| &all[*at]).chain(told.iter().map(|(_, part)| part)).collect();
-                (total * figures.all_of(&asked)).max(1.0)
+        ways.extend(found.into_iter().flatten().map(|found| costed(planner, scan, all, found)));
+        if ways.len() == before && (whole || met(scan, index, all).next().is_some()) {
+            let access = KeyAccess::whole(index, tree, layout);
+            let found = Found {
+                access,
+                asked: Vec::new(),
+                told: Vec::new(),
+                used: Vec::new(),
+                lookups: 1.0,
             };
-            // A secondary index costs a second descent for every row, less where the rows follow its order.
-            let row = match access.index {
-                Some(_) => {
-                    let first = Var { slot: scan.slot, column: first_column(scan, &access) };
-                    let follows = figures.correlation(first).powi(2);
-                    DESCENT - (DESCENT - 2.0) * follows
-                }
-                None => 1.0,
-            };
-            let cost = DESCENT * lookups + rows * row;
-            if best.as_ref().is_none_or(|best| cost < best.cost) {
-                best = Some(ByKey { access, rows, cost, asked, used });
-            }
+            ways.push(costed(planner, scan, all, found));
         }
     }
-    best
+    ways
 }
 
-/// What the conditions of a scan that would read all rows say of this key, which it is to be read by for the order's sake:
-/// the access, and which of the conditions need not be checked again.
-pub fn narrowed(
-    planner: &Planner<'_>,
-    scan: &Scan,
-    index: Option<usize>,
-) -> Option<(KeyAccess, Vec<usize>)> {
-    let all = &scan.filter;
-    let (_, tree, layout, unique) = keys(scan, all).into_iter().find(|key| key.0 == index)?;
-    let conditions = conditions(planner, scan, &[], all, &|_| false);
-    let ways = [false, true]
-        .map(|unions| key_access(index, tree, layout.clone(), unique, &conditions, unions));
-    let found = ways.into_iter().flatten().next()?;
-    Some((found.access, found.used))
+/// What a way costs.
+fn costed(planner: &Planner<'_>, scan: &Scan, all: &[Scalar], found: Found) -> ByKey {
+    let figures = &planner.figures;
+    let Found { access, mut asked, told, mut used, lookups } = found;
+    used.extend(met(scan, access.index, all).filter(|at| !asked.contains(at)));
+    asked.extend(met(scan, access.index, all).filter(|at| !asked.contains(at)).collect::<Vec<_>>());
+    let rows = if access.point {
+        lookups
+    } else {
+        let whole = asked.iter().filter(|at| told.iter().all(|(of, _)| of != *at));
+        let asked: Vec<&Scalar> =
+            whole.map(|at| &all[*at]).chain(told.iter().map(|(_, part)| part)).collect();
+        (figures.rows(scan.slot) * figures.all_of(&asked)).max(1.0)
+    };
+    // A secondary index costs a second descent for every row, less where the rows follow its order.
+    let row = match access.index {
+        Some(_) => {
+            let first = Var { slot: scan.slot, column: first_column(scan, &access) };
+            let follows = figures.correlation(first).powi(2);
+            DESCENT - (DESCENT - 2.0) * follows
+        }
+        None => 1.0,
+    };
+    let cost = DESCENT * lookups + rows * row;
+    ByKey { access, rows, cost, asked, used }
 }
 
 /// Ways to read a table, one for each side of an OR.
@@ -314,6 +333,18 @@ fn keys(scan: &Scan, conditions: &[Scalar]) -> Vec<(Option<usize>, txn::TreeId, 
 fn holds_all(scan: &Scan, index: usize, conditions: &[Scalar]) -> bool {
     let computed = scan.computed.iter().find(|key| key.index == index);
     computed.is_none_or(|key| key.filter.iter().all(|part| implies(conditions, part)))
+}
+
+/// The conditions that every row of an index meets, by their places.
+fn met<'c>(
+    scan: &'c Scan,
+    index: Option<usize>,
+    conditions: &'c [Scalar],
+) -> impl Iterator<Item = usize> + 'c {
+    let computed = scan.computed.iter().find(move |key| Some(key.index) == index);
+    let filter = computed.map_or(&[][..], |key| &key.filter);
+    let places = if filter.is_empty() { 0 } else { conditions.len() };
+    (0..places).filter(move |at| implies(filter, &conditions[*at]))
 }
 
 /// A way to read a table by a key.

@@ -1,14 +1,14 @@
 //! What an order spares: sorts, where a key's is the one asked for; all rows but the first, where only the least or the
 //! greatest value is; hashing, where rows that shall differ are sorted by what they shall differ in.
 
-use super::access_path;
+use super::access_path::{self, ByKey};
 use super::build::Planner;
 use super::estimate;
 use super::figures::Figures;
 use super::functions::comparator;
 use super::physical::{
-    Access, Aggregate, AggregateStep, Distinct, Join, JoinMethod, KeyAccess, Limit, Plan, Scan,
-    ScanColumn, Sort,
+    Access, Aggregate, AggregateStep, Distinct, Join, JoinMethod, Limit, Plan, Scan, ScanColumn,
+    Sort,
 };
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
@@ -19,7 +19,7 @@ use crate::settings::Rule;
 use crate::tuple::{Form, KeyColumn, KeyLayout};
 use crate::types::{Comparator, Datum, Oid, Shapes, SqlType, oids};
 use std::collections::BTreeSet;
-use txn::{Direction, TreeId};
+use txn::Direction;
 
 /// The plan with all rows but the first left out where only the least or the greatest value is asked for.
 #[must_use]
@@ -55,9 +55,9 @@ pub fn first_rows(planner: &mut Planner<'_>, plan: Plan) -> Plan {
 /// An aggregate of least and greatest values by the keys that give their order.
 fn extremes(planner: &mut Planner<'_>, plan: Plan) -> Plan {
     let Plan::Aggregate(aggregate) = plan else { return plan };
-    match each_first(&aggregate, &mut || planner.slot(1)) {
+    match each_first(planner, &aggregate) {
         Some(plan) => plan,
-        None => Plan::Aggregate(Box::new(first_only(*aggregate))),
+        None => Plan::Aggregate(Box::new(first_only(planner, *aggregate))),
     }
 }
 
@@ -78,7 +78,7 @@ pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
     let few = sort.top.is_some() || !sorts;
     let Some(keys) = keys else { return Plan::Sort(Box::new(sort)) };
     if let Some(scan) = leading_scan(&mut sort.input)
-        && make_ordered(scan, &keys, few, Some((planner, first.filter(|_| alone))))
+        && make_ordered(scan, &keys, few, (planner, first.filter(|_| alone)))
     {
         keep_order(&mut sort.input);
         return sort.input;
@@ -118,7 +118,7 @@ pub fn presort(planner: &Planner<'_>, mut sort: Sort) -> Plan {
         let found = match leading_scan(&mut sort.input) {
             Some(scan) if alone || limited => {
                 let known = first.filter(|_| alone);
-                make_ordered(scan, keys, few && alone, Some((planner, known)))
+                make_ordered(scan, keys, few && alone, (planner, known))
             }
             _ => false,
         };
@@ -171,7 +171,7 @@ pub fn groups_come_in(
         read: (first.read * scan.rows / groups).clamp(first.read, scan.rows.max(first.read)),
         ..first
     });
-    if !make_ordered(scan, &wanted, few, Some((planner, first))) {
+    if !make_ordered(scan, &wanted, few, (planner, first)) {
         return false;
     }
     aggregate.ordered = match singly {
@@ -267,19 +267,27 @@ impl First {
     }
 }
 
-/// Whether the first rows in the order of a key are found sooner by that key than by reading all as the scan does, and sorting.
-fn is_worth((planner, first): (&Planner<'_>, First), scan: &Scan, secondary: bool) -> bool {
-    let total = planner.figures.rows(scan.slot).max(1.0);
-    let read = (first.read * total / scan.rows.max(1.0)).min(total);
-    let ordered = if secondary { read * estimate::DESCENT } else { read };
+/// How many comparisons a sort of all rows takes for each, in terms of what a row costs to read.
+const COMPARISON: f64 = 0.25;
+
+/// What it costs to find the first rows in the order of a key by that key; none if reading as the scan does, and sorting, is cheaper.
+fn worth(first: First, scan: &Scan, way: &ByKey) -> Option<f64> {
+    let read = (first.read * way.rows / scan.rows.max(1.0)).min(way.rows);
+    let ordered = if way.access.index.is_some() { read * estimate::DESCENT } else { read };
     // Of a sort that keeps few most rows are seen to come behind them by their first key.
-    let compared =
-        (first.kept.max(2.0).log2() / 4.0).min(if first.kept <= FEW { 0.5 } else { f64::MAX });
+    let compared = (first.kept.max(2.0).log2() * COMPARISON).min(if first.kept <= FEW {
+        0.5
+    } else {
+        f64::MAX
+    });
     let sorted = scan.cost + scan.rows * compared;
-    match scan.access {
-        Access::Full(_) => ordered < sorted,
-        _ => ordered * BY_CHANCE < sorted,
-    }
+    // What the key alone finds lies nowhere by chance.
+    let by_chance = match scan.access {
+        Access::Full(_) => 1.0,
+        _ if way.rows <= scan.rows => 1.0,
+        _ => BY_CHANCE,
+    };
+    (ordered * by_chance < sorted).then_some(ordered)
 }
 
 /// Whether a sort's first keys are just the columns in which the rows of a DISTINCT above it differ.
@@ -313,15 +321,14 @@ pub fn distinct_behind(figures: &Figures<'_>, mut sort: Box<Sort>) -> Plan {
 }
 
 /// `min` or `max` alone, of a column whose order a key gives: the first row that has a value says it.
-fn first_only(mut aggregate: Aggregate) -> Aggregate {
+fn first_only(planner: &Planner<'_>, mut aggregate: Aggregate) -> Aggregate {
     let whole = aggregate.keys.is_empty() && aggregate.sets.len() == 1;
-    // With other conditions an index in order may have to be read to its end, a descent for each row.
-    let few = matches!(&aggregate.input, Plan::Scan(scan) if scan.filter.is_empty());
     if let [call] = &aggregate.calls[..]
         && whole
         && let Some((var, order)) = extreme(call)
+        && let alone = matches!(&aggregate.input, Plan::Scan(_))
         && let Some(scan) = leading_scan(&mut aggregate.input)
-        && begins_with(scan, (var, order), few)
+        && begins_with(planner, scan, (var, order), alone)
     {
         aggregate.input = first_of(aggregate.input);
     }
@@ -338,7 +345,7 @@ fn first_of(input: Plan) -> Plan {
 
 /// Several of `min` and `max` side by side, where a key gives the order of each one's column and what is read of the table
 /// is nothing but a stretch of a key: each reads the first row that it wants by itself, instead of all together all rows.
-fn each_first(aggregate: &Aggregate, slot: &mut dyn FnMut() -> u32) -> Option<Plan> {
+fn each_first(planner: &mut Planner<'_>, aggregate: &Aggregate) -> Option<Plan> {
     let whole = aggregate.keys.is_empty() && aggregate.sets.len() == 1;
     let Plan::Scan(scan) = &aggregate.input else { return None };
     let asks = match &scan.access {
@@ -352,14 +359,14 @@ fn each_first(aggregate: &Aggregate, slot: &mut dyn FnMut() -> u32) -> Option<Pl
     let mut scans = Vec::new();
     for call in &aggregate.calls {
         let mut one = scan.clone();
-        if !begins_with(&mut one, extreme(call)?, true) {
+        if !begins_with(planner, &mut one, extreme(call)?, true) {
             return None;
         }
         scans.push(one);
     }
     let (mut beside, mut columns) = (None, Vec::new());
     for (scan, call) in scans.into_iter().zip(&aggregate.calls) {
-        let slot = slot();
+        let slot = planner.slot(1);
         columns.push(Scalar::Var(Var { slot, column: 0 }));
         let one = Plan::Aggregate(Box::new(Aggregate {
             input: first_of(Plan::Scan(scan)),
@@ -401,21 +408,38 @@ fn extreme(call: &AggregateStep) -> Option<(Var, Comparator)> {
     Some((*var, comparator(ty.oid, descending, descending).ok()?))
 }
 
-/// Turns a scan so that it begins with the value that comes first in this order, and leaves NULLs out.
-fn begins_with(scan: &mut Scan, (var, order): (Var, Comparator), few: bool) -> bool {
+/// Turns a scan so that it begins with the value that comes first in this order, and leaves NULLs out. Only of a scan that is `alone` it is
+/// known how many rows it has to give.
+fn begins_with(
+    planner: &Planner<'_>,
+    scan: &mut Scan,
+    (var, order): (Var, Comparator),
+    alone: bool,
+) -> bool {
     if scan.access.is_single() {
         return false;
     }
+    let nullable = match scan.outputs[var.column as usize] {
+        ScanColumn::Column(column) => !scan.relation.columns[column].not_null,
+        _ => false,
+    };
+    let before = (scan.filter.len(), scan.recheck.len());
+    if nullable {
+        let there = Scalar::IsNull(Box::new(Scalar::Var(var)), true);
+        scan.recheck.push(there.clone());
+        scan.filter.push(there);
+    }
+    // With other conditions an index in order may have to be read to its end, a descent for each row.
+    let few = alone && before.0 == 0;
+    let first = (alone && !few).then(|| First::rows(1.0));
     let other = Comparator { nulls_first: !order.nulls_first, ..order };
-    if ![order, other].into_iter().any(|order| make_ordered(scan, &[(var, order)], few, None)) {
-        return false;
+    let mut orders = [order, other].into_iter();
+    let found = orders.any(|order| make_ordered(scan, &[(var, order)], few, (planner, first)));
+    if !found {
+        scan.filter.truncate(before.0);
+        scan.recheck.truncate(before.1);
     }
-    if let ScanColumn::Column(column) = scan.outputs[var.column as usize]
-        && !scan.relation.columns[column].not_null
-    {
-        scan.filter.push(Scalar::IsNull(Box::new(Scalar::Var(var)), true));
-    }
-    true
+    found
 }
 
 /// The scan whose order the plan's rows come in.
@@ -457,14 +481,13 @@ fn keep_order(plan: &mut Plan) {
     }
 }
 
-/// Turns a scan so that its rows come by `keys`, if one of its keys can do that at no more cost. With a planner the key takes
-/// over what the scan's conditions say of its columns, and where it is known how many rows are wanted first another way to
-/// them is weighed against it.
+/// Turns a scan so that its rows come by `keys`, if one of its keys can do that at no more cost. The key takes over what the scan's
+/// conditions say of its columns; where it is known how many rows are wanted first, that counts.
 fn make_ordered(
     scan: &mut Scan,
     keys: &[(Var, Comparator)],
     few: bool,
-    planner: Option<(&Planner<'_>, Option<First>)>,
+    (planner, first): (&Planner<'_>, Option<First>),
 ) -> bool {
     let wanted: Option<Vec<(usize, bool, bool)>> = keys
         .iter()
@@ -497,8 +520,6 @@ fn make_ordered(
             wanted.truncate(end);
         }
     }
-    let first = planner.and_then(|(planner, first)| Some((planner, first?)));
-    let planner = planner.map(|(planner, _)| planner);
     match &mut scan.access {
         Access::Key(key) => {
             if key.is_single() && key.index.is_none() {
@@ -510,89 +531,57 @@ fn make_ordered(
                     key.direction = direction;
                     true
                 }
-                None => first.is_some_and(|first| {
-                    let other = scan.recheck.clone();
-                    let mut whole = scan.clone();
-                    whole.filter = other;
-                    let found = in_order(&mut whole, &wanted, (true, planner), &|secondary| {
-                        is_worth(first, scan, secondary)
-                    });
-                    if found {
-                        *scan = whole;
-                    }
-                    found
-                }),
+                None => by_other_key(planner, scan, &wanted, (few, first)),
             }
         }
         Access::Current(_) => true,
         Access::IndexUnion(_) => false,
-        Access::Full(_) => {
-            let worth: Vec<bool> = [false, true]
-                .map(|secondary| first.is_none_or(|first| is_worth(first, scan, secondary)))
-                .into();
-            in_order(scan, &wanted, (few, planner), &|secondary| worth[usize::from(secondary)])
-        }
+        Access::Full(_) => by_other_key(planner, scan, &wanted, (few, first)),
     }
 }
 
-/// Has a scan read all rows by a key in the order wanted, if it has one and that is `worth` it: by a secondary one only for
-/// the first few.
-fn in_order(
+/// Has a scan read by a key in the order wanted, if it has one and reading as it does, and sorting, is not cheaper. Where it is not known
+/// how many rows are wanted `first`, what reads all takes a secondary key only for the first `few`.
+fn by_other_key(
+    planner: &Planner<'_>,
     scan: &mut Scan,
     wanted: &[(usize, bool, bool)],
-    (few, planner): (bool, Option<&Planner<'_>>),
-    worth: &dyn Fn(bool) -> bool,
+    (few, first): (bool, Option<First>),
 ) -> bool {
-    if let RelationKind::Table { key, tree, .. } = &scan.relation.kind
-        && !key.is_empty()
-    {
-        let layout = scan.relation.key_layout(key);
-        if let Some(direction) = direction(&layout.columns, 0, wanted, &scan.relation)
-            && worth(false)
+    let reads_all = matches!(scan.access, Access::Full(_));
+    let all = if reads_all { scan.filter.clone() } else { scan.recheck.clone() };
+    let mut best: Option<(f64, ByKey)> = None;
+    for mut way in access_path::in_order(planner, scan, &all) {
+        let key = &mut way.access;
+        let columns = entry_columns(&key.layout, key.index.is_some(), &scan.relation);
+        let Some(direction) = direction(&columns, key.equal.len(), wanted, &scan.relation) else {
+            continue;
+        };
+        key.direction = direction;
+        // An index in order costs a descent for each row.
+        if reads_all && key.index.is_some() && !few {
+            continue;
+        }
+        let cost = match first {
+            Some(first) => worth(first, scan, &way),
+            None if reads_all => Some(way.cost),
+            None => {
+                let sorted = scan.cost + scan.rows * scan.rows.max(2.0).log2() * COMPARISON;
+                Some(way.cost).filter(|cost| *cost < sorted)
+            }
+        };
+        if let Some(cost) = cost
+            && best.as_ref().is_none_or(|(least, _)| cost < *least)
         {
-            read_in_order(planner, scan, whole(None, *tree, layout, direction));
-            return true;
+            best = Some((cost, way));
         }
     }
-    // An index in order costs a descent for each row.
-    if !few || !worth(true) {
-        return false;
-    }
-    for (at, index) in scan.relation.indexes.iter().enumerate() {
-        let layout = scan.relation.index_layout(index);
-        let columns = entry_columns(&layout, true, &scan.relation);
-        if index.tree != scan.tree
-            && index.is_valid()
-            && !index.is_computed()
-            && let Some(direction) = direction(&columns, 0, wanted, &scan.relation)
-        {
-            let tree = index.tree;
-            read_in_order(planner, scan, whole(Some(at), tree, layout, direction));
-            return true;
-        }
-    }
-    false
-}
-
-/// Has a scan of all rows read them by this key, from where and up to where its conditions on the key's columns say.
-fn read_in_order(planner: Option<&Planner<'_>>, scan: &mut Scan, whole: KeyAccess) {
-    let found = planner.and_then(|planner| access_path::narrowed(planner, scan, whole.index));
-    let key = match found {
-        Some((narrowed, used)) => {
-            let mut at = 0..;
-            scan.filter.retain(|_| at.next().is_some_and(|at| !used.contains(&at)));
-            KeyAccess { direction: whole.direction, ..narrowed }
-        }
-        None => whole,
-    };
-    scan.access = Access::Key(Box::new(key));
-}
-
-/// All of a tree, in the order of its key.
-fn whole(index: Option<usize>, tree: TreeId, layout: KeyLayout, direction: Direction) -> KeyAccess {
-    let (equal, low, high) = (Vec::new(), None, None);
-    let (several, union, point) = (None, None, false);
-    KeyAccess { index, tree, layout, equal, several, low, high, union, point, direction }
+    let Some((_, way)) = best else { return false };
+    let mut at = 0..;
+    scan.filter = all;
+    scan.filter.retain(|_| at.next().is_some_and(|at| !way.used.contains(&at)));
+    scan.access = Access::Key(Box::new(way.access));
+    true
 }
 
 /// The columns in whose order a tree has its entries: behind those of an index stands the row's key, except where equal keys meet in

@@ -188,6 +188,23 @@ pub struct KeyAccess {
 }
 
 impl KeyAccess {
+    /// All of a tree, forward.
+    #[must_use]
+    pub fn whole(index: Option<usize>, tree: TreeId, layout: KeyLayout) -> KeyAccess {
+        KeyAccess {
+            index,
+            tree,
+            layout,
+            equal: Vec::new(),
+            several: None,
+            low: None,
+            high: None,
+            union: None,
+            point: false,
+            direction: Direction::Forward,
+        }
+    }
+
     /// How many columns have values.
     #[must_use]
     #[inline]

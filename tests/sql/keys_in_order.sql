@@ -1,0 +1,61 @@
+-- Of several keys under the same conditions the one is read that gives the order, too.
+CREATE TABLE jobs (id int PRIMARY KEY, priority int NOT NULL, state int NOT NULL, made int NOT NULL, note text);
+INSERT INTO jobs SELECT g, g % 32, g % 8, 50000 - g, 'note ' || g FROM generate_series(1, 20000) g;
+CREATE INDEX jobs_made ON jobs (state, made);
+CREATE INDEX jobs_priority ON jobs (state, priority DESC, id);
+ANALYZE jobs;
+EXPLAIN (COSTS OFF) SELECT * FROM jobs WHERE state = 1 ORDER BY priority DESC, id LIMIT 10;
+SELECT * FROM jobs WHERE state = 1 ORDER BY priority DESC, id LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT * FROM jobs WHERE state = 1 ORDER BY priority, id DESC LIMIT 10;
+SELECT * FROM jobs WHERE state = 1 ORDER BY priority, id DESC LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT * FROM jobs WHERE state = 1 ORDER BY made LIMIT 10;
+SELECT * FROM jobs WHERE state = 1 ORDER BY made LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT * FROM jobs WHERE state = 1 ORDER BY priority DESC, id LIMIT 10 FOR UPDATE SKIP LOCKED;
+SELECT id FROM jobs WHERE state = 1 ORDER BY priority DESC, id LIMIT 10 FOR UPDATE SKIP LOCKED;
+UPDATE jobs SET note = 'taken' WHERE id = (SELECT id FROM jobs WHERE state = 2 ORDER BY priority DESC, id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING *;
+PREPARE next(int) AS SELECT id, priority FROM jobs WHERE state = $1 ORDER BY priority DESC, id LIMIT 3;
+EXECUTE next(3);
+EXECUTE next(9);
+-- The order's first column has one value.
+EXPLAIN (COSTS OFF) SELECT id FROM jobs WHERE state = 1 ORDER BY state, priority DESC, id LIMIT 10;
+SELECT id FROM jobs WHERE state = 1 ORDER BY state, priority DESC, id LIMIT 10;
+-- What else is asked.
+EXPLAIN (COSTS OFF) SELECT * FROM jobs WHERE state = 1 AND note LIKE '%7' ORDER BY priority DESC, id LIMIT 10;
+SELECT * FROM jobs WHERE state = 1 AND note LIKE '%7' ORDER BY priority DESC, id LIMIT 10;
+SELECT * FROM jobs WHERE state = 1 AND made < 30100 ORDER BY priority DESC, id LIMIT 10;
+SELECT id, priority FROM jobs WHERE state = 1 AND priority > 20 ORDER BY priority DESC, id LIMIT 4 OFFSET 3;
+SELECT id, priority FROM jobs WHERE state IN (1, 2) ORDER BY priority DESC, id LIMIT 10;
+SELECT id, priority FROM jobs WHERE state = 1 OR state = 3 ORDER BY priority DESC, id LIMIT 10;
+-- Keys of some rows, of which what these all meet need not be asked.
+CREATE TABLE queue (id int PRIMARY KEY, priority int NOT NULL, state text NOT NULL, made int NOT NULL, taken text);
+INSERT INTO queue SELECT g, g % 32, CASE WHEN g % 4 = 0 THEN 'ready' ELSE 'done' END, 50000 - g, CASE WHEN g % 3 > 0 THEN 'by ' || g END FROM generate_series(1, 20000) g;
+CREATE INDEX queue_made ON queue (made) WHERE state = 'ready';
+CREATE INDEX queue_priority ON queue (priority DESC, id) WHERE state = 'ready';
+CREATE INDEX queue_free ON queue (priority, made) WHERE taken IS NULL AND made > 100;
+ANALYZE queue;
+EXPLAIN (COSTS OFF) SELECT id, priority FROM queue WHERE state = 'ready' ORDER BY priority DESC, id LIMIT 10;
+SELECT id, priority FROM queue WHERE state = 'ready' ORDER BY priority DESC, id LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id, priority FROM queue WHERE state = 'ready' AND priority = 4 ORDER BY id LIMIT 10;
+SELECT id, priority FROM queue WHERE state = 'ready' AND priority = 4 ORDER BY id LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id, state FROM queue WHERE state = 'ready' ORDER BY made LIMIT 5;
+SELECT id, state FROM queue WHERE state = 'ready' ORDER BY made LIMIT 5;
+SELECT priority, made FROM queue WHERE taken IS NULL AND made > 100 AND priority = 5 ORDER BY made LIMIT 5;
+EXPLAIN (COSTS OFF) SELECT priority, made FROM queue WHERE taken IS NULL AND made > 200 AND priority = 5 ORDER BY made LIMIT 5;
+SELECT priority, made FROM queue WHERE taken IS NULL AND made > 49000 AND priority = 5 ORDER BY made LIMIT 5;
+SELECT priority, made FROM queue WHERE made > 100 AND priority = 5 ORDER BY made LIMIT 5;
+SELECT count(*) FROM queue WHERE state = 'ready' AND priority > 4;
+WITH taken AS (UPDATE queue SET state = 'done' WHERE id IN (SELECT id FROM queue WHERE state = 'ready' ORDER BY priority DESC, id LIMIT 3) RETURNING id, priority, state) SELECT * FROM taken ORDER BY id;
+SELECT id, priority FROM queue WHERE state = 'ready' ORDER BY priority DESC, id LIMIT 2;
+DELETE FROM queue WHERE state = 'ready' AND priority = 4;
+SELECT count(*) FROM queue WHERE state = 'ready' AND priority = 4;
+-- The least and the greatest behind a condition.
+SELECT max(made), min(made) FROM jobs WHERE state = 1;
+SELECT min(priority), max(priority), min(made) FROM queue WHERE state = 'ready';
+SELECT id FROM queue WHERE state = 'ready' AND priority > 3 ORDER BY priority, id LIMIT 3;
+SELECT min(priority) FROM queue WHERE state = 'never';
+-- Few rows have it.
+CREATE INDEX queue_odd ON queue (id) WHERE taken = 'by 7';
+EXPLAIN (COSTS OFF) SELECT * FROM queue WHERE taken = 'by 7';
+SELECT * FROM queue WHERE taken = 'by 7';
+SELECT * FROM queue WHERE taken = 'by 8';
+DROP TABLE jobs, queue;
