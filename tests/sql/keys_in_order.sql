@@ -53,6 +53,10 @@ SELECT max(made), min(made) FROM jobs WHERE state = 1;
 SELECT min(priority), max(priority), min(made) FROM queue WHERE state = 'ready';
 SELECT id FROM queue WHERE state = 'ready' AND priority > 3 ORDER BY priority, id LIMIT 3;
 SELECT min(priority) FROM queue WHERE state = 'never';
+-- Of another table than the one whose order rows come in.
+SELECT max(q.made) FROM jobs j JOIN queue q ON q.id = j.id AND q.priority = j.made WHERE j.state = 1;
+SELECT max(j.made) FROM unnest(ARRAY[8, 9, 17]) g JOIN jobs j ON j.id = g;
+SELECT max(j.id), min(g) FROM unnest(ARRAY[8, 9, 17]) WITH ORDINALITY AS g(g, n) JOIN jobs j ON j.id = g.g AND j.state = g.n;
 -- Few rows have it.
 CREATE INDEX queue_odd ON queue (id) WHERE taken = 'by 7';
 EXPLAIN (COSTS OFF) SELECT * FROM queue WHERE taken = 'by 7';

@@ -416,7 +416,7 @@ fn begins_with(
     (var, order): (Var, Comparator),
     alone: bool,
 ) -> bool {
-    if scan.access.is_single() {
+    if scan.access.is_single() || var.slot != scan.slot {
         return false;
     }
     let nullable = match scan.outputs[var.column as usize] {
