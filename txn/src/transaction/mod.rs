@@ -712,12 +712,13 @@ impl Transaction {
         self.state_mut().gives_room_back = true;
     }
 
-    /// Ends it, if all it has done is to read and nobody watches that: no such commit fails, and nobody hears of it.
+    /// Ends it, if all it has done is to read and its scheme has nothing to say to that: no such commit fails, and nobody hears of it.
     pub fn end_reading(&mut self) -> Option<Ended> {
-        if self.tracking.is_some() || self.has_writes() {
+        if self.has_writes() || !self.commits_unasked() {
             return None;
         }
         self.manager.metrics.committed(self.manager.worker());
+        self.note_committed();
         self.finish();
         Some(Ended { wait_for: self.seen, committed: None })
     }

@@ -339,6 +339,16 @@ impl Transaction {
         }
     }
 
+    /// Whether its scheme has nothing to say to its commit, if it has written nothing.
+    #[inline]
+    pub(super) fn commits_unasked(&self) -> bool {
+        match self.tracking.as_deref() {
+            None => true,
+            Some(Tracking::Ssi(part)) => part.commits_unasked(),
+            Some(_) => false,
+        }
+    }
+
     /// The commit stands, and every snapshot from now on shows it.
     #[inline]
     pub(crate) fn note_committed(&mut self) {

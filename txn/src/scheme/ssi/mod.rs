@@ -538,14 +538,19 @@ impl Part {
         }
     }
 
+    /// Whether its commit needs no check: who has written nothing is nobody's out, and no pivot, and its place in the order of checks
+    /// says nothing.
+    pub(crate) fn commits_unasked(&self) -> bool {
+        !self.wrote && self.status.load(Ordering::Relaxed) & DOOMED == 0
+    }
+
     /// The check before a commit.
     pub(crate) fn check(&mut self, ssi: &Ssi) -> Result<()> {
         if self.checked {
             return Ok(());
         }
         if let Some(id) = self.live(Reason::DoomedCommit)?
-            // Who has written nothing is nobody's out, and no pivot: its place in the order of checks says nothing.
-            && self.wrote
+            && !self.commits_unasked()
         {
             ssi.lock().graph.check(id)?;
         }
