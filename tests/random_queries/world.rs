@@ -215,8 +215,15 @@ fn table(chance: &mut Chance, name: &str, statements: &mut Vec<String>) -> Table
             }
         }
         index.push(')');
-        if chance.below(4) == 0 {
-            index.push_str([" WHERE id > 2", " WHERE id IS NOT NULL"][chance.below(2)]);
+        if chance.below(3) == 0 {
+            let of = &columns[chance.below(columns.len())];
+            let predicate = match chance.below(4) {
+                0 => "id > 2".to_owned(),
+                1 => "id IS NOT NULL".to_owned(),
+                2 => format!("{} IS NOT NULL", of.0),
+                _ => format!("{} IS NULL", of.0),
+            };
+            write!(index, " WHERE {predicate}").expect("a string grows");
         }
         statements.push(index);
     }

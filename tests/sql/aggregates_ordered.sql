@@ -91,3 +91,11 @@ SET check_function_bodies = off;
 CREATE FUNCTION nothing(int) RETURNS int LANGUAGE internal AS 'no such code';
 SELECT nothing(1);
 RESET check_function_bodies;
+-- What they are ordered by is a subquery about each row.
+CREATE TABLE words (g int, v text);
+INSERT INTO words VALUES (1, 'ab'), (1, 'A'), (1, 'abc'), (1, 'ab'), (2, 'z'), (2, 'b');
+SELECT string_agg(v, ',' ORDER BY (SELECT v)), array_agg(v ORDER BY (SELECT g) DESC, (SELECT v)), string_agg((SELECT v), ',' ORDER BY (SELECT v) DESC) FROM words;
+SELECT g, string_agg(v, ',' ORDER BY (SELECT q.c FROM (VALUES (v), (v)) AS q(c) ORDER BY 1 LIMIT 1)) FROM words GROUP BY CUBE (g) ORDER BY 1;
+SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY (SELECT v)), mode() WITHIN GROUP (ORDER BY (SELECT length(v))), rank('b'::text) WITHIN GROUP (ORDER BY (SELECT v)) FROM words GROUP BY g ORDER BY g;
+SELECT g, (SELECT string_agg(x, ',' ORDER BY (SELECT x || words.v)) FROM (VALUES ('b'), ('a')) q(x)) FROM words ORDER BY 1, v;
+DROP TABLE words;

@@ -161,10 +161,11 @@ impl Group {
         plan: &physical::Aggregate,
         builder: &Builder<'_>,
     ) -> Group {
-        let scalars =
-            plan.keys.iter().map(|(key, _)| key).chain(
-                plan.calls.iter().flat_map(|call| call.arguments.iter().chain(&call.filter)),
-            );
+        let of_calls = plan.calls.iter().flat_map(|call| {
+            let order = call.order_by.iter().map(|(key, _)| key);
+            call.arguments.iter().chain(&call.filter).chain(order)
+        });
+        let scalars = plan.keys.iter().map(|(key, _)| key).chain(of_calls);
         let correlated = builder.correlated(scalars);
         // The number of the grouping set is a key too: sets do not mix.
         let mut types: Vec<u32> = plan.keys.iter().map(|(_, ty)| ty.0).collect();
