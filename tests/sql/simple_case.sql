@@ -51,3 +51,7 @@ select case (select count(*) from t t2 where t2.id < t.id) when 0 then 'first' w
 select case coalesce(a, 'q') when (case b when 'x' then 'x' when 'b' then 'b' end) then 1 else 2 end from t;
 select pg_get_constraintdef(oid) from pg_constraint where conrelid = 't'::regclass order by conname;
 select pg_get_indexdef(indexrelid) from pg_index where indrelid = 't'::regclass order by indexrelid::regclass::text;
+SELECT CASE WHEN true THEN ARRAY[1] ELSE ARRAY[timestamp '2024-01-01'] END;
+SELECT CASE WHEN true THEN ARRAY[timestamp '2024-01-01'] ELSE ARRAY[1] END;
+SELECT CASE WHEN true THEN ARRAY[timestamp '2024-01-01'] WHEN false THEN ARRAY[1] END;
+SELECT CASE WHEN true THEN timestamp '2024-01-01' ELSE 1 END;

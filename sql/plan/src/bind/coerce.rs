@@ -494,11 +494,21 @@ impl Binder<'_> {
     /// Brings values to their common type.
     ///
     /// # Errors
-    /// 42804; 42846 `CASE could not convert type x to y`.
+    /// 42804; 42846 `COALESCE could not convert type x to y`.
     pub(super) fn to_common(
         &self,
         values: Vec<(Expr, u32)>,
         context: &str,
+    ) -> Result<(Vec<Expr>, SqlType)> {
+        self.to_common_each(values, context, |_| context)
+    }
+
+    /// As [`Binder::to_common`], where an error names each of them otherwise than all.
+    pub(super) fn to_common_each<'c>(
+        &self,
+        values: Vec<(Expr, u32)>,
+        context: &str,
+        each: impl Fn(usize) -> &'c str,
     ) -> Result<(Vec<Expr>, SqlType)> {
         let types: Vec<(Oid, u32)> =
             values.iter().map(|(value, at)| (value.ty().oid, *at)).collect();
@@ -507,7 +517,8 @@ impl Binder<'_> {
         let ty = SqlType { oid: common, typmod };
         let converted = values
             .into_iter()
-            .map(|(value, at)| self.to_common_one(value, ty, context, at))
+            .enumerate()
+            .map(|(number, (value, at))| self.to_common_one(value, ty, each(number), at))
             .collect::<Result<_>>()?;
         Ok((converted, ty))
     }

@@ -406,7 +406,8 @@ impl Binder<'_> {
             None => (Expr::Constant(Literal::Null, SqlType::plain(oid::UNKNOWN)), 0),
         };
         results.insert(0, default);
-        let (mut results, ty) = self.to_common(results, "CASE")?;
+        let named = |at| if at == 0 { "CASE/ELSE" } else { "CASE/WHEN" };
+        let (mut results, ty) = self.to_common_each(results, "CASE", named)?;
         set_calls::refuse(results[1..].iter().chain(&results[..1]), "CASE")?;
         let default = results.remove(0);
         Ok(Expr::Case {
