@@ -148,3 +148,13 @@ BEGIN READ ONLY;
 EXPLAIN (COSTS OFF) DELETE FROM part;
 EXPLAIN (COSTS OFF, ANALYZE) DELETE FROM part;
 ROLLBACK;
+-- What an alias calls the columns of a function.
+EXPLAIN (VERBOSE, COSTS OFF) SELECT n FROM unnest(ARRAY['a', 'b']) e(n) WHERE n > 'a';
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM unnest(ARRAY['a', 'b']) WITH ORDINALITY e(n, o) WHERE n > 'a' AND o > 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM generate_series(1, 3) g(x) WHERE x > 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM generate_series(1, 3) WHERE generate_series > 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM json_to_recordset('[{"a":1}]') AS x(a int, b text) WHERE a > 1;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM json_each('{"a":1}') AS x(k, v) WHERE k > 'a';
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM json_each('{"a":1}') WHERE key > 'a';
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM pg_get_keywords() k(w) WHERE w > 'a';
+EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM current_schemas(true) AS w(z) WHERE z[1] > 'today';

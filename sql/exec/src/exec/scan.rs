@@ -166,7 +166,7 @@ impl Scan {
         let there = cx.eval(&self.key_code, |found| {
             prefix.clear();
             let equal = (0..key.equal.len()).map(|at| found.get(at));
-            Ok(values(equal, &key.layout.columns, prefix)?
+            Ok(values(equal, (&key.layout.columns, &key.nulls), prefix)?
                 && (key.point
                     || range(key.next_column(), prefix, bounds_of(key, found), interval)?))
         })?;
@@ -507,13 +507,18 @@ impl KeyInterval {
     }
 }
 
-/// Appends values of the key columns that they are for; false if one is NULL, or none that the column can have.
+/// Appends values of the key columns that they are for; false if one is NULL and not among the places of `nulls`, or none that the
+/// column can have.
 fn values<'v>(
     values: impl Iterator<Item = Datum<'v>>,
-    columns: &[KeyColumn],
+    (columns, nulls): (&[KeyColumn], &[usize]),
     key: &mut Vec<u8>,
 ) -> Result<bool> {
-    for (value, column) in values.zip(columns) {
+    for (at, (value, column)) in values.zip(columns).enumerate() {
+        if !nulls.is_empty() && nulls.contains(&at) {
+            column.encode(Datum::Null, key)?;
+            continue;
+        }
         let Some(value) = fit(value, column.form).filter(|value| !value.is_null()) else {
             return Ok(false);
         };
@@ -562,7 +567,7 @@ fn intervals(
                 let low = arm.low.as_ref().map(|(_, inclusive)| (next(), *inclusive));
                 let high = arm.high.as_ref().map(|(_, inclusive)| (next(), *inclusive));
                 let mut prefix = first.clone();
-                if values(equal.into_iter(), columns, &mut prefix)? {
+                if values(equal.into_iter(), (columns, &[]), &mut prefix)? {
                     add(&prefix, columns.get(arm.equal.len()), (low, high))?;
                 }
             }
@@ -575,7 +580,7 @@ fn intervals(
 fn several(found: &Values<'_>, key: &KeyAccess, prefix: &mut Vec<u8>) -> Result<Vec<Vec<Vec<u8>>>> {
     prefix.clear();
     let equal = (0..key.equal.len()).map(|at| found.get(at));
-    if !values(equal, &key.layout.columns, prefix)? {
+    if !values(equal, (&key.layout.columns, &key.nulls), prefix)? {
         return Ok(vec![Vec::new()]);
     }
     let mut made = vec![vec![prefix.clone()]];

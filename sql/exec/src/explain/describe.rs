@@ -23,6 +23,7 @@ use crate::plan::physical::{
 };
 use crate::plan::scalar::Target;
 use crate::plan::{Scalar, Var, vars};
+use crate::types::SqlType;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use txn::Direction;
@@ -609,21 +610,13 @@ impl<'p> Describer<'_, 'p, '_, '_> {
     /// What a key access demands of its columns.
     fn key_conditions(&self, scan: &Scan, key: &KeyAccess, scope: &Scope) -> Vec<String> {
         let mut conditions = Vec::new();
-        let mut add = |place: usize, kind: Comparison, value: &Scalar| {
-            let Some(part) = key.layout.columns.get(place) else { return };
-            let kind = if part.descending { kind.swapped() } else { kind };
-            let expression = part.column.checked_sub(EXPRESSIONS).and_then(|at| {
-                key.index.map(|index| &scan.relation.indexes[index].expressions[at])
-            });
-            if let Some(expression) = expression {
-                let known = scan.computed.iter().find(|known| Some(known.index) == key.index);
-                let at = part.column - EXPRESSIONS;
-                let shown = known.and_then(|known| known.expressions.get(at));
-                let Some(computed) = shown else { return };
-                let text = self.printer.text(computed, scope);
-                let ty = expression.ty;
-                conditions.push(self.printer.compared(&text, ty, kind, value, scope));
-                return;
+        let named = |place: usize| -> Option<(String, SqlType)> {
+            let part = key.layout.columns.get(place)?;
+            if let Some(at) = part.column.checked_sub(EXPRESSIONS) {
+                let expression = &scan.relation.indexes[key.index?].expressions[at];
+                let known = scan.computed.iter().find(|known| Some(known.index) == key.index)?;
+                let text = self.printer.text(known.expressions.get(at)?, scope);
+                return Some((text, expression.ty));
             }
             let column = &scan.relation.columns[part.column];
             let name = match scope.prefix {
@@ -634,25 +627,34 @@ impl<'p> Describer<'_, 'p, '_, '_> {
                 ),
                 false => identifier(&column.name),
             };
-            conditions.push(self.printer.compared(&name, column.ty, kind, value, scope));
+            Some((name, column.ty))
+        };
+        let compared = |place: usize, kind: Comparison, value: &Scalar| -> Option<String> {
+            let descending = key.layout.columns.get(place)?.descending;
+            let kind = if descending { kind.swapped() } else { kind };
+            let (name, ty) = named(place)?;
+            Some(self.printer.compared(&name, ty, kind, value, scope))
         };
         for (place, value) in key.equal.iter().enumerate() {
-            add(place, Comparison::Equal, value);
+            conditions.extend(match key.nulls.contains(&place) {
+                true => named(place).map(|(name, _)| format!("({name} IS NULL)")),
+                false => compared(place, Comparison::Equal, value),
+            });
         }
         for (place, part) in key.several.iter().flat_map(|several| several.parts.iter().enumerate())
         {
             if let KeyPart::One(value) = part {
-                add(key.equal.len() + place, Comparison::Equal, value);
+                conditions.extend(compared(key.equal.len() + place, Comparison::Equal, value));
             }
         }
         let next = key.prefix_columns();
         if let Some((value, inclusive)) = &key.low {
             let kind = if *inclusive { Comparison::GreaterEqual } else { Comparison::Greater };
-            add(next, kind, value);
+            conditions.extend(compared(next, kind, value));
         }
         if let Some((value, inclusive)) = &key.high {
             let kind = if *inclusive { Comparison::LessEqual } else { Comparison::Less };
-            add(next, kind, value);
+            conditions.extend(compared(next, kind, value));
         }
         let several = key.several.iter().flat_map(|several| &several.conditions);
         let union = key.union.iter().map(|union| &union.condition);

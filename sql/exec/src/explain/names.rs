@@ -13,7 +13,7 @@ use crate::plan::physical::{
 };
 use crate::plan::subplan::SubplanKind;
 use crate::plan::{Scalar, Var, vars};
-use crate::types::{Oid, SqlType};
+use crate::types::SqlType;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What fills a slot.
@@ -171,12 +171,9 @@ impl<'p> Names<'p> {
                 None => Home::Hidden,
             },
             Some(Rows::Function(scan)) => {
-                let ordinality = scan.ordinality && at == scan.types.len();
-                let (name, ty) = if ordinality {
-                    ("ordinality".to_owned(), SqlType::plain(20))
-                } else {
-                    function_column(scan, at)
-                };
+                let number = SqlType::plain(20);
+                let ty = scan.types.get(at).copied().unwrap_or(number);
+                let name = scan.shown.get(at).map(ToString::to_string).unwrap_or_default();
                 Home::Column(alias(), name, ty)
             }
             Some(Rows::Values(rows)) if rows.len() == 1 => {
@@ -304,37 +301,4 @@ fn each<'p>(plan: &'p Plan, visit: &mut dyn FnMut(&'p Plan)) {
         each(input, visit);
     }
     visit(plan);
-}
-
-/// A column of a function in FROM: one is called as the function is, more by the names of its results.
-fn function_column(scan: &FunctionScan, at: usize) -> (String, SqlType) {
-    let text = SqlType::plain(25);
-    match &scan.call {
-        SetCall::Series(_, int4) => {
-            (scan.alias.to_string(), SqlType::plain(if *int4 { 23 } else { 20 }))
-        }
-        SetCall::Set(oid, _, _, types, _) => {
-            if scan.types.len() == 1 {
-                return (scan.alias.to_string(), types.result);
-            }
-            let column = builtin::function(*oid)
-                .and_then(|procedure| procedure.output_columns().nth(at))
-                .filter(|(name, _)| !name.is_empty());
-            match column {
-                Some((name, ty)) => (name.into_owned(), SqlType { oid: Oid(ty), typmod: -1 }),
-                None => (format!("column{}", at + 1), text),
-            }
-        }
-        SetCall::XmlTable(table, _) => match table.columns.get(at) {
-            Some(column) => (column.name.to_string(), column.ty),
-            None => (scan.alias.to_string(), text),
-        },
-        SetCall::Routine(_, types, _) | SetCall::Querying(_, types, _) => {
-            match types.columns.get(at) {
-                Some((name, ty)) => (name.to_string(), *ty),
-                None => (scan.alias.to_string(), text),
-            }
-        }
-        SetCall::Scalar(..) => (scan.alias.to_string(), text),
-    }
 }

@@ -631,6 +631,9 @@ impl Binder<'_> {
             ));
         }
         let mut from = From { trees, ..self.named(node, columns, alias, Some(name))? };
+        if let Node::FunctionScan { shown, .. } = &mut from.node {
+            *shown = from.items[0].columns.iter().map(|column| column.name.clone()).collect();
+        }
         from.items[0].row_type = row_type;
         from.items[0].value = value;
         from.items[0].source = Source::Function;
@@ -676,6 +679,7 @@ impl Binder<'_> {
                 composite,
                 ordinality,
                 alias: name.clone(),
+                shown: columns.iter().map(|(name, _)| name.clone()).collect(),
             },
             value if !ordinality && !composite => {
                 Node::Project { input: Box::new(Node::Unit), columns: vec![value] }
@@ -687,6 +691,7 @@ impl Binder<'_> {
                 composite,
                 ordinality,
                 alias: name.clone(),
+                shown: columns.iter().map(|(name, _)| name.clone()).collect(),
             },
         };
         Called { node, columns, row_type, value: !composite && !ordinality }

@@ -136,6 +136,8 @@ pub enum Node {
         ordinality: bool,
         /// The name, for EXPLAIN.
         alias: Arc<str>,
+        /// What the query calls its columns, for EXPLAIN, too.
+        shown: Vec<Arc<str>>,
     },
     /// VALUES: each row's expressions have the common types.
     Values {

@@ -24,7 +24,7 @@ use crate::bind::{Literal, Quantifier};
 use crate::catalog::RelationKind;
 use crate::catalog::relation::{EXPRESSIONS, Index};
 use crate::settings::Rule;
-use crate::tuple::KeyLayout;
+use crate::tuple::{Form, KeyLayout};
 use crate::types::array::Array;
 use crate::types::{Datum, Oid, SqlType, oids};
 use std::borrow::Cow;
@@ -370,7 +370,7 @@ fn key_access(
 ) -> Option<Found> {
     let (mut asked, mut told, mut used) = (Vec::new(), Vec::new(), Vec::new());
     let mut union = None;
-    let mut equal = Vec::new();
+    let (mut equal, mut nulls) = (Vec::new(), Vec::new());
     let mut several = Several { parts: Vec::new(), tuples: Vec::new(), conditions: Vec::new() };
     let (mut low, mut high) = (None, None);
     let (mut lookups, mut arrays) = (1.0, 0);
@@ -387,6 +387,17 @@ fn key_access(
                 true => equal.push(value),
                 false => several.parts.push(KeyPart::One(value)),
             }
+            continue;
+        }
+        if several.parts.is_empty()
+            && column.nullable
+            && column.form != Form::Record
+            && let Some((at, _)) = conditions.nulls.iter().find(|(_, of)| *of == column.column)
+        {
+            used.push(*at);
+            asked.push(*at);
+            nulls.push(equal.len());
+            equal.push(constant(&Literal::Null, SqlType { oid: column.ty, typmod: -1 }));
             continue;
         }
         if arrays < ARRAYS_MAX
@@ -459,11 +470,23 @@ fn key_access(
     if asked.is_empty() || unions != union.is_some() {
         return None;
     }
-    let point = unique && equal.len() + several.parts.len() == layout.columns.len();
+    let point =
+        unique && nulls.is_empty() && equal.len() + several.parts.len() == layout.columns.len();
     let direction = Direction::Forward;
     let several = (!several.parts.is_empty()).then(|| Box::new(several));
-    let access =
-        KeyAccess { index, tree, layout, equal, several, low, high, union, point, direction };
+    let access = KeyAccess {
+        index,
+        tree,
+        layout,
+        equal,
+        nulls,
+        several,
+        low,
+        high,
+        union,
+        point,
+        direction,
+    };
     Some(Found { access, asked, told, used, lookups })
 }
 
@@ -516,6 +539,8 @@ fn array_length(array: &Scalar) -> f64 {
 #[derive(Default)]
 struct Conditions<'c> {
     single: Vec<KeyCondition<'c>>,
+    /// `column IS NULL`: its place among the conditions, and the column.
+    nulls: Vec<(usize, usize)>,
     any: Vec<AnyCondition<'c>>,
     either: Vec<OrCondition<'c>>,
 }
@@ -620,6 +645,13 @@ fn conditions<'c>(
             !vars.iter().any(|var| var.slot == scan.slot || later(*var))
         })
     };
+    let own = |scalar: &Scalar| match scalar {
+        Scalar::Var(var) if var.slot == scan.slot => match scan.outputs[var.column as usize] {
+            ScanColumn::Column(column) => Some(column),
+            _ => None,
+        },
+        _ => expressions.iter().position(|own| same(own, scalar)).map(|at| EXPRESSIONS + at),
+    };
     let column = |scalar: &Scalar, value: Oid| match scalar {
         Scalar::Var(var) if var.slot == scan.slot => match scan.outputs[var.column as usize] {
             ScanColumn::Column(column)
@@ -692,6 +724,7 @@ fn conditions<'c>(
                     found.any.push(AnyCondition { at, column, array, condition });
                 }
             }
+            Scalar::IsNull(value, false) => found.nulls.extend(own(value).map(|of| (at, of))),
             Scalar::Or(sides) => {
                 let arms = sides.iter().map(arm).collect();
                 found.either.push(OrCondition { at, arms, condition });

@@ -216,9 +216,21 @@ impl<'a> Planner<'a> {
                 }
                 (plan, layout)
             }
-            Node::FunctionScan { function, arguments, columns, composite, ordinality, alias } => {
-                self.function_scan(*function, arguments, columns, *composite, *ordinality, alias)?
-            }
+            Node::FunctionScan {
+                function,
+                arguments,
+                columns,
+                composite,
+                ordinality,
+                alias,
+                shown,
+            } => self.function_scan(
+                *function,
+                arguments,
+                columns,
+                (*composite, *ordinality),
+                (alias, shown),
+            )?,
             Node::Values { rows, types } => {
                 let slot = self.slot(types.len());
                 let rows = rows

@@ -173,6 +173,8 @@ pub struct KeyAccess {
     pub layout: KeyLayout,
     /// Values of the first columns.
     pub equal: Vec<Scalar>,
+    /// The places among them of those that have to be NULL, which otherwise equals nothing.
+    pub nulls: Vec<usize>,
     /// Columns behind them that may have one of several values: `IN`.
     pub several: Option<Box<Several>>,
     /// Lower bound of the next column, and whether it belongs to the range.
@@ -196,6 +198,7 @@ impl KeyAccess {
             tree,
             layout,
             equal: Vec::new(),
+            nulls: Vec::new(),
             several: None,
             low: None,
             high: None,
@@ -376,6 +379,8 @@ pub struct FunctionScan {
     pub ordinality: bool,
     /// The name in the query.
     pub alias: Arc<str>,
+    /// The columns' names there.
+    pub shown: Box<[Arc<str>]>,
 }
 
 /// A call that gives rows.

@@ -26,9 +26,8 @@ impl Planner<'_> {
         function: Oid,
         arguments: &[Expr],
         columns: &[(Arc<str>, SqlType)],
-        composite: bool,
-        ordinality: bool,
-        alias: &Arc<str>,
+        (composite, ordinality): (bool, bool),
+        (alias, shown): (&Arc<str>, &[Arc<str>]),
     ) -> Result<(Plan, Layout)> {
         let width = columns.len() + usize::from(ordinality);
         let slot = self.slot(width);
@@ -53,6 +52,7 @@ impl Planner<'_> {
             records: composite && function.0 == UNNEST,
             ordinality,
             alias: Arc::clone(alias),
+            shown: shown.into(),
         };
         Ok((Plan::Function(Box::new(scan)), Self::layout(slot, width)))
     }
