@@ -652,16 +652,10 @@ fn conditions<'c>(
         },
         _ => expressions.iter().position(|own| same(own, scalar)).map(|at| EXPRESSIONS + at),
     };
-    let column = |scalar: &Scalar, value: Oid| match scalar {
-        Scalar::Var(var) if var.slot == scan.slot => match scan.outputs[var.column as usize] {
-            ScanColumn::Column(column)
-                if key_compatible(scan.relation.columns[column].ty.oid, value) =>
-            {
-                Some(column)
-            }
-            _ => None,
-        },
-        _ => expressions.iter().position(|own| same(own, scalar)).map(|at| EXPRESSIONS + at),
+    let column = |scalar: &Scalar, value: Oid| {
+        own(scalar).filter(|at| {
+            *at >= EXPRESSIONS || key_compatible(scan.relation.columns[*at].ty.oid, value)
+        })
     };
     // A condition that is a key itself asks that it be true.
     let itself = |condition: &'c Scalar| {
