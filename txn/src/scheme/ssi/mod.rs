@@ -15,8 +15,8 @@
 //! is visible: who ended before it began is seen by it. (2) What was read is locked before its reader returns from the read,
 //! and what is written is marked before it is in the write set. (3) A commit's LSN is known here before a snapshot can show it.
 //!
-//! Cost: of other levels a branch; of a serializable one a latch and a look at two maps for each key, leaf or write; the latch over
-//! all for its beginning, its end, the first key of each tree, and each leaf or write.
+//! Cost: of other levels a branch; of a serializable one a latch and a look-up for each key; the latch over all for its beginning, its
+//! end, the first key of each tree, and each leaf or write.
 
 pub(crate) mod graph;
 mod points;
