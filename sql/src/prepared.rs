@@ -92,8 +92,8 @@ pub struct Planned {
     /// A literal in it says when it was read (`now`, `today`), so that nobody else reads the same; or a constant was computed
     /// that is too long to be kept for others.
     pub momentary: bool,
-    /// It reads a table whole because it was made without the parameters' values: with some of them another plan would do far
-    /// better, so each run has its own (`choose_custom_plan`).
+    /// It reads much because it was made without the parameters' values: with some of them another plan would do far better, so
+    /// each run has its own (`choose_custom_plan`).
     pub goes_by_values: bool,
     /// The number of what the statement means ([`meaning::of`]), where it came as a text.
     pub meaning: Option<u64>,
@@ -470,8 +470,8 @@ pub(crate) struct Known<'k> {
     pub manager: &'k Manager,
     /// The tables that it was asked about, with the rows that the plan goes by.
     pub sizes: RefCell<Vec<(TreeId, f64)>>,
-    /// The parameters' values in the run that is planned for.
-    pub values: Option<&'k RowBuf>,
+    /// The parameters' values in the run that is planned for, and their types.
+    pub values: Option<(&'k RowBuf, &'k [Oid])>,
     /// Told by the planner: another value could have given a much better plan.
     pub goes_by_values: Cell<bool>,
 }
@@ -516,9 +516,10 @@ impl Facts for Known<'_> {
         }
     }
 
-    fn parameter(&self, number: u32) -> Option<Literal> {
-        let values = self.values.filter(|values| (number as usize) < values.len())?;
-        Some(Literal::of(&values.get(number as usize)))
+    fn parameter(&self, number: u32) -> Option<(Literal, SqlType)> {
+        let (values, types) = self.values?;
+        let ty = types.get(number as usize).filter(|_| (number as usize) < values.len())?;
+        Some((Literal::of(&values.get(number as usize)), SqlType { oid: *ty, typmod: -1 }))
     }
 
     fn depends_on_values(&self) {

@@ -224,7 +224,7 @@ impl Session {
                     constants: Some(&reader),
                     methods,
                     sizes,
-                    values: values.as_ref(),
+                    values: values.as_ref().map(|values| (values, parameter_types)),
                     ..Known::plain(&snapshot, manager)
                 };
                 let what = (parsed, user, dialect);

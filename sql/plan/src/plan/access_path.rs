@@ -98,6 +98,10 @@ pub fn choose(
                 .is_some_and(|key| key.asked.iter().any(|at| takes_parameter(&all[*at]))));
     let limit = key.as_ref().map_or(f64::INFINITY, |key| key.cost).min(scan.cost.max(GROWTH_ROWS));
     let ways = (0..all.len()).filter_map(|at| by_sides(planner, &scan, &all, at, later));
+    let few = single && methods.keys;
+    if !few && total >= SENSITIVE_ROWS && may_hold_all(&scan, &all) {
+        figures.facts().depends_on_values();
+    }
     let either = match single || !methods.keys || !planner.allows(Rule::UnionsOfKeys) {
         true => None,
         false => ways.min_by(|a, b| a.cost.total_cmp(&b.cost)).filter(|ways| ways.cost < limit),
@@ -196,7 +200,8 @@ fn ways(
 ) -> Vec<ByKey> {
     let on_columns = conditions(planner, scan, &[], all, later);
     let mut ways = Vec::new();
-    for (index, tree, layout, unique) in keys(scan, all) {
+    let known = &*with_values(planner, scan, all);
+    for (index, tree, layout, unique) in keys(scan, known) {
         let own;
         let computed = scan.computed.iter().find(|key| Some(key.index) == index);
         let conditions = match computed.filter(|key| !key.expressions.is_empty()) {
@@ -209,8 +214,11 @@ fn ways(
         let before = ways.len();
         let found = [false, true]
             .map(|unions| key_access(index, tree, layout.clone(), unique, conditions, unions));
-        ways.extend(found.into_iter().flatten().map(|found| costed(planner, scan, all, found)));
-        if ways.len() == before && (whole || met(scan, index, all).next().is_some()) {
+        let met: Vec<usize> = met(scan, index, known).collect();
+        ways.extend(
+            found.into_iter().flatten().map(|found| costed(planner, scan, (all, &met), found)),
+        );
+        if ways.len() == before && (whole || !met.is_empty()) {
             let access = KeyAccess::whole(index, tree, layout);
             let found = Found {
                 access,
@@ -219,18 +227,24 @@ fn ways(
                 used: Vec::new(),
                 lookups: 1.0,
             };
-            ways.push(costed(planner, scan, all, found));
+            ways.push(costed(planner, scan, (all, &met), found));
         }
     }
     ways
 }
 
-/// What a way costs.
-fn costed(planner: &Planner<'_>, scan: &Scan, all: &[Scalar], found: Found) -> ByKey {
+/// What a way costs by an index whose rows all meet the conditions at the places `met`.
+fn costed(
+    planner: &Planner<'_>,
+    scan: &Scan,
+    (all, met): (&[Scalar], &[usize]),
+    found: Found,
+) -> ByKey {
     let figures = &planner.figures;
     let Found { access, mut asked, told, mut used, lookups } = found;
-    used.extend(met(scan, access.index, all).filter(|at| !asked.contains(at)));
-    asked.extend(met(scan, access.index, all).filter(|at| !asked.contains(at)).collect::<Vec<_>>());
+    let others: Vec<usize> = met.iter().copied().filter(|at| !asked.contains(at)).collect();
+    used.extend(&others);
+    asked.extend(&others);
     let rows = if access.point {
         lookups
     } else {
@@ -333,6 +347,40 @@ fn keys(scan: &Scan, conditions: &[Scalar]) -> Vec<(Option<usize>, txn::TreeId, 
 fn holds_all(scan: &Scan, index: usize, conditions: &[Scalar]) -> bool {
     let computed = scan.computed.iter().find(|key| key.index == index);
     computed.is_none_or(|key| key.filter.iter().all(|part| implies(conditions, part)))
+}
+
+/// Whether a table has an index of some rows that may have all that meet the conditions, with some values of parameters.
+fn may_hold_all(scan: &Scan, conditions: &[Scalar]) -> bool {
+    let about = |part: &Scalar| {
+        conditions.iter().any(|one| {
+            takes_parameter(one) && one.reads(&mut |var| part.reads(&mut |read| read == var))
+        })
+    };
+    scan.computed.iter().any(|key| {
+        let part = |part: &Scalar| about(part) || implies(conditions, part);
+        scan.relation.indexes[key.index].is_valid()
+            && key.filter.iter().all(part)
+            && key.filter.iter().any(about)
+    })
+}
+
+/// The conditions with the values of parameters, where they are known, for what an index of some rows asks of them.
+fn with_values<'c>(
+    planner: &Planner<'_>,
+    scan: &Scan,
+    conditions: &'c [Scalar],
+) -> Cow<'c, [Scalar]> {
+    let facts = planner.figures.facts();
+    let matters = scan.computed.iter().any(|key| !key.filter.is_empty())
+        && facts.parameter(0).is_some()
+        && conditions.iter().any(takes_parameter);
+    if !matters {
+        return Cow::Borrowed(conditions);
+    }
+    let value = |number| facts.parameter(number).map(|(value, ty)| constant(&value, ty));
+    let mut known = conditions.to_vec();
+    known.iter_mut().for_each(|one| one.replace_parameters(&value));
+    Cow::Owned(known)
 }
 
 /// The conditions that every row of an index meets, by their places.
@@ -731,9 +779,9 @@ fn conditions<'c>(
                     single(column, comparison, Cow::Borrowed(value), true);
                 } else if let Some((column, comparison, value)) = widened(condition) {
                     single(column, comparison, Cow::Owned(value), true);
-                } else if let Some((text, pattern)) =
-                    pattern::of(condition, &|number| planner.figures.facts().parameter(number))
-                    && let Some(column) = column(text, Oid(oids::TEXT))
+                } else if let Some((text, pattern)) = pattern::of(condition, &|number| {
+                    Some(planner.figures.facts().parameter(number)?.0)
+                }) && let Some(column) = column(text, Oid(oids::TEXT))
                 {
                     for (comparison, value) in pattern.bounds() {
                         single(column, comparison, Cow::Owned(value), false);

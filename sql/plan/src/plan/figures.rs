@@ -72,13 +72,13 @@ pub trait Facts {
         None
     }
 
-    /// The value that a parameter, from 0, has in the run that is planned for, if that is known: estimates go by it, and the
-    /// plan is good for any other.
-    fn parameter(&self, _number: u32) -> Option<Literal> {
+    /// The value and the type that a parameter, from 0, has in the run that is planned for, if that is known: the plan is for
+    /// these values.
+    fn parameter(&self, _number: u32) -> Option<(Literal, SqlType)> {
         None
     }
 
-    /// Another value of a parameter could have given a much better plan.
+    /// With the values of its parameters the plan could be much better.
     fn depends_on_values(&self) {}
 
     /// A routine that a user made.
@@ -332,7 +332,9 @@ impl<'a> Figures<'a> {
                         let nulls = self.column(column).map_or(0.0, |column| column.nulls());
                         1.0 - self.comparison(column, Comparison::Equal, value) - nulls
                     }
-                    _ => match pattern::of(condition, &|number| self.facts.parameter(number)) {
+                    _ => match pattern::of(condition, &|number| {
+                        Some(self.facts.parameter(number)?.0)
+                    }) {
                         Some((text, pattern)) => self.found(text, &pattern),
                         None if pattern::by_parameter(condition).is_some() => MATCH,
                         // A function of one's own (`DEFAULT_...`: a pattern, a test).
@@ -438,7 +440,7 @@ impl<'a> Figures<'a> {
         };
         let constant = match (value, &given) {
             (Scalar::Constant(row, _), _) => Some(row.get(0)),
-            (_, Some(given)) => Some(given.datum()),
+            (_, Some((given, _))) => Some(given.datum()),
             _ => None,
         };
         if constant.is_some_and(|datum| datum.is_null()) {

@@ -397,7 +397,7 @@ impl Planner<'_> {
             parameters_of(one, &mut |expr| {
                 let Expr::Parameter(number, ty) = *expr else { return };
                 match self.figures.facts().parameter(number) {
-                    Some(value) => *expr = Expr::Constant(value, ty),
+                    Some((value, _)) => *expr = Expr::Constant(value, ty),
                     None => open = true,
                 }
             });

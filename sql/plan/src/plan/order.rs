@@ -559,7 +559,7 @@ fn by_other_key(
         };
         key.direction = direction;
         // An index in order costs a descent for each row.
-        if reads_all && key.index.is_some() && !few {
+        if reads_all && key.index.is_some() && !few && first.is_none() {
             continue;
         }
         let cost = match first {

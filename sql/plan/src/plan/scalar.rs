@@ -321,6 +321,18 @@ impl Scalar {
         }
     }
 
+    /// Puts what `value` gives of a parameter in the place of it; where that is nothing, it stays.
+    pub fn replace_parameters(&mut self, value: &dyn Fn(u32) -> Option<Scalar>) {
+        match self {
+            Scalar::Parameter(number) => {
+                if let Some(value) = value(*number) {
+                    *self = value;
+                }
+            }
+            other => other.children_mut(&mut |child| child.replace_parameters(value)),
+        }
+    }
+
     /// The home that this scalar fills itself, for parts of it to read.
     #[must_use]
     pub fn own_home(&self) -> Option<Var> {
