@@ -206,7 +206,12 @@ impl Segments {
         let (_, next) = self.range();
         let file = self.device.open(&name(next), true)?;
         let length = HEADER_BYTES + self.bytes;
-        // A file that is there already is what an earlier epoch prepared, as far as it came: its sync may have failed.
+        // What an earlier epoch prepared and did not come to has its length and its blocks durably, since they were synced before
+        // it got a header; and what it has of that epoch's records nobody takes for this one's.
+        if is(&file, next, self.bytes)? {
+            return self.take_in(next, file);
+        }
+        // Another file that is there already is what an earlier epoch prepared, as far as it came: its sync may have failed.
         file.set_len(length)?;
         // Written once, its blocks are the file's for good: a flush then changes no metadata, and its sync is one write
         // instead of two.
@@ -215,6 +220,7 @@ impl Segments {
             let step = zeros.len().min((length - offset) as usize);
             file.write_at(offset, &zeros[..step])?;
         }
+        file.sync()?;
         self.take_in(next, file)
     }
 
@@ -256,7 +262,7 @@ impl Segments {
 
 #[cfg(test)]
 mod tests {
-    use super::{Epoch, Segments, name, survey};
+    use super::{Epoch, HEADER_BYTES, Segments, name, survey};
     use crate::Lsn;
     use crate::device::Device;
     use crate::device::faulty::FaultyDevice;
@@ -288,10 +294,10 @@ mod tests {
 
     #[test]
     fn what_a_failed_sync_has_left_of_a_segment_is_prepared_anew() {
-        for seed in 0..50 {
+        for seed in 0..100 {
             let device = Arc::new(FaultyDevice::new(seed));
             let schedule = crate::device::faulty::FaultSchedule {
-                sync_error_at: Some(1),
+                sync_error_at: Some(1 + seed % 2),
                 ..Default::default()
             };
             device.set_schedule(schedule);
@@ -301,6 +307,24 @@ mod tests {
             let found: Vec<_> = survey(&device.crash(seed), BYTES).unwrap().into_keys().collect();
             assert_eq!(found, [1], "seed {seed}");
         }
+    }
+
+    #[test]
+    fn what_an_earlier_epoch_has_prepared_is_taken_over_without_a_write_of_its_bytes() {
+        let device = Arc::new(FaultyDevice::new(3));
+        segments(&device).prepare().unwrap();
+        let file = device.open(&name(1), false).unwrap();
+        file.write_at(HEADER_BYTES + 100, b"a record of before").unwrap();
+        file.sync().unwrap();
+        let next = Epoch { number: 2, ..EPOCH };
+        let handle: Arc<dyn Device> = Arc::clone(&device) as Arc<dyn Device>;
+        Segments::new(handle, BYTES, next, BTreeMap::new()).prepare().unwrap();
+        let found = survey(&device.crash(3), BYTES).unwrap();
+        let (epoch, file) = &found[&1];
+        assert_eq!((found.len(), *epoch), (1, next));
+        let mut bytes = [0; 18];
+        file.read_at(HEADER_BYTES + 100, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"a record of before");
     }
 
     #[test]
