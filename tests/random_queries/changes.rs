@@ -15,7 +15,7 @@ impl Maker<'_> {
             .iter()
             .map(|(column, ty)| (format!("{}.{column}", table.name), *ty))
             .collect();
-        let scope = Scope { columns, outer: Vec::new() };
+        let scope = Scope { columns, outer: Vec::new(), rows: Vec::new() };
         let text = match self.below(8) {
             0 | 1 => self.insert(&table, &scope, depth),
             2..=4 => self.update(&table, &scope, depth),
@@ -104,7 +104,7 @@ impl Maker<'_> {
         let columns = [("key", Type::Int), ("s", Type::Text), ("i", Type::Int)];
         let columns =
             columns.iter().map(|(column, ty)| (format!("{name}.{column}"), *ty)).collect();
-        (text, Scope { columns, outer: Vec::new() })
+        (text, Scope { columns, outer: Vec::new(), rows: Vec::new() })
     }
 
     fn update(&mut self, table: &Table, scope: &Scope, depth: usize) -> String {

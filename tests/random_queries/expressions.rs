@@ -11,6 +11,8 @@ pub struct Scope {
     pub columns: Vec<(String, Type)>,
     /// Those of queries around, as plain columns.
     pub outer: Vec<(String, Type)>,
+    /// What stands for whole rows.
+    pub rows: Vec<String>,
 }
 
 impl Scope {
@@ -79,6 +81,11 @@ impl Maker<'_> {
         }
         if self.below(4) == 0 {
             return self.of_any_type(ty, scope, depth - 1);
+        }
+        if self.below(12) == 0
+            && let Some(text) = self.of_rows(ty, scope, depth - 1)
+        {
+            return text;
         }
         let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth - 1);
         match ty {
@@ -174,6 +181,81 @@ impl Maker<'_> {
         }
     }
 
+    /// What reads a whole row, a value of a composite type, or one of a domain.
+    fn of_rows(&mut self, ty: Type, scope: &Scope, depth: usize) -> Option<String> {
+        let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth);
+        let pair = |maker: &mut Self| match maker.below(3) {
+            0 => "NULL::pair".to_owned(),
+            1 => format!("jsonb_populate_record(NULL::pair, '{{\"a\": {}}}')", maker.below(4)),
+            _ => format!(
+                "ROW({}, {})::pair",
+                maker.expression(Type::Int, scope, depth),
+                maker.expression(Type::Text, scope, depth)
+            ),
+        };
+        let row = match scope.rows.len() {
+            0 => pair(self),
+            count => match self.below(3) {
+                0 => pair(self),
+                _ => scope.rows[self.below(count)].clone(),
+            },
+        };
+        let named = !row.ends_with(')') && !row.starts_with("NULL");
+        Some(match ty {
+            Type::Int => match self.below(3) {
+                0 => format!("({}).a", pair(self)),
+                1 => format!("({})::whole", of(self, ty)),
+                _ => format!("CAST({} AS whole)", of(self, Type::Num)),
+            },
+            Type::Text => match self.below(4) {
+                0 => format!("({}).b", pair(self)),
+                1 => format!("({})::word", of(self, ty)),
+                2 => format!("({row})::text"),
+                _ => format!("({})::text::word", of(self, Type::Int)),
+            },
+            Type::Bool => match self.below(7) {
+                0 => format!("({row} IS NULL)"),
+                1 => format!("({row} IS NOT NULL)"),
+                2 => format!("({} {} {})", pair(self), self.comparison(), pair(self)),
+                3 => format!("({row} IS DISTINCT FROM {row})"),
+                4 if named => format!("({row}.* = {row}.*)"),
+                5 => format!("({} = ANY (ARRAY[{}, {}]))", pair(self), pair(self), pair(self)),
+                _ => format!("(NOT {row} IS NULL)"),
+            },
+            Type::Json => match self.below(3) {
+                0 => format!("to_jsonb({row})"),
+                1 => format!("row_to_json({row})::jsonb"),
+                _ => format!("to_jsonb(ARRAY[{}])", pair(self)),
+            },
+            Type::Ints => format!("ARRAY[({}).a]", pair(self)),
+            _ => return None,
+        })
+    }
+
+    /// What gives several rows where it stands in a select list.
+    pub fn set(&mut self, ty: Type, scope: &Scope, depth: usize) -> Option<String> {
+        let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth);
+        Some(match ty {
+            Type::Int => match self.below(4) {
+                0 => format!("unnest({})", of(self, Type::Ints)),
+                1 => format!("generate_series({} % 5, 3)", self.leaf(ty, scope)),
+                2 => format!("(unnest({}) + {})", of(self, Type::Ints), of(self, ty)),
+                _ => format!("generate_series(1, generate_series(1, {}))", self.below(3)),
+            },
+            Type::Text => match self.below(3) {
+                0 => format!("unnest(string_to_array({}, 'b'))", of(self, ty)),
+                1 => format!("regexp_split_to_table({}, 'b')", of(self, ty)),
+                _ => format!("(unnest({}) || {})", of(self, Type::Ints), of(self, ty)),
+            },
+            Type::Json => format!("jsonb_path_query({}, '$.*')", of(self, ty)),
+            Type::Date => format!(
+                "generate_series(date '2024-01-01', {}, '1 month')::date",
+                literal(&mut self.chance, ty)
+            ),
+            _ => return None,
+        })
+    }
+
     /// What gives a value of any type.
     fn of_any_type(&mut self, ty: Type, scope: &Scope, depth: usize) -> String {
         let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth);
@@ -228,7 +310,7 @@ impl Maker<'_> {
     /// An aggregate call of the type.
     pub fn aggregate(&mut self, ty: Type, scope: &Scope, depth: usize) -> String {
         // What an aggregate is computed of is its own query's: of others' columns alone it would be theirs.
-        let own = Scope { columns: scope.columns.clone(), outer: Vec::new() };
+        let own = Scope { outer: Vec::new(), ..scope.clone() };
         let of = |maker: &mut Self, ty| maker.expression(ty, &own, depth.min(1));
         let plain = match ty {
             Type::Int => match self.below(3) {
@@ -287,6 +369,23 @@ impl Maker<'_> {
                 format!("jsonb_agg({value} ORDER BY {value})")
             }
             Type::Date | Type::Stamp | Type::Mood => format!("max({})", of(self, ty)),
+        };
+        let plain = match self.below(8) {
+            0 if ty != Type::Json && ty != Type::Bool => {
+                let place = ["0", "0.25", "0.5", "1"][self.below(4)];
+                let order = ["", " DESC"][self.below(2)];
+                format!("percentile_disc({place}) WITHIN GROUP (ORDER BY {}{order})", of(self, ty))
+            }
+            1 if ty == Type::Big => {
+                let ranked = self.any_type();
+                let function = ["rank", "dense_rank"][self.below(2)];
+                let hypothetical = literal(&mut self.chance, ranked);
+                format!("{function}({hypothetical}) WITHIN GROUP (ORDER BY {})", of(self, ranked))
+            }
+            2 if ty == Type::Big && !scope.rows.is_empty() => {
+                format!("count({})", scope.rows[self.below(scope.rows.len())])
+            }
+            _ => plain,
         };
         if self.below(4) == 0 {
             let condition = self.expression(Type::Bool, &own, 1);

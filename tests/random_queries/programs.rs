@@ -31,7 +31,7 @@ struct Sight {
 impl Sight {
     fn scope(&self) -> Scope {
         let columns = self.variables.iter().chain(&self.others).cloned().collect();
-        Scope { columns, outer: Vec::new() }
+        Scope { columns, outer: Vec::new(), rows: Vec::new() }
     }
 }
 
@@ -62,7 +62,7 @@ impl Maker<'_> {
             named.iter().map(|(name, ty)| format!("{name} {}", ty.name())).collect();
         let traits = ["", "IMMUTABLE", "STABLE", "STRICT", "IMMUTABLE STRICT", "STABLE STRICT"]
             [self.below(6)];
-        let scope = Scope { columns: named.clone(), outer: Vec::new() };
+        let scope = Scope { columns: named.clone(), outer: Vec::new(), rows: Vec::new() };
         let (language, body) = match self.below(3) {
             0 => ("sql", format!("SELECT {}", self.expression(result, &scope, 2))),
             1 => ("sql", {

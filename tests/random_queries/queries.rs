@@ -21,6 +21,13 @@ pub struct Maker<'t> {
     pub functions: Vec<Function>,
 }
 
+/// What stands for the rows of an item of FROM, by its columns.
+fn row_of(columns: &[(String, Type)]) -> Option<String> {
+    let (alias, _) = columns.first()?.0.split_once('.')?;
+    // Of one column it is that column's value.
+    (columns.len() > 1).then(|| alias.to_owned())
+}
+
 impl<'t> Maker<'t> {
     pub fn new(chance: Chance, tables: &'t [Table]) -> Maker<'t> {
         Maker {
@@ -65,7 +72,8 @@ impl<'t> Maker<'t> {
             }
             1 => {
                 let row = |maker: &mut Self| {
-                    let scope = Scope { columns: Vec::new(), outer: outer.to_vec() };
+                    let scope =
+                        Scope { columns: Vec::new(), outer: outer.to_vec(), rows: Vec::new() };
                     let values: Vec<String> = types
                         .iter()
                         .map(|ty| maker.expression(*ty, &scope, depth.min(1)))
@@ -142,7 +150,7 @@ impl<'t> Maker<'t> {
             .collect();
         let columns: Vec<(String, Type)> =
             types.iter().enumerate().map(|(at, ty)| (format!("r.c{}", at + 1), *ty)).collect();
-        let mut scope = Scope { columns, outer: outer.to_vec() };
+        let mut scope = Scope { columns, outer: outer.to_vec(), rows: Vec::new() };
         let mut from = format!("{name} r");
         if self.below(3) == 0 {
             let table = self.tables[self.below(self.tables.len())].clone();
@@ -182,7 +190,21 @@ impl<'t> Maker<'t> {
                 .collect();
             named.join(", ")
         };
-        match self.below(if depth == 0 { 4 } else { 9 }) {
+        match self.below(if depth == 0 { 4 } else { 10 }) {
+            9 => {
+                let mut values = Vec::new();
+                for ty in types {
+                    let set = match self.below(2) {
+                        0 => self.set(*ty, &scope, depth.min(2)),
+                        _ => None,
+                    };
+                    values.push(match set {
+                        Some(set) => set,
+                        None => self.expression(*ty, &scope, depth.min(2)),
+                    });
+                }
+                format!("SELECT * FROM (SELECT {} FROM {from}{condition}) s", list(&values))
+            }
             4 | 5 => {
                 let (groups, grouped) = self.groups(&scope, depth);
                 let mut values = Vec::new();
@@ -242,7 +264,7 @@ impl<'t> Maker<'t> {
 
     /// What a query is grouped by, and what its list may name then.
     fn groups(&mut self, scope: &Scope, depth: usize) -> (String, Scope) {
-        let own = Scope { columns: scope.columns.clone(), outer: Vec::new() };
+        let own = Scope { columns: scope.columns.clone(), outer: Vec::new(), rows: Vec::new() };
         let mut keys: Vec<(String, Type)> = Vec::new();
         for _ in 0..self.below(3) + 1 {
             let key = if self.below(3) > 0 && !own.columns.is_empty() {
@@ -258,7 +280,10 @@ impl<'t> Maker<'t> {
             }
         }
         if keys.is_empty() {
-            return ("()".to_owned(), Scope { columns: Vec::new(), outer: scope.outer.clone() });
+            return (
+                "()".to_owned(),
+                Scope { columns: Vec::new(), outer: scope.outer.clone(), rows: Vec::new() },
+            );
         }
         let texts: Vec<&str> = keys.iter().map(|(text, _)| text.as_str()).collect();
         let all = texts.join(", ");
@@ -272,7 +297,7 @@ impl<'t> Maker<'t> {
         if self.below(3) == 0 {
             keys.push((format!("GROUPING({all})"), Type::Int));
         }
-        (text, Scope { columns: keys, outer: scope.outer.clone() })
+        (text, Scope { columns: keys, outer: scope.outer.clone(), rows: Vec::new() })
     }
 
     /// A window function of the type: over rows whose order is total, or which do not depend on it.
@@ -303,7 +328,17 @@ impl<'t> Maker<'t> {
             4 if ty == Type::Big => {
                 let ranked = self.any_type();
                 let ranked = self.expression(ranked, scope, 1);
-                match self.below(4) {
+                match self.below(6) {
+                    4 => format!(
+                        "sum({}) OVER ({partition} ORDER BY {} RANGE BETWEEN 1 PRECEDING AND {} FOLLOWING)",
+                        self.expression(Type::Int, scope, 1),
+                        self.expression(Type::Int, scope, 1),
+                        self.below(3)
+                    ),
+                    5 => format!(
+                        "count(*) OVER ({partition} ORDER BY {} RANGE BETWEEN '1 day' PRECEDING AND '1 month' FOLLOWING EXCLUDE GROUP)",
+                        self.expression(Type::Date, scope, 1)
+                    ),
                     0 => format!("row_number() OVER ({partition} {total})"),
                     1 => format!("rank() OVER ({partition} ORDER BY {ranked})"),
                     2 => format!("dense_rank() OVER ({partition} ORDER BY {ranked} DESC)"),
@@ -328,8 +363,9 @@ impl<'t> Maker<'t> {
 
     /// A FROM list and what it brings into sight.
     pub fn from(&mut self, outer: &[(String, Type)], depth: usize) -> (String, Scope) {
-        let mut scope = Scope { columns: Vec::new(), outer: outer.to_vec() };
+        let mut scope = Scope { columns: Vec::new(), outer: outer.to_vec(), rows: Vec::new() };
         let (mut text, columns) = self.item(&scope, depth, false);
+        scope.rows.extend(row_of(&columns));
         scope.columns = columns;
         for _ in 0..[0, 0, 1, 1, 2][self.below(5)] {
             let kind = self.below(10);
@@ -337,6 +373,7 @@ impl<'t> Maker<'t> {
             let (item, columns) = self.item(&scope, depth, lateral);
             let left = scope.columns.clone();
             scope.columns.extend(columns.clone());
+            scope.rows.extend(row_of(&columns));
             if kind == 0 {
                 text.push_str(&format!(" CROSS JOIN {item}"));
                 continue;
@@ -409,8 +446,8 @@ impl<'t> Maker<'t> {
     ) -> (String, Vec<(String, Type)>) {
         let alias = self.name("a");
         let seen = if lateral { scope.within() } else { scope.outer.clone() };
-        let kind = self.below(if depth == 0 { 7 } else { 11 });
-        if kind > 6 || lateral {
+        let kind = self.below(if depth == 0 { 8 } else { 12 });
+        if kind > 7 || lateral {
             let types = self.types(4);
             let query = self.query(&types, &seen, depth.saturating_sub(1));
             let word = if lateral { "LATERAL " } else { "" };
@@ -430,12 +467,43 @@ impl<'t> Maker<'t> {
                 )
             }
             1 => {
-                let scope = Scope { columns: Vec::new(), outer: seen };
+                let scope = Scope { columns: Vec::new(), outer: seen, rows: Vec::new() };
                 let array = self.expression(Type::Ints, &scope, depth.min(1));
                 (
                     format!("unnest({array}) WITH ORDINALITY AS {alias}(u, o)"),
                     vec![(format!("{alias}.u"), Type::Int), (format!("{alias}.o"), Type::Big)],
                 )
+            }
+            7 => {
+                let scope = Scope { columns: Vec::new(), outer: seen, rows: Vec::new() };
+                let json = self.expression(Type::Json, &scope, depth.min(1));
+                match self.below(3) {
+                    0 => {
+                        let array = self.expression(Type::Ints, &scope, depth.min(1));
+                        (
+                            format!(
+                                "ROWS FROM (unnest({array}), generate_series(1, {})) AS {alias}(u, g)",
+                                self.below(3)
+                            ),
+                            vec![
+                                (format!("{alias}.u"), Type::Int),
+                                (format!("{alias}.g"), Type::Int),
+                            ],
+                        )
+                    }
+                    1 => (
+                        format!(
+                            "jsonb_populate_record(NULL::pair, jsonb_build_object('b', {json})) AS {alias}(a, b)"
+                        ),
+                        vec![(format!("{alias}.a"), Type::Int), (format!("{alias}.b"), Type::Text)],
+                    ),
+                    _ => (
+                        format!(
+                            "jsonb_path_query(jsonb_build_array({json}), '$[*]') AS {alias}(j)"
+                        ),
+                        vec![(format!("{alias}.j"), Type::Json)],
+                    ),
+                }
             }
             _ => {
                 let at = self.below(self.tables.len() + 2 * self.with.len());

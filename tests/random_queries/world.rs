@@ -62,10 +62,11 @@ pub struct Table {
 }
 
 /// The columns that tables draw from: of one name and one type wherever they are, so that USING and NATURAL find them.
-const POOL: [(&str, Type, &str); 13] = [
+const POOL: [(&str, Type, &str); 14] = [
     ("i", Type::Int, "int"),
     ("j", Type::Int, "int"),
     ("l", Type::Int, "smallint"),
+    ("e", Type::Int, "whole"),
     ("k", Type::Big, "bigint"),
     ("n", Type::Num, "numeric(8,2)"),
     ("f", Type::Float, "float8"),
@@ -142,7 +143,12 @@ pub struct World {
 
 impl World {
     pub fn new(chance: &mut Chance) -> World {
-        let mut statements = vec!["CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')".to_owned()];
+        let mut statements = vec![
+            "CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')".to_owned(),
+            "CREATE TYPE pair AS (a int, b text)".to_owned(),
+            "CREATE DOMAIN whole AS int CHECK (VALUE > -1000000)".to_owned(),
+            "CREATE DOMAIN word AS text COLLATE \"C\"".to_owned(),
+        ];
         let tables = (0..chance.below(3) + 2)
             .map(|number| table(chance, &format!("t{number}"), &mut statements))
             .collect();

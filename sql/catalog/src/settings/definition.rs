@@ -5,7 +5,7 @@
 //! `atoll.`, are in `data/atoll_settings.tsv`, in the same form, those of the planner's rules in [`super::rule`]. Names are
 //! found in any case, as written in PostgreSQL.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
 /// A setting.
@@ -444,7 +444,7 @@ fn hidden(name: &'static str, context: Context, kind: Kind, boot: &'static str) 
 struct Table {
     /// In byte order of the lower-case names.
     all: Vec<Definition>,
-    by_name: HashMap<String, usize>,
+    by_name: FxHashMap<String, usize>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {

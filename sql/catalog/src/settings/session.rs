@@ -19,13 +19,13 @@ use super::socket::{self, SocketTimes, is_of_socket};
 use super::value::{self, FoundRole, Value};
 use super::{Methods, SessionSettings};
 use crate::search_path::split_identifiers;
+use rustc_hash::FxHashMap;
 use sql_types::dialect::Dialect;
 use sql_types::error::{Notice, Result, SqlError};
 use sql_types::settings::{
     DateOrder, DateStyle, IntervalStyle, ValueSettings, XmlBinary, XmlOption,
 };
 use sql_types::sqlstate::SqlState;
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 use txn::SchemeKind;
 
@@ -33,7 +33,7 @@ use txn::SchemeKind;
 #[derive(Clone, Debug)]
 pub struct Settings {
     server: Arc<ServerSettings>,
-    pub(super) entries: Arc<HashMap<Key, Entry>>,
+    pub(super) entries: Arc<FxHashMap<Key, Entry>>,
     pub(super) undo: Vec<(Key, Option<Entry>)>,
     plain: Arc<SessionSettings>,
     reported: Arc<Vec<String>>,

@@ -3,7 +3,7 @@
 use crate::bind::Binder;
 use crate::bind::dml::{composite_type, index};
 use crate::bind::expression::Place;
-use crate::bind::join::{cross, shifted};
+use crate::bind::join::{cross, marked, missing_sides, shifted};
 use crate::bind::kept::{numbered, open_view};
 use crate::bind::levels::drop_level;
 use crate::bind::logical::VALUE;
@@ -70,9 +70,10 @@ impl Binder<'_> {
         let mut all: Option<From> = None;
         for item in list {
             let next = match all.take() {
-                None => self.bind_item(item, inside, ctes)?,
+                None => self.bind_item(item, false, inside, ctes)?,
                 Some(mut left) => {
-                    let (right, lateral) = self.beside(&mut left, item, false, inside, ctes)?;
+                    let refused = (false, false);
+                    let (right, lateral) = self.beside(&mut left, item, refused, inside, ctes)?;
                     self.check_names(&left.items, &right.items)?;
                     let width = left.width + right.width;
                     let mut items = left.items;
@@ -93,24 +94,25 @@ impl Binder<'_> {
         if self.keeps_trees { vec![(make(), false)] } else { Vec::new() }
     }
 
-    /// Binds what stands to the right of `left`, and says whether it looks at `left`'s row; columns of that may be refused.
+    /// Binds what stands to the right of `left`, and says whether it looks at `left`'s row; columns of that may be refused, and
+    /// the right row may be missing.
     fn beside(
         &self,
         left: &mut From,
         item: &FromItem,
-        refused: bool,
+        (refused, missing): (bool, bool),
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
     ) -> Result<(From, bool)> {
         if matches!(item, FromItem::Table { .. }) {
-            return Ok((self.bind_item(item, outside, ctes)?, false));
+            return Ok((self.bind_item(item, missing, outside, ctes)?, false));
         }
         // The names are lent to the right side's scope.
         let items = std::mem::take(&mut left.items);
         let frame = Scope { items, lateral: true, refused, ..outside.inner() };
         let stands = Standing { clause: OWN_LEVEL, collected: None };
         let within = Outside { scope: Some(&frame), cost: 1, stands, sees_lateral: true };
-        let mut right = self.bind_item(item, within, ctes)?;
+        let mut right = self.bind_item(item, missing, within, ctes)?;
         let lateral = frame.used.get();
         left.items = frame.items;
         if !lateral {
@@ -145,9 +147,31 @@ impl Binder<'_> {
         variables.rows(name.name())
     }
 
+    /// Binds an item; a join around it may have rows without one of it.
     fn bind_item(
         &self,
         item: &FromItem,
+        missing: bool,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<From> {
+        let from = self.bind_own_item(item, missing, outside, ctes)?;
+        let is_one = !matches!(item, FromItem::Join { .. });
+        Ok(if missing && is_one && self.is_marked(&from.items[0]) { marked(from) } else { from })
+    }
+
+    /// Whether an item that an outer join may have no row of gets a column that tells so: a query speaks of its whole row, in
+    /// which all columns may be NULL, and nothing else tells.
+    fn is_marked(&self, item: &ScopeItem) -> bool {
+        let names = self.names_alone.borrow();
+        let speaks_of = |name: &Ident| names.last().is_none_or(|names| names.contains(name));
+        !item.value && item.presence().is_none() && item.name.as_ref().is_some_and(speaks_of)
+    }
+
+    fn bind_own_item(
+        &self,
+        item: &FromItem,
+        missing: bool,
         outside: Outside<'_>,
         ctes: &CteScope<'_>,
     ) -> Result<From> {
@@ -158,7 +182,7 @@ impl Binder<'_> {
                 let alias = Some(alias.clone().unwrap_or_else(named));
                 let (lateral, query) = (false, Arc::new(query));
                 let item = FromItem::Subquery { lateral, query, alias, at: name.at };
-                self.bind_item(&item, outside, ctes)
+                self.bind_item(&item, false, outside, ctes)
             }
             FromItem::Table { name, alias, .. } => {
                 self.bind_table(name, alias.as_ref(), ctes)
@@ -234,11 +258,14 @@ impl Binder<'_> {
                     JoinKind::Full => (Around::OuterJoin, Around::OuterJoin),
                     _ => (Around::Nothing, Around::Nothing),
                 };
-                let mut left =
-                    self.also_within(on_left, || self.bind_item(left, outside, ctes))?;
+                let (left_missing, right_missing) = missing_sides(*kind);
+                let mut left = self.also_within(on_left, || {
+                    self.bind_item(left, missing || left_missing, outside, ctes)
+                })?;
                 let refused = matches!(kind, JoinKind::Right | JoinKind::Full);
                 let (right, lateral) = self.also_within(on_right, || {
-                    self.beside(&mut left, right, refused, outside, ctes)
+                    let beside = (refused, missing || right_missing);
+                    self.beside(&mut left, right, beside, outside, ctes)
                 })?;
                 // What is left is a whole row.
                 if lateral && refused {

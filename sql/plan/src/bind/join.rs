@@ -7,9 +7,10 @@ use crate::bind::from::{From, columns_item};
 use crate::bind::levels::{columns_of_expr, same};
 use crate::bind::logical::{JoinKind, Node};
 use crate::bind::query::Outside;
-use crate::bind::scope::{Scope, ScopeColumn, ScopeItem};
+use crate::bind::scope::{PRESENCE, Scope, ScopeColumn, ScopeItem, column_at};
 use crate::bind::tree::{ConditionTree, FromTree, JoinTree, as_tree};
-use crate::bind::typed::{Expr, conjuncts};
+use crate::bind::type_name::oid;
+use crate::bind::typed::{Expr, Literal, conjuncts};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, Alias, Ident, JoinCondition};
@@ -87,12 +88,7 @@ impl Binder<'_> {
                 (on, Some(merged))
             }
         };
-        let (left_missing, right_missing) = match kind {
-            JoinKind::Left => (false, true),
-            JoinKind::Right => (true, false),
-            JoinKind::Full => (true, true),
-            _ => (false, false),
-        };
+        let (left_missing, right_missing) = missing_sides(kind);
         for (at, item) in items.iter_mut().enumerate() {
             if let Some(nullable) = &mut item.nullable {
                 *nullable |= if at < left_count { left_missing } else { right_missing };
@@ -215,6 +211,29 @@ pub(super) fn shifted(mut items: Vec<ScopeItem>, by: usize) -> Vec<ScopeItem> {
         });
     }
     items
+}
+
+/// Whether a join may have rows without one of its left side, and of its right side.
+pub(super) fn missing_sides(kind: JoinKind) -> (bool, bool) {
+    match kind {
+        JoinKind::Left => (false, true),
+        JoinKind::Right => (true, false),
+        JoinKind::Full => (true, true),
+        _ => (false, false),
+    }
+}
+
+/// Adds a column to an item of FROM that tells where an outer join has no row of it ([`PRESENCE`]).
+pub(super) fn marked(mut from: From) -> From {
+    let there = column_at(from.width, SqlType::plain(oid::BOOL));
+    let column = ScopeColumn { name: PRESENCE.into(), expr: there, origin: None, system: true };
+    from.items[0].columns.push(column);
+    let own = from.node.types().into_iter().enumerate();
+    let own = own.map(|(at, ty)| column_at(at, SqlType::plain(ty.0)));
+    let there = Expr::Constant(Literal::Bool(true), SqlType::plain(oid::BOOL));
+    let columns = own.chain([there]).collect();
+    let node = Node::Project { input: Box::new(from.node), columns };
+    From { node, width: from.width + 1, ..from }
 }
 
 /// A join of two FROM items without a condition.

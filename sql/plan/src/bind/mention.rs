@@ -1,5 +1,6 @@
-//! Which relations a query names without a schema, before anything of it is bound: what WITH RECURSIVE is ordered by, and
-//! what makes one of its queries recursive (`makeDependencyGraphWalker`, `checkWellFormedRecursionWalker`).
+//! What a query names, before anything of it is bound: relations without a schema, which is what WITH RECURSIVE is ordered by
+//! and what makes one of its queries recursive (`makeDependencyGraphWalker`, `checkWellFormedRecursionWalker`); and what may
+//! be the whole row of a FROM item.
 
 use crate::parse::ast::expr::{Bound, Frame, Index, Over, Window};
 use crate::parse::ast::{
@@ -25,13 +26,23 @@ pub(super) fn mention(query: &Query, name: &str) -> Option<Mention> {
             found.get_or_insert(at);
         }
     };
-    Walk { hidden: Vec::new(), in_expression: false, see: &mut see }.query(query);
+    Walk { hidden: Vec::new(), in_expression: false, see: &mut see, alone: Vec::new() }
+        .query(query);
     found
+}
+
+/// The names that stand in a query's expressions by themselves, and before a star that is an argument: columns, or FROM items
+/// whose rows are one value there.
+pub(super) fn names_alone(query: &Query) -> Vec<Ident> {
+    let see = &mut |_: &str, _: Mention| {};
+    let mut walk = Walk { hidden: Vec::new(), in_expression: false, see, alone: Vec::new() };
+    walk.query(query);
+    walk.alone
 }
 
 /// Is told of every relation that a query of WITH names.
 pub(super) fn mentions(cte: &Cte, see: &mut dyn FnMut(&str, Mention)) {
-    Walk { hidden: Vec::new(), in_expression: false, see }.cte(cte);
+    Walk { hidden: Vec::new(), in_expression: false, see, alone: Vec::new() }.cte(cte);
 }
 
 struct Walk<'w> {
@@ -39,6 +50,8 @@ struct Walk<'w> {
     hidden: Vec<Ident>,
     in_expression: bool,
     see: &'w mut dyn FnMut(&str, Mention),
+    /// What [`names_alone`] finds.
+    alone: Vec<Ident>,
 }
 
 impl Walk<'_> {
@@ -140,7 +153,8 @@ impl Walk<'_> {
     }
 
     fn targets(&mut self, targets: &[Target]) {
-        self.all(targets.iter().map(|target| &target.expr));
+        let values = targets.iter().map(|target| &target.expr);
+        self.all(values.filter(|value| !matches!(value.kind, ExprKind::Star(_))));
     }
 
     fn assignments(&mut self, assignments: &[Assignment]) {
@@ -190,9 +204,12 @@ impl Walk<'_> {
 
     fn parts(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Column(_)
-            | ExprKind::Star(_)
-            | ExprKind::Integer(_)
+            ExprKind::Column(parts) | ExprKind::Star(parts) => {
+                if let [name] = parts.as_slice() {
+                    self.alone.push(name.clone());
+                }
+            }
+            ExprKind::Integer(_)
             | ExprKind::Number(_)
             | ExprKind::String(_)
             | ExprKind::Bits(..)

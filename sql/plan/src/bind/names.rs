@@ -6,7 +6,6 @@ use crate::bind::type_name::{fields_of, oid};
 use crate::bind::typed::{Expr, Literal};
 use crate::bind::{Binder, levels, similar};
 use crate::catalog::acl::Privileges;
-use crate::catalog::system_column::TABLE_OID;
 use crate::error::{Result, SqlError};
 use crate::parse::ast::{self, ExprKind, Ident};
 use crate::sqlstate::SqlState;
@@ -195,13 +194,10 @@ impl Binder<'_> {
         if item.nullable != Some(true) || fields.is_empty() {
             return Expr::Row(fields, ty, names);
         }
-        // A table's row has an OID of its table. Of any other row it is missing where nothing is in it.
-        let table = item.columns.iter().find(|column| {
-            column.system && column.origin.is_some_and(|(_, number)| number == TABLE_OID)
-        });
+        // Where nothing tells, it is missing where nothing is in it.
         let is_null = |expr: Expr| Expr::IsNull { operand: Box::new(expr), negated: false };
-        let missing = match table {
-            Some(table) => is_null(seen(table)),
+        let missing = match item.presence() {
+            Some(column) => is_null(seen(column)),
             None => Expr::And(fields.iter().cloned().map(is_null).collect()),
         };
         Expr::Case {

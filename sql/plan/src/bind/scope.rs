@@ -7,6 +7,7 @@
 use crate::bind::grouping::Collected;
 use crate::bind::levels::raise;
 use crate::bind::typed::Expr;
+use crate::catalog::system_column::TABLE_OID;
 use crate::parse::ast::Ident;
 use crate::types::{Oid, SqlType};
 use std::cell::{Cell, RefCell};
@@ -48,6 +49,20 @@ pub struct ScopeItem {
     pub source: Source,
     /// Whether an outer join may have no row of it; none of a join, whose row is made of its columns whatever they are.
     pub nullable: Option<bool>,
+}
+
+/// What the column is called that an outer join has for rows of an item that are there: no name can be empty.
+pub(super) const PRESENCE: &str = "";
+
+impl ScopeItem {
+    /// The column that is NULL exactly where an outer join has no row of this item: a table's OID, or one that was added.
+    pub(super) fn presence(&self) -> Option<&ScopeColumn> {
+        let tells = |column: &&ScopeColumn| {
+            let table = column.origin.is_some_and(|(_, number)| number == TABLE_OID);
+            column.system && (table || *column.name == *PRESENCE)
+        };
+        self.columns.iter().find(tells)
+    }
 }
 
 /// What the rows of a FROM item are, for FOR UPDATE.

@@ -10,7 +10,8 @@ use crate::bind::expression::Place;
 use crate::bind::grouping::{Collected, GroupKeys, Groups, WindowCall};
 use crate::bind::levels::{is_volatile, same};
 use crate::bind::locking::Locking;
-use crate::bind::logical::{Node, Output, SortKey};
+use crate::bind::logical::{JoinKind, Node, Output, SortKey};
+use crate::bind::mention::names_alone;
 use crate::bind::order_by::project_above_sort;
 use crate::bind::query::{Block, Outside};
 use crate::bind::scope::Scope;
@@ -22,10 +23,20 @@ use crate::bind::type_name::oid;
 use crate::bind::typed::{AggregateCall, Expr, conjuncts};
 use crate::bind::with::CteScope;
 use crate::error::{Result, SqlError};
-use crate::parse::ast::{self, Distinct, Select};
+use crate::parse::ast::{self, Distinct, FromItem, Select};
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use std::cell::RefCell;
+
+/// Whether an item of FROM has an outer join.
+fn has_outer_join(item: &FromItem) -> bool {
+    match item {
+        FromItem::Join { kind, left, right, .. } => {
+            *kind != JoinKind::Inner || has_outer_join(left) || has_outer_join(right)
+        }
+        _ => false,
+    }
+}
 
 impl Binder<'_> {
     pub(super) fn select(
@@ -44,7 +55,15 @@ impl Binder<'_> {
             .at(self.position(into.name.at)));
         }
         let mut scope = outside.inner();
-        let mut from = self.bind_list(&select.from, outside, ctes)?;
+        let outer = select.from.iter().any(has_outer_join);
+        if outer {
+            self.names_alone.borrow_mut().push(names_alone(query));
+        }
+        let from = self.bind_list(&select.from, outside, ctes);
+        if outer {
+            self.names_alone.borrow_mut().pop();
+        }
+        let mut from = from?;
         scope.items = from.items;
         let mut tree = self.keeps_trees.then(|| SelectTree {
             from: FromList { list: std::mem::take(&mut from.trees), items: scope.items.clone() },

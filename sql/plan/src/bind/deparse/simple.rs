@@ -32,7 +32,8 @@ pub enum Parent<'p> {
 /// Whether `expr` is an order of two rows that were written (`RowCompareExpr`).
 pub(super) fn is_row_comparison(expr: &Expr) -> bool {
     let Expr::Call { arguments, form: CallForm::Operator(_), .. } = expr else { return false };
-    matches!(arguments[..], [Expr::Row(..), Expr::Row(..)])
+    let written = |row: &Expr| matches!(row, Expr::Row(_, ty, None) if ty.oid.0 == oids::RECORD);
+    matches!(&arguments[..], [left, right] if written(left) && written(right))
 }
 
 /// Whether `expr` may stand below `parent` as it is.

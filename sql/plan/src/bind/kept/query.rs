@@ -9,14 +9,14 @@ use super::code::{corrupt, numbered};
 use super::moves::Moves;
 use crate::bind::from::{From, columns_item, own_ctes};
 use crate::bind::grouping::{AGGREGATES, GroupKeys};
-use crate::bind::join::{cross, shifted};
+use crate::bind::join::{cross, marked, shifted};
 use crate::bind::levels::{children, columns_of_expr};
 use crate::bind::limit::tied;
 use crate::bind::locking::Locking;
 use crate::bind::logical::{Cte, CteBody, Node, Output, Query};
 use crate::bind::query::{Block, Outside};
 use crate::bind::sample::{method_named, sampled};
-use crate::bind::scope::{Scope, ScopeColumn, ScopeItem, Source, Standing, column_at};
+use crate::bind::scope::{PRESENCE, Scope, ScopeColumn, ScopeItem, Source, Standing, column_at};
 use crate::bind::select::Clauses;
 use crate::bind::set_operation::as_side;
 use crate::bind::subquery::{compared_row, comparing};
@@ -336,8 +336,24 @@ impl Binder<'_> {
         if let FromTree::Join(join) = tree {
             return self.deeper(|| self.kept_join(join, items, outside, ctes));
         }
-        let kept = items.next()?;
+        let mut kept = items.next()?.clone();
         items.passed += kept.columns.len();
+        if kept.columns.pop_if(|column| *column.name == *PRESENCE).is_none() {
+            return self.kept_own_item(tree, &kept, outside, ctes);
+        }
+        let Item { from, mut moves } = self.kept_own_item(tree, &kept, outside, ctes)?;
+        moves.append(Moves::none(1));
+        Ok(Item { from: marked(from), moves })
+    }
+
+    /// The same of an item that is no join, `kept` without what tells whether there is a row of it.
+    fn kept_own_item(
+        &self,
+        tree: &FromTree,
+        kept: &ScopeItem,
+        outside: Outside<'_>,
+        ctes: &CteScope<'_>,
+    ) -> Result<Item> {
         let named = || kept.name.clone();
         let same = Moves::none(kept.columns.len());
         match tree {
