@@ -89,7 +89,27 @@ impl Maker<'_> {
         }
         let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth - 1);
         match ty {
-            Type::Int => match self.below(14) {
+            Type::Int => match self.below(30) {
+                13 => format!("array_position({}, {})", of(self, Type::Ints), of(self, ty)),
+                14 => format!("array_length({}, 1)", of(self, Type::Ints)),
+                15 => format!("ascii({})", of(self, Type::Text)),
+                16 => format!("({} & 7)", of(self, ty)),
+                17 => format!("({} # {})", of(self, ty), of(self, ty)),
+                18 => format!("({} % 8 << 2)", of(self, ty)),
+                19 => format!("sign({})::int", of(self, ty)),
+                20 => format!("position({} IN {})", of(self, Type::Text), of(self, Type::Text)),
+                21 => format!("regexp_count({}, '[ab]')", of(self, Type::Text)),
+                22 => format!("extract(day FROM {})::int", of(self, Type::Stamp)),
+                23 => format!("width_bucket({}, 0, 9, 4)", of(self, ty)),
+                24 => format!("octet_length({})", of(self, Type::Text)),
+                25 => format!("mod({}, 7)", of(self, ty)),
+                26 => format!("gcd({}, 6)", self.leaf(ty, scope)),
+                27 => format!("({} % 100::numeric)::int", of(self, Type::Num)),
+                28 => format!(
+                    "jsonb_array_length(jsonb_build_array({}, {}))",
+                    of(self, Type::Json),
+                    of(self, ty)
+                ),
                 0 => format!("({} + {})", of(self, ty), of(self, ty)),
                 1 => format!("({} - {})", of(self, ty), of(self, ty)),
                 2 => format!("({} * {} % 100)", self.leaf(ty, scope), self.leaf(ty, scope)),
@@ -105,25 +125,79 @@ impl Maker<'_> {
                 12 => format!("(- {})", of(self, ty)),
                 _ => format!("abs({})", of(self, ty)),
             },
-            Type::Big => match self.below(4) {
+            Type::Big => match self.below(8) {
+                3 => format!("extract(epoch FROM {})::bigint", of(self, Type::Date)),
+                4 => format!("({} % 1000 * {})", of(self, ty), of(self, Type::Int)),
+                5 => format!("(- {})", of(self, ty)),
+                6 => format!("abs({})", of(self, ty)),
                 0 => format!("({} + {})", of(self, ty), of(self, ty)),
                 1 => format!("({})::bigint", of(self, Type::Int)),
                 2 => format!("({} - {})", of(self, ty), of(self, Type::Int)),
                 _ => self.aggregated_subquery(ty, scope, depth - 1),
             },
-            Type::Num => match self.below(5) {
+            Type::Num => match self.below(14) {
+                4 => format!("trunc({}, 1)", of(self, ty)),
+                5 => format!("ceil({})", of(self, ty)),
+                6 => format!("floor({})", of(self, ty)),
+                7 => format!("mod({}, 3.5)", of(self, ty)),
+                8 => format!("extract(epoch FROM {})", of(self, Type::Stamp)),
+                9 => format!("round(sqrt(abs({})), 4)", of(self, ty)),
+                10 => format!("div({}, 2.5)", of(self, ty)),
+                11 => format!("({} - {})", of(self, ty), of(self, ty)),
+                12 => format!("extract(second FROM {})", of(self, Type::Stamp)),
                 0 => format!("({} + {})", of(self, ty), of(self, ty)),
                 1 => format!("round({} * {}, 2)", self.leaf(ty, scope), self.leaf(ty, scope)),
                 2 => format!("round(({})::numeric, 2)", of(self, Type::Int)),
                 3 => format!("round({} / nullif({}, 0), 2)", of(self, ty), of(self, ty)),
                 _ => format!("abs({})", of(self, ty)),
             },
-            Type::Float => match self.below(3) {
+            Type::Float => match self.below(9) {
+                2 => format!("floor({})", of(self, ty)),
+                3 => format!("trunc({} / 2)", of(self, ty)),
+                4 => format!("sign({})", of(self, ty)),
+                5 => format!("({} * 2)", of(self, ty)),
+                6 => format!("abs({})", of(self, ty)),
+                7 => format!("({})::float8", of(self, Type::Num)),
                 0 => format!("({} + {})", of(self, ty), of(self, ty)),
                 1 => format!("({})::float8", of(self, Type::Int)),
                 _ => format!("({} - {})", of(self, ty), of(self, Type::Int)),
             },
-            Type::Text => match self.below(13) {
+            Type::Text => match self.below(38) {
+                12 => format!("split_part({}, 'b', {})", of(self, ty), [1, 2, -1][self.below(3)]),
+                13 => format!("regexp_replace({}, '[ab]', 'x', 'g')", of(self, ty)),
+                14 => format!("regexp_substr({}, 'b.?')", of(self, ty)),
+                15 => format!("translate({}, 'ab', 'b')", of(self, ty)),
+                16 => format!("initcap({})", of(self, ty)),
+                17 => format!("md5({})", of(self, ty)),
+                18 => format!(
+                    "format('%s-%L-%5s', {}, {}, {})",
+                    of(self, ty),
+                    of(self, ty),
+                    of(self, Type::Int)
+                ),
+                19 => format!("to_char({}, 'YYYY-MM \"q\"Q Day')", of(self, Type::Date)),
+                20 => format!("to_char({}, 'FM9990.0S')", of(self, Type::Num)),
+                21 => format!("array_to_string({}, ',', '*')", of(self, Type::Ints)),
+                22 => format!("quote_nullable({})", of(self, ty)),
+                23 => format!("overlay({} PLACING 'x' FROM 2 FOR 1)", of(self, ty)),
+                24 => format!("repeat({}, {} % 3)", of(self, ty), of(self, Type::Int)),
+                25 => format!("rpad({}, 3, 'yz')", of(self, ty)),
+                26 => format!(
+                    "concat_ws('-', {}, {}, {})",
+                    of(self, ty),
+                    of(self, Type::Int),
+                    of(self, ty)
+                ),
+                27 => format!("({} #>> '{{a}}')", of(self, Type::Json)),
+                28 => format!("jsonb_typeof({})", of(self, Type::Json)),
+                29 => format!("right({}, {} % 4)", of(self, ty), of(self, Type::Int)),
+                30 => format!("btrim({}, 'a')", of(self, ty)),
+                31 => format!("({})::char(3)::text", of(self, ty)),
+                32 => format!("({} COLLATE \"C\")", of(self, ty)),
+                33 => format!("encode({}::bytea, 'hex')", self.leaf(ty, scope)),
+                34 => format!("substring({} FROM 'a(.)')", of(self, ty)),
+                35 => format!("chr(97 + abs({} % 20))", of(self, Type::Int)),
+                36 => format!("starts_with({}, {})::text", of(self, ty), of(self, ty)),
                 0 => format!("({} || {})", of(self, ty), of(self, ty)),
                 1 => format!("({} || {})", of(self, ty), of(self, Type::Int)),
                 2 => format!("upper({})", of(self, ty)),
@@ -142,17 +216,43 @@ impl Maker<'_> {
                 _ => format!("({})::varchar(3)", of(self, ty)),
             },
             Type::Bool => self.condition(scope, depth - 1),
-            Type::Date => match self.below(3) {
+            Type::Date => match self.below(7) {
+                2 => format!("({} - {} % 40)", of(self, ty), of(self, Type::Int)),
+                3 => format!("make_date(2024, 1 + abs({} % 12), 1)", of(self, Type::Int)),
+                4 => format!("greatest({}, {})", of(self, ty), of(self, ty)),
+                5 => format!(
+                    "to_date('2024-' || (1 + abs({} % 12)), 'YYYY-MM')",
+                    of(self, Type::Int)
+                ),
                 0 => format!("({} + {})", of(self, ty), self.leaf(Type::Int, scope)),
                 1 => format!("({})::date", of(self, Type::Stamp)),
                 _ => format!("date_trunc('month', {})::date", of(self, ty)),
             },
-            Type::Stamp => match self.below(3) {
+            Type::Stamp => match self.below(8) {
+                2 => format!("date_bin('1 hour', {}, timestamp '2001-01-01')", of(self, ty)),
+                3 => format!("({} - interval '1 month')", of(self, ty)),
+                4 => format!(
+                    "({} + make_interval(0, 0, 0, {} % 10))",
+                    of(self, ty),
+                    of(self, Type::Int)
+                ),
+                5 => format!("(({} AT TIME ZONE 'Asia/Kolkata') AT TIME ZONE 'UTC')", of(self, ty)),
+                6 => format!("({} + time '10:30')", of(self, Type::Date)),
                 0 => format!("({} + interval '1 day')", of(self, ty)),
                 1 => format!("({})::timestamp", of(self, Type::Date)),
                 _ => format!("date_trunc('hour', {})", of(self, ty)),
             },
-            Type::Ints => match self.below(6) {
+            Type::Ints => match self.below(11) {
+                5 => format!("array_append({}, {})", of(self, ty), of(self, Type::Int)),
+                6 => format!("array_prepend({}, {})", of(self, Type::Int), of(self, ty)),
+                7 => format!(
+                    "array_replace({}, {}, {})",
+                    of(self, ty),
+                    of(self, Type::Int),
+                    of(self, Type::Int)
+                ),
+                8 => format!("array_positions({}, {})", of(self, ty), of(self, Type::Int)),
+                9 => format!("array_cat({}, {})", of(self, ty), of(self, ty)),
                 0 => format!("ARRAY[{}, {}]", of(self, Type::Int), of(self, Type::Int)),
                 1 => format!("({} || {})", of(self, ty), of(self, Type::Int)),
                 2 => format!("({} || {})", of(self, ty), of(self, ty)),
@@ -163,7 +263,19 @@ impl Maker<'_> {
                     format!("ARRAY(SELECT q.c1 FROM ({query}) q ORDER BY 1)")
                 }
             },
-            Type::Json => match self.below(4) {
+            Type::Json => match self.below(12) {
+                3 => format!("({} || {})", of(self, ty), of(self, ty)),
+                4 => format!("jsonb_strip_nulls({})", of(self, ty)),
+                5 => format!("({} #> '{{a}}')", of(self, ty)),
+                6 => format!("to_jsonb({})", of(self, Type::Ints)),
+                7 => format!("jsonb_path_query_first({}, '$.a')", of(self, ty)),
+                8 => format!("jsonb_path_query_array({}, '$.*')", of(self, ty)),
+                9 => format!("(jsonb_build_object('a', {}) - 'a')", of(self, ty)),
+                10 => format!(
+                    "jsonb_set(jsonb_build_object('a', {}), '{{a,b}}', {})",
+                    of(self, ty),
+                    of(self, ty)
+                ),
                 0 => {
                     let (one, other) = (self.any_type(), self.any_type());
                     format!("jsonb_build_object('a', {}, 'b', {})", of(self, one), of(self, other))
@@ -239,13 +351,14 @@ impl Maker<'_> {
             Type::Int => match self.below(4) {
                 0 => format!("unnest({})", of(self, Type::Ints)),
                 1 => format!("generate_series({} % 5, 3)", self.leaf(ty, scope)),
-                2 => format!("(unnest({}) + {})", of(self, Type::Ints), of(self, ty)),
+                // PostgreSQL computes an operand that is NULL while it plans, and drops the set.
+                2 => format!("(unnest({}) + 1)", of(self, Type::Ints)),
                 _ => format!("generate_series(1, generate_series(1, {}))", self.below(3)),
             },
             Type::Text => match self.below(3) {
                 0 => format!("unnest(string_to_array({}, 'b'))", of(self, ty)),
                 1 => format!("regexp_split_to_table({}, 'b')", of(self, ty)),
-                _ => format!("(unnest({}) || {})", of(self, Type::Ints), of(self, ty)),
+                _ => format!("(unnest({}) || 'x')", of(self, Type::Ints)),
             },
             Type::Json => format!("jsonb_path_query({}, '$.*')", of(self, ty)),
             Type::Date => format!(
@@ -401,7 +514,7 @@ impl Maker<'_> {
     fn condition(&mut self, scope: &Scope, depth: usize) -> String {
         let of = |maker: &mut Self, ty| maker.expression(ty, scope, depth);
         let ty = self.any_type();
-        match self.below(26) {
+        match self.below(36) {
             0 | 1 => format!("({} AND {})", of(self, Type::Bool), of(self, Type::Bool)),
             2 | 3 => format!("({} OR {})", of(self, Type::Bool), of(self, Type::Bool)),
             4 => format!("(NOT {})", of(self, Type::Bool)),
@@ -481,6 +594,49 @@ impl Maker<'_> {
                 self.comparison(),
                 of(self, Type::Big)
             ),
+            26 => format!("({} ? 'a')", of(self, Type::Json)),
+            27 => format!("({} ^@ {})", of(self, Type::Text), of(self, Type::Text)),
+            28 => format!(
+                "(({}, {}) OVERLAPS ({}, {}))",
+                of(self, Type::Date),
+                of(self, Type::Date),
+                of(self, Type::Date),
+                of(self, Type::Date)
+            ),
+            29 => format!(
+                "({} LIKE ALL (ARRAY['a%', '%', {}]))",
+                of(self, Type::Text),
+                of(self, Type::Text)
+            ),
+            30 => format!(
+                "(({}, {}) IN (({}, {}), (1, {})))",
+                of(self, Type::Int),
+                of(self, Type::Text),
+                of(self, Type::Int),
+                of(self, Type::Text),
+                of(self, Type::Text)
+            ),
+            31 => format!(
+                "(ROW({}, {}) IS {}NULL)",
+                of(self, Type::Int),
+                of(self, Type::Text),
+                ["", "NOT "][self.below(2)]
+            ),
+            32 => format!(
+                "(({}, {}) IS DISTINCT FROM ({}, {}))",
+                of(self, Type::Int),
+                of(self, Type::Text),
+                of(self, Type::Int),
+                of(self, Type::Text)
+            ),
+            33 => format!("({} IS UNKNOWN)", of(self, Type::Bool)),
+            34 => format!(
+                "({} = ANY (ARRAY[{}, {}]::text[]))",
+                of(self, Type::Text),
+                of(self, Type::Text),
+                of(self, Type::Text)
+            ),
+            35 => format!("({} <@ {})", of(self, Type::Json), of(self, Type::Json)),
             _ => format!("({} {} {})", of(self, ty), self.comparison(), of(self, ty)),
         }
     }

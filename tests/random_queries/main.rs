@@ -253,9 +253,13 @@ impl Pair {
             for _ in 0..2 {
                 let given: Vec<String> = arguments.iter().map(|ty| literal(chance, *ty)).collect();
                 let given = given.join(", ");
+                let known = self.differences.len();
                 match procedure {
                     true => self.ask(&format!("CALL {name}({given})"), true),
                     false => self.ask(&format!("SELECT * FROM {name}({given}) AS line"), true),
+                }
+                for (_, told) in &mut self.differences[known..] {
+                    told.push_str(&format!("{text}\n"));
                 }
             }
             for table in world.tables.iter().filter(|table| table.name.starts_with('t')) {

@@ -190,7 +190,90 @@ impl<'t> Maker<'t> {
                 .collect();
             named.join(", ")
         };
-        match self.below(if depth == 0 { 4 } else { 10 }) {
+        match self.below(if depth == 0 { 4 } else { 13 }) {
+            12 => {
+                // Over groups; of rows that are equal in the window's order all have the same.
+                let (groups, grouped) = self.groups(&scope, depth);
+                let mut values = Vec::new();
+                for ty in types {
+                    values.push(match (self.below(3), *ty) {
+                        (0, Type::Num) => {
+                            let sum = self.aggregate(Type::Big, &scope, depth - 1);
+                            format!("sum({sum}) OVER ()")
+                        }
+                        (0 | 1, Type::Big) => {
+                            let ranked = self.aggregate(Type::Big, &scope, depth - 1);
+                            format!("rank() OVER (ORDER BY {ranked} DESC)")
+                        }
+                        (0, Type::Float) => {
+                            let ranked = self.aggregate(Type::Big, &scope, depth - 1);
+                            format!("cume_dist() OVER (ORDER BY {ranked})")
+                        }
+                        (1, _) => self.aggregate(*ty, &scope, depth - 1),
+                        _ => self.expression(*ty, &grouped, depth.min(1)),
+                    });
+                }
+                format!("SELECT {} FROM {from}{condition} GROUP BY {groups}", list(&values))
+            }
+            11 => {
+                // Several windows, whose functions give equal rows the same.
+                let mut values = Vec::new();
+                for ty in types {
+                    let ranked = self.any_type();
+                    let ranked = self.expression(ranked, &scope, 1);
+                    values.push(match *ty {
+                        Type::Big => match self.below(3) {
+                            0 => "dense_rank() OVER w1".to_owned(),
+                            1 => format!("count(*) OVER (w2 ORDER BY {ranked})"),
+                            _ => "count(*) OVER w2".to_owned(),
+                        },
+                        Type::Float => match self.below(2) {
+                            0 => "percent_rank() OVER w1".to_owned(),
+                            _ => format!("cume_dist() OVER (w2 ORDER BY {ranked} DESC)"),
+                        },
+                        Type::Int => {
+                            let value = self.expression(Type::Int, &scope, 1);
+                            format!("max({value}) OVER w1")
+                        }
+                        ty => self.expression(ty, &scope, depth.min(2)),
+                    });
+                }
+                let (one, other) = (self.any_type(), self.any_type());
+                format!(
+                    "SELECT {} FROM {from}{condition} WINDOW w1 AS (ORDER BY {}), w2 AS (PARTITION BY {})",
+                    list(&values),
+                    self.expression(one, &scope, 1),
+                    self.expression(other, &scope, 1)
+                )
+            }
+            10 => {
+                // Ordered and cut within, by all that it gives.
+                let values: Vec<String> =
+                    types.iter().map(|ty| self.expression(*ty, &scope, depth.min(2))).collect();
+                let order: Vec<String> = values
+                    .iter()
+                    .map(|value| {
+                        format!("({value}){}", [" DESC", "", " NULLS FIRST"][self.below(3)])
+                    })
+                    .collect();
+                // Which side of a join can be missing is another question where conditions say that none is; and of a view's
+                // faults PostgreSQL tells when it plans, of a materialized view's when it runs.
+                let others = ["LEFT", "RIGHT", "FULL", "v0", "v1", "v2"];
+                // A cursor of a program that scrolls locks nothing.
+                let plain =
+                    self.functions.is_empty() && !others.iter().any(|other| from.contains(other));
+                let lock = match self.below(5) {
+                    0 if plain => " FOR UPDATE",
+                    1 if plain => " FOR SHARE",
+                    _ => "",
+                };
+                format!(
+                    "SELECT * FROM (SELECT {} FROM {from}{condition} ORDER BY {} LIMIT {}{lock}) l",
+                    list(&values),
+                    order.join(", "),
+                    self.below(5)
+                )
+            }
             9 => {
                 let mut values = Vec::new();
                 for ty in types {

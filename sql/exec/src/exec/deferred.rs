@@ -400,10 +400,10 @@ pub fn finish(cx: &mut Context<'_>) -> Result<()> {
     // What is done now meets what the statement has written; but under REPEATABLE READ and above, a row newer than the
     // statement's snapshot cannot be changed.
     let locking = ReadView { command: CommandId(u32::MAX), ..cx.view };
-    cx.view = ReadView::LATEST;
+    let statement = std::mem::replace(&mut cx.view, ReadView::LATEST);
     while let Some((table, check)) = cx.checks.checks.pop_front() {
         cx.check_cancel()?;
-        make(cx, &table, &check, &locking)?;
+        make(cx, &table, &check, (&locking, statement))?;
     }
     Ok(())
 }
@@ -444,7 +444,7 @@ pub fn make_due(
         if let Some(table) = tables(table)?
             && check.place_in(&table, constraint)
         {
-            make(&mut cx, &table, &check, &ReadView::LATEST)?;
+            make(&mut cx, &table, &check, (&ReadView::LATEST, ReadView::LATEST))?;
         }
         let mut deferred = cx.host.deferred.borrow_mut();
         deferred.checks[at].done = true;
@@ -453,7 +453,14 @@ pub fn make_due(
     Ok(())
 }
 
-fn make(cx: &mut Context<'_>, table: &Arc<Table>, check: &Check, locking: &ReadView) -> Result<()> {
+/// Makes a check. `locking` is the view under which rows are locked, `statement` what a trigger's function sees that is not
+/// volatile: nothing of what its statement has changed.
+fn make(
+    cx: &mut Context<'_>,
+    table: &Arc<Table>,
+    check: &Check,
+    (locking, statement): (&ReadView, ReadView),
+) -> Result<()> {
     account::poll()?;
     match check {
         Check::Child { reference, key, row } => {
@@ -467,7 +474,10 @@ fn make(cx: &mut Context<'_>, table: &Arc<Table>, check: &Check, locking: &ReadV
         }
         Check::Trigger { trigger, event, old, new, change } => {
             let rows = Rows { old: old.as_ref(), new: new.as_ref() };
-            trigger::fire_queued(cx, table, (*trigger, *event), rows, *change)
+            let around = std::mem::replace(&mut cx.view, statement);
+            let fired = trigger::fire_queued(cx, table, (*trigger, *event), rows, *change);
+            cx.view = around;
+            fired
         }
     }
 }

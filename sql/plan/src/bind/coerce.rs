@@ -309,12 +309,20 @@ impl Binder<'_> {
                 .detail(format!("Input has too {what} columns."))
                 .at(position));
         }
-        let fields = fields
-            .into_iter()
-            .zip(wanted)
-            .map(|(field, (_, ty))| self.cast(field, *ty, context, position))
-            .collect::<Result<_>>()?;
-        Ok(Expr::Row(fields, target, None))
+        let converted = fields.into_iter().zip(wanted).enumerate();
+        let converted = converted.map(|(at, (field, (_, ty)))| {
+            let from = field.ty();
+            self.cast(field, *ty, context, position).map_err(|error| {
+                if error.state() != SqlState::CANNOT_COERCE {
+                    return error;
+                }
+                let shown = |ty: SqlType| self.type_text(ty.oid);
+                let (from, to) = (shown(from), shown(*ty));
+                let detail = format!("Cannot cast type {from} to {to} in column {}.", at + 1);
+                self.cannot_cast(plain(oid::RECORD), target).detail(detail).at(position)
+            })
+        });
+        Ok(Expr::Row(converted.collect::<Result<_>>()?, target, None))
     }
 
     /// Applies a modifier by the type's own length function, if the value may not have it already (`coerce_type_typmod`). What is

@@ -212,10 +212,14 @@ fn hands_up(whole: &Expr, part: &Expr) -> bool {
     }
 }
 
+/// What messages call a collation.
+pub(super) fn collation_name(oid: u32) -> &'static str {
+    builtin::collation(oid).unwrap_or("default")
+}
+
 /// 42P21 for two collations that were written, or that columns bring where one is needed.
 pub(super) fn mismatch(kind: &str, first: u32, second: u32) -> SqlError {
-    let name = |oid: u32| builtin::collation(oid).unwrap_or("default");
-    let (first, second) = (name(first), name(second));
+    let (first, second) = (collation_name(first), collation_name(second));
     let message =
         format!("collation mismatch between {kind} collations \"{first}\" and \"{second}\"");
     let error = SqlError::new(SqlState::COLLATION_MISMATCH, message);

@@ -183,12 +183,9 @@ impl Binder<'_> {
                 let operand = Box::new(self.condition(operand, place, clause)?);
                 Ok(Expr::IsBool { operand, test: *test, negated: *negated })
             }
-            ExprKind::IsDistinct { left, right, negated } => self.distinct(
-                self.expression(left, place)?,
-                self.expression(right, place)?,
-                *negated,
-                at,
-            ),
+            ExprKind::IsDistinct { left, right, negated } => {
+                self.distinct((left, right), *negated, place, at)
+            }
             ExprKind::InList { operand, list, negated } => {
                 self.in_list(operand, list, *negated, place, at)
             }

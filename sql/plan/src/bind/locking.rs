@@ -48,6 +48,14 @@ impl Locking<'_> {
 /// Scans by their numbers, with strength and policy.
 type Locks = Vec<(u32, RowLock, WaitPolicy)>;
 
+/// What the rows of a node are made of.
+struct Sources<'r> {
+    /// The scans of tables.
+    scans: Vec<u32>,
+    /// The relations that these and others read.
+    read: &'r mut Vec<Oid>,
+}
+
 impl Binder<'_> {
     /// The items that FOR UPDATE and its family name, each once.
     pub(super) fn locked_items(
@@ -57,15 +65,6 @@ impl Binder<'_> {
     ) -> Result<Vec<LockedItem>> {
         let mut locked: Vec<LockedItem> = Vec::new();
         for locking in written {
-            for item in &scope.items {
-                let origin = item.columns.iter().find_map(|column| column.origin);
-                let meant = |name: &ast::ObjectName| item.name.as_ref() == Some(name.name());
-                if let Some((relation, _)) = origin
-                    && (locking.of.is_empty() || locking.of.iter().any(meant))
-                {
-                    self.demand_kind(relation)?;
-                }
-            }
             let mut chosen = Vec::new();
             if locking.of.is_empty() {
                 let rows = scope.items.iter().enumerate();
@@ -150,6 +149,7 @@ impl Binder<'_> {
             Locking::Kept(items) => items.to_vec(),
         };
         let mut locks = Locks::new();
+        let mut read = Vec::new();
         for LockedItem { item, strength, wait } in locked {
             let item = &scope.items[item];
             let scans = match (item.source, item.scan) {
@@ -161,7 +161,10 @@ impl Binder<'_> {
                         self.hold(view, TableLock::RowShare);
                     }
                     match query_of(&mut node, number) {
-                        Some(query) => self.lock_query(Arc::make_mut(query), strength, wait)?,
+                        Some((query, view)) => {
+                            let query = Arc::make_mut(query);
+                            self.lock_query(query, view.is_some(), (strength, wait), &mut read)?
+                        }
                         None => Vec::new(),
                     }
                 }
@@ -169,6 +172,7 @@ impl Binder<'_> {
                     if let Some((table, _)) = item.columns.iter().find_map(|it| it.origin) {
                         self.require(table, Privileges::UPDATE);
                         self.hold(table, TableLock::RowShare);
+                        read.push(table);
                     }
                     vec![scan]
                 }
@@ -176,6 +180,7 @@ impl Binder<'_> {
                 (Source::Relation, None) => {
                     if let Some((shown, _)) = item.columns.iter().find_map(|it| it.origin) {
                         self.require(shown, Privileges::UPDATE);
+                        read.push(shown);
                     }
                     Vec::new()
                 }
@@ -183,19 +188,27 @@ impl Binder<'_> {
             };
             add(&mut locks, &scans, strength, wait);
         }
+        read.into_iter().try_for_each(|relation| self.demand_kind(relation))?;
         Ok(if locks.is_empty() { node } else { Node::LockRows { input: Box::new(node), locks } })
     }
 
-    /// Locks the rows of a query in FROM. Gives the scans that the query around it is to lock; none where this one does.
+    /// Locks the rows of a query in FROM, or of one in a view. Gives the scans that the query around it is to lock; none where
+    /// this one does. Adds what is read to `read`.
     fn lock_query(
         &self,
         query: &mut Query,
-        strength: RowLock,
-        wait: WaitPolicy,
+        in_view: bool,
+        (strength, wait): (RowLock, WaitPolicy),
+        read: &mut Vec<Oid>,
     ) -> Result<Vec<u32>> {
+        // Of a view nothing is locked that is below a set operation (`markQueryForLocking`).
+        if in_view && Shape::of(&query.root).set_operation {
+            return Ok(Vec::new());
+        }
         demand_lockable(&query.root, strength)?;
-        let mut scans = Vec::new();
-        self.lock_sources(&mut query.root, strength, wait, &mut scans)?;
+        let mut sources = Sources { scans: Vec::new(), read };
+        self.lock_sources(&mut query.root, in_view, (strength, wait), &mut sources)?;
+        let scans = sources.scans;
         if query.ctes.is_empty() && goes_straight(&query.root) {
             return Ok(scans);
         }
@@ -217,9 +230,9 @@ impl Binder<'_> {
     fn lock_sources(
         &self,
         node: &mut Node,
-        strength: RowLock,
-        wait: WaitPolicy,
-        scans: &mut Vec<u32>,
+        in_view: bool,
+        how: (RowLock, WaitPolicy),
+        sources: &mut Sources<'_>,
     ) -> Result<()> {
         match node {
             Node::Scan { relation, item, .. }
@@ -227,25 +240,28 @@ impl Binder<'_> {
             {
                 self.hold(relation.oid, TableLock::RowShare);
                 self.require_update(relation.oid);
-                scans.push(*item);
+                sources.scans.push(*item);
+                sources.read.push(relation.oid);
             }
             Node::Derived { query, item: Some(_), view, .. } => {
                 if let Some(view) = *view {
                     self.hold(view, TableLock::RowShare);
                     self.require_update(view);
                 }
-                scans.extend(self.lock_query(Arc::make_mut(query), strength, wait)?);
+                let in_view = in_view || view.is_some();
+                let scans = self.lock_query(Arc::make_mut(query), in_view, how, sources.read)?;
+                sources.scans.extend(scans);
             }
             Node::Join { left, right, .. } => {
-                self.lock_sources(left, strength, wait, scans)?;
-                self.lock_sources(right, strength, wait, scans)?;
+                self.lock_sources(left, in_view, how, sources)?;
+                self.lock_sources(right, in_view, how, sources)?;
             }
             Node::Filter { input, .. }
             | Node::Barrier { input, .. }
             | Node::Project { input, .. }
             | Node::Sort { input, .. }
             | Node::Limit { input, .. }
-            | Node::LockRows { input, .. } => self.lock_sources(input, strength, wait, scans)?,
+            | Node::LockRows { input, .. } => self.lock_sources(input, in_view, how, sources)?,
             _ => {}
         }
         Ok(())
@@ -281,10 +297,10 @@ fn add(locks: &mut Locks, scans: &[u32], strength: RowLock, wait: WaitPolicy) {
     }
 }
 
-/// The query in FROM that has this number.
-fn query_of(node: &mut Node, number: u32) -> Option<&mut Arc<Query>> {
+/// The query in FROM that has this number, and the view whose it is.
+fn query_of(node: &mut Node, number: u32) -> Option<(&mut Arc<Query>, Option<Oid>)> {
     match node {
-        Node::Derived { query, item, .. } if *item == Some(number) => Some(query),
+        Node::Derived { query, item, view, .. } if *item == Some(number) => Some((query, *view)),
         Node::Join { left, right, .. } => {
             query_of(left, number).or_else(|| query_of(right, number))
         }

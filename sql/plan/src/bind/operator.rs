@@ -227,12 +227,16 @@ impl Binder<'_> {
     }
 
     /// `IS [NOT] DISTINCT FROM`: of two rows written out field by field, of others as values.
-    pub(super) fn distinct(&self, left: Expr, right: Expr, negated: bool, at: u32) -> Result<Expr> {
-        let written = |ty: &SqlType| ty.oid.0 == oid::RECORD;
-        if let (Expr::Row(a, a_type, None), Expr::Row(b, b_type, None)) = (&left, &right)
-            && written(a_type)
-            && written(b_type)
-        {
+    pub(super) fn distinct(
+        &self,
+        (left, right): (&ast::Expr, &ast::Expr),
+        negated: bool,
+        place: &Place<'_>,
+        at: u32,
+    ) -> Result<Expr> {
+        let written = is_written_row(left) && is_written_row(right);
+        let (left, right) = (self.expression(left, place)?, self.expression(right, place)?);
+        if let (true, Expr::Row(a, ..), Expr::Row(b, ..)) = (written, &left, &right) {
             if a.len() != b.len() {
                 return Err(SqlError::new(
                     SqlState::SYNTAX_ERROR,
@@ -240,12 +244,17 @@ impl Binder<'_> {
                 )
                 .at(at));
             }
-            let parts: Vec<Expr> = a
-                .iter()
-                .zip(b)
-                .map(|(a, b)| self.distinct_values(a.clone(), b.clone(), negated, at))
-                .collect::<Result<_>>()?;
-            return Ok(if negated { Expr::And(parts) } else { Expr::Or(parts) });
+            let part = |(a, b): (&Expr, &Expr)| {
+                let (equals, left, right) = self.comparison("=", a.clone(), b.clone(), at)?;
+                let (left, right) = (Box::new(left), Box::new(right));
+                Ok(Expr::IsDistinct { left, right, equals, negated: false })
+            };
+            let mut parts: Vec<Expr> = a.iter().zip(b).map(part).collect::<Result<_>>()?;
+            let any = match parts.len() {
+                1 => parts.remove(0),
+                _ => Expr::Or(parts),
+            };
+            return Ok(if negated { Expr::Not(Box::new(any)) } else { any });
         }
         self.distinct_values(left, right, negated, at)
     }

@@ -1,10 +1,12 @@
 //! WITH: the queries it names, and how FROM finds them; WITH RECURSIVE.
 
 use crate::bind::Binder;
+use crate::bind::collation::collation_name;
 use crate::bind::insert::target_of;
 use crate::bind::logical::{Cte, CteBody, Node, Output, Query, SetKind};
 use crate::bind::mention::{mention, mentions};
 use crate::bind::query::Outside;
+use crate::bind::query_collation::{in_common, of_side};
 use crate::bind::scope::column_at;
 use crate::bind::target::untyped_item;
 use crate::bind::tree::{BodyTree, CteTree, QueryTree, WithTree};
@@ -429,6 +431,26 @@ impl Binder<'_> {
                 .at(at));
             }
             columns.push(self.step_column(&step, number, want.ty, (step_at, place_of(number)))?);
+            if self.collates.get() && self.catalog.collation_of(want.ty.oid).0 != 0 {
+                let side = |query: &Query| of_side(self.catalog, &query.root, number);
+                let first_side = side(&base)?;
+                let overall = in_common(first_side, side(&step)?, !all, place_of(number))?;
+                if overall.oid() != first_side.oid() {
+                    let at = first.map_or(step_at, |expr| self.position(expr.start()));
+                    return Err(SqlError::new(
+                        SqlState::COLLATION_MISMATCH,
+                        format!(
+                            "recursive query \"{}\" column {} has collation \"{}\" in non-recursive term but collation \"{}\" overall",
+                            cte.name,
+                            number + 1,
+                            collation_name(first_side.oid()),
+                            collation_name(overall.oid())
+                        ),
+                    )
+                    .hint("Use the COLLATE clause to set the collation of the non-recursive term.")
+                    .at(at));
+                }
+            }
         }
         if let Some(tree) = &mut step.tree {
             let tree = Arc::make_mut(tree);

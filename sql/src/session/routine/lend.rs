@@ -226,7 +226,8 @@ impl Routines for Lender<'_> {
         match self.fire_here(context, firing, next)? {
             Fired::Finished(changed) => Ok(changed),
             Fired::Unfinished(begun) => {
-                self.with(lent, |session| session.fire_trigger(firing, begun, next))
+                let view = lent.view;
+                self.with(lent, |session| session.fire_trigger(firing, view, begun, next))
             }
         }
     }

@@ -27,6 +27,7 @@ use crate::types::array::{self, Dimension};
 use crate::types::type_name::format_type;
 use crate::types::{CallContext, Datum, Oid, SqlType, oids, record, stored};
 use std::sync::Arc;
+use txn::ReadView;
 
 /// The first variables of a body: NEW, OLD, and what is told of the trigger.
 const VARIABLES: [(&str, Option<u32>); 12] = [
@@ -327,10 +328,11 @@ impl Session {
     }
 
     /// Fires a trigger, whose function may have begun: `next` becomes the row that it returns, all columns by index; false where
-    /// that is none.
+    /// that is none. A function that is not volatile sees what the statement around does, `view`.
     pub(in crate::session) fn fire_trigger(
         &mut self,
         firing: &Firing<'_>,
+        view: ReadView,
         begun: Option<Begun>,
         next: &mut RowBuf,
     ) -> Result<bool> {
@@ -356,6 +358,8 @@ impl Session {
         };
         let outside = self.firing.len();
         self.firing.resize(outside + 1 + firing.actions as usize, firing.relation.oid);
+        let view = Some(view).filter(|_| routine.volatility != b'v');
+        let around = std::mem::replace(&mut self.called_view, view);
         let mut begun = begun;
         let fired = self.under_rights(&routine, &mut |session| {
             let begun = match begun.take() {
@@ -371,6 +375,7 @@ impl Session {
             };
             session.run_trigger(begun, firing, next)
         });
+        self.called_view = around;
         self.firing.truncate(outside);
         fired
     }
@@ -435,7 +440,9 @@ impl Session {
                     transition: None,
                 };
                 if one.when.is_none() || self.trigger_meets(&firing)? {
-                    self.fire_trigger(&firing, None, &mut RowBuf::new())?;
+                    let transaction = self.block.ensure(self.engine.manager(), &self.wait);
+                    let view = transaction.begin_statement()?;
+                    self.fire_trigger(&firing, view, None, &mut RowBuf::new())?;
                 }
             }
         }

@@ -182,8 +182,13 @@ impl Names for Here<'_, '_, '_, '_> {
                 if item.name.is_none() || printed.name.is_none() || !shown {
                     return false;
                 }
-                let row = frame.seen(&self.writer.binder.item_row(item, 0), level);
-                row.ty() == expr.ty() && same(&row, expr)
+                let is_row = |item: &ScopeItem| {
+                    let row = frame.seen(&self.writer.binder.item_row(item, 0), level);
+                    row.ty() == expr.ty() && same(&row, expr)
+                };
+                // In the condition of an outer join its sides' rows are not missing yet.
+                let there = || ScopeItem { nullable: Some(false), ..ScopeItem::clone(item) };
+                is_row(item) || item.nullable == Some(true) && is_row(&there())
             })?;
             found.name.clone()
         })
