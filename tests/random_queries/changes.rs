@@ -8,7 +8,7 @@ impl Maker<'_> {
     /// A statement that changes a table, and its table.
     pub fn change(&mut self, depth: usize) -> (String, String) {
         let bases: Vec<Table> =
-            self.tables.iter().filter(|table| table.name.starts_with('t')).cloned().collect();
+            self.tables.iter().filter(|table| !table.name.starts_with('v')).cloned().collect();
         let table = bases[self.below(bases.len())].clone();
         let columns: Vec<(String, Type)> = table
             .columns
@@ -56,7 +56,7 @@ impl Maker<'_> {
 
     /// Some columns behind the first, which is the key.
     fn targets(&mut self, table: &Table) -> Vec<(String, Type)> {
-        let rest = &table.columns[1..];
+        let rest = &table.columns[1..table.columns.len() - table.computed];
         (0..rest.len()).filter(|_| self.below(2) == 0).take(3).map(|at| rest[at].clone()).collect()
     }
 
@@ -172,7 +172,9 @@ impl Maker<'_> {
                 _ => ("NOT MATCHED", &columns),
             };
             let condition = self.expression(Type::Bool, seen, depth.min(2));
-            let (column, ty) = table.columns[self.below(table.columns.len() - 1) + 1..][0].clone();
+            let written = table.columns.len() - table.computed;
+            let at = if written > 1 { self.below(written - 1) + 1 } else { 0 };
+            let (column, ty) = table.columns[at].clone();
             let value = self.expression(ty, seen, depth.min(2));
             let action = match (matched, self.below(4)) {
                 (_, 0) => "DO NOTHING".to_owned(),

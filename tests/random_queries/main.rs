@@ -1,7 +1,8 @@
 //! Random queries and changes by seed: PostgreSQL and Atoll give the same rows, types, errors and texts of views.
 //!
 //! A seed makes a few small tables, views of random queries, queries and changes. `ATOLL_SEEDS` is a range of seeds in
-//! place of those that are kept; a failure names the seed and the statement, the shortest first.
+//! place of those that are kept; a failure names the seed and the statement, the shortest first. With `ATOLL_SHOWN` every
+//! statement is printed before it is asked.
 //!
 //! Programs in PL/pgSQL, and functions that queries call, are made in the same way, with what they tell and where.
 //!
@@ -58,6 +59,7 @@ struct Pair {
     seed: u64,
     differences: Vec<(String, String)>,
     compared: usize,
+    shows: bool,
 }
 
 /// What is compared of an answer.
@@ -105,8 +107,15 @@ impl Answer {
 }
 
 impl Pair {
+    fn show(&self, sql: &str) {
+        if self.shows {
+            println!("{sql};");
+        }
+    }
+
     /// Runs a statement that both must take.
     fn run(&mut self, sql: &str) -> bool {
+        self.show(sql);
         let replies = self.clients.each_mut().map(|client| client.query(sql));
         replies.iter().all(|reply| reply.error.is_none()) || {
             self.compare(sql, false, replies);
@@ -115,6 +124,7 @@ impl Pair {
     }
 
     fn ask(&mut self, sql: &str, ordered: bool) {
+        self.show(sql);
         let started = Instant::now();
         let wanted = self.clients[0].query(sql);
         if wanted.sqlstate() == "57014" {
@@ -167,7 +177,7 @@ impl Pair {
                     .enumerate()
                     .map(|(at, ty)| (format!("c{}", at + 1), *ty))
                     .collect();
-                world.tables.push(Table { name, columns });
+                world.tables.push(Table { name, columns, computed: 0 });
             }
         }
         for number in 0..queries + changes {
@@ -177,6 +187,11 @@ impl Pair {
                 let (change, table) = maker.change(depth - 1);
                 self.ask(&change, false);
                 self.ask(&format!("SELECT * FROM {table}"), false);
+                if world.tables.iter().any(|table| table.columns.iter().any(|one| one.0 == "r")) {
+                    for table in world.tables.iter().filter(|table| table.name.starts_with('t')) {
+                        self.ask(&format!("SELECT * FROM {}", table.name), false);
+                    }
+                }
                 continue;
             }
             maker.mistakes = usize::from(number % 6 == 1);
@@ -268,7 +283,7 @@ impl Pair {
         }
         self.run("CREATE TABLE told (what text)");
         let bases: Vec<&Table> =
-            world.tables.iter().filter(|table| table.name.starts_with('t')).collect();
+            world.tables.iter().filter(|table| !table.name.starts_with('v')).collect();
         for number in 0..triggers {
             let table = bases[chance.below(bases.len())];
             let mut maker = maker(chance, &known);
@@ -371,7 +386,8 @@ fn compare(seeds: &[u64], prepare: impl Fn(&mut Client, u64)) {
     let atoll = Atoll::start(&[]);
     let ports = [oracle::shared(), atoll.port()];
     let clients = ports.map(|port| Client::connect(port, "postgres", "postgres"));
-    let mut pair = Pair { clients, seed: 0, differences: Vec::new(), compared: 0 };
+    let shows = std::env::var_os("ATOLL_SHOWN").is_some();
+    let mut pair = Pair { clients, seed: 0, differences: Vec::new(), compared: 0, shows };
     // What takes PostgreSQL long says nothing.
     pair.clients[0].run("SET statement_timeout = '2s'");
     pair.clients[1].run("SET statement_timeout = '60s'");

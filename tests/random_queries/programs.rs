@@ -183,7 +183,7 @@ impl Maker<'_> {
         [function, trigger]
     }
 
-    /// A row trigger before changes of a table: its function, and itself.
+    /// A row trigger before changes of a table, or in the place of those of a view: its function, and itself.
     pub fn trigger(&mut self, name: &str, table: &Table) -> [String; 2] {
         let row = |alias: &str| {
             let fields = table.columns[1..].iter();
@@ -210,9 +210,10 @@ impl Maker<'_> {
         let function = format!(
             "CREATE FUNCTION {name}() RETURNS trigger STABLE LANGUAGE plpgsql AS $body$\nDECLARE\n{declared}BEGIN\n{body}{left_out}  RETURN NEW;\nEND $body$"
         );
+        let of_view = table.name.starts_with('u');
         let event = match changes {
             0 => "INSERT".to_owned(),
-            1 if self.below(2) == 0 => {
+            1 if self.below(2) == 0 && !of_view => {
                 let column = &table.columns[self.below(table.columns.len())].0;
                 format!("UPDATE OF {column}, id")
             }
@@ -220,7 +221,7 @@ impl Maker<'_> {
             _ => "INSERT OR UPDATE".to_owned(),
         };
         let when = match self.below(3) {
-            0 => {
+            0 if !of_view => {
                 let (one, ty) = conditions.others[self.below(conditions.others.len())].clone();
                 let other = self.leaf(ty, &conditions.scope());
                 format!("WHEN ({one} IS DISTINCT FROM {other})")
@@ -228,7 +229,8 @@ impl Maker<'_> {
             _ => String::new(),
         };
         let trigger = format!(
-            "CREATE TRIGGER {name} BEFORE {event} ON {} FOR EACH ROW {when} EXECUTE FUNCTION {name}()",
+            "CREATE TRIGGER {name} {} {event} ON {} FOR EACH ROW {when} EXECUTE FUNCTION {name}()",
+            if of_view { "INSTEAD OF" } else { "BEFORE" },
             table.name
         );
         [function, trigger]

@@ -131,7 +131,7 @@ impl<'t> Maker<'t> {
                 types.iter().enumerate().map(|(at, ty)| (format!("c{}", at + 1), *ty)).collect();
             let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
             parts.push(format!("{name}({}) AS {form}({query})", names.join(", ")));
-            self.with.push(Table { name, columns });
+            self.with.push(Table { name, columns, computed: 0 });
         }
         format!("WITH {}{} ", if recursive { "RECURSIVE " } else { "" }, parts.join(", "))
     }

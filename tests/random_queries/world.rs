@@ -59,6 +59,8 @@ impl Type {
 pub struct Table {
     pub name: String,
     pub columns: Vec<(String, Type)>,
+    /// How many of the last columns nobody writes.
+    pub computed: usize,
 }
 
 /// The columns that tables draw from: of one name and one type wherever they are, so that USING and NATURAL find them.
@@ -149,9 +151,17 @@ impl World {
             "CREATE DOMAIN whole AS int CHECK (VALUE > -1000000)".to_owned(),
             "CREATE DOMAIN word AS text COLLATE \"C\"".to_owned(),
         ];
-        let tables = (0..chance.below(3) + 2)
-            .map(|number| table(chance, &format!("t{number}"), &mut statements))
-            .collect();
+        let mut tables: Vec<Table> = Vec::new();
+        for number in 0..chance.below(3) + 2 {
+            let made = table(chance, &format!("t{number}"), &tables, &mut statements);
+            tables.push(made);
+        }
+        for number in 0..tables.len() {
+            if chance.below(3) == 0 {
+                let made = view(chance, number, &tables[number], &mut statements);
+                tables.push(made);
+            }
+        }
         for method in [
             "hashjoin",
             "mergejoin",
@@ -170,19 +180,74 @@ impl World {
     }
 }
 
-fn table(chance: &mut Chance, name: &str, statements: &mut Vec<String>) -> Table {
+/// A view that can be changed: some columns of a table, and of some of its rows.
+fn view(chance: &mut Chance, number: usize, table: &Table, statements: &mut Vec<String>) -> Table {
+    let written = table.columns.len() - table.computed;
+    let mut columns = vec![table.columns[0].clone()];
+    columns.extend(table.columns[1..written].iter().filter(|_| chance.below(3) > 0).cloned());
+    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let of = &columns[chance.below(columns.len())].0;
+    let condition = match chance.below(4) {
+        0 => "id > 1".to_owned(),
+        1 => format!("{of} IS NOT NULL"),
+        2 => "id % 2 = 0".to_owned(),
+        _ => "id < 200".to_owned(),
+    };
+    let check = ["", "", " WITH CHECK OPTION", " WITH LOCAL CHECK OPTION"][chance.below(4)];
+    statements.push(format!(
+        "CREATE VIEW u{number} AS SELECT {} FROM {} WHERE {condition}{check}",
+        names.join(", "),
+        table.name
+    ));
+    Table { name: format!("u{number}"), columns, computed: 0 }
+}
+
+fn table(chance: &mut Chance, name: &str, others: &[Table], statements: &mut Vec<String>) -> Table {
     let mut columns = vec![("id".to_owned(), Type::Int)];
     let mut declared = vec!["id int".to_owned()];
     declared[0].push_str([" PRIMARY KEY", " UNIQUE", " NOT NULL", ""][chance.below(4)]);
     for (column, ty, full) in POOL {
         if chance.below(2) == 0 {
             columns.push((column.to_owned(), ty));
-            declared.push(format!("{column} {full}"));
+            let default = match chance.below(5) {
+                0 => format!(" DEFAULT {}", literal(chance, ty)),
+                _ => String::new(),
+            };
+            declared.push(format!("{column} {full}{default}"));
         }
+    }
+    if chance.below(3) == 0 {
+        let of = &columns[chance.below(columns.len())].0;
+        let check = ["id < 100000", "id IS NOT NULL"][chance.below(2)];
+        declared.push(format!("CHECK ({of} IS NULL OR {check})"));
+    }
+    // The first table's key, if it has one.
+    let parent = others.first().filter(|_| chance.below(2) == 0);
+    if let Some(parent) = parent {
+        let action = |chance: &mut Chance| {
+            ["NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"][chance.below(5)]
+        };
+        let (deletes, updates) = (action(chance), action(chance));
+        let deferred = ["", "", " DEFERRABLE INITIALLY DEFERRED"][chance.below(3)];
+        declared.push(format!(
+            "r int REFERENCES {} (id) ON DELETE {deletes} ON UPDATE {updates}{deferred}",
+            parent.name
+        ));
+        columns.push(("r".to_owned(), Type::Int));
     }
     if chance.below(4) == 0 {
         columns.push(("m".to_owned(), Type::Mood));
         declared.push("m mood".to_owned());
+    }
+    let computed = usize::from(chance.below(3) == 0);
+    if computed > 0 {
+        let (ty, full) = match chance.below(3) {
+            0 => (Type::Int, "int GENERATED ALWAYS AS (id * 2 + 1) STORED"),
+            1 => (Type::Text, "text GENERATED ALWAYS AS ('g' || id::text) STORED"),
+            _ => (Type::Bool, "bool GENERATED ALWAYS AS (id % 2 = 0) STORED"),
+        };
+        columns.push(("g".to_owned(), ty));
+        declared.push(format!("g {full}"));
     }
     if chance.below(4) == 0 {
         // It has gone again: places of columns and their numbers differ.
@@ -190,13 +255,16 @@ fn table(chance: &mut Chance, name: &str, statements: &mut Vec<String>) -> Table
     }
     statements.push(format!("CREATE TABLE {name} ({})", declared.join(", ")));
     let rows = [0, 1, 3, 6, 9, 12][chance.below(6)];
-    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let written = &columns[..columns.len() - computed];
+    let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
     for id in 0..rows {
         let mut values = vec![id.to_string()];
-        for (column, ty) in &columns[1..] {
-            let value = if chance.below(4) == 0 { "NULL".to_owned() } else { literal(chance, *ty) };
-            let _ = column;
-            values.push(value);
+        for (column, ty) in &written[1..] {
+            values.push(match (column.as_str(), chance.below(4)) {
+                (_, 0) => "NULL".to_owned(),
+                ("r", key) => key.to_string(),
+                _ => literal(chance, *ty),
+            });
         }
         statements.push(format!(
             "INSERT INTO {name} ({}) VALUES ({})",
@@ -236,5 +304,5 @@ fn table(chance: &mut Chance, name: &str, statements: &mut Vec<String>) -> Table
     if chance.below(2) == 0 {
         statements.push(format!("ANALYZE {name}"));
     }
-    Table { name: name.to_owned(), columns }
+    Table { name: name.to_owned(), columns, computed }
 }
