@@ -26,6 +26,11 @@ CREATE FUNCTION pairs(OUT p int, OUT q int) RETURNS SETOF record LANGUAGE sql AS
 CREATE VIEW rows_of_pairs AS SELECT c.id, row_to_json(f) AS f, count(f) OVER () AS n FROM clients c LEFT JOIN pairs() f ON c.id = 2;
 SELECT * FROM rows_of_pairs ORDER BY 1;
 SELECT pg_get_viewdef('rows_of_pairs'::regclass, true);
+-- A function of such a row, written as a field of it.
+CREATE FUNCTION told(nothing) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN coalesce($1::text, ''none''); END';
+SELECT c.id, nothing.told, told(nothing) FROM clients c LEFT JOIN nothing ON c.id = 1 ORDER BY c.id;
+SELECT c.id, s.row_to_json FROM clients c LEFT JOIN (SELECT NULL::int AS p, NULL::int AS q) s ON c.id = 2 ORDER BY 1;
+DROP FUNCTION told;
 -- A comparison of rows that were cast is an operator as any other.
 CREATE TYPE pair AS (a int, b text);
 CREATE VIEW pairs_compared AS SELECT ROW(1, 2) < ROW(3, 4) AS a, ROW(1, 'a')::pair < ROW(2, 'b')::pair AS b, ROW(1, 'a') < ROW(2, 'b')::pair AS c, NOT ROW(1, 'a')::pair <> ROW(2, 'b')::pair AS d;

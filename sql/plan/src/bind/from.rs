@@ -163,8 +163,14 @@ impl Binder<'_> {
     /// Whether an item that an outer join may have no row of gets a column that tells so: a query speaks of its whole row, in
     /// which all columns may be NULL, and nothing else tells.
     fn is_marked(&self, item: &ScopeItem) -> bool {
-        let names = self.names_alone.borrow();
-        let speaks_of = |name: &Ident| names.last().is_none_or(|names| names.contains(name));
+        let rows = self.rows_mentioned.borrow();
+        let has = |field: &Ident| item.columns.iter().any(|column| column.name == *field);
+        let speaks_of = |name: &Ident| {
+            let is_row = |(named, field): &(Ident, Option<Ident>)| {
+                named == name && field.as_ref().is_none_or(|field| !has(field))
+            };
+            rows.last().is_none_or(|rows| rows.iter().any(is_row))
+        };
         !item.value && item.presence().is_none() && item.name.as_ref().is_some_and(speaks_of)
     }
 

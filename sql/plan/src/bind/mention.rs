@@ -26,23 +26,26 @@ pub(super) fn mention(query: &Query, name: &str) -> Option<Mention> {
             found.get_or_insert(at);
         }
     };
-    Walk { hidden: Vec::new(), in_expression: false, see: &mut see, alone: Vec::new() }
+    Walk { hidden: Vec::new(), in_expression: false, see: &mut see, rows: RowNames::new() }
         .query(query);
     found
 }
 
-/// The names that stand in a query's expressions by themselves, and before a star that is an argument: columns, or FROM items
-/// whose rows are one value there.
-pub(super) fn names_alone(query: &Query) -> Vec<Ident> {
+/// What may be a FROM item's row as one value in a query's expressions: a name by itself, before a star that is an argument, or
+/// before another one, which is none of the item's columns then but a function of its row.
+pub(super) fn rows_mentioned(query: &Query) -> RowNames {
     let see = &mut |_: &str, _: Mention| {};
-    let mut walk = Walk { hidden: Vec::new(), in_expression: false, see, alone: Vec::new() };
+    let mut walk = Walk { hidden: Vec::new(), in_expression: false, see, rows: RowNames::new() };
     walk.query(query);
-    walk.alone
+    walk.rows
 }
+
+/// What [`rows_mentioned`] finds: names, each with the one behind it.
+pub(super) type RowNames = Vec<(Ident, Option<Ident>)>;
 
 /// Is told of every relation that a query of WITH names.
 pub(super) fn mentions(cte: &Cte, see: &mut dyn FnMut(&str, Mention)) {
-    Walk { hidden: Vec::new(), in_expression: false, see, alone: Vec::new() }.cte(cte);
+    Walk { hidden: Vec::new(), in_expression: false, see, rows: RowNames::new() }.cte(cte);
 }
 
 struct Walk<'w> {
@@ -50,8 +53,8 @@ struct Walk<'w> {
     hidden: Vec<Ident>,
     in_expression: bool,
     see: &'w mut dyn FnMut(&str, Mention),
-    /// What [`names_alone`] finds.
-    alone: Vec<Ident>,
+    /// What [`rows_mentioned`] finds.
+    rows: RowNames,
 }
 
 impl Walk<'_> {
@@ -204,11 +207,11 @@ impl Walk<'_> {
 
     fn parts(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Column(parts) | ExprKind::Star(parts) => {
-                if let [name] = parts.as_slice() {
-                    self.alone.push(name.clone());
-                }
-            }
+            ExprKind::Column(parts) | ExprKind::Star(parts) => match parts.as_slice() {
+                [name] => self.rows.push((name.clone(), None)),
+                [name, field] => self.rows.push((name.clone(), Some(field.clone()))),
+                _ => {}
+            },
             ExprKind::Integer(_)
             | ExprKind::Number(_)
             | ExprKind::String(_)

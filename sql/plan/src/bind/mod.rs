@@ -187,8 +187,8 @@ struct Binder<'a> {
     depth: Cell<u32>,
     /// The next number for a scan or a query in any FROM of the statement: each has its own.
     scans: Cell<u32>,
-    /// Of each SELECT around whose FROM is being bound and has outer joins: [`mention::names_alone`].
-    names_alone: RefCell<Vec<Vec<ast::Ident>>>,
+    /// Of each SELECT around whose FROM is being bound and has outer joins: [`mention::rows_mentioned`].
+    rows_mentioned: RefCell<Vec<mention::RowNames>>,
     /// The WITH queries that have been bound, and the one that is being bound.
     parts: RefCell<Vec<with_parts::WithPart>>,
     part: Cell<usize>,
@@ -734,7 +734,7 @@ impl<'a> Binder<'a> {
             fields: RefCell::default(),
             depth: Cell::new(0),
             scans: Cell::new(TARGET + 1),
-            names_alone: RefCell::default(),
+            rows_mentioned: RefCell::default(),
             parts: RefCell::default(),
             part: Cell::default(),
             apart: Cell::default(),

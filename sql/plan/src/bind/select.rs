@@ -11,7 +11,7 @@ use crate::bind::grouping::{Collected, GroupKeys, Groups, WindowCall};
 use crate::bind::levels::{is_volatile, same};
 use crate::bind::locking::Locking;
 use crate::bind::logical::{JoinKind, Node, Output, SortKey};
-use crate::bind::mention::names_alone;
+use crate::bind::mention::rows_mentioned;
 use crate::bind::order_by::project_above_sort;
 use crate::bind::query::{Block, Outside};
 use crate::bind::scope::Scope;
@@ -57,11 +57,11 @@ impl Binder<'_> {
         let mut scope = outside.inner();
         let outer = select.from.iter().any(has_outer_join);
         if outer {
-            self.names_alone.borrow_mut().push(names_alone(query));
+            self.rows_mentioned.borrow_mut().push(rows_mentioned(query));
         }
         let from = self.bind_list(&select.from, outside, ctes);
         if outer {
-            self.names_alone.borrow_mut().pop();
+            self.rows_mentioned.borrow_mut().pop();
         }
         let mut from = from?;
         scope.items = from.items;
