@@ -93,9 +93,9 @@ pub fn condition<'t>(
             }
             () => return,
         };
-        refused.get_or_insert((message, generated.then_some(number).flatten()));
+        refused.get_or_insert((message, *place, generated.then_some(number).flatten()));
     });
-    let Some((message, generated)) = refused else {
+    let Some((message, place, generated)) = refused else {
         let binder = Binder { written: true, ..Binder::new(environment, &text, &[]) };
         let place = Place::plain(&scope, None, "trigger WHEN conditions");
         return Ok((bound, binder.expression(expr, &place)?));
@@ -107,7 +107,8 @@ pub fn condition<'t>(
         at_row && !message.contains(&name.to_ascii_uppercase())
     });
     let missed = binder.expression(expr, &Place::plain(&without, None, "trigger WHEN conditions"));
-    let position = missed.err().and_then(|error| error.fields().position);
+    let named = binder.columns.borrow().iter().find(|named| named.1 == place).map(|named| named.2);
+    let position = named.or_else(|| missed.err().and_then(|error| error.fields().position));
     let state = match message.ends_with("system columns") {
         true => SqlState::FEATURE_NOT_SUPPORTED,
         false => SqlState::INVALID_OBJECT_DEFINITION,
@@ -120,7 +121,12 @@ pub fn condition<'t>(
     Err(match generated.filter(|_| message.ends_with("generated columns")) {
         Some(at) => {
             let name = &relation.columns[at].name;
-            error.detail(format!("Column \"{name}\" is a generated column."))
+            error.detail(match named {
+                Some(_) => format!("Column \"{name}\" is a generated column."),
+                None => {
+                    "A whole-row reference is used and the table contains generated columns.".into()
+                }
+            })
         }
         None => error,
     })
