@@ -72,6 +72,7 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("atoll.enable_order_joins", RULE),
     ("atoll.enable_plan_for_first_rows", RULE),
     ("atoll.enable_postpone_subqueries", RULE),
+    ("atoll.enable_pull_up_laterals", RULE),
     ("atoll.enable_pull_up_sublinks", RULE),
     ("atoll.enable_push_down_conditions", RULE),
     ("atoll.enable_reduce_outer_joins", RULE),

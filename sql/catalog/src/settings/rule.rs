@@ -27,6 +27,8 @@ pub enum Rule {
     SimplifyExists,
     /// EXISTS and IN as semi joins, NOT EXISTS as an anti join.
     PullUpSublinks,
+    /// What a LATERAL query asks of its rows by the values of another row is a condition of the join.
+    PullUpLaterals,
     /// Conditions go down to where their values first exist.
     PushDownConditions,
     /// An outer join whose missing rows a condition drops is an inner one.
@@ -92,7 +94,7 @@ const fn rule(
 }
 
 /// The rules, in the order of [`Rule`].
-pub static RULES: [Description; 23] = [
+pub static RULES: [Description; 24] = [
     rule(
         Rule::InlineFunctions,
         ("inline_functions", "atoll.enable_inline_functions"),
@@ -116,6 +118,12 @@ pub static RULES: [Description; 23] = [
         ("pull_up_sublinks", "atoll.enable_pull_up_sublinks"),
         "Enables the planner to make joins of EXISTS and IN.",
         ("optimizer/prep/prepjointree.c", "pull_up_sublinks"),
+    ),
+    rule(
+        Rule::PullUpLaterals,
+        ("pull_up_laterals", "atoll.enable_pull_up_laterals"),
+        "Enables the planner to join LATERAL queries by what they ask of other rows.",
+        ("optimizer/prep/prepjointree.c", "pull_up_subqueries"),
     ),
     rule(
         Rule::PushDownConditions,

@@ -14,7 +14,7 @@ use super::physical::{Access, Join, JoinMethod, Plan, Scan};
 use super::pushdown::{filter, gate, gated, of_sides, optimise, reads, through};
 use super::scalar::{Scalar, Var};
 use super::subplan::SubplanKind;
-use super::{access_path, vars};
+use super::{access_path, lateral, vars};
 use crate::bind::logical::{JoinKind, SetKind};
 use crate::settings::Rule;
 use crate::types::Oid;
@@ -40,10 +40,7 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
     let mut items = Vec::new();
     let before = planner.before(Rule::OrderJoins, &(&join, [&conjuncts[..]]));
     flatten(planner, Plan::Join(Box::new(join)), &mut items, &mut conjuncts);
-    let above = match planner.allows(Rule::PostponeSubqueries) {
-        true => raise(planner, &mut items, &mut conjuncts),
-        false => Vec::new(),
-    };
+    let above = raise(planner, &mut items, &mut conjuncts);
     let own: HashMap<u32, usize> = items
         .iter()
         .enumerate()
@@ -54,6 +51,13 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
         let slots = read.iter().map(|var| var.slot);
         item.needs =
             slots.filter(|slot| own.contains_key(slot) && !item.slots.contains(slot)).collect();
+        if !item.needs.is_empty()
+            && let Some((plan, moved)) = lateral::freed(planner, &item.plan, &item.needs)
+        {
+            item.plan = plan;
+            item.needs.clear();
+            conjuncts.extend(moved);
+        }
     }
     if planner.allows(Rule::ImplyEqualities) {
         conjuncts = equivalence::with_values(conjuncts, &|var| own.contains_key(&var.slot));
@@ -121,8 +125,9 @@ pub fn inner(planner: &mut Planner<'_>, join: Join, mut conjuncts: Vec<Scalar>) 
     plan
 }
 
-/// Takes computed columns that hold subqueries out of a group of joins, to be computed above it, for the rows that are
-/// left: where no condition and no other input reads them. What they are computed over becomes inputs of the group.
+/// Takes computed columns that hold subqueries, or that look at other inputs, out of a group of joins, to be computed above it,
+/// for the rows that are left: where no condition and no other input reads them. What they are computed over becomes inputs of
+/// the group.
 fn raise(
     planner: &mut Planner<'_>,
     items: &mut Vec<Item>,
@@ -132,15 +137,32 @@ fn raise(
     let may_rise = |planner: &Planner<'_>, items: &[Item], conjuncts: &[Scalar], at: usize| {
         let Plan::Project(_, slot, columns) = &items[at].plan else { return false };
         let slots = HashSet::from([*slot]);
-        columns.iter().any(|one| !one.subqueries().is_empty())
-            && !columns.iter().any(|one| changes(planner, one))
-            && !conjuncts.iter().any(|one| reads(planner, one, &slots))
-            && !items.iter().enumerate().any(|(other, item)| {
-                other != at && reads_of(planner, &item.plan).iter().any(|var| var.slot == *slot)
-            })
+        let holds = || columns.iter().any(|one| !one.subqueries().is_empty());
+        let others = || items.iter().enumerate().filter(|(other, _)| *other != at);
+        let looks = || {
+            let beside = |slot: u32| others().any(|(_, item)| item.slots.contains(&slot));
+            columns.iter().any(|one| one.reads(&mut |var| beside(var.slot)))
+        };
+        let asked = || conjuncts.iter().any(|one| reads(planner, one, &slots));
+        let may = match planner.allows(Rule::PullUpLaterals) && looks() {
+            true => {
+                let columns = [(*slot, columns.clone())];
+                columns[0].1.iter().all(lateral::is_steady)
+                    && lateral::replaced(planner, conjuncts, &columns).is_some()
+            }
+            false => planner.allows(Rule::PostponeSubqueries) && holds() && !asked(),
+        };
+        may && !columns.iter().any(|one| changes(planner, one))
+            && !others()
+                .any(|(_, item)| reads_of(planner, &item.plan).iter().any(|var| var.slot == *slot))
     };
     while let Some(at) = (0..items.len()).find(|at| may_rise(planner, items, conjuncts, *at)) {
         let Plan::Project(input, slot, columns) = items.remove(at).plan else { break };
+        let own = [(slot, columns)];
+        if let Some(replaced) = lateral::replaced(planner, conjuncts, &own) {
+            *conjuncts = replaced;
+        }
+        let [(slot, columns)] = own;
         let behind = items.split_off(at);
         flatten(planner, *input, items, conjuncts);
         items.extend(behind);

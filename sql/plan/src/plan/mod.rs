@@ -23,6 +23,7 @@ pub mod fold;
 pub mod functions;
 pub mod implied;
 mod join_order;
+mod lateral;
 mod locking;
 pub mod modify;
 pub mod order;

@@ -9,7 +9,7 @@
 use super::build::{FirstRows, Planner};
 use super::physical::{Again, Join, Limit, Plan, SetColumn, SetOperation, Sort};
 use super::scalar::{Scalar, Var};
-use super::{access_path, equivalence, estimate, join_order, order, sublinks};
+use super::{access_path, equivalence, estimate, join_order, lateral, order, sublinks};
 use crate::bind::Quantifier;
 use crate::bind::logical::{JoinKind, SetKind};
 use crate::settings::Rule;
@@ -429,6 +429,15 @@ fn outer(planner: &mut Planner<'_>, mut join: Join, conjuncts: Vec<Scalar>) -> P
         join.kind = JoinKind::Left;
         planner.wanted = wanted;
         return outer(planner, join, conjuncts);
+    }
+    if let Some(freed) = lateral::left(planner, &join) {
+        match planner.apply(Rule::PullUpLaterals, join, |_, join| freed.of(join)) {
+            Ok(plan) => {
+                planner.wanted = wanted;
+                return optimise(planner, plan, conjuncts);
+            }
+            Err(same) => join = same,
+        }
     }
     let (left_slots, right_slots) = (planner.slots(&join.left), planner.slots(&join.right));
     if join.kind == JoinKind::Left && conjuncts.iter().any(|one| rejects_nulls(one, &right_slots)) {
