@@ -332,3 +332,36 @@ Nested Loop
         "Stage: as written\nSeq Scan on few (actual rows=22 loops=1)"
     );
 }
+
+#[test]
+fn plans_go_by_what_is_computed_of_the_present() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("CREATE TABLE met (id int PRIMARY KEY, at timestamptz, local timestamp, day date)");
+    client.run("INSERT INTO met SELECT g, now() - k * interval '1 hour', localtimestamp - k * interval '1 hour', current_date - k / 24 FROM generate_series(1, 20000) g, LATERAL (SELECT g * 7919 % 20000 AS k) s");
+    for column in ["at", "local", "day"] {
+        client.run(&format!("CREATE INDEX met_{column} ON met ({column})"));
+    }
+    client.run("ANALYZE met");
+    client.run("PREPARE since (interval) AS SELECT * FROM met WHERE local > now() - $1");
+    for (condition, by_key) in [
+        ("at > now() - interval '1 hour'", true),
+        ("at > now() - interval '700 days'", false),
+        ("local > now() - interval '1 hour'", true),
+        ("local <= now() - interval '1 hour'", false),
+        ("local > localtimestamp - interval '1 hour'", true),
+        ("day >= now() - interval '1 day'", true),
+        ("day > current_date - 2", true),
+        ("day = current_timestamp", true),
+        ("local = timestamptz '2020-01-01 00:00+00'", true),
+    ] {
+        let sql = format!("EXPLAIN (COSTS OFF) SELECT * FROM met WHERE {condition}");
+        let plan = lines(&mut client, &sql).join("\n");
+        assert_eq!(plan.contains("Index Cond"), by_key, "{condition}\n{plan}");
+    }
+    for (since, by_key) in [("1 hour", true), ("700 days", false)] {
+        let sql = format!("EXPLAIN (COSTS OFF) EXECUTE since ('{since}')");
+        let plan = lines(&mut client, &sql).join("\n");
+        assert_eq!(plan.contains("Index Cond"), by_key, "{since}\n{plan}");
+    }
+}

@@ -553,6 +553,24 @@ impl Facts for Known<'_> {
         }
     }
 
+    fn present(&self, scalar: &Scalar) -> Option<RowBuf> {
+        let Reader(context) = self.constants?;
+        // The plan is no less another's for it.
+        let context = &CallContext { time_read: None, ..**context };
+        let (none, mut row) = (RowBuf::new(), RowBuf::new());
+        let parameters = self.values.map_or(&none, |(values, _)| values);
+        let mut known = true;
+        scalar.walk(&mut |part| {
+            known &= match part {
+                Scalar::Parameter(number) => (*number as usize) < parameters.len(),
+                _ => true,
+            };
+            known
+        });
+        let mut computed = || Code::of([scalar]).compute_over(context, parameters, &mut row);
+        (known && matches!(computed(), Ok(true))).then_some(row)
+    }
+
     fn read(&self, ty: SqlType, text: &str) -> Option<Literal> {
         self.constants?.read(SqlType { oid: ty.oid, typmod: -1 }, text).ok()
     }

@@ -17,7 +17,7 @@ use super::pattern::{self, Pattern};
 use super::physical::{
     self, Access, KeyAccess, KeyPart, Plan, Scan, ScanColumn, Several, SystemScan, Union, UnionSide,
 };
-use super::scalar::{Scalar, Var};
+use super::scalar::{Callee, Scalar, Target, Var};
 use super::translate::constant;
 use super::vars;
 use crate::bind::{Literal, Quantifier};
@@ -26,6 +26,7 @@ use crate::catalog::relation::{EXPRESSIONS, Index};
 use crate::settings::Rule;
 use crate::tuple::{Form, KeyLayout};
 use crate::types::array::Array;
+use crate::types::datetime::functions::nearest;
 use crate::types::{Datum, Oid, SqlType, oids};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -738,6 +739,18 @@ fn conditions<'c>(
         wide(left, kind, (right_type, left_type), right)
             .or_else(|| wide(right, kind.swapped(), (left_type, right_type), left))
     };
+    // And a point in time bounds the days, and the local times, that a column of such is compared with.
+    let narrowed = |condition: &Scalar| {
+        let Scalar::Call { callee, arguments, .. } = condition else { return None };
+        let [left, right] = &**arguments else { return None };
+        let (kind, left_type, right_type) = comparison(callee.oid)?;
+        let narrow = |one: &Scalar, kind, (from, to): (Oid, Oid), value: &Scalar| {
+            let bounds = narrowed_bounds(kind, value, from, to).filter(|_| known(value))?;
+            Some((column(one, to)?, bounds))
+        };
+        narrow(left, kind, (right_type, left_type), right)
+            .or_else(|| narrow(right, kind.swapped(), (left_type, right_type), left))
+    };
     let arm = |side: &'c Scalar| {
         let mut arm = Arm { whole: true, ..Arm::default() };
         for part in parts(side) {
@@ -779,6 +792,10 @@ fn conditions<'c>(
                     single(column, comparison, Cow::Borrowed(value), true);
                 } else if let Some((column, comparison, value)) = widened(condition) {
                     single(column, comparison, Cow::Owned(value), true);
+                } else if let Some((column, bounds)) = narrowed(condition) {
+                    for (comparison, value) in bounds {
+                        single(column, comparison, Cow::Owned(value), false);
+                    }
                 } else if let Some((text, pattern)) = pattern::of(condition, &|number| {
                     Some(planner.figures.facts().parameter(number)?.0)
                 }) && let Some(column) = column(text, Oid(oids::TEXT))
@@ -814,6 +831,46 @@ fn widened_value(planner: &Planner<'_>, value: &Scalar, from: Oid, to: Oid) -> O
     // A day may be too far off to be a moment.
     let fits = planner.figures.facts().evaluate(&call).is_some_and(|value| value.is_ok());
     fits.then_some(call)
+}
+
+/// The bounds of a column of days or local times that compares so with a point in time: no row is left out, and some may be
+/// there that do not compare so.
+fn narrowed_bounds(
+    kind: Comparison,
+    value: &Scalar,
+    from: Oid,
+    to: Oid,
+) -> Option<Vec<(Comparison, Scalar)>> {
+    let (low, high) = match kind {
+        Comparison::Equal => (true, true),
+        Comparison::Less | Comparison::LessEqual => (false, true),
+        Comparison::Greater | Comparison::GreaterEqual => (true, false),
+    };
+    let bound = |comparison, lowest| {
+        let code = nearest(from.0, to.0, lowest)?;
+        // Shown as the cast that it is but for changes of the clock.
+        let cast = match (from.0, to.0) {
+            (oids::TIMESTAMPTZ, oids::TIMESTAMP) => 2027,
+            (oids::TIMESTAMPTZ, _) => 1178,
+            _ => 2029,
+        };
+        let (from, to) = (SqlType::plain(from.0), SqlType::plain(to.0));
+        let callee = Callee {
+            target: Target::Plain(code),
+            primitive: None,
+            ..callee(Oid(cast), vec![from], to).ok()?
+        };
+        let arguments = Box::new([value.clone()]);
+        Some((comparison, Scalar::Call { callee, arguments, position: 0 }))
+    };
+    let mut bounds = Vec::new();
+    if low {
+        bounds.push(bound(Comparison::GreaterEqual, true)?);
+    }
+    if high {
+        bounds.push(bound(Comparison::LessEqual, false)?);
+    }
+    Some(bounds)
 }
 
 /// The column of a system scan whose names must begin so by a condition, or must be just that.

@@ -72,6 +72,12 @@ pub trait Facts {
         None
     }
 
+    /// A row of what an expression over no row gives just now, if it can be computed: estimates go by it, and the plan is good at
+    /// any other time (`estimate_expression_value`).
+    fn present(&self, _scalar: &Scalar) -> Option<RowBuf> {
+        None
+    }
+
     /// The value and the type that a parameter, from 0, has in the run that is planned for, if that is known: the plan is for
     /// these values.
     fn parameter(&self, _number: u32) -> Option<(Literal, SqlType)> {
@@ -97,6 +103,9 @@ impl<F: Fn(Oid) -> Option<Arc<Relation>>> Facts for F {
         self(oid)
     }
 }
+
+/// Microseconds of a day.
+const MICROS_OF_DAY: i64 = 86_400_000_000;
 
 /// A table as a scan of it goes by.
 struct TableFigures {
@@ -455,6 +464,14 @@ impl<'a> Figures<'a> {
         let Some(statistics) = found.statistics else {
             return if kind == Comparison::Equal { self.guess(&found) } else { RANGE };
         };
+        let present = match constant {
+            None if is_computed(value) => self.facts.present(value),
+            _ => None,
+        };
+        let constant = constant.or_else(|| Some(present.as_ref()?.get(0)));
+        if constant.is_some_and(|datum| datum.is_null()) {
+            return 0.0;
+        }
         let Some(datum) = constant else {
             return if kind == Comparison::Equal { self.unknown_value(column) } else { RANGE };
         };
@@ -519,6 +536,14 @@ impl<'a> Figures<'a> {
     }
 }
 
+/// Whether an expression can be computed before there is a row, as often as one likes.
+fn is_computed(value: &Scalar) -> bool {
+    !matches!(value, Scalar::Parameter(_))
+        && !value.volatile()
+        && value.subqueries().is_empty()
+        && !value.reads(&mut |_| true)
+}
+
 /// Two expressions that are one column.
 fn same(a: &Scalar, b: &Scalar) -> bool {
     matches!((a, b), (Scalar::Var(a), Scalar::Var(b)) if a == b)
@@ -560,7 +585,26 @@ fn fitted<'v>(value: &Datum<'v>, ty: SqlType) -> Option<Datum<'v>> {
         }
         (Some(v), Form::Int8) => Some(Datum::Int8(v)),
         (Some(_), _) => None,
+        // Near enough, whatever the zone.
+        (None, Form::Timestamp) if let Some(at) = moment(value) => Some(Datum::Timestamp(at)),
+        (None, Form::TimestampTz) if let Some(at) = moment(value) => Some(Datum::TimestampTz(at)),
+        (None, Form::Date) if let Some(at) = moment(value) => {
+            Some(Datum::Date(at.div_euclid(MICROS_OF_DAY) as i32))
+        }
         (None, _) => form_matches(value, form).then_some(*value),
+    }
+}
+
+/// A day or a point in time in microseconds, where it is not infinite.
+fn moment(value: &Datum<'_>) -> Option<i64> {
+    match *value {
+        Datum::Timestamp(at) | Datum::TimestampTz(at) => {
+            (at > i64::MIN && at < i64::MAX).then_some(at)
+        }
+        Datum::Date(day) if day > i32::MIN && day < i32::MAX => {
+            Some(i64::from(day) * MICROS_OF_DAY)
+        }
+        _ => None,
     }
 }
 

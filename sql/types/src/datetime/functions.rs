@@ -9,6 +9,7 @@ use super::zone::{self, Zone};
 use super::{DAY, HOUR, MINUTE, SECOND, arithmetic, interval, interval_write, out_of_range};
 use crate::error::{Result, SqlError};
 use crate::function::Callable::{self, Plain};
+use crate::function::Function;
 use crate::sqlstate::SqlState;
 use crate::{CallContext, Datum, Interval, float};
 
@@ -187,6 +188,43 @@ pub fn local(context: &CallContext<'_>, timestamp: i64) -> i64 {
     } else {
         session_zone(context).to_local(timestamp)
     }
+}
+
+/// How far from an instant the clock may be put back or forward for its local times to be others.
+const CLOCK_MICROS: i64 = 2 * 86_400_000_000;
+
+/// A local time that no local time of an instant as late as this is before, or as early is behind: its own, but where the clock
+/// is put back or forward nearby.
+fn local_bound(context: &CallContext<'_>, instant: i64, lowest: bool) -> i64 {
+    if arithmetic::infinite(instant) {
+        return instant;
+    }
+    let zone = session_zone(context);
+    let by_clock_of =
+        |shift: i64| zone.to_local(instant.saturating_add(shift)).saturating_sub(shift);
+    let all = [0, -CLOCK_MICROS, CLOCK_MICROS].map(by_clock_of);
+    all.into_iter().fold(all[0], |a, b| if lowest { a.min(b) } else { a.max(b) })
+}
+
+/// What gives the lowest value, or the highest, of a type without a zone or without a time that a point in time, of the type
+/// `from`, may be equal to: days and local times that compare with it compare so with that, or are equal. It cannot fail.
+#[must_use]
+pub fn nearest(from: u32, to: u32, lowest: bool) -> Option<Function> {
+    use crate::oids::{DATE, TIMESTAMP, TIMESTAMPTZ};
+    let lowest_local: Function =
+        |c, a| Ok(Datum::Timestamp(local_bound(c, a[0].timestamptz(), true)));
+    let highest_local: Function =
+        |c, a| Ok(Datum::Timestamp(local_bound(c, a[0].timestamptz(), false)));
+    let lowest_day: Function = |c, a| Ok(to_date(local_bound(c, a[0].timestamptz(), true)));
+    let highest_day: Function = |c, a| Ok(to_date(local_bound(c, a[0].timestamptz(), false)));
+    Some(match (from, to, lowest) {
+        (TIMESTAMPTZ, TIMESTAMP, true) => lowest_local,
+        (TIMESTAMPTZ, TIMESTAMP, false) => highest_local,
+        (TIMESTAMPTZ, DATE, true) => lowest_day,
+        (TIMESTAMPTZ, DATE, false) => highest_day,
+        (TIMESTAMP, DATE, _) => |_, a| Ok(to_date(a[0].timestamp())),
+        _ => return None,
+    })
 }
 
 fn to_instant<'a>(context: &CallContext<'a>, local: i64) -> Result<Datum<'a>> {
