@@ -102,12 +102,17 @@ fn parse(header: &[u8; SECTOR_BYTES], number: u64, bytes: u64) -> Option<Epoch> 
 
 /// Whether a file is segment `number`, whole.
 pub(crate) fn is(file: &Arc<dyn File>, number: u64, bytes: u64) -> Result<bool> {
+    Ok(whole(file, number, bytes)?.is_some())
+}
+
+/// The epoch that a file was prepared in, if it is segment `number`, whole.
+fn whole(file: &Arc<dyn File>, number: u64, bytes: u64) -> Result<Option<Epoch>> {
     if file.len()? != HEADER_BYTES + bytes {
-        return Ok(false);
+        return Ok(None);
     }
     let mut sector = [0; SECTOR_BYTES];
     file.read_at(0, &mut sector)?;
-    Ok(parse(&sector, number, bytes).is_some())
+    Ok(parse(&sector, number, bytes))
 }
 
 /// Every readable segment of a directory, and the epoch it was written in.
@@ -206,9 +211,12 @@ impl Segments {
         let (_, next) = self.range();
         let file = self.device.open(&name(next), true)?;
         let length = HEADER_BYTES + self.bytes;
-        // What an earlier epoch prepared and did not come to has its length and its blocks durably, since they were synced before
-        // it got a header; and what it has of that epoch's records nobody takes for this one's.
-        if is(&file, next, self.bytes)? {
+        // What an earlier epoch prepared has its length and its blocks durably, since they were synced before it got a header; and
+        // the records in it, of that epoch and earlier ones, nobody takes for this one's. Not so what another timeline has made,
+        // whose epochs have the same numbers.
+        if let Some(found) = whole(&file, next, self.bytes)?
+            && found.number < self.epoch.number
+        {
             return self.take_in(next, file);
         }
         // Another file that is there already is what an earlier epoch prepared, as far as it came: its sync may have failed.
@@ -319,12 +327,19 @@ mod tests {
         let next = Epoch { number: 2, ..EPOCH };
         let handle: Arc<dyn Device> = Arc::clone(&device) as Arc<dyn Device>;
         Segments::new(handle, BYTES, next, BTreeMap::new()).prepare().unwrap();
-        let found = survey(&device.crash(3), BYTES).unwrap();
+        let device = Arc::new(device.crash(3));
+        let found = survey(&*device, BYTES).unwrap();
         let (epoch, file) = &found[&1];
         assert_eq!((found.len(), *epoch), (1, next));
         let mut bytes = [0; 18];
         file.read_at(HEADER_BYTES + 100, &mut bytes).unwrap();
         assert_eq!(&bytes, b"a record of before");
+        // An epoch of the same number is another timeline's.
+        let handle: Arc<dyn Device> = Arc::clone(&device) as Arc<dyn Device>;
+        Segments::new(handle, BYTES, next, BTreeMap::new()).prepare().unwrap();
+        let found = survey(&device.crash(3), BYTES).unwrap();
+        found[&1].1.read_at(HEADER_BYTES + 100, &mut bytes).unwrap();
+        assert_eq!(bytes, [0; 18]);
     }
 
     #[test]
