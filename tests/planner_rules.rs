@@ -365,3 +365,35 @@ fn plans_go_by_what_is_computed_of_the_present() {
         assert_eq!(plan.contains("Index Cond"), by_key, "{since}\n{plan}");
     }
 }
+
+/// Local times that a clock skips, or has twice, compare with points in time in another order than with each other.
+#[test]
+fn changes_of_the_clock_leave_out_no_row_that_is_found_by_key() {
+    let atoll = Atoll::start(&[]);
+    let mut client = atoll.connect();
+    client.run("SET timezone = 'America/New_York'");
+    client.run("CREATE TABLE clocked (id int PRIMARY KEY, local timestamp, day date)");
+    client.run("INSERT INTO clocked SELECT g, timestamp '2024-03-09 20:00' + g * interval '7 minutes', date '2024-03-09' + g / 205 FROM generate_series(1, 500) g");
+    client.run("INSERT INTO clocked SELECT g + 1000, timestamp '2024-11-02 20:00' + g * interval '7 minutes', date '2024-11-02' + g / 205 FROM generate_series(1, 500) g");
+    client.run("CREATE INDEX clocked_local ON clocked (local)");
+    client.run("CREATE INDEX clocked_day ON clocked (day)");
+    client.run("ANALYZE clocked");
+    let moments = "SELECT timestamptz '2024-03-10 00:00-05' + g * interval '17 minutes' AS m FROM generate_series(0, 40) g \
+        UNION ALL SELECT timestamptz '2024-11-03 00:00-04' + g * interval '17 minutes' FROM generate_series(0, 40) g";
+    let counts: Vec<String> = ["local", "day"]
+        .iter()
+        .flat_map(|column| ["<", "<=", "=", ">=", ">"].map(|how| (column, how)))
+        .map(|(column, how)| format!("(SELECT count(*) FROM clocked WHERE {column} {how} m)"))
+        .collect();
+    let sql = format!("SELECT m, {} FROM ({moments}) q ORDER BY 1", counts.join(", "));
+    client.run("SET enable_seqscan = off");
+    let plan = lines(&mut client, &format!("EXPLAIN (COSTS OFF) {sql}")).join("\n");
+    assert_eq!(plan.matches("Index Cond").count(), counts.len(), "{plan}");
+    let by_key = client.query(&sql).rows;
+    client.run("RESET enable_seqscan");
+    client.run("SET enable_indexscan = off");
+    client.run("SET enable_indexonlyscan = off");
+    client.run("SET enable_bitmapscan = off");
+    assert_eq!(by_key.len(), 82);
+    assert_eq!(by_key, client.query(&sql).rows);
+}
