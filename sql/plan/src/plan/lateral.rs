@@ -12,6 +12,7 @@ use super::physical::{Join, Plan};
 use super::pushdown::{filter, reads};
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
+use super::vars;
 use crate::bind::Literal;
 use crate::bind::logical::JoinKind;
 use crate::settings::Rule;
@@ -94,7 +95,8 @@ pub(super) fn replaced(
     Some(conditions)
 }
 
-/// A plan without the conditions by which it looks at the slots `beside`, and these; none where something else of it does.
+/// A plan without the conditions by which it looks at the slots `beside`, and these; none where something else of it does, or
+/// where inner joins of it would have nothing left that ties their sides.
 pub(super) fn freed(
     planner: &Planner<'_>,
     plan: &Plan,
@@ -106,7 +108,28 @@ pub(super) fn freed(
     let mut moved = Vec::new();
     let plan = lifted(planner, plan.clone(), beside, &mut moved);
     let depends = reads_of(planner, &plan).iter().any(|var| beside.contains(&var.slot));
-    (!depends && !moved.is_empty()).then_some((plan, moved))
+    let freed = !depends && !moved.is_empty() && !unties(planner, &plan, &moved);
+    freed.then_some((plan, moved))
+}
+
+/// Whether an inner join of a plan was tied by these conditions alone, which are not in it any more: all its pairs would be
+/// made.
+fn unties(planner: &Planner<'_>, plan: &Plan, moved: &[Scalar]) -> bool {
+    let (mut joins, mut conditions) = (Vec::new(), Vec::<Scalar>::new());
+    vars::walk(plan, &mut |node| match node {
+        Plan::Filter(_, own) => conditions.extend(own.iter().cloned()),
+        Plan::Join(join) => {
+            conditions.extend(join.on.iter().cloned());
+            if join.kind == JoinKind::Inner {
+                joins.push((planner.slots(&join.left), planner.slots(&join.right)));
+            }
+        }
+        _ => {}
+    });
+    joins.iter().any(|(left, right)| {
+        let ties = |one: &Scalar| reads(planner, one, left) && reads(planner, one, right);
+        moved.iter().any(ties) && !conditions.iter().any(ties)
+    })
 }
 
 fn lifted(
