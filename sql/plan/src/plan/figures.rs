@@ -602,7 +602,7 @@ fn moment(value: &Datum<'_>) -> Option<i64> {
             (at > i64::MIN && at < i64::MAX).then_some(at)
         }
         Datum::Date(day) if day > i32::MIN && day < i32::MAX => {
-            Some(i64::from(day) * MICROS_OF_DAY)
+            i64::from(day).checked_mul(MICROS_OF_DAY)
         }
         _ => None,
     }

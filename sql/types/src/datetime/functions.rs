@@ -200,8 +200,11 @@ fn local_bound(context: &CallContext<'_>, instant: i64, lowest: bool) -> i64 {
         return instant;
     }
     let zone = session_zone(context);
-    let by_clock_of =
-        |shift: i64| zone.to_local(instant.saturating_add(shift)).saturating_sub(shift);
+    let by_clock_of = |shift: i64| {
+        let ends = (i64::MIN + CLOCK_MICROS, i64::MAX - CLOCK_MICROS);
+        let near = instant.saturating_add(shift).clamp(ends.0, ends.1);
+        instant.saturating_add(zone.to_local(near) - near)
+    };
     let all = [0, -CLOCK_MICROS, CLOCK_MICROS].map(by_clock_of);
     all.into_iter().fold(all[0], |a, b| if lowest { a.min(b) } else { a.max(b) })
 }
