@@ -727,29 +727,23 @@ fn conditions<'c>(
         known(left).then_some((column, kind.swapped(), left))
     };
     let compared = |condition| between(condition).or_else(|| itself(condition));
-    // A day stands for its midnight where a column of timestamps is compared with it.
-    let widened = |condition: &Scalar| {
+    // A day stands for its midnight where a column of timestamps is compared with it; and a point in time bounds the days, and
+    // the local times, that a column of such is compared with, which is not all that the condition says.
+    let converted = |condition: &Scalar| {
         let Scalar::Call { callee, arguments, .. } = condition else { return None };
         let [left, right] = &**arguments else { return None };
         let (kind, left_type, right_type) = comparison(callee.oid)?;
-        let wide = |one: &Scalar, kind, (from, to): (Oid, Oid), value: &Scalar| {
-            let value = widened_value(planner, value, from, to).filter(|_| known(value))?;
-            Some((column(one, to)?, kind, value))
+        let convert = |one: &Scalar, kind, (from, to): (Oid, Oid), value: &Scalar| {
+            let wide = widened_value(planner, value, from, to);
+            let whole = wide.is_some();
+            let bounds = match wide {
+                Some(wide) => vec![(kind, wide)],
+                None => narrowed_bounds(kind, value, from, to)?,
+            };
+            known(value).then_some((column(one, to)?, bounds, whole))
         };
-        wide(left, kind, (right_type, left_type), right)
-            .or_else(|| wide(right, kind.swapped(), (left_type, right_type), left))
-    };
-    // And a point in time bounds the days, and the local times, that a column of such is compared with.
-    let narrowed = |condition: &Scalar| {
-        let Scalar::Call { callee, arguments, .. } = condition else { return None };
-        let [left, right] = &**arguments else { return None };
-        let (kind, left_type, right_type) = comparison(callee.oid)?;
-        let narrow = |one: &Scalar, kind, (from, to): (Oid, Oid), value: &Scalar| {
-            let bounds = narrowed_bounds(kind, value, from, to).filter(|_| known(value))?;
-            Some((column(one, to)?, bounds))
-        };
-        narrow(left, kind, (right_type, left_type), right)
-            .or_else(|| narrow(right, kind.swapped(), (left_type, right_type), left))
+        convert(left, kind, (right_type, left_type), right)
+            .or_else(|| convert(right, kind.swapped(), (left_type, right_type), left))
     };
     let arm = |side: &'c Scalar| {
         let mut arm = Arm { whole: true, ..Arm::default() };
@@ -790,11 +784,9 @@ fn conditions<'c>(
                 };
                 if let Some((column, comparison, value)) = compared(condition) {
                     single(column, comparison, Cow::Borrowed(value), true);
-                } else if let Some((column, comparison, value)) = widened(condition) {
-                    single(column, comparison, Cow::Owned(value), true);
-                } else if let Some((column, bounds)) = narrowed(condition) {
+                } else if let Some((column, bounds, whole)) = converted(condition) {
                     for (comparison, value) in bounds {
-                        single(column, comparison, Cow::Owned(value), false);
+                        single(column, comparison, Cow::Owned(value), whole);
                     }
                 } else if let Some((text, pattern)) = pattern::of(condition, &|number| {
                     Some(planner.figures.facts().parameter(number)?.0)
