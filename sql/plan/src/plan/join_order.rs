@@ -11,7 +11,7 @@ use super::equivalence;
 use super::estimate::{self, Estimate};
 use super::functions::hashed_types;
 use super::physical::{Access, Join, JoinMethod, Plan, Scan};
-use super::pushdown::{filter, gate, gated, of_sides, optimise, reads, through};
+use super::pushdown::{filter, gate, gated, is_steady, of_sides, optimise, reads, through};
 use super::scalar::{Scalar, Var};
 use super::subplan::SubplanKind;
 use super::{access_path, lateral, vars};
@@ -147,7 +147,7 @@ fn raise(
         let may = match planner.allows(Rule::PullUpLaterals) && looks() {
             true => {
                 let columns = [(*slot, columns.clone())];
-                columns[0].1.iter().all(lateral::is_steady)
+                columns[0].1.iter().all(is_steady)
                     && lateral::replaced(planner, conjuncts, &columns).is_some()
             }
             false => planner.allows(Rule::PostponeSubqueries) && holds() && !asked(),

@@ -9,7 +9,7 @@
 use super::build::Planner;
 use super::join_order::reads_of;
 use super::physical::{Join, Plan};
-use super::pushdown::{filter, reads};
+use super::pushdown::{filter, is_steady, reads};
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
 use super::vars;
@@ -165,9 +165,4 @@ fn lifted(
         }
         other => other,
     }
-}
-
-/// Whether a value may be computed at another place, and for other rows, too.
-pub(super) fn is_steady(column: &Scalar) -> bool {
-    !column.volatile() && column.subqueries().is_empty()
 }

@@ -349,8 +349,8 @@ pub(super) fn of_sides(
     (above, [of_side(&set.left.1), of_side(&set.right.1)])
 }
 
-/// Whether a value can be computed once more, and is the same.
-fn is_steady(value: &Scalar) -> bool {
+/// Whether a value can be computed once more or at another place, and is the same.
+pub(super) fn is_steady(value: &Scalar) -> bool {
     !value.volatile() && value.subqueries().is_empty()
 }
 
