@@ -41,6 +41,10 @@ const BY_RULE: &[(&str, &str)] = &[
         "SELECT b.id, s.note FROM big b LEFT JOIN LATERAL (SELECT m.note FROM more m WHERE m.big = b.id) s ON true WHERE b.k = 3 ORDER BY 1, 2",
     ),
     (
+        "atoll.enable_remove_joins",
+        "SELECT f.id FROM few f LEFT JOIN big b ON b.id = f.big ORDER BY 1",
+    ),
+    (
         "atoll.enable_push_down_conditions",
         "SELECT b.name, s.n FROM big b JOIN (SELECT note, big, id + 1 AS n FROM more) s ON s.big = b.id WHERE b.k = 3 AND s.note <> 'n1' ORDER BY 1, 2",
     ),

@@ -499,7 +499,7 @@ mod tests {
             .iter()
             .filter(|definition| !definition.hidden && definition.library.is_none())
             .partition(|definition| is_own(definition.name));
-        assert_eq!((own.len(), postgresqls.len()), (35, 356));
+        assert_eq!((own.len(), postgresqls.len()), (36, 356));
         let work_mem = definition("WORK_MEM").unwrap();
         assert_eq!((work_mem.unit, work_mem.boot), (Some("kB"), "4096"));
         assert_eq!(work_mem.kind, Kind::Integer(64, 2_147_483_647));

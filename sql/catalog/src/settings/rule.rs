@@ -29,6 +29,8 @@ pub enum Rule {
     PullUpSublinks,
     /// What a LATERAL query asks of its rows by the values of another row is a condition of the join.
     PullUpLaterals,
+    /// Left joins that add no row, and of which nothing is read, are left out.
+    RemoveJoins,
     /// Conditions go down to where their values first exist.
     PushDownConditions,
     /// An outer join whose missing rows a condition drops is an inner one.
@@ -94,7 +96,7 @@ const fn rule(
 }
 
 /// The rules, in the order of [`Rule`].
-pub static RULES: [Description; 24] = [
+pub static RULES: [Description; 25] = [
     rule(
         Rule::InlineFunctions,
         ("inline_functions", "atoll.enable_inline_functions"),
@@ -124,6 +126,12 @@ pub static RULES: [Description; 24] = [
         ("pull_up_laterals", "atoll.enable_pull_up_laterals"),
         "Enables the planner to join LATERAL queries by what they ask of other rows.",
         ("optimizer/prep/prepjointree.c", "pull_up_subqueries"),
+    ),
+    rule(
+        Rule::RemoveJoins,
+        ("remove_joins", "atoll.enable_remove_joins"),
+        "Enables the planner to leave out left joins that change nothing.",
+        ("optimizer/plan/analyzejoins.c", "remove_useless_joins"),
     ),
     rule(
         Rule::PushDownConditions,

@@ -7,7 +7,7 @@
 use super::code::Code;
 use super::code::preset::PresetCodes;
 use crate::bind::logical::{self, JoinKind, Output};
-use crate::bind::{BoundStatement, Literal, lock_words};
+use crate::bind::{BoundStatement, lock_words};
 use crate::catalog::builtin;
 use crate::error::Result;
 use crate::parse::depth::with_stack_for;
@@ -18,9 +18,8 @@ use crate::plan::estimate::{self, Estimate};
 use crate::plan::figures::Facts;
 use crate::plan::fold::Presets;
 use crate::plan::physical::{Again, JoinMethod, ModifyKind, Plan, Position, ReferentialAction};
-use crate::plan::scalar::{Scalar, Var};
+use crate::plan::scalar::Var;
 use crate::plan::subplan::{Hashed, Subplan, SubplanKind};
-use crate::plan::translate::constant;
 use crate::plan::vars;
 use crate::types::{Oid, SqlType, oids};
 use std::cell::Cell;
@@ -449,16 +448,6 @@ impl Reach {
     }
 }
 
-/// What nobody reads is not computed, unless computing it does something.
-fn leave_unread(slot: u32, columns: &mut [Scalar], read: &BTreeSet<Var>) {
-    for (at, column) in columns.iter_mut().enumerate() {
-        let home = Var { slot, column: at as u32 };
-        if !read.contains(&home) && !column.volatile() {
-            *column = constant(&Literal::Null, SqlType::plain(25));
-        }
-    }
-}
-
 fn subplan_homes(kind: &SubplanKind, read: &mut BTreeSet<Var>) {
     match kind {
         SubplanKind::Scalar(var) | SubplanKind::Array(var, ..) => {
@@ -522,7 +511,7 @@ impl Finishing<'_> {
                 self.plan(input);
             }
             Plan::Project(input, slot, columns) => {
-                leave_unread(*slot, columns, read);
+                vars::leave_unread(*slot, columns, read);
                 self.plan(input);
             }
             Plan::Filter(input, conditions) => {
@@ -573,7 +562,7 @@ impl Finishing<'_> {
                 for step in &mut lock.again {
                     match step {
                         Again::Meet(conditions) => costs.order(conditions),
-                        Again::Compute(slot, columns) => leave_unread(*slot, columns, read),
+                        Again::Compute(slot, columns) => vars::leave_unread(*slot, columns, read),
                     }
                 }
                 self.plan(&mut lock.input);

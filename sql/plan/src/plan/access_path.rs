@@ -185,6 +185,18 @@ fn by_key(
     ways.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
+/// Whether at most one row meets these conditions and those of the scan: they give all values of a unique key.
+pub fn finds_one(
+    planner: &Planner<'_>,
+    scan: &Scan,
+    conditions: &[Scalar],
+    later: &dyn Fn(Var) -> bool,
+) -> bool {
+    let all: Vec<Scalar> = scan.filter.iter().chain(conditions).cloned().collect();
+    let ways = ways(planner, scan, (&all, later), false);
+    ways.iter().any(|way| way.access.is_single())
+}
+
 /// All ways by a key under these conditions, for the sake of the order that one of them may give: a key of which that says nothing is
 /// read whole.
 pub fn in_order(planner: &Planner<'_>, scan: &Scan, all: &[Scalar]) -> Vec<ByKey> {

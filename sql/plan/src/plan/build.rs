@@ -19,7 +19,7 @@ use super::physical::{
 use super::recheck::again;
 use super::scalar::{Scalar, Var};
 use super::subplan::Subplan;
-use super::{order, pushdown, vars};
+use super::{join_removal, order, pushdown, vars};
 use crate::account;
 use crate::bind::Expr;
 use crate::bind::logical::{JoinKind, Node, Query, SortKey};
@@ -159,7 +159,8 @@ impl<'a> Planner<'a> {
     /// helps to make.
     pub(super) fn query_in_place(&mut self, query: &Query) -> Result<(Plan, Layout)> {
         let (plan, layout, numbers) = self.written(query)?;
-        Ok((self.settled(plan, numbers)?, layout))
+        let output = &layout[..query.output.len().min(layout.len())];
+        Ok((self.settled(plan, output, numbers)?, layout))
     }
 
     /// A query in FROM.
@@ -172,7 +173,7 @@ impl<'a> Planner<'a> {
         let (plan, mut layout, ctes) = built?;
         layout.truncate(query.output.len());
         // Without WITH queries of its own it is one plan with the query around it, which applies the rules.
-        let plan = if ctes.is_empty() { plan } else { self.settled(plan, ctes)? };
+        let plan = if ctes.is_empty() { plan } else { self.settled(plan, &layout, ctes)? };
         Ok((plan, layout))
     }
 
@@ -185,8 +186,9 @@ impl<'a> Planner<'a> {
         Ok((plan, layout, numbers))
     }
 
-    /// A plan by the rules. They are applied once: what has been chosen does not go through them again.
-    fn settled(&mut self, plan: Plan, ctes: Vec<u32>) -> Result<Plan> {
+    /// A plan by the rules, for who reads these homes. They are applied once: what has been chosen does not go through them again.
+    fn settled(&mut self, plan: Plan, output: &[Var], ctes: Vec<u32>) -> Result<Plan> {
+        let plan = join_removal::removed(self, plan, output);
         let plan = pushdown::optimise(self, plan, Vec::new());
         let plan = order::first_rows(self, plan);
         self.demand_lockable(&plan)?;

@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError};
 use crate::sqlstate::SqlState;
 use crate::tuple::Form;
 use crate::types::primitive::Primitive;
-use crate::types::{Callable, Comparator, Oid, SqlType, domain, session_functions};
+use crate::types::{Callable, Comparator, Oid, SqlType, datetime, domain, oids, session_functions};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
@@ -199,6 +199,15 @@ pub fn comparison(function: u32) -> Option<(Comparison, Oid, Oid)> {
 pub fn hashed_types(function: u32) -> Option<(Oid, Oid)> {
     let (Comparison::Equal, a, b) = comparison(function)? else { return None };
     hashable(Form::of(a), Form::of(b)).then_some((a, b))
+}
+
+/// What makes of a value of one type that of another which it is equal to, or one that equals none: a day or a local time as a
+/// moment. It is shown as the value.
+#[must_use]
+pub fn equal_moment(from: Oid, to: Oid) -> Option<Callee> {
+    let target = Target::Plain(datetime::functions::equal_moment(from.0, to.0)?);
+    let immutable = to.0 == oids::TIMESTAMP;
+    Some(Callee { oid: 0, target, strict: true, volatile: false, immutable, primitive: None })
 }
 
 /// Whether equal values of the two forms have equal hash keys.

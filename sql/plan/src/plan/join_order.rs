@@ -9,7 +9,7 @@
 use super::build::Planner;
 use super::equivalence;
 use super::estimate::{self, Estimate};
-use super::functions::hashed_types;
+use super::functions::{Comparison, comparison, equal_moment, hashed_types};
 use super::physical::{Access, Join, JoinMethod, Plan, Scan};
 use super::pushdown::{filter, gate, gated, is_steady, of_sides, optimise, reads, through};
 use super::scalar::{Scalar, Var};
@@ -18,6 +18,7 @@ use super::{access_path, lateral, vars};
 use crate::bind::logical::{JoinKind, SetKind};
 use crate::settings::Rule;
 use crate::types::Oid;
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Up to this many inputs each is tried as the beginning.
@@ -472,19 +473,22 @@ fn joined_part(
     }
 }
 
+/// A side of an equality as a hash table has it.
+type HashedSide<'s> = Cow<'s, Scalar>;
+
 /// The two sides of `left = right` where each reads one of the two sets only, and both can be made parts of a hash key;
 /// and the type of the right one.
 pub fn equality<'s>(
     scalar: &'s Scalar,
     left: &HashSet<u32>,
     right: &HashSet<u32>,
-) -> Option<(&'s Scalar, &'s Scalar, Oid)> {
+) -> Option<(HashedSide<'s>, HashedSide<'s>, Oid)> {
     let [(a, a_type), (b, b_type)] = hashed_sides(scalar)?;
     let in_left = |one: &Scalar| one.reads(&mut |var| left.contains(&var.slot));
     let in_right = |one: &Scalar| one.reads(&mut |var| right.contains(&var.slot));
-    if in_left(a) && !in_right(a) && in_right(b) && !in_left(b) {
+    if in_left(&a) && !in_right(&a) && in_right(&b) && !in_left(&b) {
         Some((a, b, b_type))
-    } else if in_left(b) && !in_right(b) && in_right(a) && !in_left(a) {
+    } else if in_left(&b) && !in_right(&b) && in_right(&a) && !in_left(&a) {
         Some((b, a, a_type))
     } else {
         None
@@ -500,23 +504,37 @@ pub fn is_equality(scalar: &Scalar) -> bool {
 pub fn member_equality<'s>(
     scalar: &'s Scalar,
     inside: &HashSet<u32>,
-) -> Option<(&'s Scalar, &'s Scalar, Oid)> {
+) -> Option<(HashedSide<'s>, HashedSide<'s>, Oid)> {
     let [(a, a_type), (b, b_type)] = hashed_sides(scalar)?;
     let inner = |one: &Scalar| one.reads(&mut |var| inside.contains(&var.slot));
-    match (inner(a), inner(b)) {
+    match (inner(&a), inner(&b)) {
         (false, true) => Some((a, b, b_type)),
         (true, false) => Some((b, a, a_type)),
         _ => None,
     }
 }
 
-/// The two sides of an equality, each with its type, where a hash table can find the one by the other.
-fn hashed_sides(scalar: &Scalar) -> Option<[(&Scalar, Oid); 2]> {
+/// The two sides of an equality, each with its type, where a hash table can find the one by the other. Of days, local times
+/// and points in time the less exact one is hashed as what it is equal to of the other type.
+fn hashed_sides(scalar: &Scalar) -> Option<[(HashedSide<'_>, Oid); 2]> {
     let Scalar::Call { callee, arguments, .. } = scalar else { return None };
-    let (a_type, b_type) = hashed_types(callee.oid)?;
+    let (Comparison::Equal, a_type, b_type) = comparison(callee.oid)? else { return None };
     let [a, b] = &**arguments else { return None };
-    let found = !scalar.volatile() && scalar.subqueries().is_empty();
-    found.then_some([(a, a_type), (b, b_type)])
+    if scalar.volatile() || !scalar.subqueries().is_empty() {
+        return None;
+    }
+    let moment = |value: &Scalar, from, to| {
+        let callee = equal_moment(from, to)?;
+        let arguments = Box::new([value.clone()]);
+        Some(Cow::Owned(Scalar::Call { callee, arguments, position: 0 }))
+    };
+    if hashed_types(callee.oid).is_some() {
+        Some([(Cow::Borrowed(a), a_type), (Cow::Borrowed(b), b_type)])
+    } else if let Some(a) = moment(a, a_type, b_type) {
+        Some([(a, b_type), (Cow::Borrowed(b), b_type)])
+    } else {
+        moment(b, b_type, a_type).map(|b| [(Cow::Borrowed(a), a_type), (b, a_type)])
+    }
 }
 
 /// A plan that is expected to give this, joined to one more item: `set` has been filled.
@@ -580,7 +598,7 @@ fn finish(
         .on
         .iter()
         .filter_map(|one| equality(one, left_set, right_set))
-        .map(|(a, b, ty)| (a.clone(), b.clone(), ty))
+        .map(|(a, b, ty)| (a.into_owned(), b.into_owned(), ty))
         .collect();
     let conditions: Vec<&Scalar> = join.on.iter().collect();
     let kept = joined_part(planner, &conditions, equal.len(), left_rows, right_rows);

@@ -283,7 +283,7 @@ fn right_keys(planner: &Planner<'_>, join: &Join) -> Option<Vec<(Scalar, Oid)>> 
     let mut keys = Vec::new();
     for one in &join.on {
         let (_, key, ty) = join_order::equality(one, &left, &right)?;
-        keys.push((key.clone(), ty));
+        keys.push((key.into_owned(), ty));
     }
     (!keys.is_empty()).then_some(keys)
 }

@@ -202,8 +202,8 @@ impl Planner<'_> {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         for part in parts {
             if let Some((outer, inner, ty)) = join_order::member_equality(part, &inside) {
-                left.push(outer.clone());
-                right.push((inner.clone(), ty));
+                left.push(outer.into_owned());
+                right.push((inner.into_owned(), ty));
             }
         }
         let hashes = quantifier == Quantifier::Any && alone && left.len() == parts.len();

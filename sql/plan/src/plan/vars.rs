@@ -5,7 +5,10 @@ use super::physical::{
     UnionSide, WindowBound,
 };
 use super::scalar::{Scalar, Var};
+use super::translate::constant;
+use crate::bind::Literal;
 use crate::types::depth::deeper;
+use crate::types::{SqlType, oids};
 use std::collections::{BTreeSet, HashSet};
 
 /// The plans whose rows a node works on.
@@ -36,6 +39,42 @@ pub fn inputs(plan: &Plan) -> Vec<&Plan> {
         Plan::SetOperation(set) => vec![&set.left.0, &set.right.0],
         Plan::LockRows(lock) => vec![&lock.input],
         Plan::Modify(modify) => match &modify.kind {
+            ModifyKind::Insert { source, .. }
+            | ModifyKind::Update { source, .. }
+            | ModifyKind::Delete { source, .. }
+            | ModifyKind::Merge { source, .. }
+            | ModifyKind::Instead { source, .. } => vec![source],
+        },
+    }
+}
+
+/// The same, to be changed.
+pub fn inputs_mut(plan: &mut Plan) -> Vec<&mut Plan> {
+    match plan {
+        Plan::Unit
+        | Plan::Nothing
+        | Plan::Scan(_)
+        | Plan::System(_)
+        | Plan::Function(_)
+        | Plan::Values(..)
+        | Plan::Constants(..)
+        | Plan::Cte(..) => Vec::new(),
+        Plan::Filter(input, _)
+        | Plan::OneTimeFilter(input, _)
+        | Plan::Barrier(input, _)
+        | Plan::Project(input, ..)
+        | Plan::ProjectSet(input, ..)
+        | Plan::Materialize(input, _)
+        | Plan::WithCtes(input, _) => vec![input],
+        Plan::Join(join) => vec![&mut join.left, &mut join.right],
+        Plan::Aggregate(aggregate) => vec![&mut aggregate.input],
+        Plan::Distinct(distinct) => vec![&mut distinct.input],
+        Plan::Window(window) => vec![&mut window.input],
+        Plan::Sort(sort) => vec![&mut sort.input],
+        Plan::Limit(limit) => vec![&mut limit.input],
+        Plan::SetOperation(set) => vec![&mut set.left.0, &mut set.right.0],
+        Plan::LockRows(lock) => vec![&mut lock.input],
+        Plan::Modify(modify) => match &mut modify.kind {
             ModifyKind::Insert { source, .. }
             | ModifyKind::Update { source, .. }
             | ModifyKind::Delete { source, .. }
@@ -215,6 +254,15 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
                     }
                 }
             }
+        }
+    }
+}
+
+/// What nobody reads of the columns that are computed into a slot is not computed, unless computing it does something.
+pub fn leave_unread(slot: u32, columns: &mut [Scalar], read: &BTreeSet<Var>) {
+    for (column, at) in columns.iter_mut().zip(0..) {
+        if !read.contains(&Var { slot, column: at }) && !column.volatile() {
+            *column = constant(&Literal::Null, SqlType::plain(oids::TEXT));
         }
     }
 }

@@ -61,6 +61,19 @@ impl Interface {
         Ok(())
     }
 
+    /// The same, of which these homes are all that stands above it asks for.
+    pub fn giving(mut self, homes: &[Var]) -> Interface {
+        for (slot, columns) in &mut self.gives {
+            for (column, at) in columns.iter_mut().zip(0..) {
+                if !homes.contains(&Var { slot: *slot, column: at }) {
+                    *column = None;
+                }
+            }
+        }
+        self.gives.retain(|slot, _| homes.iter().any(|home| home.slot == *slot));
+        self
+    }
+
     /// Whether it is a whole statement's, with these homes as its result.
     ///
     /// # Errors

@@ -230,6 +230,37 @@ pub fn nearest(from: u32, to: u32, lowest: bool) -> Option<Function> {
     })
 }
 
+/// What gives the value of a type with a time, or with a zone, that a day or a local time is equal to, or where there is none, as
+/// it is too far off, one that no moment is equal to. It cannot fail.
+#[must_use]
+pub fn equal_moment(from: u32, to: u32) -> Option<Function> {
+    use crate::oids::{DATE, TIMESTAMP, TIMESTAMPTZ};
+    let midnight: Function = |_, a| Ok(Datum::Timestamp(midnight_or_never(a[0].date())));
+    let zoned_midnight: Function =
+        |context, a| Ok(instant_or_never(context, midnight_or_never(a[0].date())));
+    let zoned: Function = |context, a| Ok(instant_or_never(context, a[0].timestamp()));
+    Some(match (from, to) {
+        (DATE, TIMESTAMP) => midnight,
+        (DATE, TIMESTAMPTZ) => zoned_midnight,
+        (TIMESTAMP, TIMESTAMPTZ) => zoned,
+        _ => return None,
+    })
+}
+
+/// Behind the last timestamp, and not the infinite one.
+const NEVER: i64 = i64::MAX - 1;
+
+fn midnight_or_never(days: i32) -> i64 {
+    date_to_timestamp(days).unwrap_or(NEVER)
+}
+
+/// A local time of the session as a point in time, if it is one.
+fn instant_or_never(context: &CallContext<'_>, local: i64) -> Datum<'static> {
+    let fixed = arithmetic::infinite(local) || local == NEVER;
+    let instant = if fixed { Some(local) } else { session_zone(context).to_utc(local) };
+    Datum::TimestampTz(instant.unwrap_or(NEVER))
+}
+
 fn to_instant<'a>(context: &CallContext<'a>, local: i64) -> Result<Datum<'a>> {
     instant_in(|| Ok(session_zone(context)), local)
 }

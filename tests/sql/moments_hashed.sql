@@ -1,0 +1,26 @@
+-- Days, local times and points in time that are equal find each other by a hash table, also where one is too far off to be of the other type.
+SET timezone='Europe/Berlin';
+CREATE TABLE hashed_days(d date, n int);
+CREATE TABLE hashed_locals(t timestamp, n int);
+CREATE TABLE hashed_points(z timestamptz, n int);
+INSERT INTO hashed_days select '2024-01-01'::date + g, g FROM generate_series(0,800) g;
+INSERT INTO hashed_days VALUES ('infinity', -1), ('-infinity', -2), ('5000000-01-01', -3), ('4713-01-01 BC', -4), (null, -5);
+INSERT INTO hashed_locals select '2024-01-01'::timestamp + g * interval '6 hours', g FROM generate_series(0,4000) g;
+INSERT INTO hashed_locals VALUES ('infinity', -1), ('-infinity', -2), ('294276-12-31 23:00', -3), (null, -5);
+INSERT INTO hashed_points select '2024-01-01'::timestamptz + g * interval '6 hours', g FROM generate_series(0,4000) g;
+INSERT INTO hashed_points VALUES ('infinity', -1), ('-infinity', -2), ('294276-12-31 22:00', -3), (null, -5);
+SELECT count(*), sum(d.n), sum(t.n) FROM hashed_days d JOIN hashed_locals t on t.t = d.d;
+SELECT count(*), sum(d.n), sum(t.n) FROM hashed_days d JOIN hashed_points t on t.z = d.d;
+SELECT count(*), sum(d.n), sum(t.n) FROM hashed_locals d JOIN hashed_points t on t.z = d.t;
+SELECT count(*), sum(d.n), sum(t.n) FROM hashed_locals d FULL JOIN hashed_points t on d.t = t.z;
+SELECT count(*), sum(d.n) FROM hashed_days d WHERE d IN (SELECT t FROM hashed_locals);
+SELECT count(*), sum(d.n) FROM hashed_days d WHERE d NOT IN (SELECT t FROM hashed_locals WHERE t is not null);
+SELECT count(*), sum(d.n) FROM hashed_days d WHERE NOT EXISTS (SELECT FROM hashed_points WHERE z = d.d);
+SELECT count(*), sum(d.n) FROM hashed_days d WHERE EXISTS (SELECT FROM hashed_points WHERE z = d.d);
+SELECT count(*), sum(d.n) FROM hashed_points d WHERE EXISTS (SELECT FROM hashed_days WHERE z = hashed_days.d);
+SELECT n, d = any(SELECT t FROM hashed_locals) FROM hashed_days WHERE n < 2 ORDER BY 1;
+SELECT g::date, count(t.n), sum(t.n) FROM generate_series('2024-03-29'::date, '2024-04-03', '1 day') g LEFT JOIN hashed_points t on t.z::date = g GROUP BY 1 ORDER BY 1;
+SET timezone = 'America/New_York';
+SELECT count(*), sum(d.n), sum(t.n) FROM hashed_days d JOIN hashed_points t ON t.z = d.d;
+SELECT count(*), sum(t.n) FROM hashed_locals d RIGHT JOIN hashed_points t ON t.z = d.t WHERE d.n IS NULL;
+DROP TABLE hashed_days, hashed_locals, hashed_points;
