@@ -41,7 +41,7 @@ const BY_RULE: &[(&str, &str)] = &[
         "SELECT b.id, s.note FROM big b LEFT JOIN LATERAL (SELECT m.note FROM more m WHERE m.big = b.id) s ON true WHERE b.k = 3 ORDER BY 1, 2",
     ),
     (
-        "atoll.enable_remove_joins",
+        "atoll.enable_remove_unread",
         "SELECT f.id FROM few f LEFT JOIN big b ON b.id = f.big ORDER BY 1",
     ),
     (

@@ -76,7 +76,7 @@ pub const SEEN: &[(&str, Seen)] = &[
     ("atoll.enable_pull_up_sublinks", RULE),
     ("atoll.enable_push_down_conditions", RULE),
     ("atoll.enable_reduce_outer_joins", RULE),
-    ("atoll.enable_remove_joins", RULE),
+    ("atoll.enable_remove_unread", RULE),
     ("atoll.enable_simplify_exists", RULE),
     ("atoll.enable_sort_below_distinct", RULE),
     ("atoll.enable_unique_semijoins", RULE),

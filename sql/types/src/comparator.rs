@@ -6,7 +6,7 @@ use crate::error::Result;
 use std::cmp::Ordering;
 
 /// How the values of one sort key compare.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparator {
     /// Their type.
     pub ty: u32,

@@ -29,8 +29,8 @@ pub enum Rule {
     PullUpSublinks,
     /// What a LATERAL query asks of its rows by the values of another row is a condition of the join.
     PullUpLaterals,
-    /// Left joins that add no row, and of which nothing is read, are left out.
-    RemoveJoins,
+    /// Left joins that add no row and of which nothing is read are left out, and windows.
+    RemoveUnread,
     /// Conditions go down to where their values first exist.
     PushDownConditions,
     /// An outer join whose missing rows a condition drops is an inner one.
@@ -128,9 +128,9 @@ pub static RULES: [Description; 25] = [
         ("optimizer/prep/prepjointree.c", "pull_up_subqueries"),
     ),
     rule(
-        Rule::RemoveJoins,
-        ("remove_joins", "atoll.enable_remove_joins"),
-        "Enables the planner to leave out left joins that change nothing.",
+        Rule::RemoveUnread,
+        ("remove_unread", "atoll.enable_remove_unread"),
+        "Enables the planner to leave out left joins and window functions that nobody reads.",
         ("optimizer/plan/analyzejoins.c", "remove_useless_joins"),
     ),
     rule(

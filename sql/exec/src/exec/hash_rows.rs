@@ -1,7 +1,9 @@
 //! Rows found by the values of a key: what hash joins, grouping, DISTINCT and set operations keep.
 //!
 //! Rows stand in a [`RowSet`]; the table maps a hash to the first and the last row with it, and each row names the next one:
-//! rows with one key are found in the order in which they came, so that a join keeps the order of what it reads.
+//! rows with one key are found in the order in which they came, so that a join keeps the order of what it reads. Who asks only
+//! whether there is a row has them the other way round, as PostgreSQL does (`ExecHashTableInsert`): a later row of a group is
+//! what is looked for most.
 //! Equality is that of the types' default order, so 1.0 meets 1.00. Hashes are folded multiplications from a random seed:
 //! fast, and nobody outside can aim at a bucket.
 
@@ -124,20 +126,29 @@ impl HashRows {
         {
             return (false, at);
         }
-        (true, self.insert_hashed(hash, row))
+        (true, self.insert_hashed(hash, row, false))
     }
 
     /// Adds a row, its key first, and says where it is.
     pub fn insert(&mut self, row: &[Datum<'_>]) -> usize {
-        self.insert_hashed(self.hash(&row[..self.types.len()]), row)
+        self.insert_hashed(self.hash(&row[..self.types.len()]), row, false)
     }
 
-    fn insert_hashed(&mut self, hash: u64, row: &[Datum<'_>]) -> usize {
+    /// Adds a row, its key first, that is found before those with the same key that are there.
+    pub fn insert_first(&mut self, row: &[Datum<'_>]) -> usize {
+        self.insert_hashed(self.hash(&row[..self.types.len()]), row, true)
+    }
+
+    fn insert_hashed(&mut self, hash: u64, row: &[Datum<'_>], first: bool) -> usize {
         let at = self.rows.len();
         let number = account::narrow(at);
         self.rows.push(row.iter().copied());
         self.next.push(NONE);
         match self.chains.entry(hash) {
+            Entry::Occupied(mut chain) if first => {
+                let next = std::mem::replace(&mut chain.get_mut().0, number);
+                self.next[at] = next;
+            }
             Entry::Occupied(mut chain) => {
                 let last = std::mem::replace(&mut chain.get_mut().1, number);
                 self.next[last as usize] = number;
@@ -164,6 +175,10 @@ mod tests {
         let second = table.find_next(first, &key).expect("twice");
         assert!(matches!(table.rows.get(second, 1), Datum::Text("c")));
         assert_eq!(table.find_next(second, &key), None);
+        table.insert_first(&[Datum::Int4(1), Datum::Text("d")]);
+        let before = table.find(&key).expect("thrice");
+        assert!(matches!(table.rows.get(before, 1), Datum::Text("d")));
+        assert_eq!(table.find_next(before, &key), Some(first));
         assert_eq!(table.find(&[Datum::Int4(3)]), None);
         assert_eq!(table.find(&[Datum::Null]), None);
     }

@@ -257,7 +257,10 @@ impl HashJoin {
         if let Some(apart) = apart {
             return apart.push(cx, &row[..keys], row.iter().copied());
         }
-        table.insert(&row);
+        match self.shape.kind {
+            JoinKind::Semi | JoinKind::Anti => table.insert_first(&row),
+            _ => table.insert(&row),
+        };
         if table.bytes() <= limit || level >= LEVELS {
             return check_held(table.bytes());
         }

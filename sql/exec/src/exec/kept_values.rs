@@ -1,6 +1,7 @@
-//! Values that follow from parameters alone and that conditions ask for row after row: `created > $1::date + 30`. Literals of
-//! simple statements are parameters, so what PostgreSQL's planner computes of them is computed here, by the first row
-//! that asks, and kept for the run.
+//! Values that need no row and that conditions ask for row after row: `created > $1::date + 30`, or `created > now() - $1`.
+//! Literals of simple statements are parameters, so what PostgreSQL's planner computes of them is computed here, by the first
+//! row that asks, and kept for the run; so is what functions give that are stable, the server's own (a user's may say what it
+//! has been called for).
 
 use crate::tuple::RowBuf;
 use crate::types::Datum;

@@ -198,6 +198,13 @@ impl Spool {
         Ok(())
     }
 
+    /// Where a row is, if it is in memory: a set, and its number there.
+    #[must_use]
+    #[inline]
+    pub fn in_memory(&self, number: usize) -> Option<(&RowSet, usize)> {
+        Some((&self.memory, number.checked_sub(self.in_file())?))
+    }
+
     /// Where a row is that a reader has come to: a set, and its number there.
     #[must_use]
     #[inline]

@@ -1,22 +1,21 @@
-//! Window functions: the input's rows are kept and sorted into partitions; each row's values are computed over its frame.
+//! Window functions: each row's values are computed over its frame, of rows that come partition by partition and in order.
 //!
 //! PostgreSQL: `nodeWindowAgg.c`, `windowfuncs.c`. Rows that are equal in all ORDER BY keys are *peers*. An aggregate goes on where the
 //! frame of the next row begins where the last one's did and excludes nothing, and begins anew otherwise; a frame that stays
 //! as it is, is not computed again.
 //!
-//! Rows that are more than `work_mem` are sorted by way of a temporary file ([`super::row_sorter`]), and those of the
-//! partition at hand stand in a spool; of them, one number for each group of peers stays in memory.
+//! The input is read as far as the row at hand looks ([`Reach`]), so that of a running total under a LIMIT only the first rows
+//! are made. The rows of the partition at hand stand in a spool; of them, one number for each group of peers stays in memory.
 
 use super::context::Context;
 use super::eval::Eval;
 use super::made_aggregate::{MadeCode, Progress};
 use super::operator::{Builder, Operator};
-use super::row_sorter::RowSorter;
 use super::spool::{Spool, SpoolReaders};
 use crate::bind::logical::{FrameExclude, FrameUnit};
 use crate::compile::code::Code;
 use crate::error::{Result, SqlError};
-use crate::plan::physical::{self, WindowBound, WindowFunction, WindowStep};
+use crate::plan::physical::{self, Reach, WindowBound, WindowFunction, WindowStep};
 use crate::sqlstate::SqlState;
 use crate::tuple::{RowBuf, RowSet};
 use crate::types::check_held;
@@ -32,14 +31,19 @@ pub struct Window {
     plan: Arc<physical::Window>,
     /// PARTITION BY, then ORDER BY: what a kept row begins with.
     keys: Arc<Code>,
-    /// How many these are.
-    key_count: usize,
+    /// How these are ordered.
+    orders: Box<[Comparator]>,
+    /// How far rows look.
+    reach: Reach,
     codes: Box<[CallCode]>,
     /// The offsets of the frame's start and end.
     bounds: [Option<Arc<Code>>; 2],
     correlated: Box<[u32]>,
-    /// A row: the keys, for each call whether FILTER takes it and its arguments, then what the frame held.
     rows: Rows,
+    /// The row that was read last and is of no partition yet, if there is one.
+    ahead: Option<RowBuf>,
+    /// There is no row behind it.
+    ended: bool,
     /// Offsets of ROWS and GROUPS.
     offsets: (usize, usize),
     /// Offsets of RANGE, the start's and the end's.
@@ -50,7 +54,7 @@ pub struct Window {
     progress: Vec<Option<(Progress, Range<usize>)>>,
     /// The position of the next row in its partition.
     at: usize,
-    filled: bool,
+    begun: bool,
 }
 
 /// The programs of a call.
@@ -77,18 +81,11 @@ impl CallCode {
     }
 }
 
-/// The rows in order, and of these the partition at hand.
+/// The rows of the partition at hand, as far as they have been read. A row: the keys, for each call whether FILTER takes it and
+/// its arguments, then what the frame held.
 struct Rows {
-    sorter: RowSorter,
-    /// Whether they are more than memory takes.
-    spilled: bool,
-    /// In memory: where the partition begins in the sorter's order.
-    first: usize,
-    /// Spilled: the rows of the partition.
     spool: Spool,
     readers: RefCell<SpoolReaders>,
-    /// Spilled: the sorter has come to the first row of the next partition.
-    more: bool,
 }
 
 /// Rows of one partition, as positions in it.
@@ -101,6 +98,8 @@ struct Partition {
     group: usize,
     /// How many groups are in front of where the frame begins and ends, as far as is known.
     edges: [Cell<usize>; 2],
+    /// It has no more rows than these.
+    whole: bool,
 }
 
 /// An aggregate over the last row's frame.
@@ -137,67 +136,15 @@ impl Partition {
 }
 
 impl Rows {
-    fn new(width: usize, comparators: Vec<Comparator>) -> Rows {
-        let places = (0..comparators.len()).collect();
-        Rows {
-            sorter: RowSorter::new(width, comparators, places),
-            spilled: false,
-            first: 0,
-            spool: Spool::new(width),
-            readers: RefCell::default(),
-            more: false,
-        }
-    }
-
     fn clear(&mut self) {
-        self.sorter.clear();
-        self.spilled = false;
-        self.first = 0;
-        self.clear_partition();
-        self.more = false;
-    }
-
-    fn clear_partition(&mut self) {
         self.spool.clear();
         self.readers = RefCell::default();
     }
 
-    /// Keeps memory within bounds, while rows come. Without keys they are one partition already.
-    fn bound(&mut self, cx: &Context<'_>, limit: usize) -> Result<()> {
-        if self.sorter.bytes() <= limit {
-            return Ok(());
-        }
-        self.spilled = true;
-        if self.sorter.keys().is_empty() {
-            return self.spool.take(&mut self.sorter.rows, cx.temp_space());
-        }
-        self.sorter.spill(cx)
-    }
-
-    /// Ends the input.
-    fn finish(&mut self, cx: &Context<'_>) -> Result<()> {
-        if self.spilled && self.sorter.keys().is_empty() {
-            return self.spool.take(&mut self.sorter.rows, cx.temp_space());
-        }
-        self.sorter.finish(cx)?;
-        if self.spilled {
-            self.more = self.sorter.advance(cx)?;
-        }
-        Ok(())
-    }
-
-    /// Whether a row of the sorter's order in memory equals the one before in the first `count` keys.
-    fn continues(&self, place: usize, count: usize) -> bool {
-        let (before, row) = (self.sorter.order[place - 1].1, self.sorter.order[place].1);
-        let value = |row: u32, key: usize| self.sorter.rows.get(row as usize, key);
-        let mut keys = self.sorter.keys()[..count].iter().enumerate();
-        keys.all(|(key, order)| order.compare(&value(before, key), &value(row, key)).is_eq())
-    }
-
     /// Has `look` look at a row of the partition.
     fn with_row<T>(&self, at: usize, look: impl FnOnce(&RowSet, usize) -> T) -> Result<T> {
-        if !self.spilled {
-            return Ok(look(&self.sorter.rows, self.sorter.order[self.first + at].1 as usize));
+        if let Some((rows, row)) = self.spool.in_memory(at) {
+            return Ok(look(rows, row));
         }
         let readers = &mut *self.readers.borrow_mut();
         let (rows, row) = self.spool.find(at, readers)?;
@@ -206,9 +153,8 @@ impl Rows {
 
     /// A column of a row of the partition, in `arena` where it would not stay.
     fn get<'v>(&'v self, arena: &'v Bump, at: usize, column: usize) -> Result<Datum<'v>> {
-        if !self.spilled {
-            let row = self.sorter.order[self.first + at].1;
-            return Ok(self.sorter.rows.get(row as usize, column));
+        if let Some((rows, row)) = self.spool.in_memory(at) {
+            return Ok(rows.get(row, column));
         }
         self.with_row(at, |rows, row| rows.get(row, column).copied_into(arena))
     }
@@ -222,7 +168,6 @@ impl Window {
         let calls = plan.calls.iter().flat_map(|call| call.arguments.iter().chain(&call.filter));
         let correlated = builder.correlated(keys.iter().map(|(key, _)| key).chain(calls));
         let arguments: usize = plan.calls.iter().map(|call| 1 + call.arguments.len()).sum();
-        let comparators = keys.iter().map(|(_, comparator)| *comparator).collect();
         let bound = |bound: &WindowBound| match bound {
             WindowBound::Preceding(offset) | WindowBound::Following(offset) => {
                 Some(builder.code([offset]))
@@ -232,10 +177,16 @@ impl Window {
         Window {
             input,
             correlated,
-            rows: Rows::new(keys.len() + arguments + plan.saved.len(), comparators),
+            rows: Rows {
+                spool: Spool::new(keys.len() + arguments + plan.saved.len()),
+                readers: RefCell::default(),
+            },
+            ahead: None,
+            ended: false,
             plan: Arc::new(physical::Window { input: physical::Plan::Nothing, ..plan.clone() }),
-            key_count: keys.len(),
             keys: builder.code(keys.iter().map(|(key, _)| key)),
+            orders: keys.iter().map(|(_, order)| *order).collect(),
+            reach: plan.reach(),
             codes: plan.calls.iter().map(|call| CallCode::of(call, builder)).collect(),
             bounds: [bound(&plan.frame.start), bound(&plan.frame.end)],
             offsets: (0, 0),
@@ -244,117 +195,109 @@ impl Window {
             aggregates: Vec::new(),
             progress: Vec::new(),
             at: 0,
-            filled: false,
+            begun: false,
         }
     }
 
-    fn run(&mut self, cx: &mut Context<'_>) -> Result<()> {
-        let plan = Arc::clone(&self.plan);
+    /// Computes the offsets of frames.
+    fn begin(&mut self, cx: &mut Context<'_>) -> Result<()> {
         let [start, end] = [0, 1].map(|edge| self.bounds[edge].as_deref());
-        if plan.frame.unit == FrameUnit::Range {
+        if self.plan.frame.unit == FrameUnit::Range {
             self.distances.clear();
             distance(cx, start, "starting", &mut self.distances)?;
             distance(cx, end, "ending", &mut self.distances)?;
         } else {
             self.offsets = (offset(cx, start, "starting")?, offset(cx, end, "ending")?);
         }
-        let limit = cx.memory_limit();
-        let mut row = RowBuf::new();
-        while self.input.next(cx)? {
-            cx.check_cancel()?;
-            cx.invalidate(&self.correlated);
-            row.clear();
-            cx.compute(&self.keys, &mut row)?;
-            for code in &self.codes {
-                let taken = match &code.filter {
-                    Some(filter) => cx.eval(filter, |values| Ok(values.hold()))?,
-                    None => true,
-                };
-                row.push(Datum::Bool(taken));
-                match taken {
-                    true => cx.compute(&code.arguments, &mut row)?,
-                    false => code.arguments.results.iter().for_each(|_| row.push(Datum::Null)),
-                }
-            }
-            let saved = plan.saved.iter().map(|var| cx.frame.get(*var));
-            self.rows.sorter.rows.push(row.iter().chain(saved));
-            self.rows.bound(cx, limit)?;
-        }
-        self.rows.finish(cx)?;
-        self.filled = true;
+        self.begun = true;
         Ok(())
     }
 
-    /// Begins the next partition; false if there is none.
-    fn begin_partition(&mut self, cx: &Context<'_>) -> Result<bool> {
-        let mut groups = vec![0];
-        let rows = if self.rows.spilled {
-            self.fill_partition(cx, &mut groups)?
-        } else {
-            self.rows.first += self.partition.rows.end;
-            self.find_partition(&mut groups)
-        };
-        self.partition = Partition { rows: 0..rows, groups, group: 0, edges: Default::default() };
+    /// Reads the next row; false if there is none.
+    fn read(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if self.ended || !self.input.next(cx)? {
+            self.ended = true;
+            return Ok(false);
+        }
+        cx.check_cancel()?;
+        cx.invalidate(&self.correlated);
+        let mut row = RowBuf::new();
+        cx.compute(&self.keys, &mut row)?;
+        for code in &self.codes {
+            let taken = match &code.filter {
+                Some(filter) => cx.eval(filter, |values| Ok(values.hold()))?,
+                None => true,
+            };
+            row.push(Datum::Bool(taken));
+            match taken {
+                true => cx.compute(&code.arguments, &mut row)?,
+                false => code.arguments.results.iter().for_each(|_| row.push(Datum::Null)),
+            }
+        }
+        self.plan.saved.iter().for_each(|var| row.push(cx.frame.get(*var)));
+        self.ahead = Some(row);
+        Ok(true)
+    }
+
+    /// Begins the next partition, with the row that has been read.
+    fn begin_partition(&mut self) {
+        self.rows.clear();
+        self.partition = Partition { groups: vec![0], ..Partition::default() };
         self.aggregates = self.plan.calls.iter().map(|_| None).collect();
         self.progress = self.plan.calls.iter().map(|_| None).collect();
         self.at = 0;
-        Ok(rows > 0)
     }
 
-    /// How many rows the partition has that begins at `first`, in memory, and where its groups begin.
-    fn find_partition(&self, groups: &mut Vec<usize>) -> usize {
-        let (rows, partition_keys) = (&self.rows, self.plan.partition_by.len());
-        let left = rows.sorter.order.len() - rows.first;
-        let mut end = left.min(1);
-        while end < left && rows.continues(rows.first + end, partition_keys) {
-            if !rows.continues(rows.first + end, self.key_count) {
-                groups.push(end);
-            }
-            end += 1;
-        }
-        end
+    /// The group of the next row.
+    fn group(&self) -> usize {
+        let Partition { group, groups, .. } = &self.partition;
+        group + usize::from(groups.get(group + 1) == Some(&self.at))
     }
 
-    /// The same of rows that have spilled, which go to the spool.
-    fn fill_partition(&mut self, cx: &Context<'_>, groups: &mut Vec<usize>) -> Result<usize> {
-        let (rows, width) = (&mut self.rows, self.key_count);
-        if width == 0 {
-            // They are in the spool already, as one partition without order.
-            if self.partition.rows.end > 0 {
-                rows.clear_partition();
+    /// Reads on until all rows of the partition are there that the next one looks at; false where the partition has no next one.
+    fn read_partition(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        loop {
+            let there = self.at < self.partition.rows.end;
+            let enough = match self.reach {
+                Reach::Row => true,
+                Reach::Peers => self.group() + 1 < self.partition.groups.len(),
+                Reach::Partition => false,
+            };
+            if self.partition.whole || there && enough {
+                return Ok(there);
             }
-            return Ok(rows.spool.len());
+            if self.ahead.is_none() && !self.read(cx)? || !self.take_ahead(cx)? {
+                self.partition.whole = true;
+            }
         }
-        rows.clear_partition();
-        let limit = cx.memory_limit();
-        let mut last = RowBuf::new();
-        while rows.more {
-            cx.check_cancel()?;
-            let sorter = &rows.sorter;
-            if !rows.spool.is_empty() {
-                let mut keys = sorter.keys().iter().enumerate();
-                let same = keys
-                    .position(|(key, order)| {
-                        !order.compare(&last.get(key), &sorter.get(key)).is_eq()
-                    })
-                    .unwrap_or(width);
-                if same < self.plan.partition_by.len() {
-                    break;
-                }
-                if same < width {
-                    groups.push(rows.spool.len());
-                }
+    }
+
+    /// Takes the row that has been read into the partition; false where it is of the next one.
+    fn take_ahead(&mut self, cx: &Context<'_>) -> Result<bool> {
+        let Some(row) = self.ahead.take() else { return Ok(false) };
+        let count = self.partition.rows.end;
+        if let Some(last) = count.checked_sub(1) {
+            let same = self.rows.with_row(last, |rows, last| {
+                let mut keys = self.orders.iter().enumerate();
+                keys.position(|(key, order)| {
+                    !order.compare(&rows.get(last, key), &row.get(key)).is_eq()
+                })
+            })?;
+            if same.is_some_and(|same| same < self.plan.partition_by.len()) {
+                self.ahead = Some(row);
+                return Ok(false);
             }
-            last.clear();
-            (0..width).for_each(|key| last.push(sorter.get(key)));
-            rows.spool.push((0..rows.spool.width()).map(|column| sorter.get(column)));
-            if rows.spool.bytes() > limit {
-                rows.spool.spill(cx.temp_space())?;
-                check_held(groups.len() * size_of::<usize>())?;
+            if same.is_some() {
+                self.partition.groups.push(count);
             }
-            rows.more = rows.sorter.advance(cx)?;
         }
-        Ok(rows.spool.len())
+        self.rows.spool.push(row.iter());
+        self.partition.rows.end += 1;
+        if self.rows.spool.bytes() > cx.memory_limit() {
+            self.rows.spool.spill(cx.temp_space())?;
+            check_held(self.partition.groups.len() * size_of::<usize>())?;
+        }
+        Ok(true)
     }
 
     /// Where the frame of the current row's group begins, or ends, if that bound is an offset of RANGE: groups are in order,
@@ -364,7 +307,7 @@ impl Window {
         let Some(in_range) = &frame.in_range[usize::from(end)] else { return Ok(None) };
         let bound = if end { &frame.end } else { &frame.start };
         let key = self.plan.partition_by.len();
-        let order = &self.rows.sorter.keys()[key];
+        let order = &self.orders[key];
         let value_of = |group: usize| self.rows.get(eval.arena, partition.groups[group], key);
         let current = value_of(partition.group)?;
         let call = eval.call();
@@ -450,7 +393,7 @@ impl Window {
     /// The column of a call's FILTER; its arguments follow.
     fn column(&self, call: usize) -> usize {
         let before = &self.plan.calls[..call];
-        self.key_count + before.iter().map(|call| 1 + call.arguments.len()).sum::<usize>()
+        self.orders.len() + before.iter().map(|call| 1 + call.arguments.len()).sum::<usize>()
     }
 
     /// An argument of a call in the row at a position.
@@ -744,25 +687,26 @@ fn offset(cx: &mut Context<'_>, bound: Option<&Code>, which: &str) -> Result<usi
 impl Operator for Window {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.rows.clear();
-        self.partition = Partition::default();
+        self.partition = Partition { whole: true, ..Partition::default() };
+        (self.ahead, self.ended) = (None, false);
         self.at = 0;
-        self.filled = false;
+        self.begun = false;
         self.input.open(cx)
     }
 
     fn next(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        if !self.filled {
-            self.run(cx)?;
+        if !self.begun {
+            self.begin(cx)?;
+        }
+        while !self.read_partition(cx)? {
+            if self.ahead.is_none() && !self.read(cx)? {
+                return Ok(false);
+            }
+            self.begin_partition();
         }
         cx.check_cancel()?;
         cx.arena.reset();
-        if self.at == self.partition.rows.end {
-            if !self.begin_partition(cx)? {
-                return Ok(false);
-            }
-        } else if self.at == self.partition.group_rows(self.partition.group).end {
-            self.partition.group += 1;
-        }
+        self.partition.group = self.group();
         let at = self.at;
         self.at += 1;
         let plan = Arc::clone(&self.plan);

@@ -449,22 +449,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             Plan::Window(window) => {
                 scope.inline.insert(window.slot);
                 let mut item = plain("WindowAgg");
-                let keys: Vec<String> = window
-                    .partition_by
-                    .iter()
-                    .chain(&window.order_by)
-                    .map(|(key, order)| self.printer.sort_key(key, order, scope))
-                    .collect();
-                let mut input = outer(&window.input);
-                // It sorts its input by itself.
-                if !keys.is_empty() {
-                    let mut sort = combined("Sort", &[&input.item]);
-                    sort.properties.push(("Sort Key", Value::List(keys)));
-                    sort.estimate.startup = sort.estimate.cost;
-                    sort.children.push(input);
-                    input = below("Outer", sort);
-                }
-                item.children.push(input);
+                item.children.push(outer(&window.input));
                 item
             }
             Plan::Sort(sort) => {

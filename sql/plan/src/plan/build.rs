@@ -19,7 +19,7 @@ use super::physical::{
 use super::recheck::again;
 use super::scalar::{Scalar, Var};
 use super::subplan::Subplan;
-use super::{join_removal, order, pushdown, vars};
+use super::{order, pushdown, unread, vars};
 use crate::account;
 use crate::bind::Expr;
 use crate::bind::logical::{JoinKind, Node, Query, SortKey};
@@ -188,7 +188,7 @@ impl<'a> Planner<'a> {
 
     /// A plan by the rules, for who reads these homes. They are applied once: what has been chosen does not go through them again.
     fn settled(&mut self, plan: Plan, output: &[Var], ctes: Vec<u32>) -> Result<Plan> {
-        let plan = join_removal::removed(self, plan, output);
+        let plan = unread::left_out(self, plan, output);
         let plan = pushdown::optimise(self, plan, Vec::new());
         let plan = order::first_rows(self, plan);
         self.demand_lockable(&plan)?;

@@ -5,7 +5,7 @@
 //! of them are in memory, and a clustered tree reads few of them for many rows.
 
 use super::figures::{Figures, type_width};
-use super::physical::{Aggregate, Join, JoinMethod, Plan, SetColumn};
+use super::physical::{Aggregate, Join, JoinMethod, Plan, Reach, SetColumn};
 use super::scalar::Scalar;
 use super::vars;
 use crate::bind::logical::{JoinKind, SetKind};
@@ -125,9 +125,14 @@ pub fn of_node(figures: &Figures<'_>, plan: &Plan, inputs: &[Estimate]) -> Estim
         }
         Plan::Window(window) => {
             let input = inputs[0];
-            let cost = input.cost + input.rows * input.rows.max(2.0).log2() / 4.0;
+            let keys: Vec<&Scalar> = window.partition_by.iter().map(|(key, _)| key).collect();
+            let read = match window.reach() {
+                Reach::Row | Reach::Peers => 0.0,
+                Reach::Partition => 1.0 / groups(figures, &keys, input.rows),
+            };
+            let startup = input.startup + (input.cost - input.startup) * read;
             let width = input.width + VALUE_WIDTH * window.calls.len() as f64;
-            Estimate { startup: cost, cost: cost + input.rows, width, ..input }
+            Estimate { startup, cost: input.cost + input.rows, width, ..input }
         }
         Plan::Sort(sort) => {
             let input = inputs[0];

@@ -8,7 +8,7 @@
 
 use super::build::Planner;
 use super::equivalence;
-use super::estimate::{self, Estimate};
+use super::estimate::{self, DESCENT, Estimate};
 use super::functions::{Comparison, comparison, equal_moment, hashed_types};
 use super::physical::{Access, Join, JoinMethod, Plan, Scan};
 use super::pushdown::{filter, gate, gated, is_steady, of_sides, optimise, reads, through};
@@ -26,6 +26,13 @@ const EXHAUSTIVE_STARTS: usize = 8;
 
 /// What entering a row into a hash table costs, where looking one up costs 1: the smaller side is entered.
 const BUILD: f64 = 1.5;
+
+/// So many times larger the right side of an outer join is to be for the left one to be entered in the hash table: rows then
+/// come in no order.
+const TURNED: f64 = 1.5;
+
+/// What it costs to hold two rows against a condition.
+const COMPARED: f64 = 0.2;
 
 /// One input of a group.
 struct Item {
@@ -594,14 +601,11 @@ fn finish(
     let (left_rows, left_cost) = (left.rows, left.cost);
     let right = estimate::of(&planner.figures, &join.right);
     let (right_rows, right_cost) = (right.rows, right.cost);
-    let equal: Vec<(Scalar, Scalar, Oid)> = join
-        .on
-        .iter()
-        .filter_map(|one| equality(one, left_set, right_set))
-        .map(|(a, b, ty)| (a.into_owned(), b.into_owned(), ty))
-        .collect();
+    let ties: Vec<&Scalar> =
+        join.on.iter().filter(|one| equality(one, left_set, right_set).is_some()).collect();
+    let equal = ties.len();
     let conditions: Vec<&Scalar> = join.on.iter().collect();
-    let kept = joined_part(planner, &conditions, equal.len(), left_rows, right_rows);
+    let kept = joined_part(planner, &conditions, equal, left_rows, right_rows);
     let pairs = (left_rows * right_rows * kept).max(1.0);
     join.rows = match join.kind {
         JoinKind::Inner => pairs,
@@ -612,8 +616,19 @@ fn finish(
         JoinKind::Anti => (left_rows - pairs).max(1.0),
     };
     let methods = planner.figures.methods();
-    let hash_cost =
-        left_cost + right_cost + BUILD * right_rows + left_rows + disabled(methods.hash_joins);
+    // Rows whose keys are equal are held against what else is asked, by a semi or an anti join until one meets it.
+    let compared = if equal == 0 || equal == join.on.len() {
+        0.0
+    } else {
+        let kept = joined_part(planner, &ties, equal, left_rows, right_rows);
+        left_rows * right_rows * kept * COMPARED
+    };
+    let mut hash_cost = left_cost
+        + right_cost
+        + BUILD * right_rows
+        + left_rows
+        + compared
+        + disabled(methods.hash_joins);
     let looped = disabled(methods.nested_loops);
     // A hash table is there before the first row; of the left side is read what the rows that are wanted take.
     let read = wanted.map_or(1.0, |wanted| (wanted.rows / join.rows).min(1.0));
@@ -630,10 +645,18 @@ fn finish(
             .collect()
         && let Some(indexed) = by_key(planner, &join.right, own, later)
     {
-        let indexed_cost = estimate::of(&planner.figures, &indexed).cost;
+        let found = estimate::of(&planner.figures, &indexed);
+        let indexed_cost = match join.kind {
+            // The first row decides.
+            JoinKind::Semi | JoinKind::Anti => {
+                let descent = found.cost.min(DESCENT);
+                descent + (found.cost - descent) / found.rows.max(1.0)
+            }
+            _ => found.cost,
+        };
         let total = left_cost + left_rows * indexed_cost + looped;
         let first = total - unread - left_rows * indexed_cost * (1.0 - read);
-        let better = first < hashed_first || equal.is_empty() && indexed_cost < right_cost;
+        let better = first < hashed_first || equal == 0 && indexed_cost < right_cost;
         if better
             && reads_by_key(&indexed)
             && access_path::depends(&indexed, &|var| left_set.contains(&var.slot))
@@ -655,14 +678,28 @@ fn finish(
     let loop_cost = left_cost + left_rows * right_cost.max(1.0) + looped;
     let may_loop = !matches!(join.kind, JoinKind::Full | JoinKind::Right);
     let hashed = methods.hash_joins || !may_loop || hash_cost < loop_cost;
-    if !equal.is_empty() && !join.dependent && hashed {
-        join.on.retain(|one| equality(one, left_set, right_set).is_none());
-        let (mut left, mut right, mut types) = (Vec::new(), Vec::new(), Vec::new());
-        for (outer, inner, ty) in equal {
-            left.push(outer);
-            right.push(inner);
-            types.push(ty);
+    if equal > 0 && !join.dependent && hashed {
+        // The smaller side is entered, where no order of the left one may be wanted.
+        let turned = match join.kind {
+            JoinKind::Left => Some(JoinKind::Right),
+            JoinKind::Full => Some(JoinKind::Full),
+            _ => None,
+        };
+        let mut sets = (left_set, right_set);
+        if let Some(kind) = turned.filter(|_| wanted.is_none() && left_rows * TURNED < right_rows) {
+            join.kind = kind;
+            std::mem::swap(&mut join.left, &mut join.right);
+            sets = (right_set, left_set);
+            hash_cost += (BUILD - 1.0) * (left_rows - right_rows);
         }
+        let (mut left, mut right, mut types) = (Vec::new(), Vec::new(), Vec::new());
+        join.on.retain(|one| {
+            let Some((outer, inner, ty)) = equality(one, sets.0, sets.1) else { return true };
+            left.push(outer.into_owned());
+            right.push(inner.into_owned());
+            types.push(ty);
+            false
+        });
         join.method = JoinMethod::Hash {
             left,
             right,

@@ -4,7 +4,7 @@
 //! that it keeps from the scan to the sink, and turns expressions into [`scalar`]s over homes. Because a scalar says where
 //! its values are, and not which column of which input they were, the rules can then move it freely. What is constant
 //! is computed on the way ([`fold`]):
-//! [`equivalence`] says what follows from equalities, [`pushdown`] brings conditions down to where their values first exist, [`join_removal`] leaves out joins that nobody asks for, [`join_order`] orders the others, [`access_path`]
+//! [`equivalence`] says what follows from equalities, [`pushdown`] brings conditions down to where their values first exist, [`unread`] leaves out what nobody asks for, [`join_order`] orders the others, [`access_path`]
 //! picks how a table is read, [`condition_order`] asks what is cheap first, [`order`] drops sorts that an index has done.
 //! They weigh by what [`estimate`] makes of ANALYZE's [`figures`]. Each rule has a name and a switch, and is verified
 //! ([`rules`], [`verify`]).
@@ -23,7 +23,6 @@ pub mod fold;
 pub mod functions;
 pub mod implied;
 mod join_order;
-mod join_removal;
 mod lateral;
 mod locking;
 pub mod modify;
@@ -41,6 +40,7 @@ pub mod subplan;
 #[cfg(test)]
 mod tests;
 pub mod translate;
+mod unread;
 pub mod vars;
 mod verify;
 mod window;

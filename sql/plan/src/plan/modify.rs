@@ -9,7 +9,7 @@ use super::physical::{
 };
 use super::recheck::conditions;
 use super::scalar::{Scalar, Var};
-use super::{join_removal, pushdown};
+use super::{pushdown, unread};
 use crate::bind::Expr;
 use crate::bind::levels::parameters_of;
 use crate::bind::logical;
@@ -74,7 +74,7 @@ impl Planner<'_> {
                 // A single row of VALUES is no entry beside the table; `excluded` is one.
                 let single = matches!(&source, Plan::Values(_, rows) if rows.len() == 1);
                 self.range_table += usize::from(!single) + usize::from(on_conflict.is_some());
-                let source = join_removal::removed(self, source, &layout[..width]);
+                let source = unread::left_out(self, source, &layout[..width]);
                 let source = pushdown::optimise(self, source, Vec::new());
                 let columns = layout[..width].iter().map(|var| Scalar::Var(*var)).collect();
                 let on_conflict = match on_conflict {

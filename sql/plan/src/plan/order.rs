@@ -7,8 +7,8 @@ use super::estimate;
 use super::figures::Figures;
 use super::functions::comparator;
 use super::physical::{
-    Access, Aggregate, AggregateStep, Distinct, Join, JoinMethod, Limit, Plan, Scan, ScanColumn,
-    Sort,
+    Access, Aggregate, AggregateStep, Distinct, Join, JoinMethod, Limit, Plan, Reach, Scan,
+    ScanColumn, Sort, Window,
 };
 use super::scalar::{Scalar, Var};
 use super::translate::constant;
@@ -61,9 +61,45 @@ fn extremes(planner: &mut Planner<'_>, plan: Plan) -> Plan {
     }
 }
 
-/// A sort, or its input where that comes in its order; without sorts an index gives an order whatever it costs.
+/// The first columns in whose order the rows of windows come.
+fn order_of_windows(plan: &Plan) -> Vec<(Var, Comparator)> {
+    match plan {
+        Plan::Filter(input, _)
+        | Plan::OneTimeFilter(input, _)
+        | Plan::Barrier(input, _)
+        | Plan::Project(input, ..) => order_of_windows(input),
+        Plan::Window(window) if window.keys().next().is_none() => order_of_windows(&window.input),
+        Plan::Window(window) => {
+            let vars = window.keys().map_while(|(key, order)| match key {
+                Scalar::Var(var) => Some((*var, *order)),
+                _ => None,
+            });
+            vars.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Which rows of a window's input are asked for first, where so many of its own are.
 #[must_use]
-pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
+pub fn first_of_window(planner: &Planner<'_>, window: &Window, rows: f64) -> Option<First> {
+    if window.reach() < Reach::Partition {
+        return Some(First::rows(rows));
+    }
+    let parts = window.partition_by.iter().map(|(key, order)| match key {
+        Scalar::Var(var) => Some((*var, *order)),
+        _ => None,
+    });
+    let parts: Vec<(Var, Comparator)> = parts.collect::<Option<_>>()?;
+    // Of a part that is wanted all has to be there.
+    let part = part_rows(planner, &window.input, &parts);
+    (!parts.is_empty()).then(|| First::rows(rows).and(part))
+}
+
+/// A sort, or its input where that comes in its order, of which the `first` rows may be all that are asked for; without sorts an
+/// index gives an order whatever it costs.
+#[must_use]
+pub fn avoid(planner: &Planner<'_>, mut sort: Sort, first: Option<First>) -> Plan {
     let sorts = planner.figures.methods().sorts;
     let keys: Option<Vec<(Var, Comparator)>> = sort
         .keys
@@ -74,9 +110,12 @@ pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
         })
         .collect();
     let alone = matches!(within(&sort.input), Plan::Scan(_));
-    let first = First::of(&sort).filter(|_| sorts);
-    let few = sort.top.is_some() || !sorts;
+    let first = first.filter(|_| sorts);
+    let few = sort.top.is_some() || first.is_some() || !sorts;
     let Some(keys) = keys else { return Plan::Sort(Box::new(sort)) };
+    if order_of_windows(&sort.input).starts_with(&keys) {
+        return sort.input;
+    }
     if let Some(scan) = leading_scan(&mut sort.input)
         && make_ordered(scan, &keys, few, (planner, first.filter(|_| alone)))
     {
@@ -102,14 +141,15 @@ pub fn avoid(planner: &Planner<'_>, mut sort: Sort) -> Plan {
 /// A sort whose input comes in the order of its first keys, if a key gives that: it sorts part by part, rows that are equal in
 /// these (PostgreSQL's incremental sort). An index is read for it only below a LIMIT.
 #[must_use]
-pub fn presort(planner: &Planner<'_>, mut sort: Sort) -> Plan {
+pub fn presort(planner: &Planner<'_>, mut sort: Sort, first: Option<First>) -> Plan {
     let vars = sort.keys.iter().map_while(|(key, order)| match key {
         Scalar::Var(var) => Some((*var, *order)),
         _ => None,
     });
     let keys: Vec<(Var, Comparator)> = vars.collect();
-    let first = First::of(&sort);
-    let (alone, limited) = (matches!(within(&sort.input), Plan::Scan(_)), sort.top.is_some());
+    let alone = matches!(within(&sort.input), Plan::Scan(_));
+    let limited = sort.top.is_some() || first.is_some();
+    let known = order_of_windows(&sort.input);
     for count in (1..sort.keys.len()).rev().filter(|count| *count <= keys.len()) {
         let keys = &keys[..count];
         let part = part_rows(planner, &sort.input, keys);
@@ -126,6 +166,7 @@ pub fn presort(planner: &Planner<'_>, mut sort: Sort) -> Plan {
             keep_order(&mut sort.input);
         }
         if found
+            || known.starts_with(keys)
             || groups_come_in(planner, &mut sort.input, keys, (few, first), true)
             || groups_come_in(planner, &mut sort.input, keys, (few, first), false)
         {
@@ -256,7 +297,8 @@ impl First {
     }
 
     /// Those that a sort's LIMIT wants, if it is known.
-    fn of(sort: &Sort) -> Option<First> {
+    #[must_use]
+    pub fn of(sort: &Sort) -> Option<First> {
         let (limit, offset) = sort.top.as_ref()?;
         estimate::first_rows(limit.as_ref(), offset.as_ref()).map(First::rows)
     }

@@ -19,7 +19,7 @@ use crate::tuple::{KeyColumn, KeyLayout, RowLayout, RowSet};
 use crate::types::aggregate::hypothetical;
 use crate::types::function::Accumulator;
 use crate::types::xml::table::XmlTable;
-use crate::types::{Comparator, Oid, SetFunction, SqlType};
+use crate::types::{Comparator, Datum, Oid, SetFunction, SqlType};
 use std::sync::Arc;
 use txn::{Direction, RowLock, TreeId, WaitPolicy};
 
@@ -581,7 +581,7 @@ impl AggregateStep {
 /// Window functions with one window.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Input.
+    /// Input, in the order of what the rows are parted and ordered by, once the rules have been applied.
     pub input: Plan,
     /// Where the functions' values go.
     pub slot: u32,
@@ -595,6 +595,59 @@ pub struct Window {
     pub calls: Vec<WindowStep>,
     /// What a row of the input consists of.
     pub saved: Vec<Var>,
+}
+
+/// How far a row's values look ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// To the row itself.
+    Row,
+    /// To the last of its peers.
+    Peers,
+    /// To the end of the partition.
+    Partition,
+}
+
+impl Window {
+    /// PARTITION BY, then ORDER BY.
+    pub fn keys(&self) -> impl Iterator<Item = &(Scalar, Comparator)> {
+        self.partition_by.iter().chain(&self.order_by)
+    }
+
+    /// How far its rows look.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        let WindowFrame { unit, end, exclude, .. } = &self.frame;
+        let of_frame = match (end, unit) {
+            (WindowBound::UnboundedFollowing | WindowBound::Following(_), _) => Reach::Partition,
+            _ if matches!(exclude, FrameExclude::Group | FrameExclude::Ties) => Reach::Peers,
+            (_, FrameUnit::Rows) => Reach::Row,
+            _ => Reach::Peers,
+        };
+        let of_call = |call: &WindowStep| match &call.function {
+            WindowFunction::RowNumber => Reach::Row,
+            // They count the rows before the first peer.
+            WindowFunction::Rank | WindowFunction::DenseRank => Reach::Row,
+            WindowFunction::Lag => match call.arguments.get(1) {
+                None => Reach::Row,
+                Some(Scalar::Constant(row, _))
+                    if matches!(row.get(0), Datum::Int4(0..) | Datum::Null) =>
+                {
+                    Reach::Row
+                }
+                Some(_) => Reach::Partition,
+            },
+            WindowFunction::FirstValue
+            | WindowFunction::LastValue
+            | WindowFunction::NthValue
+            | WindowFunction::Aggregate(_) => of_frame,
+            WindowFunction::Lead
+            | WindowFunction::PercentRank
+            | WindowFunction::CumeDist
+            | WindowFunction::Ntile => Reach::Partition,
+        };
+        self.calls.iter().map(of_call).max().unwrap_or(Reach::Row)
+    }
 }
 
 /// A window's frame.

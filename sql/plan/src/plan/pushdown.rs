@@ -7,7 +7,7 @@
 //! `qual_is_pushdown_safe`).
 
 use super::build::{FirstRows, Planner};
-use super::physical::{Again, Join, Limit, Plan, SetColumn, SetOperation, Sort};
+use super::physical::{Again, Join, Limit, Plan, Reach, SetColumn, SetOperation, Sort};
 use super::scalar::{Scalar, Var};
 use super::{access_path, equivalence, estimate, join_order, lateral, order, sublinks};
 use crate::bind::Quantifier;
@@ -112,22 +112,8 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             planner.wanted =
                 wanted.filter(|_| leads.is_some()).map(|wanted| FirstRows { leads, ..wanted });
             sort.input = optimise(planner, sort.input, conjuncts);
-            let plan = Plan::Sort(sort);
-            let plan = planner.apply(Rule::SortBelowDistinct, plan, |planner, plan| match plan {
-                Plan::Sort(sort) => order::distinct_behind(&planner.figures, sort),
-                other => other,
-            });
-            let plan = plan.unwrap_or_else(|plan| plan);
-            let plan = planner.apply(Rule::AvoidSorts, plan, |planner, plan| match plan {
-                Plan::Sort(sort) => order::avoid(planner, *sort),
-                distinct => distinct,
-            });
-            let plan = plan.unwrap_or_else(|plan| plan);
-            let plan = planner.apply(Rule::IncrementalSorts, plan, |planner, plan| match plan {
-                Plan::Sort(sort) => order::presort(planner, *sort),
-                other => other,
-            });
-            plan.unwrap_or_else(|plan| plan)
+            let first = order::First::of(&sort);
+            sorted(planner, sort, first)
         }
         Plan::LockRows(mut lock) => {
             if !conjuncts.is_empty() {
@@ -169,7 +155,17 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             let mut slots = planner.slots(&window.input);
             slots.insert(window.slot);
             let (below, above) = of_keys(conjuncts, keys, &slots);
+            let wanted = wanted.filter(|_| above.is_empty());
+            planner.wanted = wanted.filter(|_| window.reach() < Reach::Partition);
             window.input = optimise(planner, window.input, below);
+            let first =
+                wanted.and_then(|wanted| order::first_of_window(planner, &window, wanted.rows));
+            if window.keys().next().is_some() {
+                let keys = window.keys().cloned().collect();
+                let input = std::mem::replace(&mut window.input, Plan::Nothing);
+                let sort = Sort { input, keys, presorted: 0, saved: Vec::new(), top: None };
+                window.input = sorted(planner, Box::new(sort), first);
+            }
             filter(Plan::Window(window), above)
         }
         Plan::Distinct(mut distinct) => {
@@ -210,6 +206,26 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
     }
 }
 
+/// A sort by the rules about orders, of which the `first` rows may be all that are asked for.
+fn sorted(planner: &mut Planner<'_>, sort: Box<Sort>, first: Option<order::First>) -> Plan {
+    let plan = Plan::Sort(sort);
+    let plan = planner.apply(Rule::SortBelowDistinct, plan, |planner, plan| match plan {
+        Plan::Sort(sort) => order::distinct_behind(&planner.figures, sort),
+        other => other,
+    });
+    let plan = plan.unwrap_or_else(|plan| plan);
+    let plan = planner.apply(Rule::AvoidSorts, plan, |planner, plan| match plan {
+        Plan::Sort(sort) => order::avoid(planner, *sort, first),
+        distinct => distinct,
+    });
+    let plan = plan.unwrap_or_else(|plan| plan);
+    let plan = planner.apply(Rule::IncrementalSorts, plan, |planner, plan| match plan {
+        Plan::Sort(sort) => order::presort(planner, *sort, first),
+        other => other,
+    });
+    plan.unwrap_or_else(|plan| plan)
+}
+
 /// Up to so many queries of a statement with a LIMIT are planned both ways.
 const LIMITED_MAX: u32 = 8;
 
@@ -229,6 +245,9 @@ fn joins_below(plan: &Plan) -> bool {
         Plan::LockRows(lock) => joins_below(&lock.input),
         Plan::Sort(sort) => first_sorted(sort).is_some_and(|(_, input)| joins_below(input)),
         Plan::Join(_) => true,
+        Plan::Window(window) => {
+            window.reach() < Reach::Partition || !window.partition_by.is_empty()
+        }
         _ => false,
     }
 }

@@ -47,6 +47,7 @@ fn collect(plan: &Plan, all: &mut Vec<Again>) {
         Plan::Join(join) if matches!(join.kind, JoinKind::Left | JoinKind::Anti) => {
             collect(&join.left, all);
         }
+        Plan::Join(join) if join.kind == JoinKind::Right => collect(&join.right, all),
         Plan::Project(input, slot, columns) => {
             collect(input, all);
             all.push(Again::Compute(*slot, columns.clone()));

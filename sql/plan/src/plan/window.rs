@@ -1,13 +1,15 @@
-//! Window functions: from the bound calls of one window to the node that runs them.
+//! Window functions: from the bound calls of one window to the node that runs them. What rows are parted and ordered by is
+//! computed below it, once.
 
 use super::build::{Layout, Planner};
 use super::functions::{callee, comparator};
 use super::physical::{Plan, Window, WindowBound, WindowFrame, WindowFunction, WindowStep};
+use crate::account;
 use crate::bind::logical::{Frame, FrameBound, Node, SortKey};
 use crate::bind::{AggregateCall, Expr};
 use crate::catalog::builtin::{self, Kind};
 use crate::error::{Result, SqlError};
-use crate::plan::scalar::Callee;
+use crate::plan::scalar::{Callee, Scalar, Var};
 use crate::types::{Oid, SqlType, oids as oid};
 
 /// PostgreSQL's window functions by OID.
@@ -47,7 +49,7 @@ impl Planner<'_> {
     ) -> Result<(Plan, Layout)> {
         let (input, mut layout) = self.node(input)?;
         let slot = self.slot(calls.len());
-        let window = self.over(&layout, |planner| {
+        let mut window = self.over(&layout, |planner| {
             let partition_by = partition_by
                 .iter()
                 .map(|key| Ok((planner.scalar(key)?, comparator(key.ty().oid, false, false)?)))
@@ -64,8 +66,30 @@ impl Planner<'_> {
             let order_by = planner.sort_keys(order_by)?;
             Ok(Window { input, slot, partition_by, order_by, frame, calls, saved: Vec::new() })
         })?;
+        self.compute_keys(&mut window);
         layout.extend(Self::layout(slot, calls.len()));
         Ok((Plan::Window(Box::new(window)), layout))
+    }
+
+    /// Has the keys of a window computed by its input.
+    fn compute_keys(&mut self, window: &mut Window) {
+        let stands = |key: &Scalar| {
+            matches!(key, Scalar::Var(_) | Scalar::Constant(..) | Scalar::Parameter(_))
+        };
+        if window.keys().all(|(key, _)| stands(key)) {
+            return;
+        }
+        let slot = self.slot(0);
+        let mut columns = Vec::new();
+        for (key, _) in window.partition_by.iter_mut().chain(&mut window.order_by) {
+            if !stands(key) {
+                let home = Var { slot, column: account::narrow(columns.len()) };
+                columns.push(std::mem::replace(key, Scalar::Var(home)));
+            }
+        }
+        self.widths[slot as usize] = columns.len();
+        let input = std::mem::replace(&mut window.input, Plan::Nothing);
+        window.input = Plan::Project(Box::new(input), slot, columns);
     }
 
     fn window_bound(&mut self, bound: &FrameBound) -> Result<WindowBound> {

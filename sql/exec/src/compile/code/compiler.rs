@@ -191,7 +191,8 @@ impl Compiler {
         }
     }
 
-    /// Whether a value follows from parameters alone, and takes more than looking it up again.
+    /// Whether a value follows from parameters and from what stays as it is while a statement runs, and takes more than looking
+    /// it up again.
     fn is_kept(&self, scalar: &Scalar) -> bool {
         /// So many parts are looked at, of arrays so many for each element.
         const PARTS: (usize, usize) = (32, 4);
@@ -205,10 +206,15 @@ impl Compiler {
         }
         let elements = if let Scalar::Array(elements, ..) = scalar { elements.len() } else { 0 };
         let mut left = PARTS.0 + PARTS.1 * elements;
-        let (mut own, mut fits, mut of_parameters) = (Vec::new(), true, false);
+        // What is of constants alone has been computed.
+        let (mut own, mut fits, mut of_run) = (Vec::new(), !scalar.volatile(), false);
         scalar.walk(&mut |part| {
             own.extend(part.own_home());
-            of_parameters |= matches!(part, Scalar::Parameter(_));
+            of_run |= match part {
+                Scalar::Parameter(_) | Scalar::CurrentValue(_) => true,
+                Scalar::Call { callee, .. } => !callee.immutable,
+                _ => false,
+            };
             fits &= left > 0
                 && match part {
                     Scalar::Var(var) => own.contains(var),
@@ -216,13 +222,13 @@ impl Compiler {
                     Scalar::Call { callee, .. }
                     | Scalar::IsDistinct(_, _, callee, _)
                     | Scalar::NullIf(_, _, callee)
-                    | Scalar::ScalarArray { callee, .. } => callee.immutable && !is_routine(callee),
+                    | Scalar::ScalarArray { callee, .. } => is_steady(callee),
                     _ => true,
                 };
             left = left.saturating_sub(1);
             fits
         });
-        fits && of_parameters && scalar.is_immutable()
+        fits && of_run
     }
 
     /// Computes a scalar into this register, once in a run.
@@ -599,6 +605,11 @@ fn behind(operand: Operand, free: u32) -> u32 {
 
 fn is_routine(callee: &Callee) -> bool {
     matches!(callee.target, Target::Routine(..))
+}
+
+/// Whether a function of the server gives the same for the same arguments as long as a statement runs.
+fn is_steady(callee: &Callee) -> bool {
+    !callee.volatile && matches!(callee.target, Target::Plain(_) | Target::Typed(..))
 }
 
 /// Whether no operand of simple steps is a column of a row.

@@ -1,4 +1,5 @@
-//! Left joins that nobody asks for are not made (`join_is_removable` of `analyzejoins.c`).
+//! What nobody asks for is not made: left joins, and windows (`join_is_removable` of `analyzejoins.c`,
+//! `remove_unused_subquery_outputs` of `allpaths.c`).
 //!
 //! Each left row of a left join goes out once if the right side has at most one row for it: where no column of that is read,
 //! the join does nothing. At most one row there is by a unique key with all its values, among the keys of groups, and among
@@ -7,7 +8,7 @@
 
 use super::build::Planner;
 use super::join_order::{member_equality, reads_of, subplan_reads};
-use super::physical::{Join, Plan};
+use super::physical::{Join, Plan, Window};
 use super::pushdown::through;
 use super::rules::Part;
 use super::scalar::{Scalar, Var};
@@ -29,21 +30,25 @@ impl Part for Asked<'_> {
     }
 }
 
-/// A plan as it is written, without the left joins that say nothing of the homes in `output`.
-pub(super) fn removed(planner: &mut Planner<'_>, plan: Plan, output: &[Var]) -> Plan {
-    let mut outer = false;
+/// A plan as it is written, without the left joins and windows that say nothing of the homes in `output`.
+pub(super) fn left_out(planner: &mut Planner<'_>, plan: Plan, output: &[Var]) -> Plan {
+    let mut found = false;
     vars::walk(&plan, &mut |node| {
-        outer |= matches!(node, Plan::Join(join) if matches!(join.kind, JoinKind::Left | JoinKind::Right));
+        found |= match node {
+            Plan::Join(join) => matches!(join.kind, JoinKind::Left | JoinKind::Right),
+            Plan::Window(_) => true,
+            _ => false,
+        };
     });
-    if !outer {
+    if !found {
         return plan;
     }
     let part = Asked(plan, output);
-    let removed = planner.apply(Rule::RemoveJoins, part, |planner, Asked(plan, output)| {
+    let left_out = planner.apply(Rule::RemoveUnread, part, |planner, Asked(plan, output)| {
         let mut asked = Removal { planner, asked: output.iter().copied().collect() };
         Asked(asked.plan(plan), output)
     });
-    match removed {
+    match left_out {
         Ok(Asked(plan, _)) | Err(Asked(plan, _)) => plan,
     }
 }
@@ -67,9 +72,13 @@ impl Removal<'_, '_> {
             Plan::Project(_, slot, columns) => vars::leave_unread(*slot, columns, &self.asked),
             _ => {}
         }
-        if let Plan::Join(join) = plan {
-            return deeper(|| self.join(*join));
-        }
+        plan = match plan {
+            Plan::Join(join) => return deeper(|| self.join(*join)),
+            Plan::Window(window) if !self.asks_for(&window) => {
+                return deeper(|| self.plan(window.input));
+            }
+            other => other,
+        };
         vars::scalars(&plan, &mut |scalar| self.ask(scalar));
         for input in vars::inputs_mut(&mut plan) {
             let below = std::mem::replace(input, Plan::Nothing);
@@ -96,6 +105,13 @@ impl Removal<'_, '_> {
         }
         join.left = self.plan(join.left);
         Plan::Join(Box::new(join))
+    }
+
+    /// Whether a window's functions are read, or do something.
+    fn asks_for(&self, window: &Window) -> bool {
+        let mut parts =
+            window.calls.iter().flat_map(|call| call.arguments.iter().chain(&call.filter));
+        parts.any(Scalar::volatile) || self.asked.iter().any(|var| var.slot == window.slot)
     }
 
     fn ask(&mut self, scalar: &Scalar) {
