@@ -212,38 +212,6 @@ fn schedules_go_as_in_postgresql() {
     assert!(failures.is_empty(), "{} schedules differ:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The code of an INSERT of keys that are there, while another session has their row locked in `mode`.
-fn inserted_beside_a_lock(port: u16, insert: &str, mode: &str) -> String {
-    let [mut holder, mut other] = [(); 2].map(|()| Client::connect(port, "postgres", "postgres"));
-    holder.run("CREATE TABLE locked (a int PRIMARY KEY, b int UNIQUE)");
-    holder.run("INSERT INTO locked VALUES (1, 10)");
-    holder.run(&format!("BEGIN; SELECT FROM locked FOR {mode}"));
-    other.run("SET lock_timeout = '300ms'");
-    let reply = other.query(insert);
-    holder.run("ROLLBACK; DROP TABLE locked");
-    reply.sqlstate().to_owned()
-}
-
-#[test]
-fn who_inserts_a_key_that_is_there_waits_for_locks_of_its_row() {
-    let atoll = Atoll::start(&[]);
-    let (primary, unique) =
-        ("INSERT INTO locked VALUES (1, 11)", "INSERT INTO locked VALUES (2, 10)");
-    for (insert, mode, waits) in [
-        (primary, "KEY SHARE", true),
-        (primary, "UPDATE", true),
-        (unique, "KEY SHARE", false),
-        (unique, "SHARE", false),
-        (unique, "NO KEY UPDATE", true),
-        (unique, "UPDATE", true),
-    ] {
-        // PostgreSQL waits for those who change a row, not for those who have but locked it.
-        assert_eq!(inserted_beside_a_lock(oracle::shared(), insert, mode), "23505");
-        let code = inserted_beside_a_lock(atoll.port(), insert, mode);
-        assert_eq!(code, if waits { "55P03" } else { "23505" }, "{insert} beside FOR {mode}");
-    }
-}
-
 /// The code of a statement, while another session has begun to make a table of the type.
 fn beside_a_type_in_use(port: u16, statement: &str) -> String {
     let [mut holder, mut other] = [(); 2].map(|()| Client::connect(port, "postgres", "postgres"));

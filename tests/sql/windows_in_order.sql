@@ -30,6 +30,20 @@ EXPLAIN (COSTS OFF) SELECT min(val) FROM (SELECT val, rank() OVER (ORDER BY at),
 CREATE SEQUENCE wo_seq;
 SELECT count(*) FROM (SELECT id, max(nextval('wo_seq')) OVER () FROM wo WHERE id < 4) q;
 SELECT last_value FROM wo_seq;
+-- Of a partition no row is looked at behind one of which a condition does not hold that holds of none behind it.
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT val, count(*) OVER (ORDER BY val) AS n FROM wo) q WHERE 5 > n;
+SELECT kind, id, n FROM (SELECT kind, id, row_number() OVER (PARTITION BY kind ORDER BY at DESC) AS n FROM wo) q WHERE n <= 2 ORDER BY kind, n;
+SELECT * FROM (SELECT id, row_number() OVER (ORDER BY id) AS n, sum(id) OVER (ORDER BY id) AS s FROM wo) q WHERE n BETWEEN 3 AND 5;
+SELECT * FROM (SELECT id, rank() OVER (ORDER BY id / 4) AS n, count(*) OVER (ORDER BY id / 4) AS c FROM wo) q WHERE n = 4 ORDER BY id;
+SELECT * FROM (SELECT id, dense_rank() OVER (PARTITION BY id % 2 ORDER BY id / 4) AS n FROM wo WHERE id < 30) q WHERE 3 > n ORDER BY id;
+SELECT * FROM (SELECT id, count(val) OVER (ORDER BY id) AS n, lead(id) OVER (ORDER BY id) AS l FROM wo) q WHERE n < 3 AND l > 0;
+SELECT * FROM (SELECT id, count(*) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS n FROM wo WHERE id < 5) q WHERE n < 3;
+SELECT * FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM wo) q WHERE n <= NULL::int;
+SELECT d.k, q.* FROM (VALUES (1), (2)) d(k) CROSS JOIN LATERAL (SELECT * FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM wo) w WHERE w.n <= d.k) q ORDER BY 1, 2;
+PREPARE wo_top (int) AS SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM wo) q WHERE n < $1;
+EXECUTE wo_top (3);
+EXECUTE wo_top (1);
+DEALLOCATE wo_top;
 -- Partitions that memory does not hold.
 SET work_mem = '64kB';
 SELECT count(*), sum(s), max(r) FROM (SELECT sum(val) OVER (ORDER BY at ROWS BETWEEN 200 PRECEDING AND CURRENT ROW) AS s, row_number() OVER (ORDER BY at) AS r FROM wo) q;

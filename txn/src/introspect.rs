@@ -2,6 +2,7 @@
 //!
 //! Each lock is read under its own latch; the list as a whole is of no single moment, as PostgreSQL's is not either.
 
+use crate::lock::RowRequest;
 use crate::lock::advisory::NAMES;
 use crate::lock::queue::Kind;
 use crate::lock::queue::LockQueue;
@@ -288,6 +289,6 @@ fn table_modes(modes: Modes) -> Vec<&'static str> {
 
 fn row_modes(modes: Modes) -> Vec<&'static str> {
     // A stronger row lock says all that a weaker one does.
-    let held = RowLock::ALL.into_iter().rev().find(|mode| modes & mode.bit() != 0);
+    let held = RowRequest::strongest(modes).and_then(RowRequest::lock);
     held.map(RowLock::name).into_iter().collect()
 }

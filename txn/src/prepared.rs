@@ -14,6 +14,7 @@
 //! COMMIT PREPARED is a commit like any other, whole, and names what it resolves in the same record. ROLLBACK PREPARED, and
 //! the commit of what wrote nothing, is a record of its own.
 
+use crate::lock::RowRequest;
 use crate::lock::advisory::AdvisoryKey;
 use crate::lock::range::{Asking, RangeMode, Span};
 use crate::log::{self, Header, Reader};
@@ -25,8 +26,8 @@ use crate::sync::{Arc, lock};
 use crate::transaction::state::State;
 use crate::wait::SessionWait;
 use crate::{
-    Begin, CommandId, Ended, Error, Lsn, Result, RowLock, TableId, TableLock, Transaction, TreeId,
-    TxnId, WaitPolicy,
+    Begin, CommandId, Ended, Error, Lsn, Result, TableId, TableLock, Transaction, TreeId, TxnId,
+    WaitPolicy,
 };
 use std::collections::{BTreeMap, HashMap};
 use storage::{Cancel, Change, SpaceClass};
@@ -492,9 +493,8 @@ impl Transaction {
             }
             ROW => {
                 // A stronger row lock says all that a weaker one does.
-                let mode = RowLock::ALL.into_iter().rev().find(|mode| modes & mode.bit() != 0);
-                if let Some(mode) = mode {
-                    self.lock_again(TreeId(number), key, mode)?;
+                if let Some(held) = RowRequest::strongest(*modes) {
+                    self.lock_again(TreeId(number), key, held)?;
                 }
             }
             NAME => {

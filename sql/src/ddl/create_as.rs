@@ -56,7 +56,7 @@ pub fn table_for(
         column_type(&column.name, column.ty)?;
         ddl.use_type(column.ty)?;
     }
-    demand_collations(&relation.columns, |column| {
+    demand_collations(&ddl.snapshot(), &relation.columns, |column| {
         let (name, ty) = (&column.name, ddl.type_shown(column.ty));
         format!("no collation was derived for column \"{name}\" with collatable type {ty}")
     })?;

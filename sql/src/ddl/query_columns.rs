@@ -6,8 +6,7 @@
 //! kind of relation, and is asked by whoever makes it.
 
 use super::create_table::{columns_max, specified_twice};
-use crate::catalog::Column;
-use crate::catalog::builtin;
+use crate::catalog::{CatalogSnapshot, Column};
 use crate::error::{Result, SqlError};
 use crate::parse::ast::Ident;
 use crate::sqlstate::SqlState;
@@ -16,11 +15,12 @@ use std::sync::Arc;
 
 /// 42P22 for a column of which no collation was derived though its type has one, in the words of the statement.
 pub(super) fn demand_collations(
+    snapshot: &CatalogSnapshot,
     columns: &[Column],
     mut words: impl FnMut(&Column) -> String,
 ) -> Result<()> {
     let lacks = |column: &&Column| {
-        column.collation == Oid(0) && builtin::collation_of(column.ty.oid.0) != 0
+        column.collation == Oid(0) && snapshot.collation_of(column.ty.oid) != Oid(0)
     };
     let Some(column) = columns.iter().find(lacks) else { return Ok(()) };
     Err(SqlError::new(SqlState::INDETERMINATE_COLLATION, words(column))

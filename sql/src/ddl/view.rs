@@ -109,7 +109,7 @@ pub fn create_view(ddl: &mut Ddl<'_>, create: &CreateView) -> Result<&'static st
     }
     let options = options::of_view(&given)?;
     let columns = query_columns(&bound.columns, &bound.collations, &create.columns)?;
-    demand_collations(&columns, |column| {
+    demand_collations(&ddl.snapshot(), &columns, |column| {
         format!("could not determine which collation to use for view column \"{}\"", column.name)
     })?;
     for column in &columns {

@@ -63,6 +63,7 @@ impl<T> Shared<'_, T> {
 }
 
 /// What functions ask of the session that calls them, and change of it.
+#[derive(Clone)]
 pub(super) struct Own<'s> {
     pub pid: u32,
     /// What its transaction says of channels.

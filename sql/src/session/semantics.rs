@@ -24,7 +24,7 @@ use crate::prepared::{Basis, Known, Reader, planned};
 use crate::queries::SessionCatalog;
 use crate::queries::identity::Identity;
 use crate::queries::running::RunningSettings;
-use crate::session::facts::{SessionFacts, Shared};
+use crate::session::facts::{Own, SessionFacts, Shared};
 use crate::session::routine::aside::{Aside, Calls};
 use crate::settings::session::Settings;
 use crate::settings::value::FoundRole;
@@ -44,7 +44,7 @@ const DEFAULT: &str = "DEFAULT expressions";
 /// What gives expressions their meaning: the statement's text and the session's state.
 pub(super) struct Meaning<'s> {
     pub text: Positions<'s>,
-    pub path: Vec<Oid>,
+    pub path: SearchPath,
     pub settings: &'s Settings,
     pub identity: &'s Identity,
     pub engine: &'s Arc<Engine>,
@@ -53,6 +53,8 @@ pub(super) struct Meaning<'s> {
     pub random: &'s Cell<[u64; 2]>,
     pub sequences: &'s RefCell<SessionSequences>,
     pub started: i64,
+    /// What functions ask of the session; none outside any.
+    pub own: Option<Own<'s>>,
     /// What is told while expressions are evaluated.
     pub notices: RefCell<Vec<Notice>>,
 }
@@ -75,7 +77,10 @@ pub(crate) fn with_semantics<T>(
     };
     body(&Meaning {
         text: "".into(),
-        path: vec![crate::catalog::object::well_known::PG_CATALOG],
+        path: SearchPath {
+            schemas: vec![crate::catalog::object::well_known::PG_CATALOG],
+            ..SearchPath::default()
+        },
         settings,
         identity: &nobody,
         engine,
@@ -84,15 +89,12 @@ pub(crate) fn with_semantics<T>(
         random: &Cell::new([1, 2]),
         sequences: &RefCell::default(),
         started: 0,
+        own: None,
         notices: RefCell::default(),
     })
 }
 
 impl Meaning<'_> {
-    fn search_path(&self) -> SearchPath {
-        SearchPath { schemas: self.path.clone(), ..SearchPath::default() }
-    }
-
     fn with_context<T>(
         &self,
         snapshot: &CatalogSnapshot,
@@ -132,7 +134,7 @@ impl Meaning<'_> {
     ) -> Result<T> {
         self.with_context(snapshot, |context| {
             let constants = &Reader(context);
-            body(bind::Environment { catalog: snapshot, path: &self.path, constants })
+            body(bind::Environment { catalog: snapshot, path: &self.path.schemas, constants })
         })
     }
 
@@ -142,9 +144,8 @@ impl Meaning<'_> {
         snapshot: &CatalogSnapshot,
         body: impl FnOnce(&SessionFacts<'_>, &SessionCatalog<'_>) -> T,
     ) -> T {
-        let path = self.search_path();
         let (statements, portals) = (FxHashMap::default(), FxHashMap::default());
-        let settings = RunningSettings::new(self.settings, &path, self.identity);
+        let settings = RunningSettings::new(self.settings, &self.path, self.identity);
         let domains = RefCell::default();
         let advisory = RefCell::new(AdvisoryLocks::new(self.engine.manager(), self.wait));
         let asked = SessionFacts {
@@ -155,7 +156,7 @@ impl Meaning<'_> {
             executed: None,
             domains: &domains,
             wait: self.wait,
-            own: None,
+            own: self.own.clone(),
         };
         let queries = SessionCatalog {
             snapshot,
@@ -263,7 +264,7 @@ impl Meaning<'_> {
         let basis = Basis {
             database: snapshot.database_oid(),
             state: snapshot.state(),
-            path: self.path.as_slice().into(),
+            path: self.path.schemas.as_slice().into(),
             reading: "".into(),
             growth: 0,
         };
@@ -456,7 +457,7 @@ impl Semantics for Meaning<'_> {
         }
         // PostgreSQL says of a column's type not where it is named.
         let placed = |error: SqlError| if name.of_column { error } else { error.at(at) };
-        bind::type_name::resolve(snapshot, &self.path, name).map_err(placed)
+        bind::type_name::resolve(snapshot, &self.path.schemas, name).map_err(placed)
     }
 
     fn default(
@@ -719,7 +720,7 @@ impl Semantics for Meaning<'_> {
         self.with_context(snapshot, |context| {
             let environment = bind::Environment {
                 catalog: snapshot,
-                path: &self.path,
+                path: &self.path.schemas,
                 constants: &Reader(context),
             };
             let (asker, text) = (self.identity.user, &self.text);

@@ -16,6 +16,7 @@ use crate::parse::ast::{self, Discard, ObjectKind};
 use crate::prepared::{Basis, Known, Named, Planned, Prepared, Reader, planned, text_column};
 use crate::queries::identity::SettingUser;
 use crate::session::Session;
+use crate::session::facts::Own;
 use crate::session::portal::{FirstRow, Portal, TextRows};
 use crate::session::run::{only_looks, read_only};
 use crate::session::schema_elements::Within;
@@ -28,7 +29,7 @@ use crate::settings::session::Settings;
 use crate::sqlstate::SqlState;
 use crate::tuple::RowBuf;
 use crate::types::Oid;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use txn::{TableLock, Transaction};
 
@@ -653,6 +654,12 @@ impl Session {
             running,
             looping,
             rewriting,
+            said,
+            xact_id,
+            exported,
+            backup,
+            long_query,
+            events,
             ..
         } = self;
         arena.reset();
@@ -661,12 +668,13 @@ impl Session {
             None => (identity.user, &*settings.plain().search_path),
         };
         let path = match within {
-            Some(_) => SearchPath::resolve(catalog.snapshot(), search_path, user).schemas,
-            None => path.schemas.clone(),
+            Some(_) => &SearchPath::resolve(catalog.snapshot(), search_path, user),
+            None => &*path,
         };
+        let trigger_depth = Cell::new(firing.len() as u32);
         let meaning = Meaning {
             text: text.into(),
-            path,
+            path: path.clone(),
             settings,
             identity,
             engine: &engine,
@@ -675,6 +683,23 @@ impl Session {
             random,
             sequences,
             started: block.started,
+            own: Some(Own {
+                pid: wait.pid,
+                said,
+                xact_id,
+                exported,
+                exporter: None,
+                backup,
+                depth: block.depth(),
+                transaction: block.number,
+                has_acted: false,
+                snapshot: None,
+                long_query,
+                activity,
+                counts: &*counts,
+                trigger_depth: &trigger_depth,
+                event: events.last().cloned(),
+            }),
             notices: RefCell::default(),
         };
         let current_setting = |name: &str| settings.show_or_fail(name, guarded);

@@ -377,7 +377,9 @@ impl<'s, 'a> Rows<'s, '_, 'a, '_> {
             return Ok(());
         }
         let Some(file) = built_in_rows::of(&relation.name) else { return Ok(()) };
-        let found = self.keys.iter().find_map(|(column, key)| file.find(*column, key));
+        // By the key that the fewest rows have.
+        let found = self.keys.iter().filter_map(|(column, key)| file.find(*column, key));
+        let found = found.min_by_key(|rows| rows.len());
         let mut all = 0..file.rows.len();
         let mut some = found.unwrap_or_default().iter();
         let mut next = || match found {

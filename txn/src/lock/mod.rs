@@ -31,6 +31,7 @@ use crate::transaction::state::{HeldRow, HeldTable, State};
 use crate::wait::SessionWait;
 use crate::{ConflictKind, Error, Result, TableId, TreeId};
 use deadlock::Search;
+pub(crate) use mode::RowRequest;
 pub use mode::{Modes, RowLock, TableLock};
 use queue::{Kind, LockQueue, Request};
 use report::LockWaitStage;
@@ -151,12 +152,12 @@ impl LockManager {
         (owner, own): (OwnerId, &[Arc<LockRun>]),
         session: &SessionWait,
         (tree, key): (TreeId, &[u8]),
-        mode: RowLock,
+        request: RowRequest,
         how: RowWait<'_>,
     ) -> Result<RowGrant> {
         let _class = breakdown::enter(Class::Locking);
         // Where nobody has a node, whoever makes one makes it with the lock.
-        let lock = || LockQueue::held_by(owner, 1 << mode as u8);
+        let lock = || LockQueue::held_by(owner, request.bit());
         let (node, made) = self.records.pin_or_make(tree, key, lock);
         if made {
             // Asked behind that: a lock stands in scratch space before its node goes.
@@ -167,7 +168,7 @@ impl LockManager {
             node.state().lock.release(Kind::Row, owner, 0, &mut |owner| granted.push(owner));
             self.wake(&granted);
         }
-        self.lock_pinned(node, (owner, own), session, mode, how)
+        self.lock_pinned(node, (owner, own), session, request, how)
     }
 
     /// Locks a record whose node has been pinned.
@@ -177,16 +178,17 @@ impl LockManager {
         node: NodeRef,
         (owner, own): (OwnerId, &[Arc<LockRun>]),
         session: &SessionWait,
-        mode: RowLock,
+        request: RowRequest,
         how: RowWait<'_>,
     ) -> Result<RowGrant> {
+        let mode = request.number();
         let RowWait { policy, first, rule } = how;
         let mut passed = Vec::new();
         let mut seen: Option<Seen> = None;
         let before = loop {
             let mut state = node.state();
             let before = state.lock.held(owner);
-            if mode.covered_by(before) {
+            if request.covered_by(before) {
                 drop(state);
                 self.records.unpin(node);
                 return Ok(RowGrant::Held);
@@ -195,7 +197,7 @@ impl LockManager {
                 let current = seen.as_ref().filter(|seen| seen.made == self.spilled.made());
                 let Some(current) = current else {
                     drop(state);
-                    seen = match self.spilled.look(owner, (node.tree(), node.key()), mode) {
+                    seen = match self.spilled.look(owner, (node.tree(), node.key()), request) {
                         Ok(Seen { own: true, .. }) => {
                             self.records.unpin(node);
                             return Ok(RowGrant::Held);
@@ -214,15 +216,14 @@ impl LockManager {
                     break before;
                 }
             }
-            if let Request::Granted(before) = state.lock.request(Kind::Row, owner, mode as u8) {
+            if let Request::Granted(before) = state.lock.request(Kind::Row, owner, mode) {
                 drop(state);
                 return Ok(RowGrant::Granted(node, before));
             }
             if policy == WaitPolicy::Block {
                 let age = |owner| self.owners.get(owner).age();
                 let may_wait = |holder| rule.map_or(Ok(()), |rule| rule(age(owner), age(holder)));
-                let refused =
-                    state.lock.in_its_way(Kind::Row, owner, mode as u8).try_for_each(may_wait);
+                let refused = state.lock.in_its_way(Kind::Row, owner, mode).try_for_each(may_wait);
                 if let Err(reason) = refused {
                     drop(state);
                     self.records.unpin(node);
@@ -230,7 +231,7 @@ impl LockManager {
                 }
                 let now = self.env.clock.wall();
                 let mut grant = |owner| passed.push(owner);
-                state.lock.enqueue(Kind::Row, owner, mode as u8, now, &mut grant);
+                state.lock.enqueue(Kind::Row, owner, mode, now, &mut grant);
             }
             break before;
         };

@@ -46,15 +46,106 @@ pub type Modes = u8;
 /// Which modes each mode excludes, as a set, by the mode's number.
 pub type Conflicts = [Modes; 8];
 
-/// Table 13.3. Row `Share` excludes `NoKeyUpdate` and `Update`, and so on; the upper four do not exist.
+/// What is asked of the lock of a row. Who is about to write it holds more than the lock that others see, so that who only has
+/// to know whether its key is taken waits for nobody else (PostgreSQL's `HEAP_XMAX_LOCK_ONLY`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowRequest {
+    /// To lock it as it is.
+    Lock(RowLock),
+    /// To lock it and to write it.
+    Write(RowLock),
+    /// That nobody writes it.
+    Settled,
+}
+
+/// The modes of a row's queue beside those of [`RowLock`].
+const CHANGE: u8 = 4;
+const TAKE: u8 = 5;
+const SETTLED: u8 = 6;
+
+/// Table 13.3, then the two locks of who writes, as those of who does not, and who asks whether somebody writes; the last does
+/// not exist. Who asks holds nothing for longer than it takes to see that it does, so that it is in nobody's way.
 #[rustfmt::skip]
 pub const ROW_CONFLICTS: Conflicts = [
-    0b1000, // KeyShare
-    0b1100, // Share
-    0b1110, // NoKeyUpdate
-    0b1111, // Update
-    0, 0, 0, 0,
+    0b0010_1000, // KeyShare
+    0b0011_1100, // Share
+    0b0011_1110, // NoKeyUpdate
+    0b0011_1111, // Update
+    0b0011_1110, // NoKeyUpdate, writing
+    0b0011_1111, // Update, writing
+    0b0011_0000, // Settled
+    0,
 ];
+
+/// By which held modes each mode of a row is covered, as a set.
+#[rustfmt::skip]
+const ROW_COVERS: Conflicts = [
+    0b0011_1111,
+    0b0011_1110,
+    0b0011_1100,
+    0b0010_1000,
+    0b0011_0000,
+    0b0010_0000,
+    0b0100_0000,
+    0,
+];
+
+impl RowRequest {
+    /// What statements ask that take this lock to change a row: UPDATE, DELETE, INSERT of a key; weaker locks are taken by
+    /// those alone who only lock.
+    #[inline]
+    pub fn to_write(mode: RowLock) -> RowRequest {
+        match mode {
+            RowLock::KeyShare | RowLock::Share => RowRequest::Lock(mode),
+            RowLock::NoKeyUpdate | RowLock::Update => RowRequest::Write(mode),
+        }
+    }
+
+    /// The lock that others see.
+    #[inline]
+    pub fn lock(self) -> Option<RowLock> {
+        match self {
+            RowRequest::Lock(mode) | RowRequest::Write(mode) => Some(mode),
+            RowRequest::Settled => None,
+        }
+    }
+
+    /// The strongest one in a set of modes that is held.
+    pub fn strongest(modes: Modes) -> Option<RowRequest> {
+        let all = [
+            RowRequest::Write(RowLock::Update),
+            RowRequest::Lock(RowLock::Update),
+            RowRequest::Write(RowLock::NoKeyUpdate),
+            RowRequest::Lock(RowLock::NoKeyUpdate),
+            RowRequest::Lock(RowLock::Share),
+            RowRequest::Lock(RowLock::KeyShare),
+        ];
+        all.into_iter().find(|one| modes & one.bit() != 0)
+    }
+
+    /// The number of its mode.
+    #[inline]
+    pub fn number(self) -> u8 {
+        match self {
+            RowRequest::Lock(mode) => mode as u8,
+            RowRequest::Write(RowLock::Update) => TAKE,
+            RowRequest::Write(_) => CHANGE,
+            RowRequest::Settled => SETTLED,
+        }
+    }
+
+    /// The set of this mode alone.
+    #[inline]
+    pub fn bit(self) -> Modes {
+        1 << self.number()
+    }
+
+    /// Whether a holder of `modes` needs no more to hold this one.
+    #[inline]
+    pub fn covered_by(self, modes: Modes) -> bool {
+        modes & ROW_COVERS[usize::from(self.number())] != 0
+    }
+}
 
 /// Table 13.2.
 #[rustfmt::skip]
@@ -90,18 +181,6 @@ impl RowLock {
     /// All, weakest first.
     pub const ALL: [RowLock; 4] =
         [RowLock::KeyShare, RowLock::Share, RowLock::NoKeyUpdate, RowLock::Update];
-
-    /// The set of this mode alone.
-    #[must_use]
-    pub fn bit(self) -> Modes {
-        1 << self as u8
-    }
-
-    /// Whether a holder of `modes` needs no more to hold this one: the conflict sets of rows are nested.
-    #[must_use]
-    pub fn covered_by(self, modes: Modes) -> bool {
-        modes >> self as u8 != 0
-    }
 
     /// The name in PostgreSQL's `pgrowlocks` and in its grammar.
     #[must_use]
@@ -174,7 +253,8 @@ mod tests {
 
     #[test]
     fn conflicts_are_symmetric() {
-        for (conflicts, modes) in [(&ROW_CONFLICTS, 4), (&TABLE_CONFLICTS, 8)] {
+        // Who asks whether a row is settled is in nobody's way.
+        for (conflicts, modes) in [(&ROW_CONFLICTS, 6), (&TABLE_CONFLICTS, 8)] {
             for a in 0..modes {
                 for b in 0..modes {
                     assert_eq!(conflicts[a] >> b & 1, conflicts[b] >> a & 1, "{a} {b}");
@@ -222,10 +302,32 @@ mod tests {
         for a in 0..4 {
             for b in 0..4 {
                 assert_eq!(supremum(&ROW_CONFLICTS, 4, a, b), Some(a.max(b)));
-                let held = RowLock::ALL[a].bit();
-                assert_eq!(RowLock::ALL[b].covered_by(held), b <= a);
+                let held = RowRequest::Lock(RowLock::ALL[a]).bit();
+                assert_eq!(RowRequest::Lock(RowLock::ALL[b]).covered_by(held), b <= a);
             }
         }
+    }
+
+    #[test]
+    fn who_writes_holds_what_others_lock_and_is_waited_for_by_who_asks() {
+        let modes = [RowLock::NoKeyUpdate, RowLock::Update];
+        for (a, held) in modes.into_iter().enumerate() {
+            let (locked, written) = (RowRequest::Lock(held), RowRequest::Write(held));
+            let excludes = |one: RowRequest| ROW_CONFLICTS[usize::from(one.number())];
+            assert_eq!(excludes(locked), excludes(written));
+            assert_eq!(
+                excludes(RowRequest::Settled) & (locked.bit() | written.bit()),
+                written.bit()
+            );
+            for (b, wanted) in modes.into_iter().enumerate() {
+                assert_eq!(RowRequest::Lock(wanted).covered_by(written.bit()), b <= a);
+                assert_eq!(RowRequest::Write(wanted).covered_by(written.bit()), b <= a);
+                assert!(!RowRequest::Write(wanted).covered_by(locked.bit()));
+            }
+            let both = locked.bit() | written.bit();
+            assert_eq!(RowRequest::strongest(both), Some(written));
+        }
+        assert_eq!(RowRequest::to_write(RowLock::Share), RowRequest::Lock(RowLock::Share));
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //! runs: entries by later commands no longer count, and those that were put back leave their queues.
 
 use super::LockManager;
-use super::mode::{Modes, ROW_CONFLICTS, RowLock};
+use super::mode::{Modes, ROW_CONFLICTS, RowRequest};
 use super::queue::Kind;
 use crate::owner::OwnerId;
 use crate::record::{Node, NodeRef, NodeState};
@@ -151,7 +151,7 @@ impl SpilledLocks {
         &self,
         owner: OwnerId,
         name: (TreeId, &[u8]),
-        mode: RowLock,
+        request: RowRequest,
     ) -> storage::Result<Seen> {
         let made = self.made();
         let list = Arc::clone(&lock(&self.list));
@@ -162,8 +162,8 @@ impl SpilledLocks {
         for run in list.iter() {
             let Some((command, modes)) = run.find(name, hash, &mut cache)? else { continue };
             if run.owner == owner {
-                seen.own |= mode.covered_by(modes);
-            } else if ROW_CONFLICTS[mode as usize] & modes != 0 {
+                seen.own |= request.covered_by(modes);
+            } else if ROW_CONFLICTS[usize::from(request.number())] & modes != 0 {
                 seen.others.push(InTheWay { run: Arc::clone(run), command, modes });
             }
         }

@@ -5,7 +5,9 @@
 
 use super::state::{HeldRow, HeldTable, State};
 use super::{Purpose, ReadView, RecordBuffer, RecordView, Transaction};
-use crate::lock::{FirstSearch, LockManager, RowGrant, RowLock, RowWait, TableLock, WaitPolicy};
+use crate::lock::{
+    FirstSearch, LockManager, RowGrant, RowLock, RowRequest, RowWait, TableLock, WaitPolicy,
+};
 use crate::manager::Manager;
 use crate::planted::Fault;
 use crate::scheme::{SchemeKind, Tracking};
@@ -55,13 +57,40 @@ impl Transaction {
         policy: WaitPolicy,
         into: &mut RecordBuffer,
     ) -> Result<Locked> {
-        match self.lock_latest(view, (tree, key), (mode, policy), into)? {
-            Latest::Settled(locked) => Ok(locked),
-            Latest::Newer { there } if mode == RowLock::KeyShare => {
-                let locked = self.judge(view, (tree, key), there)?;
-                self.read_afresh(view, (tree, key), locked, into)
-            }
-            Latest::Newer { there } => self.judge(view, (tree, key), there),
+        self.lock_and_judge(view, (tree, key), (RowRequest::to_write(mode), policy), into)
+    }
+
+    /// The same for who is not going to change the row: an INSERT that finds its key taken by it does not wait.
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_row`].
+    pub fn lock_row_only(
+        &mut self,
+        view: &ReadView,
+        tree: &Tree,
+        key: &[u8],
+        mode: RowLock,
+        policy: WaitPolicy,
+        into: &mut RecordBuffer,
+    ) -> Result<Locked> {
+        self.lock_and_judge(view, (tree, key), (RowRequest::Lock(mode), policy), into)
+    }
+
+    fn lock_and_judge(
+        &mut self,
+        view: &ReadView,
+        (tree, key): (&Tree, &[u8]),
+        (request, policy): (RowRequest, WaitPolicy),
+        into: &mut RecordBuffer,
+    ) -> Result<Locked> {
+        let there = match self.lock_latest(view, (tree, key), (request, policy), into)? {
+            Latest::Settled(locked) => return Ok(locked),
+            Latest::Newer { there } => there,
+        };
+        let locked = self.judge(view, (tree, key), there)?;
+        match request.lock() {
+            Some(RowLock::KeyShare) => self.read_afresh(view, (tree, key), locked, into),
+            _ => Ok(locked),
         }
     }
 
@@ -79,7 +108,8 @@ impl Transaction {
         into: &mut RecordBuffer,
         keeps: &dyn Fn(&[u8], &[u8]) -> bool,
     ) -> Result<Locked> {
-        let there = match self.lock_latest(view, (tree, key), (RowLock::KeyShare, policy), into)? {
+        let request = (RowRequest::Lock(RowLock::KeyShare), policy);
+        let there = match self.lock_latest(view, (tree, key), request, into)? {
             Latest::Settled(locked) => return Ok(locked),
             Latest::Newer { there } => there,
         };
@@ -146,11 +176,11 @@ impl Transaction {
         &mut self,
         view: &ReadView,
         (tree, key): (&Tree, &[u8]),
-        (mode, policy): (RowLock, WaitPolicy),
+        (request, policy): (RowRequest, WaitPolicy),
         into: &mut RecordBuffer,
     ) -> Result<Latest> {
         let before = self.lock_mark();
-        if !self.lock_record(tree, key, mode, policy)? {
+        if !self.lock_record(tree, key, request, policy)? {
             return Ok(Latest::Settled(Locked::Skipped));
         }
         into.view = RecordView::of(view);
@@ -163,7 +193,7 @@ impl Transaction {
         if writes.look_up((tree.id(), key), CommandId(u32::MAX), spilled, own)? {
             return Ok(Latest::Settled(if seen { Locked::Same } else { Locked::Gone }));
         }
-        let found = self.read_locked(view, (tree, key), mode, &mut into.found)?;
+        let found = self.read_locked(view, (tree, key), request, &mut into.found)?;
         if found {
             self.seen = self.seen.max(into.lsn());
         }
@@ -254,10 +284,11 @@ impl Transaction {
         &mut self,
         view: &ReadView,
         (tree, key): (&Tree, &[u8]),
-        mode: RowLock,
+        request: RowRequest,
         into: &mut storage::RecordBuffer,
     ) -> Result<bool> {
         let keeps = self.keeps_rows();
+        let mode = request.lock().unwrap_or(RowLock::KeyShare);
         if keeps && let Some(row) = self.state_mut().kept.locked(tree, key, mode) {
             into.copy_from(row);
             if self.tracking.is_some() && !view.is_passing() {
@@ -289,10 +320,30 @@ impl Transaction {
         if self.is_loading(tree.id()) {
             return Ok(false);
         }
-        if !self.lock_record(tree, key, mode, policy)? {
+        if !self.lock_record(tree, key, RowRequest::to_write(mode), policy)? {
             return Ok(false);
         }
         self.read(&ReadView::LATEST, (tree, key), Purpose::Claim, into)
+    }
+
+    /// Locks a key for a row that is to be written there, and says whether there is one already: then `into` holds it, and the
+    /// key may be locked or not. Who has locked that row and does not change it is not waited for (`_bt_check_unique`).
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_key`].
+    pub fn claim_key(&mut self, tree: &Tree, key: &[u8], into: &mut RecordBuffer) -> Result<bool> {
+        let by_snapshot = matches!(self.begin.scheme, SchemeKind::Mvcc | SchemeKind::Ssi);
+        if by_snapshot && !self.is_loading(tree.id()) && !self.manager.options.without.locks {
+            let request = RowRequest::Write(RowLock::Update);
+            if self.lock_record(tree, key, request, WaitPolicy::Skip)? {
+                return self.read(&ReadView::LATEST, (tree, key), Purpose::Claim, into);
+            }
+            self.pass_row(tree, key, WaitPolicy::Block)?;
+            if self.read(&ReadView::LATEST, (tree, key), Purpose::Look, into)? {
+                return Ok(true);
+            }
+        }
+        self.lock_key(tree, key, RowLock::Update, WaitPolicy::Block, into)
     }
 
     /// Locks a key, whether there is a record or not, if nobody is in the way; says whether it is locked.
@@ -303,7 +354,7 @@ impl Transaction {
         if self.is_loading(tree.id()) {
             return Ok(true);
         }
-        self.lock_record(tree, key, mode, WaitPolicy::Skip)
+        self.lock_record(tree, key, RowRequest::to_write(mode), WaitPolicy::Skip)
     }
 
     /// Whether somebody is changing the row that was found to have `key`, so that it is not settled yet whether the key is
@@ -374,7 +425,7 @@ impl Transaction {
         }
     }
 
-    /// Takes a lock that whoever changes a row excludes, and gives it back; false if it was skipped.
+    /// Waits, if `policy` has it do so, until nobody writes a row; false if somebody does.
     fn pass_row(&self, rows: &Tree, key: &[u8], policy: WaitPolicy) -> Result<bool> {
         let state = self.state();
         let (owner, locks) = ((state.owner, &state.lock_runs[..]), &self.manager.locks);
@@ -383,7 +434,7 @@ impl Transaction {
             owner,
             &self.wait,
             (rows.id(), key),
-            RowLock::Share,
+            RowRequest::Settled,
             RowWait { policy, first: self.first_search(&is_awaited), rule: None },
         )? {
             RowGrant::Skipped => return Ok(false),
@@ -396,14 +447,14 @@ impl Transaction {
     }
 
     /// Takes a row lock that nobody can be in the way of: a prepared transaction's, after a restart.
-    pub(crate) fn lock_again(&mut self, tree: TreeId, key: &[u8], mode: RowLock) -> Result<()> {
+    pub(crate) fn lock_again(&mut self, tree: TreeId, key: &[u8], held: RowRequest) -> Result<()> {
         let (owner, policy) = (self.state().owner, WaitPolicy::Error);
         let locks = &self.manager.locks;
         if let RowGrant::Granted(node, before) = locks.lock_row(
             (owner, &[]),
             &self.wait,
             (tree, key),
-            mode,
+            held,
             RowWait { policy, first: FirstSearch::AfterTimeout, rule: None },
         )? {
             let command = self.command;
@@ -429,13 +480,14 @@ impl Transaction {
         &mut self,
         tree: &Tree,
         key: &[u8],
-        mode: RowLock,
+        request: RowRequest,
         policy: WaitPolicy,
     ) -> Result<bool> {
         if self.manager.options.without.locks {
             return Ok(true);
         }
         let record = (tree.id(), key);
+        let mode = request.lock().unwrap_or(RowLock::KeyShare);
         if self.tracking.is_some() && !self.ask_to_lock(tree, key, mode, policy)? {
             return Ok(false);
         }
@@ -448,7 +500,7 @@ impl Transaction {
         let locks = &self.manager.locks;
         let is_awaited = || locks.may_be_awaited(state);
         let (first, rule) = (self.first_search(&is_awaited), self.rule_of_sharing(tree.id(), mode));
-        match locks.lock_row(owner, &self.wait, record, mode, RowWait { policy, first, rule })? {
+        match locks.lock_row(owner, &self.wait, record, request, RowWait { policy, first, rule })? {
             RowGrant::Held => Ok(true),
             RowGrant::Skipped => Ok(false),
             RowGrant::Granted(node, before) => {

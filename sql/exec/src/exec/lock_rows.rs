@@ -75,7 +75,7 @@ impl LockRows {
                     let keeps = |old: &[u8], new: &[u8]| keeps_keys(&target.scan, old, new);
                     transaction.lock_row_key(&view, tree, key, policy, into, &keeps)
                 }
-                mode => transaction.lock_row(&view, tree, key, mode, policy, into),
+                mode => transaction.lock_row_only(&view, tree, key, mode, policy, into),
             };
             let locked = cx.transaction.lock_followed(&view, tree, &mut self.key, &mut lock);
             let locked = locked.map_err(|error| match error {

@@ -35,6 +35,8 @@ pub struct Window {
     orders: Box<[Comparator]>,
     /// How far rows look.
     reach: Reach,
+    /// What has to hold of a row for it, and for those behind it, to go out.
+    run: Arc<Code>,
     codes: Box<[CallCode]>,
     /// The offsets of the frame's start and end.
     bounds: [Option<Arc<Code>>; 2],
@@ -166,7 +168,8 @@ impl Window {
     pub fn new(input: Box<dyn Operator>, plan: &physical::Window, builder: &Builder<'_>) -> Window {
         let keys: Vec<_> = plan.partition_by.iter().chain(&plan.order_by).cloned().collect();
         let calls = plan.calls.iter().flat_map(|call| call.arguments.iter().chain(&call.filter));
-        let correlated = builder.correlated(keys.iter().map(|(key, _)| key).chain(calls));
+        let scalars = keys.iter().map(|(key, _)| key).chain(calls).chain(&plan.run);
+        let correlated = builder.correlated(scalars);
         let arguments: usize = plan.calls.iter().map(|call| 1 + call.arguments.len()).sum();
         let bound = |bound: &WindowBound| match bound {
             WindowBound::Preceding(offset) | WindowBound::Following(offset) => {
@@ -187,6 +190,7 @@ impl Window {
             keys: builder.code(keys.iter().map(|(key, _)| key)),
             orders: keys.iter().map(|(_, order)| *order).collect(),
             reach: plan.reach(),
+            run: builder.conditions(&plan.run),
             codes: plan.calls.iter().map(|call| CallCode::of(call, builder)).collect(),
             bounds: [bound(&plan.frame.start), bound(&plan.frame.end)],
             offsets: (0, 0),
@@ -270,6 +274,31 @@ impl Window {
                 self.partition.whole = true;
             }
         }
+    }
+
+    /// Leaves out what is left of the partition.
+    fn skip_partition(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        (self.partition.rows.end, self.partition.whole) = (self.at, true);
+        if self.plan.partition_by.is_empty() {
+            (self.ahead, self.ended) = (None, true);
+            return Ok(());
+        }
+        let last = self.at - 1;
+        while self.ahead.is_some() || self.read(cx)? {
+            let same = |row: &RowBuf| {
+                self.rows.with_row(last, |rows, last| {
+                    let mut keys = self.orders[..self.plan.partition_by.len()].iter().enumerate();
+                    keys.all(|(key, order)| {
+                        order.compare(&rows.get(last, key), &row.get(key)).is_eq()
+                    })
+                })
+            };
+            match &self.ahead {
+                Some(row) if !same(row)? => break,
+                _ => self.ahead = None,
+            }
+        }
+        Ok(())
     }
 
     /// Takes the row that has been read into the partition; false where it is of the next one.
@@ -614,6 +643,29 @@ impl Window {
         })
     }
 
+    /// Makes the values of the next row.
+    fn compute_row(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        cx.check_cancel()?;
+        cx.arena.reset();
+        self.partition.group = self.group();
+        let at = self.at;
+        self.at += 1;
+        let plan = Arc::clone(&self.plan);
+        let mut made = RowBuf::new();
+        for (call, step) in plan.calls.iter().enumerate() {
+            let WindowFunction::Aggregate(aggregate) = &step.function else { continue };
+            if aggregate.made.is_some() {
+                let value = self.made(cx, (call, aggregate), at)?;
+                made.push(value.get(0));
+            }
+        }
+        let mut row = cx.frame.take(self.plan.slot);
+        row.clear();
+        let filled = self.fill(cx, at, &made, &mut row);
+        cx.frame.put(self.plan.slot, row);
+        filled
+    }
+
     /// Makes the values of the row at a position; those of aggregates that users made are there.
     fn fill(&mut self, cx: &Context<'_>, at: usize, made: &RowBuf, row: &mut RowBuf) -> Result<()> {
         let eval = cx.evaluator();
@@ -698,33 +750,21 @@ impl Operator for Window {
         if !self.begun {
             self.begin(cx)?;
         }
-        while !self.read_partition(cx)? {
-            if self.ahead.is_none() && !self.read(cx)? {
-                return Ok(false);
+        loop {
+            while !self.read_partition(cx)? {
+                if self.ahead.is_none() && !self.read(cx)? {
+                    return Ok(false);
+                }
+                self.begin_partition();
             }
-            self.begin_partition();
-        }
-        cx.check_cancel()?;
-        cx.arena.reset();
-        self.partition.group = self.group();
-        let at = self.at;
-        self.at += 1;
-        let plan = Arc::clone(&self.plan);
-        let mut made = RowBuf::new();
-        for (call, step) in plan.calls.iter().enumerate() {
-            let WindowFunction::Aggregate(aggregate) = &step.function else { continue };
-            if aggregate.made.is_some() {
-                let value = self.made(cx, (call, aggregate), at)?;
-                made.push(value.get(0));
+            self.compute_row(cx)?;
+            if cx.holds(&self.run, &self.correlated)? {
+                break;
             }
+            self.skip_partition(cx)?;
         }
-        let mut row = cx.frame.take(self.plan.slot);
-        row.clear();
-        let filled = self.fill(cx, at, &made, &mut row);
-        cx.frame.put(self.plan.slot, row);
-        filled?;
         let (saved, frame) = (&self.plan.saved, &mut *cx.frame);
-        self.rows.with_row(at, |rows, row| {
+        self.rows.with_row(self.at - 1, |rows, row| {
             frame.restore(saved, rows.row(row).skip(rows.width() - saved.len()));
         })?;
         Ok(true)

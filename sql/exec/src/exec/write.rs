@@ -510,8 +510,7 @@ impl Writer {
 
     /// Locks the key that is written; true if a row has it.
     fn claim_key(&mut self, cx: &mut Context<'_>) -> Result<bool> {
-        let (mode, policy) = (RowLock::Update, WaitPolicy::Block);
-        Ok(cx.transaction.lock_key(&self.rows, &self.key, mode, policy, &mut self.found)?)
+        Ok(cx.transaction.claim_key(&self.rows, &self.key, &mut self.found)?)
     }
 
     /// Locks an entry that must be unique, and says who has it. That of a deferrable constraint is left to its check,

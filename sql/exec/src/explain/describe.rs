@@ -449,6 +449,11 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             Plan::Window(window) => {
                 scope.inline.insert(window.slot);
                 let mut item = plain("WindowAgg");
+                if !window.run.is_empty() {
+                    let run: Vec<&Scalar> = window.run.iter().collect();
+                    item.properties
+                        .push(("Run Condition", self.printer.condition(&run, scope).into()));
+                }
                 item.children.push(outer(&window.input));
                 item
             }

@@ -593,6 +593,9 @@ pub struct Window {
     pub frame: WindowFrame,
     /// The functions.
     pub calls: Vec<WindowStep>,
+    /// Conditions on their values that hold of no row of a partition behind one of which they do not hold (PostgreSQL's run
+    /// condition): neither goes out.
+    pub run: Vec<Scalar>,
     /// What a row of the input consists of.
     pub saved: Vec<Var>,
 }
@@ -612,6 +615,24 @@ impl Window {
     /// PARTITION BY, then ORDER BY.
     pub fn keys(&self) -> impl Iterator<Item = &(Scalar, Comparator)> {
         self.partition_by.iter().chain(&self.order_by)
+    }
+
+    /// Whether the values of a function never become less from row to row of a partition.
+    #[must_use]
+    pub fn grows(&self, call: usize) -> bool {
+        /// `count(*)` and `count(any)`.
+        const COUNTS: [u32; 2] = [2803, 2147];
+        let opens = matches!(self.frame.start, WindowBound::UnboundedPreceding)
+            && self.frame.exclude == FrameExclude::NoOthers;
+        match self.calls.get(call).map(|call| &call.function) {
+            Some(WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank) => {
+                true
+            }
+            Some(WindowFunction::Aggregate(step)) => {
+                opens && !step.distinct && COUNTS.contains(&step.function)
+            }
+            _ => false,
+        }
     }
 
     /// How far its rows look.

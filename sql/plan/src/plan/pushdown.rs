@@ -9,7 +9,7 @@
 use super::build::{FirstRows, Planner};
 use super::physical::{Again, Join, Limit, Plan, Reach, SetColumn, SetOperation, Sort};
 use super::scalar::{Scalar, Var};
-use super::{access_path, equivalence, estimate, join_order, lateral, order, sublinks};
+use super::{access_path, equivalence, estimate, join_order, lateral, order, sublinks, window};
 use crate::bind::Quantifier;
 use crate::bind::logical::{JoinKind, SetKind};
 use crate::settings::Rule;
@@ -155,7 +155,19 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             let mut slots = planner.slots(&window.input);
             slots.insert(window.slot);
             let (below, above) = of_keys(conjuncts, keys, &slots);
-            let wanted = wanted.filter(|_| above.is_empty());
+            let mut own = Vec::new();
+            let above: Vec<Scalar> = above
+                .into_iter()
+                .filter(|one| match window::run_condition(planner, &window, one) {
+                    Some((run, whole)) => {
+                        own.push(run);
+                        !whole
+                    }
+                    None => true,
+                })
+                .collect();
+            window.run.extend(own);
+            let wanted = wanted.filter(|_| above.is_empty() && window.run.is_empty());
             planner.wanted = wanted.filter(|_| window.reach() < Reach::Partition);
             window.input = optimise(planner, window.input, below);
             let first =

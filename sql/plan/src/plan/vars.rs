@@ -194,6 +194,7 @@ pub fn scalars(node: &Plan, visit: &mut dyn FnMut(&Scalar)) {
             for call in &window.calls {
                 call.arguments.iter().chain(&call.filter).for_each(&mut *visit);
             }
+            window.run.iter().for_each(&mut *visit);
             for bound in [&window.frame.start, &window.frame.end] {
                 if let WindowBound::Preceding(offset) | WindowBound::Following(offset) = bound {
                     visit(offset);

@@ -206,9 +206,9 @@ impl<'p> Verifier<'p> {
             }
             _ => (None, false),
         };
-        // A scan's conditions read what it fills; nobody else's expressions read what they make.
-        let is_scan = matches!(plan, Plan::System(_));
-        if let (Some((slot, columns)), true) = (&own, is_scan) {
+        // A scan's conditions, and a window's, read what it fills; nobody else's expressions read what they make.
+        let asks_own = matches!(plan, Plan::System(_) | Plan::Window(_));
+        if let (Some((slot, columns)), true) = (&own, asks_own) {
             seen.gives.insert(*slot, columns.clone());
         }
         if let Plan::Filter(_, conditions) = plan {

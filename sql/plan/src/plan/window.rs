@@ -2,8 +2,9 @@
 //! computed below it, once.
 
 use super::build::{Layout, Planner};
-use super::functions::{callee, comparator};
+use super::functions::{Comparison, callee, comparator, comparison};
 use super::physical::{Plan, Window, WindowBound, WindowFrame, WindowFunction, WindowStep};
+use super::pushdown::reads;
 use crate::account;
 use crate::bind::logical::{Frame, FrameBound, Node, SortKey};
 use crate::bind::{AggregateCall, Expr};
@@ -28,6 +29,46 @@ fn own_function(oid: u32) -> Option<WindowFunction> {
         3114 => WindowFunction::NthValue,
         _ => return None,
     })
+}
+
+/// What is asked of a window's values that grow, where nothing behind a row of which it does not hold can meet it; and whether
+/// that is all that the condition asks (`find_window_run_conditions`).
+pub(super) fn run_condition(
+    planner: &Planner<'_>,
+    window: &Window,
+    condition: &Scalar,
+) -> Option<(Scalar, bool)> {
+    let Scalar::Call { callee: asked, arguments, position } = condition else { return None };
+    let [left, right] = &**arguments else { return None };
+    let (kind, left_type, right_type) = comparison(asked.oid)?;
+    let of_window = |side: &Scalar| match side {
+        Scalar::Var(var) => var.slot == window.slot && window.grows(var.column as usize),
+        _ => false,
+    };
+    let (value, kind) = match (of_window(left), of_window(right)) {
+        (true, false) => (right, kind),
+        (false, true) => (left, kind.swapped()),
+        _ => return None,
+    };
+    let mut slots = planner.slots(&window.input);
+    slots.insert(window.slot);
+    if value.volatile() || !value.subqueries().is_empty() || reads(planner, value, &slots) {
+        return None;
+    }
+    match kind {
+        Comparison::Less | Comparison::LessEqual => Some((condition.clone(), true)),
+        Comparison::Greater | Comparison::GreaterEqual => None,
+        Comparison::Equal => {
+            let name = if of_window(left) { "<=" } else { ">=" };
+            let operator = builtin::operators_named(name, false)
+                .iter()
+                .find(|operator| operator.left == left_type.0 && operator.right == right_type.0)?;
+            let types = vec![SqlType::plain(left_type.0), SqlType::plain(right_type.0)];
+            let callee = callee(Oid(operator.function), types, SqlType::plain(oid::BOOL)).ok()?;
+            let arguments = arguments.clone();
+            Some((Scalar::Call { callee, arguments, position: *position }, false))
+        }
+    }
 }
 
 fn in_range(function: Oid) -> Result<Option<Callee>> {
@@ -64,7 +105,8 @@ impl Planner<'_> {
                 exclude: frame.exclude,
             };
             let order_by = planner.sort_keys(order_by)?;
-            Ok(Window { input, slot, partition_by, order_by, frame, calls, saved: Vec::new() })
+            let (run, saved) = (Vec::new(), Vec::new());
+            Ok(Window { input, slot, partition_by, order_by, frame, calls, run, saved })
         })?;
         self.compute_keys(&mut window);
         layout.extend(Self::layout(slot, calls.len()));
