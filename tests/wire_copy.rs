@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 use tests::atoll::Atoll;
+use tests::client::Client;
 use tests::dialogue::{Dialogue, assert_same};
+use tests::oracle;
 use tests::process::wait_until;
 
 /// The header: signature, flags, no extension.
@@ -294,5 +296,23 @@ fn a_program_that_says_nothing_keeps_nobody_else_waiting_and_can_be_cancelled() 
         let error = replies[0].error.as_ref().expect("it was cancelled");
         assert_eq!(error.field(b'C'), "57014");
         assert_eq!(client.run("SELECT count(*) FROM t").value(), "2");
+    }
+}
+
+#[test]
+fn a_copy_in_a_block_keeps_nobody_out_of_an_empty_table() {
+    let atoll = Atoll::start(&[]);
+    for port in [oracle::shared(), atoll.port()] {
+        let [mut one, mut other] = [(); 2].map(|()| Client::connect(port, "postgres", "postgres"));
+        one.run("CREATE TABLE filled (a int PRIMARY KEY, b text UNIQUE)");
+        one.run("BEGIN");
+        one.copy_in("COPY filled FROM STDIN", b"1\ta\n2\tb\n");
+        other.run("SET lock_timeout = '2s'");
+        other.run("INSERT INTO filled VALUES (3, 'c')");
+        other.copy_in("COPY filled FROM STDIN", b"4\td\n");
+        assert_eq!(other.run("SELECT count(*) FROM filled").value(), "2");
+        one.run("COMMIT");
+        assert_eq!(other.run("SELECT count(*) FROM filled").value(), "4");
+        one.run("DROP TABLE filled");
     }
 }

@@ -5,8 +5,8 @@
 //! statement's end they become the table's trees. Whether a key came twice shows only then; the row that would have failed
 //! first, had each been looked at when it came, is the one that is told.
 //!
-//! A COPY does the same with any empty table without foreign keys that it can lock in SHARE ROW EXCLUSIVE mode without
-//! waiting. Readers are not kept out: who has an older snapshot goes on with the old trees, and who has a newer one plans
+//! A COPY that is a transaction by itself does the same with any empty table without foreign keys that it can lock in SHARE ROW
+//! EXCLUSIVE mode without waiting: others wait to write there until it ends, and in a block they would until that does. Readers are not kept out: who has an older snapshot goes on with the old trees, and who has a newer one plans
 //! with the new ones (`Session::start_plan` looks at the catalog behind its snapshot).
 
 use crate::catalog::object::Class;
@@ -64,7 +64,8 @@ impl Session {
         {
             return Ok(false);
         }
-        if refers(own) || !own && (!for_copy || !relation.referenced_by.is_empty()) {
+        let alone = for_copy && !self.block.is_explicit();
+        if refers(own) || !own && (!alone || !relation.referenced_by.is_empty()) {
             return Ok(false);
         }
         let transaction = self.block.ensure(self.engine.manager(), &self.wait);
