@@ -237,6 +237,22 @@ fn groups_come_in_the_order_of_keys() {
 }
 
 #[test]
+fn what_differs_first_is_found_in_the_order_of_keys() {
+    let atoll = Atoll::start(&[]);
+    let mut client = made(&atoll);
+    for (sorts, sql) in [
+        (false, "SELECT DISTINCT ON (k) k, id, name FROM big ORDER BY k, id LIMIT 3"),
+        (false, "SELECT DISTINCT ON (k) k, name FROM big ORDER BY k DESC LIMIT 3"),
+        (true, "SELECT DISTINCT ON (k) k, name FROM big ORDER BY k, name LIMIT 3"),
+        (true, "SELECT DISTINCT ON (name) name, k FROM big ORDER BY name LIMIT 3"),
+        (true, "SELECT DISTINCT ON (k) k, name FROM big ORDER BY k"),
+    ] {
+        let plan = lines(&mut client, &format!("EXPLAIN {sql}"));
+        assert_eq!(plan.iter().any(|line| line.contains("Sort")), sorts, "{sql}: {plan:#?}");
+    }
+}
+
+#[test]
 fn plans_go_by_the_values_at_hand() {
     let atoll = Atoll::start(&[]);
     let mut client = atoll.connect();

@@ -30,9 +30,24 @@ CREATE VIEW ad_view AS SELECT c, e, t FROM ad_of;
 CREATE TABLE ad_made AS SELECT * FROM ad_of;
 CREATE MATERIALIZED VIEW ad_kept AS SELECT array[1,2]::ad_ints AS x;
 SELECT attrelid::regclass::text, attname, attcollation FROM pg_attribute WHERE attrelid::regclass::text LIKE 'ad\_%' AND attnum > 0 ORDER BY 1, 2;
+SELECT typname, typalign, typcollation FROM pg_type WHERE typname IN ('ad_ints', 'ad_enums', 'ad_texts') ORDER BY 1;
 DROP TABLE ad_of, ad_made CASCADE;
 DROP MATERIALIZED VIEW ad_kept;
 DROP DOMAIN ad_ints, ad_enums, ad_texts;
 DROP TYPE ad_enum;
 -- What is said of the system's objects, by both of its keys.
 SELECT count(*) > 3000, count(d.description) > 2000 FROM pg_proc p LEFT JOIN pg_description d ON d.objoid = p.oid AND d.classoid = 1255 WHERE p.prokind = 'f';
+-- A function of a schema that stands before pg_catalog in the path is found before that of the system.
+CREATE SCHEMA ad_before;
+CREATE FUNCTION ad_before.version() RETURNS text LANGUAGE sql AS $$SELECT 'mine'::text$$;
+CREATE FUNCTION ad_before.lower(text) RETURNS text LANGUAGE sql AS $$SELECT 'low ' || $1$$;
+CREATE FUNCTION ad_before.abs(int) RETURNS int LANGUAGE sql AS $$SELECT 7$$;
+SELECT version() = 'mine', lower('A'), abs(-1);
+SET search_path = ad_before, pg_catalog;
+SELECT version(), lower('A'::text), lower('A'), abs(-1), abs(-1.5), pg_catalog.lower('A');
+SET search_path = pg_catalog, ad_before;
+SELECT version() = 'mine', lower('A'), abs(-1);
+SET search_path = ad_before;
+SELECT version() = 'mine', lower('A'), abs(-1);
+RESET search_path;
+DROP SCHEMA ad_before CASCADE;

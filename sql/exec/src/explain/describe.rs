@@ -439,7 +439,7 @@ impl<'p> Describer<'_, 'p, '_, '_> {
             }
             Plan::Distinct(distinct) => {
                 let input = &distinct.input;
-                let sorted = matches!(unwrap(input).base, Plan::Sort(_));
+                let sorted = distinct.ordered || matches!(unwrap(input).base, Plan::Sort(_));
                 let keys: Vec<String> =
                     distinct.keys.iter().map(|(key, _)| self.printer.text(key, scope)).collect();
                 let mut item = if sorted { plain("Unique") } else { hash_aggregate(keys) };

@@ -236,8 +236,8 @@ impl Binder<'_> {
         Choice::Ambiguous
     }
 
-    /// The functions called `name` in a schema, or where the path finds them: those that are built in, and those of
-    /// extensions that the database has.
+    /// The functions called `name` in a schema, or where the path finds them, in its order: those that are built in, those of
+    /// extensions that the database has, and users'.
     pub(super) fn functions_called<'n>(
         &'n self,
         name: &'n str,
@@ -263,8 +263,13 @@ impl Binder<'_> {
             }
         });
         made.sort_by_key(|routine| place(&routine.schema));
-        let made = made.into_iter().filter_map(|routine| self.catalog.procedure(routine.oid));
-        built_in.map(Cow::Borrowed).chain(made)
+        let systems = place(&Oid(PG_CATALOG));
+        let first = made.partition_point(|routine| place(&routine.schema) < systems);
+        let behind = made.split_off(first);
+        let [first, behind] = [made, behind].map(|routines| {
+            routines.into_iter().filter_map(|routine| self.catalog.procedure(routine.oid))
+        });
+        first.chain(built_in.map(Cow::Borrowed)).chain(behind)
     }
 
     /// The function `name` of a schema, or of the path, for these arguments; named ones have a name. In messages it is a

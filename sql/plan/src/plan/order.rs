@@ -80,6 +80,18 @@ fn order_of_windows(plan: &Plan) -> Vec<(Var, Comparator)> {
     }
 }
 
+/// How many rows come for each that differs, about.
+#[must_use]
+pub fn rows_of_each(figures: &Figures<'_>, distinct: &Distinct) -> f64 {
+    let keys: Vec<&Scalar> = distinct.keys.iter().map(|(key, _)| key).collect();
+    let of_table = |key: &&Scalar| match key {
+        Scalar::Var(var) => figures.rows(var.slot),
+        _ => 1.0,
+    };
+    let rows = keys.iter().map(of_table).fold(1.0, f64::max);
+    rows / estimate::groups(figures, &keys, rows)
+}
+
 /// Which rows of a window's input are asked for first, where so many of its own are.
 #[must_use]
 pub fn first_of_window(planner: &Planner<'_>, window: &Window, rows: f64) -> Option<First> {

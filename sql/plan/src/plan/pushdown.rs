@@ -108,11 +108,13 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             filter(Plan::Project(Box::new(input), slot, columns), above)
         }
         Plan::Sort(mut sort) => {
-            let leads = first_sorted(&sort).filter(|_| sort.top.is_some()).map(|(slot, _)| slot);
+            let is_cut = sort.top.is_some() || wanted.is_some();
+            let leads = first_sorted(&sort).filter(|_| is_cut).map(|(slot, _)| slot);
             planner.wanted =
                 wanted.filter(|_| leads.is_some()).map(|wanted| FirstRows { leads, ..wanted });
             sort.input = optimise(planner, sort.input, conjuncts);
-            let first = order::First::of(&sort);
+            let first = order::First::of(&sort)
+                .or_else(|| wanted.map(|wanted| order::First::rows(wanted.rows)));
             sorted(planner, sort, first)
         }
         Plan::LockRows(mut lock) => {
@@ -184,6 +186,12 @@ fn pushed_down(planner: &mut Planner<'_>, plan: Plan, mut conjuncts: Vec<Scalar>
             // Of rows with the same keys all meet what is asked of these, or none does.
             let keys = distinct.keys.iter().map(|(key, _)| key);
             let (below, above) = of_keys(conjuncts, keys, &planner.slots(&distinct.input));
+            // Of rows that come in an order the first that differ are among the first.
+            planner.wanted =
+                wanted.filter(|_| distinct.ordered && above.is_empty()).map(|wanted| {
+                    let rows = wanted.rows * order::rows_of_each(&planner.figures, &distinct);
+                    FirstRows { rows, ..wanted }
+                });
             distinct.input = optimise(planner, distinct.input, below);
             filter(Plan::Distinct(distinct), above)
         }
@@ -247,16 +255,20 @@ fn first_rows(limit: &Limit) -> Option<FirstRows> {
     limit.ties.is_none().then_some(FirstRows { rows, leads: None })
 }
 
-/// Whether rows that joins give go out one by one, or in an order in which they may come.
-fn joins_below(plan: &Plan) -> bool {
+/// Whether rows that joins give, or windows, or that differ, go out one by one, or in an order in which they may come.
+fn rows_come_below(plan: &Plan) -> bool {
     match plan {
         Plan::Filter(input, _)
         | Plan::OneTimeFilter(input, _)
         | Plan::Barrier(input, _)
-        | Plan::Project(input, ..) => joins_below(input),
-        Plan::LockRows(lock) => joins_below(&lock.input),
-        Plan::Sort(sort) => first_sorted(sort).is_some_and(|(_, input)| joins_below(input)),
+        | Plan::Project(input, ..) => rows_come_below(input),
+        Plan::LockRows(lock) => rows_come_below(&lock.input),
+        Plan::Sort(sort) => first_sorted(sort).is_some_and(|(_, input)| rows_come_below(input)),
         Plan::Join(_) => true,
+        Plan::Distinct(distinct) if distinct.ordered => match &distinct.input {
+            Plan::Sort(sort) => first_sorted(sort).is_some(),
+            input => rows_come_below(input),
+        },
         Plan::Window(window) => {
             window.reach() < Reach::Partition || !window.partition_by.is_empty()
         }
@@ -294,7 +306,7 @@ fn for_first_rows(planner: &mut Planner<'_>, input: Plan, wanted: Option<FirstRo
     let Some(wanted) = wanted.filter(|_| {
         planner.allows(Rule::PlanForFirstRows)
             && planner.limited < LIMITED_MAX
-            && joins_below(&input)
+            && rows_come_below(&input)
     }) else {
         return optimise(planner, input, Vec::new());
     };
