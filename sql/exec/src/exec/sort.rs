@@ -120,6 +120,8 @@ impl Sort {
         let limit = cx.memory_limit();
         let mut wanted = self.wanted;
         if let Some(row) = self.part.take_next() {
+            // From where the input goes on.
+            cx.frame.restore(&self.saved, row.iter());
             self.sorter.rows.push(row.iter());
         }
         loop {

@@ -46,6 +46,8 @@ pub struct Window {
     ahead: Option<RowBuf>,
     /// There is no row behind it.
     ended: bool,
+    /// The frame holds another row than the one that was read last, from where the input goes on.
+    displaced: bool,
     /// Offsets of ROWS and GROUPS.
     offsets: (usize, usize),
     /// Offsets of RANGE, the start's and the end's.
@@ -186,6 +188,7 @@ impl Window {
             },
             ahead: None,
             ended: false,
+            displaced: false,
             plan: Arc::new(physical::Window { input: physical::Plan::Nothing, ..plan.clone() }),
             keys: builder.code(keys.iter().map(|(key, _)| key)),
             orders: keys.iter().map(|(_, order)| *order).collect(),
@@ -217,8 +220,21 @@ impl Window {
         Ok(())
     }
 
-    /// Reads the next row; false if there is none.
+    /// Puts a row of the partition into the frame.
+    fn show(&self, cx: &mut Context<'_>, at: usize) -> Result<()> {
+        let (saved, frame) = (&self.plan.saved, &mut *cx.frame);
+        self.rows.with_row(at, |rows, row| {
+            frame.restore(saved, rows.row(row).skip(rows.width() - saved.len()));
+        })
+    }
+
+    /// Reads the next row, where none is ahead; false if there is none.
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool> {
+        if std::mem::take(&mut self.displaced)
+            && let Some(last) = self.rows.spool.len().checked_sub(1)
+        {
+            self.show(cx, last)?;
+        }
         if self.ended || !self.input.next(cx)? {
             self.ended = true;
             return Ok(false);
@@ -740,7 +756,7 @@ impl Operator for Window {
     fn open(&mut self, cx: &mut Context<'_>) -> Result<()> {
         self.rows.clear();
         self.partition = Partition { whole: true, ..Partition::default() };
-        (self.ahead, self.ended) = (None, false);
+        (self.ahead, self.ended, self.displaced) = (None, false, false);
         self.at = 0;
         self.begun = false;
         self.input.open(cx)
@@ -763,10 +779,11 @@ impl Operator for Window {
             }
             self.skip_partition(cx)?;
         }
-        let (saved, frame) = (&self.plan.saved, &mut *cx.frame);
-        self.rows.with_row(self.at - 1, |rows, row| {
-            frame.restore(saved, rows.row(row).skip(rows.width() - saved.len()));
-        })?;
+        let is_last = self.ahead.is_none() && self.at == self.rows.spool.len();
+        if self.displaced || !is_last {
+            self.show(cx, self.at - 1)?;
+            self.displaced = !is_last;
+        }
         Ok(true)
     }
 }

@@ -1,0 +1,27 @@
+-- Joins of which some rows go out before the others are read: sorted by parts, in windows, in groups that come in order.
+CREATE TABLE oj_a (id int PRIMARY KEY, k int);
+CREATE TABLE oj_b (id int PRIMARY KEY, aid int, x int, y int);
+INSERT INTO oj_a SELECT g, g / 3 FROM generate_series(1, 3000) g;
+INSERT INTO oj_b SELECT g, g % 3000 + 1, (g * 7) % 13, g % 5 FROM generate_series(1, 12000) g;
+CREATE INDEX oj_a_k ON oj_a (k);
+CREATE INDEX oj_b_aid ON oj_b (aid);
+ANALYZE oj_a, oj_b;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT a.id, a.k, b.x, b.id FROM oj_a a JOIN oj_b b ON b.aid = a.id ORDER BY a.id, b.x, b.id LIMIT 12;
+SELECT count(*), sum(k), sum(x), sum(id) FROM (SELECT a.k, a.id, b.x FROM oj_a a JOIN oj_b b ON b.aid = a.id ORDER BY a.id, b.x, b.id LIMIT 7000) q;
+SELECT a.k, b.x, b.id FROM oj_a a JOIN oj_b b ON b.aid = a.id AND b.y <> a.k ORDER BY a.k, b.x, b.id LIMIT 12;
+SELECT a.id, sum(b.x) OVER (ORDER BY a.id), count(*) OVER (ORDER BY a.id) FROM oj_a a JOIN oj_b b ON b.aid = a.id AND b.y <> a.k ORDER BY a.id LIMIT 12;
+SELECT a.id, a.k, rank() OVER (ORDER BY a.id), max(b.x) OVER (PARTITION BY a.id) FROM oj_a a JOIN oj_b b ON b.aid = a.id AND b.y <> a.k ORDER BY a.id LIMIT 12;
+SELECT count(*), sum(s), sum(k) FROM (SELECT a.id, a.k, sum(b.x) OVER (PARTITION BY a.id) AS s FROM oj_a a JOIN oj_b b ON b.aid = a.id AND b.y <> a.k ORDER BY a.id LIMIT 5000) q;
+SELECT a.id, max(b.x), row_number() OVER (ORDER BY a.id) FROM oj_a a JOIN oj_b b ON b.aid = a.id GROUP BY a.id ORDER BY a.id LIMIT 5;
+SELECT a.id, b.id, count(*) OVER (ORDER BY a.id), (SELECT max(y) FROM oj_b c WHERE c.aid = a.id AND c.x <= b.x) FROM oj_a a JOIN LATERAL (SELECT * FROM oj_b WHERE aid = a.id ORDER BY x LIMIT 3) b ON true ORDER BY a.id, b.x, b.id LIMIT 7;
+SELECT * FROM (SELECT a.id, a.k, b.x, row_number() OVER (PARTITION BY a.id ORDER BY b.x, b.id) AS r, sum(b.x) OVER (ORDER BY a.id) AS s FROM oj_a a JOIN oj_b b ON b.aid = a.id) q WHERE r <= 2 ORDER BY id, r LIMIT 9;
+SELECT * FROM (SELECT a.id, a.k, b.x, row_number() OVER (ORDER BY a.id, b.x, b.id) AS r FROM oj_a a JOIN oj_b b ON b.aid = a.id) q WHERE r BETWEEN 5 AND 9;
+SELECT id, k, x, s, lag(s) OVER (ORDER BY id) AS l FROM (SELECT a.id, a.k, b.x, sum(b.x) OVER (PARTITION BY a.id ORDER BY b.x, b.id) AS s FROM oj_a a JOIN oj_b b ON b.aid = a.id) q ORDER BY id, x LIMIT 9;
+BEGIN;
+DECLARE oj_c CURSOR FOR SELECT a.id, a.k, b.x, sum(b.x) OVER (PARTITION BY a.id) FROM oj_a a JOIN oj_b b ON b.aid = a.id ORDER BY a.id, b.x, b.id;
+FETCH 3 FROM oj_c;
+FETCH 6 FROM oj_c;
+ROLLBACK;
+DROP TABLE oj_a, oj_b;
