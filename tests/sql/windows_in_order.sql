@@ -51,6 +51,9 @@ SELECT count(*), sum(s), max(r) FROM (SELECT sum(val) OVER (ORDER BY at ROWS BET
 SELECT count(*), sum(s), sum(f) FROM (SELECT sum(val) OVER w AS s, first_value(val) OVER w AS f FROM wo WINDOW w AS (PARTITION BY kind % 2 ORDER BY at)) q;
 SELECT id, row_number() OVER (ORDER BY at), lag(id, 1500) OVER (ORDER BY at) FROM wo ORDER BY at LIMIT 2 OFFSET 4900;
 RESET work_mem;
+-- Behind the last row others are looked at.
+SELECT id, sum(val) OVER (ORDER BY id), row_number() OVER () FROM wo WHERE val::text < '1' AND id < 40 ORDER BY id;
+SELECT id, row_number() OVER (ORDER BY id) FROM wo WHERE val::text = '7' AND kind::text = '1' AND id < 900;
 -- A cursor reads on.
 BEGIN;
 DECLARE wo_c CURSOR FOR SELECT kind, at, sum(val) OVER (PARTITION BY kind ORDER BY at) FROM wo ORDER BY kind, at;

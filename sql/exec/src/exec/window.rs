@@ -779,7 +779,8 @@ impl Operator for Window {
             }
             self.skip_partition(cx)?;
         }
-        let is_last = self.ahead.is_none() && self.at == self.rows.spool.len();
+        // Who looks for a row behind the last one leaves anything there.
+        let is_last = !self.ended && self.ahead.is_none() && self.at == self.rows.spool.len();
         if self.displaced || !is_last {
             self.show(cx, self.at - 1)?;
             self.displaced = !is_last;
