@@ -367,7 +367,7 @@ fn what_spills_stops_and_leaves_no_file() {
         format!("SELECT count(*) FROM {many} a JOIN {many} b ON a = b"),
         format!("SELECT count(*) FROM {many} a FULL JOIN {many} b ON a = b"),
         format!("SELECT count(*) FROM (SELECT * FROM {many} EXCEPT SELECT * FROM {many}) s"),
-        format!("SELECT count(*) FROM (SELECT lag(g) OVER (ORDER BY -g) FROM {many} g) s"),
+        format!("SELECT count(l) FROM (SELECT lag(g) OVER (ORDER BY -g) AS l FROM {many} g) s"),
         format!("WITH w AS MATERIALIZED (SELECT g FROM {many} g) SELECT count(*) FROM w a, w b"),
         format!("SELECT count(DISTINCT g) FROM {many} g"),
         format!("DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT g FROM {many} g"),
