@@ -252,16 +252,16 @@ impl Own<'_> {
 
 /// How the values of a domain would be aligned: as those of its base type.
 fn align(rows: &Rows<'_, '_, '_, '_>, domain: &Domain) -> char {
-    let align = |ty: u32| {
+    let of_type = |ty: u32| {
         let made = if builtin::is_enum(ty) { 'i' } else { 'd' };
         builtin::type_by_oid(ty).map_or(made, |found| found.align)
     };
     let base = rows.system.snapshot.base_type(domain.base).oid.0;
     match builtin::element_type(base).filter(|_| builtin::type_by_oid(base).is_none()) {
         // An array is aligned as its elements, to four bytes at least.
-        Some(element) if align(element) != 'd' => 'i',
+        Some(element) if of_type(element) != 'd' => 'i',
         Some(_) => 'd',
-        None => align(base),
+        None => of_type(base),
     }
 }
 
