@@ -17,6 +17,7 @@ use crate::bind::logical::JoinKind;
 use crate::catalog::{Relation, RelationKind, builtin};
 use crate::settings::Rule;
 use crate::tuple::{Form, KeyColumn, KeyLayout};
+use crate::types::depth::deeper;
 use crate::types::{Comparator, Datum, Oid, Shapes, SqlType, oids};
 use std::collections::BTreeSet;
 use txn::Direction;
@@ -67,8 +68,10 @@ fn order_of_windows(plan: &Plan) -> Vec<(Var, Comparator)> {
         Plan::Filter(input, _)
         | Plan::OneTimeFilter(input, _)
         | Plan::Barrier(input, _)
-        | Plan::Project(input, ..) => order_of_windows(input),
-        Plan::Window(window) if window.keys().next().is_none() => order_of_windows(&window.input),
+        | Plan::Project(input, ..) => deeper(|| order_of_windows(input)),
+        Plan::Window(window) if window.keys().next().is_none() => {
+            deeper(|| order_of_windows(&window.input))
+        }
         Plan::Window(window) => {
             let vars = window.keys().map_while(|(key, order)| match key {
                 Scalar::Var(var) => Some((*var, *order)),

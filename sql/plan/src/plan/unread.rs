@@ -146,15 +146,15 @@ fn is_single(
         }
         Plan::Filter(input, filter) => {
             conditions.extend(filter.iter().cloned());
-            is_single(planner, input, own, conditions)
+            deeper(|| is_single(planner, input, own, conditions))
         }
         // An order changes nothing, and a limit leaves no more rows.
-        Plan::Sort(sort) => is_single(planner, &sort.input, own, conditions),
-        Plan::Limit(limit) => is_single(planner, &limit.input, own, conditions),
+        Plan::Sort(sort) => deeper(|| is_single(planner, &sort.input, own, conditions)),
+        Plan::Limit(limit) => deeper(|| is_single(planner, &limit.input, own, conditions)),
         Plan::Project(input, slot, columns) => {
             let (_, below) =
                 through(planner, conditions, *slot, &|column| columns.get(column as usize));
-            is_single(planner, input, own, below)
+            deeper(|| is_single(planner, input, own, below))
         }
         Plan::Aggregate(aggregate) => {
             let keys = aggregate.keys.iter().enumerate();

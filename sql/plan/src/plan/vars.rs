@@ -11,77 +11,53 @@ use crate::types::depth::deeper;
 use crate::types::{SqlType, oids};
 use std::collections::{BTreeSet, HashSet};
 
+/// The plans whose rows a node works on, shared or to be changed.
+macro_rules! inputs_of {
+    ($plan:expr $(, $change:ident)?) => {
+        match $plan {
+            Plan::Unit
+            | Plan::Nothing
+            | Plan::Scan(_)
+            | Plan::System(_)
+            | Plan::Function(_)
+            | Plan::Values(..)
+            | Plan::Constants(..)
+            | Plan::Cte(..) => Vec::new(),
+            Plan::Filter(input, _)
+            | Plan::OneTimeFilter(input, _)
+            | Plan::Barrier(input, _)
+            | Plan::Project(input, ..)
+            | Plan::ProjectSet(input, ..)
+            | Plan::Materialize(input, _)
+            | Plan::WithCtes(input, _) => vec![input],
+            Plan::Join(join) => vec![&$($change)? join.left, &$($change)? join.right],
+            Plan::Aggregate(aggregate) => vec![&$($change)? aggregate.input],
+            Plan::Distinct(distinct) => vec![&$($change)? distinct.input],
+            Plan::Window(window) => vec![&$($change)? window.input],
+            Plan::Sort(sort) => vec![&$($change)? sort.input],
+            Plan::Limit(limit) => vec![&$($change)? limit.input],
+            Plan::SetOperation(set) => vec![&$($change)? set.left.0, &$($change)? set.right.0],
+            Plan::LockRows(lock) => vec![&$($change)? lock.input],
+            Plan::Modify(modify) => match &$($change)? modify.kind {
+                ModifyKind::Insert { source, .. }
+                | ModifyKind::Update { source, .. }
+                | ModifyKind::Delete { source, .. }
+                | ModifyKind::Merge { source, .. }
+                | ModifyKind::Instead { source, .. } => vec![source],
+            },
+        }
+    };
+}
+
 /// The plans whose rows a node works on.
 #[must_use]
 pub fn inputs(plan: &Plan) -> Vec<&Plan> {
-    match plan {
-        Plan::Unit
-        | Plan::Nothing
-        | Plan::Scan(_)
-        | Plan::System(_)
-        | Plan::Function(_)
-        | Plan::Values(..)
-        | Plan::Constants(..)
-        | Plan::Cte(..) => Vec::new(),
-        Plan::Filter(input, _)
-        | Plan::OneTimeFilter(input, _)
-        | Plan::Barrier(input, _)
-        | Plan::Project(input, ..)
-        | Plan::ProjectSet(input, ..)
-        | Plan::Materialize(input, _)
-        | Plan::WithCtes(input, _) => vec![input],
-        Plan::Join(join) => vec![&join.left, &join.right],
-        Plan::Aggregate(aggregate) => vec![&aggregate.input],
-        Plan::Distinct(distinct) => vec![&distinct.input],
-        Plan::Window(window) => vec![&window.input],
-        Plan::Sort(sort) => vec![&sort.input],
-        Plan::Limit(limit) => vec![&limit.input],
-        Plan::SetOperation(set) => vec![&set.left.0, &set.right.0],
-        Plan::LockRows(lock) => vec![&lock.input],
-        Plan::Modify(modify) => match &modify.kind {
-            ModifyKind::Insert { source, .. }
-            | ModifyKind::Update { source, .. }
-            | ModifyKind::Delete { source, .. }
-            | ModifyKind::Merge { source, .. }
-            | ModifyKind::Instead { source, .. } => vec![source],
-        },
-    }
+    inputs_of!(plan)
 }
 
 /// The same, to be changed.
 pub fn inputs_mut(plan: &mut Plan) -> Vec<&mut Plan> {
-    match plan {
-        Plan::Unit
-        | Plan::Nothing
-        | Plan::Scan(_)
-        | Plan::System(_)
-        | Plan::Function(_)
-        | Plan::Values(..)
-        | Plan::Constants(..)
-        | Plan::Cte(..) => Vec::new(),
-        Plan::Filter(input, _)
-        | Plan::OneTimeFilter(input, _)
-        | Plan::Barrier(input, _)
-        | Plan::Project(input, ..)
-        | Plan::ProjectSet(input, ..)
-        | Plan::Materialize(input, _)
-        | Plan::WithCtes(input, _) => vec![input],
-        Plan::Join(join) => vec![&mut join.left, &mut join.right],
-        Plan::Aggregate(aggregate) => vec![&mut aggregate.input],
-        Plan::Distinct(distinct) => vec![&mut distinct.input],
-        Plan::Window(window) => vec![&mut window.input],
-        Plan::Sort(sort) => vec![&mut sort.input],
-        Plan::Limit(limit) => vec![&mut limit.input],
-        Plan::SetOperation(set) => vec![&mut set.left.0, &mut set.right.0],
-        Plan::LockRows(lock) => vec![&mut lock.input],
-        Plan::Modify(modify) => match &mut modify.kind {
-            ModifyKind::Insert { source, .. }
-            | ModifyKind::Update { source, .. }
-            | ModifyKind::Delete { source, .. }
-            | ModifyKind::Merge { source, .. }
-            | ModifyKind::Instead { source, .. } => vec![source],
-        },
-    }
+    inputs_of!(plan, mut)
 }
 
 /// Calls `visit` for each node of a plan, inputs first.
